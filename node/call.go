@@ -21,11 +21,11 @@ import (
 const maxResult = protocol.MaxReadFrame - 1<<20
 
 // maxCalls bounds the calls that run at the same time, and with them their memory and open files;
-// further calls wait. Bash has its own limit, because its calls may take long. Process has no
-// limit, because it ends them.
+// further calls wait. Bash and command have their own limits, because their calls may take long.
+// Process has no limit, because it ends them.
 const maxCalls = 64
 
-var unlimited = map[string]bool{"Bash": true, "Process": true}
+var unlimited = map[string]bool{"Bash": true, "Process": true, "command": true}
 
 // event handles an event from the gateway. It does not block.
 func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
@@ -199,6 +199,12 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		close(latest)
 		<-reported
 	}()
+	if n.client != nil {
+		call.Chunk = func(ctx context.Context, chunk json.RawMessage) error {
+			_, err := client.Call(ctx, n.client, protocol.ReportProgress, protocol.ToolProgress{CallID: inv.CallID, Chunk: chunk})
+			return err
+		}
+	}
 	call.Progress = func(tail string, bytes int64) {
 		select {
 		case <-latest: // discard a report that is outdated and not sent yet

@@ -1,6 +1,8 @@
 package access
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -125,6 +127,10 @@ type Call struct {
 	// Progress receives the live output of a command: at most its last 4,000 characters and the
 	// number of bytes so far, at most ten times a second. It should not block; may be nil.
 	Progress func(tail string, bytes int64)
+	// Chunk sends a part of the result of a tool that streams, and blocks until the gateway has it.
+	// Parts arrive in order, and none is left out. It is nil if the caller takes no parts. Its error
+	// means that nobody reads the result any more.
+	Chunk func(ctx context.Context, chunk json.RawMessage) error
 	// IdempotencyKey is the same for every attempt of a call and different for every other call;
 	// empty if the gateway sent none. A tool that changes another system passes it on, so that a
 	// repetition is recognized there.

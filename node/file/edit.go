@@ -51,6 +51,7 @@ type editOut struct {
 	Bytes        int    `json:"bytes"`
 	SHA256       string `json:"sha256,omitempty"`
 	OldSHA256    string `json:"oldSha256,omitempty"`
+	OldBytes     int    `json:"oldBytes,omitempty"`
 	OtherNames   int    `json:"otherNames,omitempty"` // hard links that still have the old content
 }
 
@@ -100,7 +101,7 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if err != nil {
 		return editOut{}, err
 	}
-	out := editOut{Path: p.String(), Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum}
+	out := editOut{Path: p.String(), Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum, OldBytes: len(old)}
 	if bytes.Equal(data, old) {
 		return out, nil // the modification time stays, so that nothing is built again
 	}

@@ -23,7 +23,8 @@ type grep struct {
 	// outside says that the search began outside the workspace; one that began and was allowed
 	// inside stays inside.
 	outside  bool
-	scanners sync.Pool // of *scanner
+	emit     func(path string, found []grepMatch) // set for a search that streams; may be called by many goroutines
+	scanners sync.Pool                            // of *scanner
 
 	mu      sync.Mutex      // guards the fields below
 	links   []folderLink    // to folders, which are searched after everything else
@@ -136,6 +137,10 @@ func (g *grep) scan(f workspace.Content, in, name string) {
 	defer g.scanners.Put(s)
 	found := s.scan(f, f.Size)
 	if found.count == 0 {
+		return
+	}
+	if g.emit != nil {
+		g.emit(joinPath(in, name), found.matches)
 		return
 	}
 	r := fileResult{path: joinPath(in, name), fileMatches: found, weight: 1}

@@ -45,7 +45,7 @@ func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
 
 func benchOf(t testing.TB, ws *workspace.Root, o JobOptions) *bench {
 	jobs := NewJobs(o)
-	b := &bench{tooltest.Of(t, ws, Tools(ws, jobs)), jobs}
+	b := &bench{tooltest.Of(t, ws, append(Tools(ws, jobs), Command(ws, jobs))), jobs}
 	t.Cleanup(jobs.Close)
 	return b
 }

@@ -82,6 +82,14 @@ func (o *output) last(n int) (raw []byte, cut bool) {
 	return raw, int64(len(raw)) < o.total
 }
 
+// since copies the retained output after the first n bytes, and returns the number of bytes written.
+// Fewer than total-n bytes mean that those before them are lost.
+func (o *output) since(n int64) (raw []byte, total int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Clone(o.buf[max(0, int64(len(o.buf))-(o.total-n)):]), o.total
+}
+
 type snapshot struct {
 	text      string // the last maxOutput characters
 	truncated bool   // there were more

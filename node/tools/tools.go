@@ -1,17 +1,28 @@
 // Package tools puts a node's tools together, in the order of GSV: Bash and Process of package
-// shell, Read, Write and Edit of package file, Glob and Grep of package search.
+// shell, Read, Write and Edit of package file, Glob and Grep of package search. Those for programs
+// come last: command of package shell, fs_grep of package search, and those of packages fs and
+// netinfo.
 package tools
 
 import (
+	"slices"
+	"time"
+
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/access"
 	"fairlead/node/file"
+	"fairlead/node/fs"
+	"fairlead/node/netinfo"
 	"fairlead/node/search"
 	"fairlead/node/shell"
 )
 
 // All makes the tools of a node. jobs tracks the commands that Bash starts.
 func All(scope access.Scope, jobs *shell.Jobs) []toolkit.Tool[access.Call] {
-	list := append(shell.Tools(scope.Root, jobs), file.Tools(scope)...)
-	return append(list, search.Glob(scope), search.Grep(scope))
+	return slices.Concat(shell.Tools(scope.Root, jobs), file.Tools(scope), []toolkit.Tool[access.Call]{search.Glob(scope), search.Grep(scope)}, ForPrograms(scope, jobs))
+}
+
+// ForPrograms makes the tools that only programs use.
+func ForPrograms(scope access.Scope, jobs *shell.Jobs) []toolkit.Tool[access.Call] {
+	return slices.Concat([]toolkit.Tool[access.Call]{shell.Command(scope.Root, jobs), search.Stream(scope)}, fs.Tools(scope), netinfo.Tools(time.Now()))
 }

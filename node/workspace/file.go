@@ -80,21 +80,31 @@ func checkOpened(f *os.File) (os.FileInfo, error) {
 
 const generatedReadLimit = 3 * time.Second
 
+// ErrNotRegular is the error for a folder, a pipe or a device where a file is needed. Its text says
+// what it is.
+var ErrNotRegular error = notRegularError("it is not a regular file")
+
 func checkRegular(m fs.FileMode) error {
 	switch {
 	case m.IsRegular():
 		return nil
 	case m.IsDir():
-		return errors.New("it is a directory")
+		return notRegularError("it is a directory")
 	case m&fs.ModeNamedPipe != 0:
-		return errors.New("it is a named pipe, not a file")
+		return notRegularError("it is a named pipe, not a file")
 	case m&fs.ModeSocket != 0:
-		return errors.New("it is a socket, not a file")
+		return notRegularError("it is a socket, not a file")
 	case m&fs.ModeDevice != 0:
-		return errors.New("it is a device, not a file")
+		return notRegularError("it is a device, not a file")
 	}
-	return errors.New("it is not a regular file")
+	return notRegularError("it is not a regular file")
 }
+
+// notRegularError says that something is not a regular file.
+type notRegularError string
+
+func (e notRegularError) Error() string   { return string(e) }
+func (notRegularError) Is(err error) bool { return err == ErrNotRegular }
 
 // ReadFile reads a whole regular file of at most limit bytes and returns its SHA-256 in hex. A
 // larger one is a *TooLargeError.
@@ -114,7 +124,7 @@ func (r *Root) ReadFile(p Path, limit int64) (data []byte, sum string, err error
 	if int64(len(data)) > limit {
 		return nil, "", &TooLargeError{Size: int64(len(data)), Max: limit}
 	}
-	return data, hash(data), nil
+	return data, hashOf(data), nil
 }
 
 // Hash returns the SHA-256 of a regular file in hex, or [Absent].
@@ -139,4 +149,4 @@ func hashOpened(f *os.File, err error) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func hash(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+func hashOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

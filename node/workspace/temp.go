@@ -24,39 +24,15 @@ type temp struct {
 	name string
 }
 
-// newTemp writes data to a new file in dir with the attributes of old, which may be nil. The caller
-// must call done.
-func newTemp(dir *os.Root, data []byte, old *os.File) (*temp, error) {
+// newTemp creates an empty file in dir with a mode, and opens it. The caller removes it, unless it
+// was renamed.
+func newTemp(dir *os.Root, perm fs.FileMode) (*temp, *os.File, error) {
 	t := &temp{dir, tempPrefix + rand.Text() + tempSuffix}
-	perm := fs.FileMode(0o666)
-	if old != nil {
-		perm = 0o600 // nobody can read it before it has the old file's mode
-	}
 	f, err := dir.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", Cause(err))
-		}
-		return nil, Cause(err)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", Cause(err))
 	}
-	err = writeTemp(f, data, old)
-	if err = errors.Join(err, f.Close()); err != nil {
-		t.remove()
-		return nil, Cause(err)
-	}
-	return t, nil
-}
-
-func writeTemp(f *os.File, data []byte, old *os.File) error {
-	if _, err := f.Write(data); err != nil {
-		return Cause(err)
-	}
-	if old != nil {
-		if err := copyMetadata(f, old); err != nil {
-			return Cause(err)
-		}
-	}
-	return f.Sync()
+	return t, f, Cause(err)
 }
 
 // copyMetadata gives f the mode, owner and attributes of old, the latter two where the system

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"syscall"
 )
 
 // Lock locks a file against other writers of this Root until unlock is called, so that reading,
@@ -51,38 +50,15 @@ type Backup func(abs string, old io.Reader, sum string)
 // [ErrChanged]. The old content is passed to backup, which may be nil. The caller must hold
 // [Root.Lock].
 func (r *Root) Write(p Path, data []byte, expect string, backup Backup) (Written, error) {
-	real, err := r.writable(p)
-	if errors.Is(err, syscall.ENOTDIR) {
-		err = &DirError{err}
-	}
+	w, err := r.Replace(p, expect)
 	if err != nil {
 		return Written{}, err
 	}
-	info, err := r.fs.Lstat(real)
-	switch {
-	case err == nil:
-		err = checkRegular(info.Mode())
-	case errors.Is(err, fs.ErrNotExist):
-		if expect != "" && expect != Absent {
-			return Written{}, ErrChanged
-		}
-		if err := r.fs.MkdirAll(filepath.Dir(real), 0o777); err != nil {
-			return Written{}, &DirError{Cause(err)}
-		}
-		err = nil
+	defer w.Abort()
+	if _, err := w.Write(data); err != nil {
+		return Written{}, err
 	}
-	if err != nil {
-		return Written{}, Cause(err)
-	}
-	// From here on the folder is open: the new file, the one it replaces and the check in between
-	// are in the same folder.
-	dir, err := r.fs.OpenRoot(filepath.Dir(real))
-	if err != nil {
-		return Written{}, Cause(err)
-	}
-	defer dir.Close()
-	sweep(dir, filepath.Dir(real))
-	return writeIn(dir, real, data, expect, backup)
+	return w.Commit(0, backup)
 }
 
 // Writable returns an error if p cannot be written regardless of its content: a *ReadOnlyError, an
@@ -104,42 +80,6 @@ func (r *resolver) writable(p Path) (string, error) {
 		return "", &ReadOnlyError{Path: p.Abs, Dir: a.dir}
 	}
 	return real.Abs, nil
-}
-
-// writeIn replaces the file with the absolute path abs in its folder dir.
-func writeIn(dir *os.Root, abs string, data []byte, expect string, backup Backup) (w Written, err error) {
-	name := filepath.Base(abs)
-	old, err := replaceable(dir, name)
-	if err != nil {
-		return w, err
-	}
-	if old != nil {
-		defer old.Close()
-	}
-	temp, err := newTemp(dir, data, old)
-	if err != nil {
-		return w, err
-	}
-	defer temp.remove()
-	if expect != "" {
-		if now, err := hashIn(dir, name); err != nil {
-			return w, err
-		} else if now != expect {
-			return w, ErrChanged
-		}
-	}
-	w = Written{SHA256: hash(data), Created: old == nil}
-	if backup != nil {
-		backUp(dir, abs, old == nil, w.SHA256, backup)
-	}
-	if old != nil {
-		w.OtherNames = max(links(old)-1, 0)
-		old.Close() // Windows does not replace an open file
-	}
-	if err := temp.rename(name); err != nil {
-		return Written{}, err
-	}
-	return w, syncDir(dir)
 }
 
 func backUp(dir *os.Root, abs string, isNew bool, sum string, backup Backup) {

@@ -1,0 +1,179 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+// Limits of a download.
+const (
+	defaultFetch  = 256 << 20 // bytes
+	maxFetch      = 1 << 30   // bytes
+	maxRedirects  = 5
+	connectLimit  = 30 * time.Second
+	downloadLimit = 30 * time.Minute
+)
+
+type fetchIn struct {
+	Path           string            `json:"path"`
+	URL            string            `json:"url"`
+	Headers        map[string]string `json:"headers,omitempty"`
+	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty"`
+	ExpectedSHA256 string            `json:"expected_sha256,omitempty"`
+	Mode           string            `json:"mode,omitempty"`
+}
+
+type fetchOut struct {
+	Path     string `json:"path"`
+	Total    int64  `json:"total"`
+	SHA256   string `json:"sha256"`
+	Duration int64  `json:"duration_ms"`
+}
+
+// check returns the request's address.
+func (in fetchIn) check() (*url.URL, error) {
+	u, err := url.Parse(in.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "url must be an address that begins with http:// or https://")
+	case u.User != nil:
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "url must not contain a user name or password: use headers")
+	case in.FetchMaxBytes < 0 || in.FetchMaxBytes > maxFetch:
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("fetch_max_bytes must be 1 to %d", maxFetch))
+	}
+	_, err = parseMode(in.Mode, 0)
+	return u, err
+}
+
+func previewFetch(f *files, in fetchIn) protocol.CallPreview {
+	p := f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
+		f.describeOld(s, p, at)
+		if _, err := in.check(); err != nil && p.Problem == "" {
+			p.Problem = err.Error()
+		}
+		p.Truncated = true // the content is not known before
+	})
+	p.Network = true
+	return p
+}
+
+// fetch downloads an address to a file, which it replaces at the end. It needs the network, which
+// the person allows with the call.
+func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fetchOut, err error) {
+	began := time.Now()
+	u, err := in.check()
+	if err != nil {
+		return out, err
+	}
+	p, err := f.path(in.Path)
+	if err != nil {
+		return out, err
+	}
+	mode, err := parseMode(in.Mode, 0)
+	if err != nil {
+		return out, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadLimit)
+	defer cancel()
+	body, err := get(ctx, u, in.Headers)
+	if err != nil {
+		return out, err
+	}
+	defer body.Close()
+	w, err := f.Replace(p, call.ExpectedSHA256)
+	if err != nil {
+		return out, at(p, "write", err)
+	}
+	defer w.Abort()
+	limit := in.FetchMaxBytes
+	if limit == 0 {
+		limit = defaultFetch
+	}
+	n, err := io.Copy(w, io.LimitReader(body, limit+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return out, downloadFault(ctx.Err())
+	case err != nil:
+		return out, protocol.NewFault(protocol.FaultInternal, "The download broke off: "+workspace.Cause(err).Error()+". Nothing was written.")
+	case n > limit:
+		return out, protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("The file has more than %d bytes. Nothing was written. Set fetch_max_bytes to allow more.", limit))
+	case in.ExpectedSHA256 != "" && in.ExpectedSHA256 != w.Sum():
+		f := protocol.NewFault(protocol.FaultFailedPrecondition, "The file has the SHA-256 "+w.Sum()+", which is not the expected one. Nothing was written.")
+		return out, f.With(map[string]string{"observed_sha256": w.Sum()})
+	}
+	unlock, err := f.Lock(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	out = fetchOut{Path: p.String(), Total: w.Size(), SHA256: w.Sum()}
+	if _, err = w.Commit(mode, call.Backup); err != nil {
+		return out, at(p, "write", err)
+	}
+	out.Duration = since(began)
+	return out, nil
+}
+
+// get requests an address, and returns the body of a response with status 200.
+func get(ctx context.Context, u *url.URL, headers map[string]string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "url: "+err.Error())
+	}
+	for name, value := range headers {
+		switch textproto.CanonicalMIMEHeaderKey(name) {
+		case "Host", "Content-Length", "Transfer-Encoding", "Connection":
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = connectLimit, true
+	client := &http.Client{Transport: transport, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return fmt.Errorf("more than %d redirects", maxRedirects)
+		}
+		return nil
+	}}
+	resp, err := client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, downloadFault(ctx.Err())
+		}
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // the address is in the arguments, and may contain a secret
+		}
+		return nil, protocol.NewFault(protocol.FaultTargetUnreachable, "The address could not be reached: "+err.Error())
+	}
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		code := protocol.FaultInternal
+		switch {
+		case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
+			code = protocol.FaultNotFound
+		case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+			code = protocol.FaultPermissionDenied
+		case resp.StatusCode < 500:
+			code = protocol.FaultInvalidArgs
+		}
+		return nil, protocol.NewFault(code, fmt.Sprintf("The server answered with status %s. Nothing was written.", resp.Status))
+	}
+	return resp.Body, nil
+}
+
+func downloadFault(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return protocol.NewFault(protocol.FaultTimeout, fmt.Sprintf("The download took more than %v. Nothing was written.", downloadLimit))
+	}
+	return err
+}

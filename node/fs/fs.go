@@ -1,0 +1,160 @@
+// Package fs is the file tools that a node offers to programs, which call over MCP, REST or the
+// command line: reading and writing in parts, listing, deleting, creating folders and downloading.
+// The agent does not see them, because it has the tools of packages file and search. Everything goes
+// through the node's workspace (package workspace), with the same limits and the same approvals.
+//
+// Failures are protocol.Fault with a code.
+package fs
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+// files makes the tools.
+type files struct {
+	access.Scope
+	transfers transfers
+}
+
+// Tools makes the file tools for programs.
+func Tools(scope access.Scope) []toolkit.Tool[access.Call] {
+	f := &files{Scope: scope}
+	f.transfers.open = make(map[string]*transfer)
+	f.transfers.idle = idle
+	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}
+	list := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}}
+	write := toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}
+	return []toolkit.Tool[access.Call]{
+		define(f, "fs_read", "Reads a file in parts. For programs.", read, (*files).read, previewRead),
+		define(f, "fs_write", "Writes a file in parts, and replaces it in one step. For programs.", write, (*files).write, previewWrite),
+		define(f, "fs_list", "Lists a folder. For programs.", list, (*files).list, previewList),
+		define(f, "fs_stat", "Describes a file or folder. For programs.", list, (*files).stat, previewStat),
+		define(f, "fs_delete", "Moves a file or folder to the trash. For programs.", write, (*files).remove, previewRemove),
+		define(f, "fs_mkdir", "Creates a folder. For programs.", write, (*files).mkdir, previewMkdir),
+		define(f, "fs_fetch", "Downloads a file. For programs.", toolkit.Traits{Effect: protocol.EffectNetwork, Caps: []string{protocol.CapWrite}}, (*files).fetch, previewFetch),
+	}
+}
+
+// define makes a tool whose calls get the folders that the person opened for them.
+func define[In, Out any](f *files, name, doc string, t toolkit.Traits, call func(*files, context.Context, access.Call, In) (Out, error),
+	preview func(*files, In) protocol.CallPreview,
+) toolkit.Tool[access.Call] {
+	d := toolkit.Define(name, doc, t, func(ctx context.Context, c access.Call, in In) (out Out, err error) {
+		scope, done, err := f.WithFolders(c.Folders)
+		if err != nil {
+			return out, faultOf(err)
+		}
+		defer done()
+		scope.Root = scope.WithTarget(workspace.Unspell(c.Target))
+		out, err = call(&files{Scope: scope, transfers: transfers{all: &f.transfers}}, ctx, c, in)
+		return out, faultOf(err)
+	})
+	return toolkit.WithPreview(d, func(_ context.Context, _ access.Call, in In) (protocol.CallPreview, error) {
+		return preview(f, in), nil
+	})
+}
+
+// path resolves the absolute path of a call.
+func (f *files) path(text string) (workspace.Path, error) {
+	if text == "" {
+		return workspace.Path{}, protocol.NewFault(protocol.FaultInvalidArgs, "path is required")
+	}
+	if !filepath.IsAbs(workspace.Unspell(text)) {
+		return workspace.Path{}, protocol.NewFault(protocol.FaultInvalidArgs, "path must be absolute on its machine, such as "+exampleOf())
+	}
+	return f.Resolve(text)
+}
+
+func exampleOf() string {
+	if workspace.FoldsCase && filepath.Separator == '\\' {
+		return `C:\Users\ann\notes.txt`
+	}
+	return "/home/ann/notes.txt"
+}
+
+// preview describes a call with a path. It finds the folder that the person would have to open.
+func (f *files) preview(path string, write bool, describe func(access.Scope, *protocol.CallPreview, workspace.Path)) protocol.CallPreview {
+	if _, err := f.path(path); path == "" || err != nil {
+		if fault, ok := errors.AsType[*protocol.Fault](err); ok {
+			return protocol.CallPreview{Problem: fault.Message}
+		}
+	}
+	p, err := f.Preview(path, write, func(s access.Scope) (protocol.CallPreview, error) {
+		preview := access.PreviewPath(s.Root, path)
+		at, err := s.Resolve(path)
+		if err == nil && describe != nil {
+			describe(s, &preview, at)
+		}
+		return preview, nil
+	})
+	if err != nil {
+		p.Problem = err.Error()
+	}
+	return p
+}
+
+// faultOf returns an error as a fault with the code that fits it; nil stays nil.
+func faultOf(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if f, ok := errors.AsType[*protocol.Fault](err); ok {
+		return f
+	}
+	code := protocol.FaultInternal
+	switch {
+	case workspace.IsRefusal(err), errors.Is(err, iofs.ErrPermission):
+		code = protocol.FaultPermissionDenied
+	case errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrTargetChanged):
+		code = protocol.FaultFailedPrecondition
+	case errors.Is(err, iofs.ErrNotExist):
+		code = protocol.FaultNotFound
+	case errors.Is(err, workspace.ErrExists), errors.Is(err, iofs.ErrExist):
+		code = protocol.FaultAlreadyExists
+	case errors.Is(err, workspace.ErrNotRegular), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, iofs.ErrInvalid):
+		code = protocol.FaultInvalidArgs
+	case errors.Is(err, syscall.ENOSPC):
+		return protocol.NewFault(protocol.FaultTooLarge, "The disk is full. Nothing was changed.")
+	}
+	return protocol.NewFault(code, err.Error())
+}
+
+// at adds the path to an error that does not name it.
+func at(p workspace.Path, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	f, _ := faultOf(err).(*protocol.Fault)
+	if f == nil || workspace.IsRefusal(err) {
+		return faultOf(err)
+	}
+	if f.Code == protocol.FaultNotFound {
+		return protocol.NewFault(f.Code, "'"+p.String()+"' does not exist")
+	}
+	return protocol.NewFault(f.Code, "Failed to "+doing+" '"+p.String()+"': "+workspace.Cause(err).Error())
+}
+
+// parseMode reads octal permissions; empty is otherwise.
+func parseMode(text string, otherwise iofs.FileMode) (iofs.FileMode, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseUint(text, 8, 32)
+	if err != nil || n > 0o777 || n == 0 {
+		return 0, protocol.NewFault(protocol.FaultInvalidArgs, "mode must be octal permissions such as \"0644\", at most \"0777\"")
+	}
+	return iofs.FileMode(n), nil
+}
+
+func since(began time.Time) int64 { return time.Since(began).Milliseconds() }

@@ -1,0 +1,232 @@
+package fs
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+func TestMain(m *testing.M) { os.Exit(tooltest.Main(m)) }
+
+func newBench(t testing.TB) *tooltest.Bench {
+	t.Helper()
+	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] { return Tools(access.Scope{Root: ws}) })
+}
+
+// fault checks that a call fails with a code and a text, and returns the failure.
+func fault(b *tooltest.Bench, tool string, a tooltest.Args, code protocol.FaultCode, text string) *protocol.Fault {
+	b.T.Helper()
+	out, err := tooltest.Call[map[string]any](b, tool, a)
+	f, _ := errors.AsType[*protocol.Fault](err)
+	if f == nil {
+		b.T.Errorf("%s(%v): got %v, %v, want %s", tool, a, out, err, code)
+		return &protocol.Fault{}
+	}
+	if f.Code != code || !strings.Contains(f.Message, text) {
+		b.T.Errorf("%s(%v): got %s %q, want %s %q", tool, a, f.Code, f.Message, code, text)
+	}
+	return f
+}
+
+func read(b *tooltest.Bench, a tooltest.Args) readOut {
+	b.T.Helper()
+	return tooltest.Must[readOut](b, "fs_read", a)
+}
+
+func write(b *tooltest.Bench, a tooltest.Args) writeOut {
+	b.T.Helper()
+	return tooltest.Must[writeOut](b, "fs_write", a)
+}
+
+// in returns a path in the workspace.
+func in(b *tooltest.Bench, name string) string {
+	return filepath.Join(b.WS.Dir(), filepath.FromSlash(name))
+}
+
+const sumOfHello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+func content(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func TestPathsMustBeAbsolute(t *testing.T) {
+	b := newBench(t)
+	for _, tool := range []string{"fs_read", "fs_write", "fs_list", "fs_stat", "fs_delete", "fs_mkdir", "fs_fetch"} {
+		a := tooltest.Args{"path": "relative.txt"}
+		if tool == "fs_fetch" {
+			a["url"] = "http://127.0.0.1/x"
+		}
+		fault(b, tool, a, protocol.FaultInvalidArgs, "absolute")
+		a["path"] = ""
+		fault(b, tool, a, protocol.FaultInvalidArgs, "path is required")
+		if p := tooltest.Preview(b, tool, tooltest.Args{"path": "relative.txt", "url": "http://127.0.0.1/x"}); tool == "fs_fetch" && p.Problem == "" {
+			t.Errorf("%s: the preview of a relative path has no problem", tool)
+		}
+	}
+}
+
+func TestNothingOutsideTheWorkspaceIsReached(t *testing.T) {
+	b := newBench(t)
+	outside := tooltest.Folder(t)
+	secret := filepath.Join(outside, "secret")
+	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := in(b, "link")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	for _, path := range []string{secret, filepath.Join(link, "secret")} {
+		fault(b, "fs_read", tooltest.Args{"path": path}, protocol.FaultPermissionDenied, "")
+		fault(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": b64("y"), "done": true}, protocol.FaultPermissionDenied, "")
+		fault(b, "fs_delete", tooltest.Args{"path": path}, protocol.FaultPermissionDenied, "")
+		fault(b, "fs_mkdir", tooltest.Args{"path": path + "dir"}, protocol.FaultPermissionDenied, "")
+		p := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": b64("y"), "done": true})
+		if !p.Outside || len(p.Folders) != 1 || !p.Folders[0].Write {
+			t.Errorf("%s: preview %+v", path, p)
+		}
+		// With the folder that the person opened, it is reached.
+		call := access.Call{Folders: p.Folders}
+		out, err := tooltest.CallContext[readOut](t.Context(), call, b, "fs_read", tooltest.Args{"path": path, "encoding": "utf8"})
+		if err != nil || out.Chunk == nil || *out.Chunk != "x" {
+			t.Errorf("%s: got %+v, %v", path, out, err)
+		}
+	}
+	if content(t, secret) != "x" {
+		t.Error("a file outside was changed")
+	}
+}
+
+func TestPreviewBindsAWriteToTheFileThatThePersonSaw(t *testing.T) {
+	b := newBench(t)
+	path := b.File("a.txt", "one\n")
+	a := tooltest.Args{"path": path, "encoding": "utf8", "chunk": "two\n", "done": true}
+	p := tooltest.Preview(b, "fs_write", a)
+	if p.Path != workspace.RealPath(path) || p.NewFile || p.Added != 1 || p.Removed != 1 || !strings.Contains(p.Diff, "+two") || p.FileSHA256 == "" || p.Truncated || p.Problem != "" {
+		t.Errorf("preview %+v", p)
+	}
+	b.File("a.txt", "three\n")
+	_, err := tooltest.CallContext[writeOut](t.Context(), access.Call{ExpectedSHA256: p.FileSHA256, Target: p.Path}, b, "fs_write", a)
+	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultFailedPrecondition {
+		t.Errorf("got %v", err)
+	}
+	if content(t, path) != "three\n" {
+		t.Error("the changed file was replaced")
+	}
+	missing := tooltest.Preview(b, "fs_write", tooltest.Args{"path": in(b, "new"), "encoding": "utf8", "chunk": "x", "done": true})
+	if !missing.NewFile || missing.FileSHA256 != workspace.Absent || missing.Problem != "" || missing.Added != 1 {
+		t.Errorf("preview of a new file %+v", missing)
+	}
+	if part := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path}); !part.Truncated || part.Diff != "" || part.Problem != "" {
+		t.Errorf("preview of the first part %+v", part)
+	}
+	if binary := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": "AP8=", "done": true}); !binary.Truncated {
+		t.Errorf("preview of a binary file %+v", binary)
+	}
+	for text, a := range map[string]tooltest.Args{
+		"mode":     {"path": path, "mode": "9"},
+		"encoding": {"path": path, "encoding": "latin1"},
+		"Base64":   {"path": path, "chunk_b64": "!"},
+		"changed":  {"path": path, "expected_sha256": sumOfHello},
+	} {
+		if p := tooltest.Preview(b, "fs_write", a); !strings.Contains(p.Problem, text) {
+			t.Errorf("%s: problem %q", text, p.Problem)
+		}
+	}
+}
+
+func TestPreviewsOfOtherToolsNameThePath(t *testing.T) {
+	b := newBench(t)
+	path := b.File("d/a.txt", "x")
+	for tool, a := range map[string]tooltest.Args{
+		"fs_read": {"path": path}, "fs_stat": {"path": path}, "fs_list": {"path": filepath.Dir(path)}, "fs_delete": {"path": path}, "fs_mkdir": {"path": filepath.Dir(path), "recursive": true},
+		"fs_fetch": {"path": path, "url": "https://example.org/x"},
+	} {
+		p := tooltest.Preview(b, tool, a)
+		if p.Path != workspace.RealPath(a["path"].(string)) || p.Problem != "" || p.Network != (tool == "fs_fetch") {
+			t.Errorf("%s: preview %+v", tool, p)
+		}
+	}
+	for tool, a := range map[string]tooltest.Args{
+		"fs_delete": {"path": filepath.Dir(path)}, "fs_mkdir": {"path": filepath.Dir(path)}, "fs_fetch": {"path": path, "url": "ftp://x"}, "fs_read": {"path": in(b, "none")},
+	} {
+		if p := tooltest.Preview(b, tool, a); p.Problem == "" {
+			t.Errorf("%s(%v): no problem", tool, a)
+		}
+	}
+}
+
+func TestOpenFilesExpire(t *testing.T) {
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &files{Scope: access.Scope{Root: ws}}
+	f.transfers.open, f.transfers.idle = make(map[string]*transfer), 50*time.Millisecond
+	t.Cleanup(func() { ws.Close() })
+	path := filepath.Join(ws.Dir(), "new")
+	out, err := f.write(t.Context(), access.Call{}, writeIn{Path: path, Encoding: encodingUTF8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		f.transfers.mu.Lock()
+		n := len(f.transfers.open)
+		f.transfers.mu.Unlock()
+		if n == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it stays open")
+		}
+	}
+	_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID, Done: true})
+	if e, _ := errors.AsType[*protocol.Fault](err); e == nil || e.Code != protocol.FaultNotFound {
+		t.Errorf("got %v", err)
+	}
+	if list, _ := os.ReadDir(ws.Dir()); len(list) != 0 {
+		t.Errorf("left behind: %v", list)
+	}
+}
+
+func TestOpenFilesAreLimited(t *testing.T) {
+	b := newBench(t)
+	path := b.File("a", strings.Repeat("x", 10))
+	for range maxOpen {
+		if out := read(b, tooltest.Args{"path": path, "max_bytes": 1}); out.Done {
+			t.Fatal("done at once")
+		}
+	}
+	fault(b, "fs_read", tooltest.Args{"path": path, "max_bytes": 1}, protocol.FaultResourceExhausted, "64 files")
+	fault(b, "fs_write", tooltest.Args{"path": in(b, "new")}, protocol.FaultResourceExhausted, "64 files")
+	if list, _ := os.ReadDir(b.WS.Dir()); len(list) != 1 {
+		t.Errorf("left behind: %v", list)
+	}
+}
+
+func TestCancelledCallsAreNoFaults(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := newBench(t)
+	if _, err := tooltest.CallContext[listOut](ctx, access.Call{}, b, "fs_list", tooltest.Args{"path": b.WS.Dir()}); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

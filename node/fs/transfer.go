@@ -1,0 +1,103 @@
+package fs
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Limits of files that are read or written in parts.
+const (
+	// maxOpen bounds the files that are open at the same time.
+	maxOpen = 64
+	// idle is how long an open file waits for the next part. It is shorter than the time after which
+	// a temporary file counts as left by a crash.
+	idle = 5 * time.Minute
+)
+
+// transfers are the open files, by their file_id. They are safe for concurrent use.
+type transfers struct {
+	all *transfers // of the tools, for a copy that belongs to one call
+
+	mu   sync.Mutex // guards open
+	open map[string]*transfer
+	idle time.Duration
+}
+
+// transfer is a file that is read or written in parts.
+type transfer struct {
+	turn   sync.Mutex // one part at a time
+	reader *reader    // or
+	writer *writer
+	timer  *time.Timer
+	ended  bool
+}
+
+func (t *transfers) root() *transfers {
+	if t.all != nil {
+		return t.all
+	}
+	return t
+}
+
+// begin opens a transfer and returns its ID, which nobody can guess.
+func (t *transfers) begin(x *transfer) (id string, err error) {
+	t = t.root()
+	var b [16]byte
+	rand.Read(b[:])
+	id = "file_" + hex.EncodeToString(b[:])
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.open) >= maxOpen {
+		return "", protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d files are open on this machine. Finish one, or wait.", maxOpen))
+	}
+	x.timer = time.AfterFunc(t.idle, func() { t.end(id, x) })
+	t.open[id] = x
+	return id, nil
+}
+
+// take returns an open transfer, locked for one part. The caller unlocks turn.
+func (t *transfers) take(id string) (*transfer, error) {
+	t = t.root()
+	t.mu.Lock()
+	x := t.open[id]
+	t.mu.Unlock()
+	if x != nil {
+		x.turn.Lock()
+		if !x.ended {
+			x.timer.Reset(t.idle)
+			return x, nil
+		}
+		x.turn.Unlock()
+	}
+	return nil, protocol.NewFault(protocol.FaultNotFound, "no file is open with this file_id: it is done, or nobody used it for 5 minutes. Begin again.")
+}
+
+// end closes a transfer that is not in use.
+func (t *transfers) end(id string, x *transfer) {
+	x.turn.Lock()
+	defer x.turn.Unlock()
+	t.finish(id, x)
+}
+
+// finish closes a transfer; the caller holds its turn.
+func (t *transfers) finish(id string, x *transfer) {
+	t = t.root()
+	t.mu.Lock()
+	delete(t.open, id)
+	t.mu.Unlock()
+	if x.ended {
+		return
+	}
+	x.ended = true
+	x.timer.Stop()
+	if x.reader != nil {
+		x.reader.file.Close()
+	} else {
+		x.writer.new.Abort()
+	}
+}

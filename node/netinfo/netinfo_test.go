@@ -1,0 +1,107 @@
+package netinfo
+
+import (
+	"net"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+func newBench(t *testing.T) *tooltest.Bench {
+	return tooltest.New(t, func(*workspace.Root) []toolkit.Tool[access.Call] { return Tools(time.Now().Add(-time.Hour)) })
+}
+
+func TestInterfacesAreThoseOfTheMachine(t *testing.T) {
+	out := tooltest.Must[Interfaces](newBench(t), "net_interfaces", tooltest.Args{})
+	list, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Count != len(list) || len(out.Interfaces) != len(list) {
+		t.Fatalf("got %d interfaces, want %d", out.Count, len(list))
+	}
+	i := slices.IndexFunc(out.Interfaces, func(i Interface) bool { return slices.Contains(i.Flags, "loopback") })
+	if i < 0 {
+		t.Fatalf("no loopback interface in %+v", out.Interfaces)
+	}
+	lo := out.Interfaces[i]
+	if lo.MTU == 0 || lo.Index == 0 || lo.Name == "" || !slices.Contains(lo.Addrs, "127.0.0.1/8") {
+		t.Errorf("got %+v", lo)
+	}
+}
+
+func TestMetricsDescribeThisProcess(t *testing.T) {
+	runtime.GC()
+	out := tooltest.Must[Metrics](newBench(t), "net_metrics", tooltest.Args{})
+	if out.UptimeSecs < 3600 || out.Goroutines < 1 || out.HeapAllocBytes == 0 || out.HeapSysBytes < out.HeapAllocBytes || out.NumGC == 0 || out.NumCPU != runtime.NumCPU() ||
+		out.GOMAXPROCS != runtime.GOMAXPROCS(0) || out.Version != runtime.Version() || out.OS != runtime.GOOS || out.Arch != runtime.GOARCH {
+		t.Errorf("got %+v", out)
+	}
+	h := &metrics.Float64Histogram{Buckets: []float64{0, 1, 2, 4}, Counts: []uint64{5, 2, 1}}
+	if got := total(h); got != 4 {
+		t.Errorf("total: got %v, want 4", got)
+	}
+}
+
+func TestRoutesOfThisMachineAreRead(t *testing.T) {
+	out := tooltest.Must[Routes](newBench(t), "net_routes", tooltest.Args{})
+	if out.Routes == nil || out.Count != len(out.Routes) {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestLinuxRoutesAreParsed(t *testing.T) {
+	got := parseIP4Routes(strings.NewReader(`Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT
+eth0	00000000	010200C0	0003	0	0	100	00000000	0	0	0
+eth0	000200C0	00000000	0001	0	0	0	00FFFFFF	0	0	0
+eth0	0000000A	00000000	0200	0	0	0	000000FF	0	0	0
+eth0	000200C0	00000000	0000	0	0	0	00FFFFFF	0	0	0
+broken
+`))
+	want := []Route{
+		{Family: ip4, Destination: "default", Gateway: "192.0.2.1", Interface: "eth0", Metric: 100, Scope: "global"},
+		{Family: ip4, Destination: "192.0.2.0/24", Interface: "eth0", Scope: "link"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	got = parseIP6Routes(strings.NewReader(`20010db8000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
+00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe800000000000000000000000000001 00000400 00000001 00000000 00000003     eth0
+00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo
+zz 00
+`))
+	want = []Route{
+		{Family: ip6, Destination: "2001:db8::/64", Interface: "eth0", Metric: 256, Scope: "link"},
+		{Family: ip6, Destination: "default", Gateway: "fe80::1", Interface: "eth0", Metric: 1024, Scope: "global"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestNameServersAreParsed(t *testing.T) {
+	out := parseResolvConf(strings.NewReader("# comment\nnameserver 192.0.2.53 ; main\nnameserver ::1\nsearch a.example\nsearch b.example c.example\noptions ndots:2 rotate\noptions edns0\nnameserver\n"))
+	if !slices.Equal(out.Nameservers, []string{"192.0.2.53", "::1"}) || !slices.Equal(out.Search, []string{"b.example", "c.example"}) || !slices.Equal(out.Options, []string{"ndots:2", "rotate", "edns0"}) || !out.Stub || out.Note == "" {
+		t.Errorf("got %+v", out)
+	}
+	if plain := parseResolvConf(strings.NewReader("nameserver 192.0.2.53\n")); plain.Stub || plain.Note != "" || plain.Search == nil {
+		t.Errorf("got %+v", plain)
+	}
+}
+
+func FuzzParsers(f *testing.F) {
+	f.Add("eth0	00000000	010200C0	0003	0	0	100	00000000	0	0	0\nnameserver 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		parseIP4Routes(strings.NewReader(text))
+		parseIP6Routes(strings.NewReader(text))
+		parseResolvConf(strings.NewReader(text))
+	})
+}

@@ -1,0 +1,224 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+// Limits of fs_grep.
+const (
+	defaultStream = 1_000
+	maxStream     = 100_000
+	// batchMatches is the number of matches after which a part is sent, and batchTime the time.
+	batchMatches = 200
+	batchTime    = 50 * time.Millisecond
+)
+
+type streamIn struct {
+	Path       string `json:"path"`
+	Pattern    string `json:"pattern"`
+	Include    string `json:"include,omitempty"`
+	IgnoreCase bool   `json:"ignore_case,omitempty"`
+	Before     int    `json:"before,omitempty"`
+	After      int    `json:"after,omitempty"`
+	MaxMatches int    `json:"max_matches,omitempty"`
+	Hidden     *bool  `json:"hidden,omitempty"`
+	Ignored    *bool  `json:"ignored,omitempty"`
+}
+
+type streamMatch struct {
+	Path   string   `json:"path"`
+	Line   int      `json:"line"`
+	Text   string   `json:"text"` // the first 200 characters
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+}
+
+// streamPart is one part of the result.
+type streamPart struct {
+	Matches []streamMatch `json:"matches"`
+}
+
+type streamOut struct {
+	Path      string        `json:"path"`
+	Matches   []streamMatch `json:"matches,omitempty"` // if the caller takes no parts
+	Count     int           `json:"count"`
+	Files     int           `json:"files"` // with matches
+	Truncated bool          `json:"truncated,omitempty"`
+	// LeftOut lists locations of keys and tokens that were not searched.
+	LeftOut  []string `json:"left_out,omitempty"`
+	Duration int64    `json:"duration_ms"`
+}
+
+// Stream makes the tool fs_grep for programs. It searches like Grep and sends the matches in parts
+// while it searches, in no order.
+func Stream(scope access.Scope) toolkit.Tool[access.Call] {
+	caps := []string{protocol.CapRead, protocol.CapSearch}
+	t := toolkit.Define("fs_grep", "Searches in files. For programs.", toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
+		func(ctx context.Context, call access.Call, in streamIn) (streamOut, error) {
+			s, done, err := scope.WithFolders(call.Folders)
+			if err != nil {
+				return streamOut{}, err
+			}
+			defer done()
+			return runStream(ctx, s.Root, call, in)
+		})
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in streamIn) (protocol.CallPreview, error) {
+		return scope.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
+			return access.PreviewPath(s.Root, in.Path), nil
+		})
+	})
+}
+
+// check completes the arguments.
+func (in *streamIn) check() error {
+	switch {
+	case in.Path == "" || !filepath.IsAbs(workspace.Unspell(in.Path)):
+		return protocol.NewFault(protocol.FaultInvalidArgs, "path must be an absolute path on its machine")
+	case in.MaxMatches < 0 || in.MaxMatches > maxStream:
+		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("max_matches must be 1 to %d", maxStream))
+	case in.Before < 0 || in.After < 0 || in.Before > maxContext || in.After > maxContext:
+		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("before and after must be 0 to %d", maxContext))
+	}
+	if in.MaxMatches == 0 {
+		in.MaxMatches = defaultStream
+	}
+	if in.IgnoreCase {
+		in.Pattern = "(?i)" + in.Pattern
+	}
+	return nil
+}
+
+func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in streamIn) (out streamOut, err error) {
+	began := time.Now()
+	if err := in.check(); err != nil {
+		return out, err
+	}
+	m, err := newMatcher(in.Pattern)
+	if err == nil {
+		err = checkGlob("include", in.Include)
+	}
+	if err != nil {
+		return out, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+	}
+	base, err := ws.Resolve(in.Path)
+	if err != nil {
+		return out, protocol.NewFault(protocol.FaultPermissionDenied, err.Error())
+	}
+	real, info, err := ws.WithTarget(workspace.Unspell(call.Target)).Target(base)
+	if err != nil {
+		return out, protocol.NewFault(protocol.FaultNotFound, access.ReadError(base, err).Error())
+	}
+	searching, stop := context.WithCancel(ctx)
+	defer stop()
+	walk, done, err := startWalk(searching, ws, real.Abs, in.Hidden, in.Ignored)
+	if err != nil {
+		return out, ctx.Err()
+	}
+	defer done()
+	s := &stream{limit: in.MaxMatches, found: make(chan []streamMatch, searchers), send: call.Chunk, stop: stop}
+	w := lineOptions{matches: in.MaxMatches, before: in.Before, after: in.After}
+	g := &grep{
+		walk: walk, matcher: m, lineOptions: w, include: systemGlob(in.Include), lines: true, outside: real.Outside, visited: map[string]bool{},
+		scanners: sync.Pool{New: func() any { return newScanner(searching, m, w) }},
+		emit:     func(path string, found []grepMatch) { s.add(searching, path, found) },
+	}
+	var sender sync.WaitGroup
+	sender.Go(func() { s.run(ctx) })
+	if info.IsDir() {
+		g.tree(base, real)
+	} else if matchName(g.include, filepath.Base(base.Abs)) {
+		if f, err := ws.WithTarget(real.Abs).Content(real); err == nil {
+			g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
+		}
+	}
+	close(s.found)
+	sender.Wait()
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	return streamOut{
+		Path: base.String(), Matches: s.rest, Count: s.count, Files: s.files, Truncated: s.full, LeftOut: g.exclusions.skippedPaths(),
+		Duration: time.Since(began).Milliseconds(),
+	}, s.err
+}
+
+// stream sends matches in parts. Its goroutine run owns the fields below found.
+type stream struct {
+	limit int
+	found chan []streamMatch // of one file each
+	send  func(ctx context.Context, chunk json.RawMessage) error
+	stop  func() // ends the search
+
+	rest         []streamMatch // not sent yet
+	count, files int
+	full         bool // the limit is reached
+	err          error
+}
+
+// add passes on the matches of a file. It waits for the receiver.
+func (s *stream) add(ctx context.Context, path string, found []grepMatch) {
+	list := make([]streamMatch, len(found))
+	for i, m := range found {
+		list[i] = streamMatch{Path: workspace.Spell(path), Line: m.Line, Text: m.Content, Before: m.Before, After: m.After}
+	}
+	select {
+	case s.found <- list:
+	case <-ctx.Done():
+	}
+}
+
+// run sends the first match at once, and later ones in batches, until found is closed.
+func (s *stream) run(ctx context.Context) {
+	last := time.Time{}
+	tick := time.NewTicker(batchTime)
+	defer tick.Stop()
+	for {
+		select {
+		case list, ok := <-s.found:
+			if !ok {
+				s.flush(ctx)
+				return
+			}
+			if s.full || s.err != nil {
+				continue
+			}
+			if room := s.limit - s.count; len(list) >= room {
+				list, s.full = list[:room], true
+				s.stop()
+			}
+			s.count += len(list)
+			s.files++
+			s.rest = append(s.rest, list...)
+		case <-tick.C:
+		}
+		if len(s.rest) >= batchMatches || len(s.rest) > 0 && time.Since(last) >= batchTime {
+			s.flush(ctx)
+			last = time.Now()
+		}
+	}
+}
+
+func (s *stream) flush(ctx context.Context) {
+	for s.send != nil && s.err == nil && len(s.rest) > 0 {
+		part := s.rest[:min(len(s.rest), batchMatches)]
+		raw, err := protocol.Marshal(streamPart{part})
+		if err == nil {
+			err = s.send(ctx, raw)
+		}
+		if err != nil {
+			s.err = err
+			s.stop()
+		}
+		s.rest = s.rest[len(part):]
+	}
+}

@@ -1,0 +1,378 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/textfile"
+	"fairlead/node/workspace"
+)
+
+// Limits of the sessions of the tool command.
+const (
+	defaultIdle = 5 * time.Second
+	// maxIdle is the maximum idle_timeout, and maxWait how long one call waits for a command that
+	// keeps printing.
+	maxIdle = 10 * time.Minute
+	maxWait = 2 * time.Minute
+	// maxCallOutput is the number of bytes after which a call returns, and the maximum that it
+	// returns; the rest comes with the next call.
+	maxCallOutput = 256 << 10
+	// grace is how long the end of a command can be read.
+	grace = 30 * time.Second
+	// abandoned is how long a running command stays without a call before it is ended.
+	abandoned   = time.Hour
+	maxSessions = 64
+)
+
+type commandIn struct {
+	CommandID string `json:"command_id,omitempty" jsonschema:"session of an earlier call"`
+	Command   string `json:"command,omitempty" jsonschema:"the command line; required without command_id"`
+	Shell     string `json:"shell,omitempty" jsonschema:"auto (default), or powershell on Windows"`
+	Username  string `json:"username,omitempty" jsonschema:"the user to run it as; only the node's own user is possible"`
+	Workdir   string `json:"workdir,omitempty" jsonschema:"folder to run it in; default the home folder"`
+	Input     string `json:"input,omitempty" jsonschema:"text for its standard input"`
+	Raw       bool   `json:"raw,omitempty" jsonschema:"send input without resolving escape sequences"`
+	Signal    string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
+	// IdleTimeout is in seconds; 0 does not wait.
+	IdleTimeout *float64 `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output before returning; default 5"`
+}
+
+type commandOut struct {
+	CommandID  string `json:"command_id"`
+	Output     string `json:"output,omitempty"`
+	ExitCode   *int   `json:"exit_code,omitempty"`
+	State      string `json:"state"`
+	DurationMs int64  `json:"duration_ms"`
+	// DroppedBytes is the number of bytes of output before Output that were not read in time.
+	DroppedBytes int64 `json:"dropped_bytes,omitempty"`
+}
+
+// sessions are the commands that the tool command has started. They are safe for concurrent use.
+type sessions struct {
+	jobs             *Jobs
+	ws               *workspace.Root
+	grace, abandoned time.Duration
+
+	mu   sync.Mutex // guards open
+	open map[string]*session
+}
+
+// session is a command whose output is read call by call.
+type session struct {
+	*job
+	turn   sync.Mutex // one call at a time
+	read   int64      // bytes of output that were returned
+	expiry *time.Timer
+}
+
+// Command makes the tool command, which programs use over MCP, REST or the command line: it starts
+// a command, and later calls with its command_id read its output, write to it and send signals.
+//
+// A session ends 30 seconds after its command, and a command that nobody asks about for an hour is
+// ended. At most 64 sessions exist at a time.
+func Command(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
+	s := &sessions{jobs: jobs, ws: ws, grace: grace, abandoned: abandoned, open: make(map[string]*session)}
+	return s.tool()
+}
+
+func (s *sessions) tool() toolkit.Tool[access.Call] {
+	t := toolkit.Define("command", "Runs a command and manages its session. For programs.", toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}}, s.call)
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in commandIn) (protocol.CallPreview, error) {
+		return previewBash(s.ws, s.jobs, in.bash()), nil
+	})
+}
+
+// bash returns the same command as the arguments of Bash.
+func (in commandIn) bash() bashIn {
+	dir := in.Workdir
+	if dir == "" {
+		if home, err := os.UserHomeDir(); err == nil {
+			dir = workspace.Spell(home)
+		}
+	}
+	zero := float64(0)
+	return bashIn{Command: in.Command, Workdir: dir, Pty: isInteractive(in.Command), Timeout: &zero}
+}
+
+func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (commandOut, error) {
+	began := time.Now()
+	idle, err := in.idle()
+	if err != nil {
+		return commandOut{}, err
+	}
+	var c *session
+	if in.CommandID == "" {
+		c, err = s.start(ctx, call, in)
+	} else {
+		c, err = s.find(in)
+	}
+	if err != nil {
+		return commandOut{}, err
+	}
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	if err := c.act(in); err != nil {
+		return commandOut{}, err
+	}
+	c.await(ctx, idle, call.Progress)
+	out := commandOut{CommandID: c.id, State: "running"}
+	over := !c.isRunning() // before the output is read, so that the end comes with all output
+	out.Output, out.DroppedBytes = c.next(over)
+	if over {
+		if c.read == c.out.size() {
+			out.State, out.ExitCode = "exited", c.exitCode()
+		}
+		c.expiry.Reset(s.grace)
+	} else {
+		c.expiry.Reset(s.abandoned)
+	}
+	out.DurationMs = time.Since(began).Milliseconds()
+	return out, nil
+}
+
+func (in commandIn) idle() (time.Duration, error) {
+	if in.IdleTimeout == nil {
+		return defaultIdle, nil
+	}
+	v := *in.IdleTimeout
+	if v < 0 || math.IsNaN(v) || v > maxIdle.Seconds() {
+		return 0, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("idle_timeout must be 0 to %.0f seconds", maxIdle.Seconds()))
+	}
+	return time.Duration(v * float64(time.Second)), nil
+}
+
+// start starts a command and its session.
+func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*session, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	plan, err := planBash(s.ws, in.bash())
+	if err == nil {
+		err = s.jobs.checkNetwork(in.bash(), call.Network)
+	}
+	if err != nil {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	full := len(s.open) >= maxSessions
+	s.mu.Unlock()
+	if full {
+		return nil, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d commands have open sessions on this machine. End one, or wait.", maxSessions))
+	}
+	command := in.Command
+	if in.Shell == "powershell" {
+		command = powershell(Path(), command)
+	}
+	j, err := s.jobs.start(ctx, startRequest{
+		command: command, dir: plan.dir, tty: in.bash().Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, direct: call.Direct,
+	}, true)
+	if err != nil {
+		return nil, protocol.NewFault(protocol.FaultResourceExhausted, err.Error())
+	}
+	c := &session{job: j}
+	s.mu.Lock()
+	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
+	s.open[j.id] = c
+	s.mu.Unlock()
+	return c, nil
+}
+
+// check refuses options that this machine cannot fulfil.
+func (in commandIn) check() error {
+	switch {
+	case in.Shell != "" && in.Shell != "auto" && in.Shell != "powershell":
+		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown shell %q: use auto or powershell", in.Shell))
+	case in.Shell == "powershell" && runtime.GOOS != "windows":
+		return protocol.NewFault(protocol.FaultUnsupported, "shell powershell works on Windows only")
+	case in.Signal != "":
+		return protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
+	}
+	u, err := user.Current()
+	if in.Username != "" && (err != nil || in.Username != u.Username && in.Username != u.Uid) {
+		return protocol.NewFault(protocol.FaultUnsupported, "Fairlead runs commands as the user that started it on this machine. Leave username out.")
+	}
+	return nil
+}
+
+func (s *sessions) find(in commandIn) (*session, error) {
+	if in.Command != "" || in.Shell != "" || in.Username != "" || in.Workdir != "" {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "command_id continues a command; leave command, shell, username and workdir out")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.open[in.CommandID]
+	if c == nil {
+		return nil, protocol.NewFault(protocol.FaultNotFound, "no command has this command_id: it ended more than 30 seconds ago, or the machine was restarted")
+	}
+	return c, nil
+}
+
+// end removes a session, and ends its command.
+func (s *sessions) end(c *session) {
+	s.mu.Lock()
+	delete(s.open, c.id)
+	s.mu.Unlock()
+	c.requestStop(byCancel)
+}
+
+// act sends the input and the signal of a call.
+func (c *session) act(in commandIn) error {
+	if in.Input != "" {
+		text := in.Input
+		if !in.Raw {
+			var err error
+			if text, err = unescape(text); err != nil {
+				return protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+			}
+		}
+		if err := c.send(text); err != nil {
+			return err
+		}
+	}
+	if in.Signal == "" {
+		return nil
+	}
+	if !slices.Contains(signalNames, in.Signal) {
+		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown signal %q: use %s", in.Signal, strings.Join(signalNames, ", ")))
+	}
+	if !c.isRunning() {
+		return nil
+	}
+	return c.signal(in.Signal)
+}
+
+var signalNames = []string{"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"}
+
+func (c *session) send(text string) error {
+	if !c.isRunning() || c.stdin == nil {
+		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command has ended, so it takes no input")
+	}
+	c.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
+	if _, err := io.WriteString(c.stdin, text); err != nil {
+		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command does not read its input")
+	}
+	return nil
+}
+
+// signal sends a signal to a running command.
+func (c *session) signal(name string) error {
+	switch {
+	case name == "SIGKILL":
+		c.requestStop(byKill)
+		return nil
+	case name == "SIGTERM":
+		c.child.Terminate()
+		return nil
+	case name == "SIGINT" && c.tty, name == "SIGINT" && runtime.GOOS == "windows":
+		return c.send("\x03") // the terminal passes it on to the program in the foreground
+	case name == "SIGQUIT" && c.tty && runtime.GOOS != "windows":
+		return c.send("\x1c")
+	}
+	return sendSignal(c.pid, name)
+}
+
+// pollEvery is how often a waiting call looks for new output.
+const pollEvery = 20 * time.Millisecond
+
+// await returns when the command has ended, when it has printed nothing for a while, when there is
+// enough output for a result, or when ctx ends.
+func (c *session) await(ctx context.Context, idle time.Duration, progress func(tail string, bytes int64)) {
+	if idle == 0 {
+		return
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	began := time.Now()
+	quietSince, size, reported := began, c.out.size(), began
+	for {
+		select {
+		case <-c.done:
+			return
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if total := c.out.size(); total != size {
+				quietSince, size = now, total
+				if progress != nil && now.Sub(reported) >= progressEvery {
+					reported = now
+					progress(c.out.tail(), total)
+				}
+			}
+			if now.Sub(quietSince) >= idle || now.Sub(began) >= max(maxWait, idle) || size-c.read >= maxCallOutput {
+				return
+			}
+		}
+	}
+}
+
+// next returns the output since the last call, and the number of bytes before it that are lost.
+// While the command runs, the beginning of a character waits for its rest.
+func (c *session) next(over bool) (text string, dropped int64) {
+	raw, total := c.out.since(c.read)
+	dropped = total - int64(len(raw)) - c.read
+	raw = raw[:min(len(raw), maxCallOutput)]
+	if !over || int64(len(raw)) < total-c.read-dropped {
+		raw = raw[:len(raw)-textfile.Incomplete(raw)]
+	}
+	c.read += dropped + int64(len(raw))
+	return strings.ToValidUTF8(string(raw), "\uFFFD"), dropped
+}
+
+// exitCode returns the exit code of a command that has ended: -1 if a signal ended it, 1 on
+// Windows.
+func (c *session) exitCode() *int {
+	if c.result.code != nil {
+		return c.result.code
+	}
+	killed := -1
+	if runtime.GOOS == "windows" {
+		killed = 1
+	}
+	return &killed
+}
+
+// shells are the programs that are interactive when they are started without a script.
+var shells = []string{
+	"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "pwsh", "powershell", "cmd", "python", "python3", "ipython", "node", "irb", "lua", "ghci", "sqlite3",
+	"psql", "mysql", "redis-cli", "gdb", "bc", "ssh", "su", "top", "htop", "vi", "vim", "nano", "less", "screen", "tmux",
+}
+
+// isInteractive reports whether a command needs a terminal: a shell or a similar program without
+// arguments other than options, or a program that draws on the screen.
+func isInteractive(command string) bool {
+	words := strings.Fields(command)
+	if len(words) == 0 || strings.ContainsAny(command, "|&;<>()$`\n") {
+		return false
+	}
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(words[0])), ".exe")
+	i := slices.Index(shells, name)
+	if i < 0 {
+		return false
+	}
+	if i >= slices.Index(shells, "ssh") {
+		return true
+	}
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "-") || slices.Contains([]string{"-c", "-lc", "-e", "-m", "--version", "--help", "-V", "-h"}, w) {
+			return false
+		}
+	}
+	return true
+}

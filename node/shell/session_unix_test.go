@@ -1,0 +1,307 @@
+//go:build unix
+
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+func command(b *bench, a tooltest.Args) commandOut {
+	b.T.Helper()
+	return tooltest.Must[commandOut](b.Bench, "command", a)
+}
+
+// finish polls a command until it has ended, and returns all output.
+func finish(b *bench, out commandOut) (text string, code int) {
+	b.T.Helper()
+	text = out.Output
+	for end := time.Now().Add(time.Minute); out.State != "exited"; {
+		if time.Now().After(end) {
+			b.T.Fatalf("the command does not end; so far %q", text)
+		}
+		out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 1})
+		text += out.Output
+	}
+	if out.ExitCode == nil {
+		b.T.Fatal("a command that has ended has no exit code")
+	}
+	return text, *out.ExitCode
+}
+
+func fault(b *bench, a tooltest.Args, code protocol.FaultCode, text string) {
+	b.T.Helper()
+	raw, _ := json.Marshal(a)
+	_, err := b.Tools["command"].Call(b.T.Context(), access.Call{}, raw)
+	f, _ := errors.AsType[*protocol.Fault](err)
+	if f == nil || f.Code != code || !strings.Contains(f.Message, text) {
+		b.T.Errorf("%v: got %v (%+v), want %s %q", a, err, f, code, text)
+	}
+}
+
+func TestOneShotCommandEndsInOneCall(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		out := command(b, tooltest.Args{"command": "echo out; echo err >&2; exit 3", "idle_timeout": 60})
+		if out.State != "exited" || out.ExitCode == nil || *out.ExitCode != 3 || out.Output != "out\nerr\n" || out.CommandID == "" || out.DurationMs < 0 {
+			t.Errorf("got %+v", out)
+		}
+		again := command(b, tooltest.Args{"command_id": out.CommandID})
+		if again.State != "exited" || again.ExitCode == nil || again.Output != "" {
+			t.Errorf("within the grace period: %+v", again)
+		}
+	})
+}
+
+func TestCommandRunsInTheHomeFolder(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd -P"})); strings.TrimSpace(out) != workspace.RealPath(os.Getenv("HOME")) {
+			t.Errorf("ran in %s", out)
+		}
+		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd", "workdir": b.WS.Dir()})); strings.TrimSpace(out) != b.WS.Dir() {
+			t.Errorf("ran in %s", out)
+		}
+	})
+}
+
+func TestRunningCommandHasNoExitCode(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		out := command(b, tooltest.Args{"command": "echo one; read x; echo got $x", "idle_timeout": 0.3})
+		raw, _ := json.Marshal(out)
+		if out.State != "running" || strings.Contains(string(raw), "exit_code") || out.Output != "one\n" {
+			t.Errorf("got %s", raw)
+		}
+		out = command(b, tooltest.Args{"command_id": out.CommandID, "input": `a\x62c\n`})
+		if text, code := finish(b, out); text != "got abc\n" || code != 0 {
+			t.Errorf("got %q, %d", text, code)
+		}
+	})
+}
+
+func TestRawInputIsNotResolved(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		out := command(b, tooltest.Args{"command": "head -c 4", "input": `a\n\`, "raw": true})
+		if text, _ := finish(b, out); text != `a\n\` {
+			t.Errorf("got %q", text)
+		}
+	})
+}
+
+func TestZeroIdleTimeoutDoesNotWait(t *testing.T) {
+	b := newBench(t)
+	began := time.Now()
+	out := command(b, tooltest.Args{"command": "sleep 30", "idle_timeout": 0})
+	if out.State != "running" || time.Since(began) > 10*time.Second {
+		t.Errorf("got %+v after %v", out, time.Since(began))
+	}
+	command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})
+}
+
+func TestShellsGetATerminal(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		out := command(b, tooltest.Args{"command": "sh", "input": `test -t 0 && echo is'-a-'tty; exit 5\n`})
+		if text, code := finish(b, out); !strings.Contains(text, "is-a-tty") || code != 5 {
+			t.Errorf("got %q, %d", text, code)
+		}
+	})
+	for command, want := range map[string]bool{
+		"bash": true, "/bin/sh": true, "bash -i": true, "python3": true, "python3 -q": true, "top": true, "ssh nas": true, "PowerShell.exe": true, "bash -c ls": false,
+		"python3 script.py": false, "sh | cat": false, "ls": false, "": false, "bash -lc ls": false, "python3 -m http.server": false, "bash --version": false,
+	} {
+		if got := isInteractive(command); got != want {
+			t.Errorf("%q: got %v", command, got)
+		}
+	}
+}
+
+func TestSignalsEndACommand(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		for signal, trap := range map[string]string{"SIGINT": "INT", "SIGHUP": "HUP", "SIGQUIT": "QUIT", "SIGTERM": "TERM"} {
+			out := command(b, tooltest.Args{"command": fmt.Sprintf("trap 'echo caught; exit 7' %s; echo ready; while :; do sleep 0.05; done", trap), "idle_timeout": 0.5})
+			if out.Output != "ready\n" {
+				t.Fatalf("%s: %+v", signal, out)
+			}
+			text, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": signal}))
+			if !strings.HasSuffix(text, "caught\n") || code != 7 {
+				t.Errorf("%s: got %q, %d", signal, text, code)
+			}
+		}
+		out := command(b, tooltest.Args{"command": "trap '' TERM INT; echo ready; while :; do sleep 0.05; done", "idle_timeout": 0.5})
+		if _, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})); code != -1 {
+			t.Errorf("killed: exit code %d", code)
+		}
+	})
+}
+
+func TestLongOutputComesInParts(t *testing.T) {
+	b := newBench(t)
+	const lines = 100_000
+	text, code := finish(b, command(b, tooltest.Args{"command": fmt.Sprintf("seq -f '%%07g é' %d", lines)}))
+	if want := "0100000 é\n"; code != 0 || !strings.HasSuffix(text, want) || strings.ContainsRune(text, '\uFFFD') {
+		t.Errorf("%d bytes, code %d", len(text), code)
+	}
+}
+
+func TestOutputThatNobodyReadsIsDropped(t *testing.T) {
+	b := newBench(t)
+	out := command(b, tooltest.Args{"command": "seq 1 400000; echo end; sleep 60", "idle_timeout": 0})
+	dropped, text := int64(0), ""
+	time.Sleep(time.Second)
+	for end := time.Now().Add(time.Minute); !strings.HasSuffix(text, "end\n"); {
+		if time.Now().After(end) {
+			t.Fatal("the end of the output does not come")
+		}
+		out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 0.2})
+		dropped, text = dropped+out.DroppedBytes, text+out.Output
+	}
+	if dropped == 0 {
+		t.Error("nothing was dropped of more than the node stores")
+	}
+	command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})
+}
+
+func TestWrongArgumentsOfACommandSayWhatToDo(t *testing.T) {
+	b := newBench(t)
+	running := command(b, tooltest.Args{"command": "cat", "idle_timeout": 0})
+	id := running.CommandID
+	ended := command(b, tooltest.Args{"command": "true", "idle_timeout": 60})
+	for _, c := range []struct {
+		args tooltest.Args
+		code protocol.FaultCode
+		text string
+	}{
+		{tooltest.Args{}, protocol.FaultInvalidArgs, "command must not be empty"},
+		{tooltest.Args{"command": "ls", "workdir": "/does/not/exist"}, protocol.FaultInvalidArgs, "folder"},
+		{tooltest.Args{"command": "ls", "shell": "fish"}, protocol.FaultInvalidArgs, "unknown shell"},
+		{tooltest.Args{"command": "ls", "shell": "powershell"}, protocol.FaultUnsupported, "Windows only"},
+		{tooltest.Args{"command": "ls", "username": "nobody-else"}, protocol.FaultUnsupported, "Leave username out"},
+		{tooltest.Args{"command": "ls", "signal": "SIGINT"}, protocol.FaultInvalidArgs, "command_id"},
+		{tooltest.Args{"command": "ls", "idle_timeout": -1}, protocol.FaultInvalidArgs, "0 to 600"},
+		{tooltest.Args{"command": "ls", "idle_timeout": 601}, protocol.FaultInvalidArgs, "0 to 600"},
+		{tooltest.Args{"command_id": "none"}, protocol.FaultNotFound, "no command has this command_id"},
+		{tooltest.Args{"command_id": id, "command": "ls"}, protocol.FaultInvalidArgs, "continues a command"},
+		{tooltest.Args{"command_id": id, "signal": "SIGSTOP"}, protocol.FaultInvalidArgs, "unknown signal"},
+		{tooltest.Args{"command_id": id, "input": `\q`}, protocol.FaultInvalidArgs, `unknown escape sequence \q`},
+		{tooltest.Args{"command_id": id, "input": `\`}, protocol.FaultInvalidArgs, "ends with a backslash"},
+		{tooltest.Args{"command_id": id, "input": `\u12`}, protocol.FaultInvalidArgs, "incomplete"},
+		{tooltest.Args{"command_id": ended.CommandID, "input": "x"}, protocol.FaultFailedPrecondition, "has ended"},
+	} {
+		fault(b, c.args, c.code, c.text)
+	}
+	command(b, tooltest.Args{"command_id": id, "signal": "SIGKILL"})
+}
+
+func TestEscapeSequencesAreThoseOfC(t *testing.T) {
+	for in, want := range map[string]string{
+		`a\nb\tc\r`: "a\nb\tc\r", `\x41\x4`: "A\x04", `\101\0\33[A`: "A\x00\x1b[A", `é\U0001F600`: "é😀", `\\n\"\'\?`: `\n"'?`, `\a\b\e\f\v`: "\a\b\x1b\f\v", "no": "no",
+	} {
+		if got, err := unescape(in); err != nil || got != want {
+			t.Errorf("%q: got %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+func FuzzUnescape(f *testing.F) {
+	f.Add(`\x41\n\\`)
+	f.Fuzz(func(t *testing.T, in string) {
+		if out, err := unescape(in); err == nil && len(out) > len(in) {
+			t.Errorf("%q grows to %q", in, out)
+		}
+	})
+}
+
+func TestPowerShellScriptIsEncodedForCmd(t *testing.T) {
+	if got := powershell(`C:\Windows\System32\cmd.exe`, "é$_"); got != "powershell.exe -NoProfile -EncodedCommand 6QAkAF8A" {
+		t.Errorf("got %s", got)
+	}
+	if got := powershell(`C:\Program Files\PowerShell\7\pwsh.exe`, "$_"); got != "$_" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// own returns a bench and the sessions of its command tool, with short times.
+func own(t *testing.T) (*bench, *sessions) {
+	b := newBench(t)
+	s := &sessions{jobs: b.jobs, ws: b.WS, grace: 100 * time.Millisecond, abandoned: 300 * time.Millisecond, open: make(map[string]*session)}
+	b.Tools["command"] = s.tool()
+	return b, s
+}
+
+func TestSessionsExpire(t *testing.T) {
+	b, s := own(t)
+	ended := command(b, tooltest.Args{"command": "true", "idle_timeout": 60})
+	left := command(b, tooltest.Args{"command": "sleep 1000", "idle_timeout": 0})
+	s.mu.Lock()
+	j := s.open[left.CommandID].job
+	s.mu.Unlock()
+	select {
+	case <-j.done:
+	case <-time.After(time.Minute):
+		t.Fatal("a command that nobody asks about runs on")
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		s.mu.Lock()
+		n := len(s.open)
+		s.mu.Unlock()
+		if n == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d sessions stay", n)
+		}
+	}
+	fault(b, tooltest.Args{"command_id": ended.CommandID}, protocol.FaultNotFound, "30 seconds")
+}
+
+func TestSessionsAreLimited(t *testing.T) {
+	b := newBench(t)
+	s := &sessions{jobs: b.jobs, ws: b.WS, grace: time.Minute, abandoned: time.Minute, open: make(map[string]*session)}
+	b.Tools["command"] = s.tool()
+	for i := range maxSessions {
+		s.open[fmt.Sprint(i)] = nil
+	}
+	fault(b, tooltest.Args{"command": "true"}, protocol.FaultResourceExhausted, "64 commands")
+}
+
+func TestCancelledCallLeavesTheCommandRunning(t *testing.T) {
+	b := newBench(t)
+	out := command(b, tooltest.Args{"command": "cat", "idle_timeout": 0})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	raw, _ := json.Marshal(tooltest.Args{"command_id": out.CommandID, "idle_timeout": 60})
+	if _, err := b.Tools["command"].Call(ctx, access.Call{}, raw); err != nil {
+		t.Error(err)
+	}
+	again := command(b, tooltest.Args{"command_id": out.CommandID, "input": "x\n", "idle_timeout": 1})
+	if again.State != "running" || again.Output != "x\n" {
+		t.Errorf("got %+v", again)
+	}
+	command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})
+}
+
+func TestPreviewOfACommandIsThatOfBash(t *testing.T) {
+	b := newBench(t)
+	preview := func(tool string, a tooltest.Args) protocol.CallPreview {
+		raw, _ := json.Marshal(a)
+		p, _, err := b.Tools[tool].Preview(t.Context(), access.Call{}, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	got, _ := json.Marshal(preview("command", tooltest.Args{"command": "git status | head", "workdir": b.WS.Dir()}))
+	want, _ := json.Marshal(preview("Bash", tooltest.Args{"command": "git status | head", "workdir": b.WS.Dir()}))
+	if string(got) != string(want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

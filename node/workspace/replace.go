@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Replacement is the new content of a file while it is being written, beside the old file, which
+// stays as it is until Commit. It belongs to one goroutine at a time. A replacement that is neither
+// committed nor aborted, because of a crash, is removed by a later write in the folder.
+type Replacement struct {
+	dir    *os.Root
+	abs    string
+	expect string
+	temp   *temp
+	file   *os.File // nil after the end
+	sum    hash.Hash
+	size   int64
+}
+
+// Replace begins to replace a file, or to create it with its folders (else a *DirError). If expect
+// is not empty and the file's hash differs at the end, nothing is replaced. The caller must call
+// Commit or Abort.
+func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
+	real, err := r.writable(p)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = &DirError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	perm := fs.FileMode(0o600) // nobody can read it before it has the old file's mode
+	info, err := r.fs.Lstat(real)
+	switch {
+	case err == nil:
+		err = checkRegular(info.Mode())
+	case errors.Is(err, fs.ErrNotExist):
+		if expect != "" && expect != Absent {
+			return nil, ErrChanged
+		}
+		if err := r.fs.MkdirAll(filepath.Dir(real), 0o777); err != nil {
+			return nil, &DirError{Cause(err)}
+		}
+		perm, err = 0o666, nil
+	}
+	if err != nil {
+		return nil, Cause(err)
+	}
+	// From here on the folder is open: the new file, the one it replaces and the check in between
+	// are in the same folder.
+	dir, err := r.fs.OpenRoot(filepath.Dir(real))
+	if err != nil {
+		return nil, Cause(err)
+	}
+	sweep(dir, filepath.Dir(real))
+	old, err := replaceable(dir, filepath.Base(real))
+	if old != nil {
+		old.Close()
+	}
+	w := &Replacement{dir: dir, abs: real, expect: expect, sum: sha256.New()}
+	if err == nil {
+		w.temp, w.file, err = newTemp(dir, perm)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Write appends to the new content.
+func (w *Replacement) Write(data []byte) (int, error) {
+	n, err := w.file.Write(data)
+	w.sum.Write(data[:n])
+	w.size += int64(n)
+	return n, Cause(err)
+}
+
+// Size returns the number of bytes written so far, and Sum their SHA-256 in hex.
+func (w *Replacement) Size() int64 { return w.size }
+func (w *Replacement) Sum() string { return hex.EncodeToString(w.sum.Sum(nil)) }
+
+// Commit puts the new content in the place of the old file, durably. The file gets the permissions
+// perm, or those of the old file if perm is 0. Commit also ends the replacement after an error.
+func (w *Replacement) Commit(perm fs.FileMode, backup Backup) (out Written, err error) {
+	defer w.Abort()
+	name := filepath.Base(w.abs)
+	old, err := replaceable(w.dir, name)
+	if err != nil {
+		return Written{}, err
+	}
+	if old != nil {
+		defer old.Close()
+		err = copyMetadata(w.file, old)
+	}
+	if err == nil && perm != 0 {
+		err = w.file.Chmod(perm)
+	}
+	if err == nil {
+		err = w.file.Sync()
+	}
+	if err = errors.Join(err, w.file.Close()); err != nil {
+		return Written{}, Cause(err)
+	}
+	if w.expect != "" {
+		if now, err := hashIn(w.dir, name); err != nil {
+			return Written{}, err
+		} else if now != w.expect {
+			return Written{}, ErrChanged
+		}
+	}
+	out = Written{SHA256: w.Sum(), Created: old == nil}
+	if backup != nil {
+		backUp(w.dir, w.abs, old == nil, out.SHA256, backup)
+	}
+	if old != nil {
+		out.OtherNames = max(links(old)-1, 0)
+		old.Close() // Windows does not replace an open file
+	}
+	if err := w.temp.rename(name); err != nil {
+		return Written{}, err
+	}
+	return out, syncDir(w.dir)
+}
+
+// Abort removes the new content. It does nothing after Commit.
+func (w *Replacement) Abort() {
+	if w.file == nil {
+		return
+	}
+	w.file.Close()
+	w.file = nil
+	w.temp.remove()
+	w.dir.Close()
+}
