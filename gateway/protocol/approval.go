@@ -150,12 +150,13 @@ type RuleOffer struct {
 const (
 	AskedBySchedule = "schedule" // a scheduled job or the heartbeat
 	AskedByChannel  = "channel"  // a channel user who is not the owner
+	AskedByApp      = "app"      // a connected app
 	AskedByAgent    = "agent"    // the agent of another chat, which sent a message to this one
 )
 
 // AskedBy describes who caused a call.
 type AskedBy struct {
-	Kind  string `json:"kind"`            // chat, schedule, channel, agent, mcp, rest, client
+	Kind  string `json:"kind"`            // chat, schedule, channel, agent, app, client
 	Name  string `json:"name,omitempty"`  // such as the chat's title
 	Model string `json:"model,omitempty"` // provider/id
 }

@@ -126,27 +126,6 @@ func (a Authorization) Finish(ctx context.Context, result any, failure error) er
 	return a.call.end(ctx, state, raw, "")
 }
 
-// Invoke runs the authorized call on its machine, for a caller that goes on with [Continue] before it
-// calls Finish. A tool's failure is a *nodes.ToolError. It blocks until the tool returns or ctx ends.
-func (a Authorization) Invoke(ctx context.Context, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
-	inv, err := a.call.invocation()
-	if err != nil {
-		return nil, err
-	}
-	return a.call.Executor.Call(ctx, a.call.target.Node, inv, a.call.publishProgress(a.call.record, progress))
-}
-
-// Continue calls the same tool on the same machine with other arguments, such as the next part of a
-// file that the call has opened. It is part of the authorized call: nobody is asked, and it has no
-// record of its own. The tool must bind these arguments to what the first call opened.
-func (a Authorization) Continue(ctx context.Context, args json.RawMessage, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
-	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: a.call.target.Spec.Name, Args: args}
-	return a.call.Executor.Call(ctx, a.call.target.Node, inv, progress)
-}
-
-// CallID returns the ID of the authorized call.
-func (a Authorization) CallID() protocol.CallID { return a.call.call.ID }
-
 // stage is one step of a call. A stage that ends the call stores its end, and returns no error.
 type stage func(context.Context) error
 

@@ -40,13 +40,13 @@ const (
 
 type commandIn struct {
 	CommandID string `json:"command_id,omitempty" jsonschema:"session of an earlier call"`
-	Command   string `json:"command,omitempty" jsonschema:"the command line; required without command_id"`
-	Shell     string `json:"shell,omitempty" jsonschema:"auto (default), or powershell on Windows"`
-	Username  string `json:"username,omitempty" jsonschema:"the user to run it as; only the node's own user is possible"`
-	Workdir   string `json:"workdir,omitempty" jsonschema:"folder to run it in; default the home folder"`
-	Input     string `json:"input,omitempty" jsonschema:"text for its standard input"`
-	Raw       bool   `json:"raw,omitempty" jsonschema:"send input without resolving escape sequences"`
-	Signal    string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
+	// Command is the command line; with CommandID it is text for the standard input of that command,
+	// so that rules and approvals judge what is typed into a shell like a command.
+	Command  string `json:"command,omitempty" jsonschema:"the command line, or with command_id the text to send to it"`
+	Shell    string `json:"shell,omitempty" jsonschema:"auto (default), or powershell on Windows"`
+	Username string `json:"username,omitempty" jsonschema:"the user to run it as; only the node's own user is possible"`
+	Workdir  string `json:"workdir,omitempty" jsonschema:"folder to run it in; default the home folder"`
+	Signal   string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
 	// IdleTimeout is in seconds; 0 does not wait.
 	IdleTimeout *float64 `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output before returning; default 5"`
 }
@@ -92,8 +92,20 @@ func Command(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 func (s *sessions) tool() toolkit.Tool[access.Call] {
 	t := toolkit.Define("command", "Runs a command and manages its session. For programs.", toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}}, s.call)
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in commandIn) (protocol.CallPreview, error) {
-		return previewBash(s.ws, s.jobs, in.bash()), nil
+		return s.preview(in), nil
 	})
+}
+
+// preview describes a command as Bash does; text for a running command as a command in its folder.
+func (s *sessions) preview(in commandIn) protocol.CallPreview {
+	if in.CommandID != "" {
+		c, err := s.find(in)
+		if err != nil {
+			return protocol.CallPreview{Problem: err.Error()}
+		}
+		in.Workdir = workspace.Spell(c.dir)
+	}
+	return previewBash(s.ws, s.jobs, in.bash())
 }
 
 // bash returns the same command as the arguments of Bash.
@@ -212,8 +224,8 @@ func (in commandIn) check() error {
 }
 
 func (s *sessions) find(in commandIn) (*session, error) {
-	if in.Command != "" || in.Shell != "" || in.Username != "" || in.Workdir != "" {
-		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "command_id continues a command; leave command, shell, username and workdir out")
+	if in.Shell != "" || in.Username != "" || in.Workdir != "" {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "command_id continues a command; leave shell, username and workdir out")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,17 +244,10 @@ func (s *sessions) end(c *session) {
 	c.requestStop(byCancel)
 }
 
-// act sends the input and the signal of a call.
+// act sends the text and the signal of a call that continues a command.
 func (c *session) act(in commandIn) error {
-	if in.Input != "" {
-		text := in.Input
-		if !in.Raw {
-			var err error
-			if text, err = unescape(text); err != nil {
-				return protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
-			}
-		}
-		if err := c.send(text); err != nil {
+	if in.CommandID != "" && in.Command != "" {
+		if err := c.send(in.Command); err != nil {
 			return err
 		}
 	}

@@ -81,18 +81,9 @@ func TestRunningCommandHasNoExitCode(t *testing.T) {
 		if out.State != "running" || strings.Contains(string(raw), "exit_code") || out.Output != "one\n" {
 			t.Errorf("got %s", raw)
 		}
-		out = command(b, tooltest.Args{"command_id": out.CommandID, "input": `a\x62c\n`})
+		out = command(b, tooltest.Args{"command_id": out.CommandID, "command": "abc\n"})
 		if text, code := finish(b, out); text != "got abc\n" || code != 0 {
 			t.Errorf("got %q, %d", text, code)
-		}
-	})
-}
-
-func TestRawInputIsNotResolved(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
-		out := command(b, tooltest.Args{"command": "head -c 4", "input": `a\n\`, "raw": true})
-		if text, _ := finish(b, out); text != `a\n\` {
-			t.Errorf("got %q", text)
 		}
 	})
 }
@@ -109,7 +100,8 @@ func TestZeroIdleTimeoutDoesNotWait(t *testing.T) {
 
 func TestShellsGetATerminal(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
-		out := command(b, tooltest.Args{"command": "sh", "input": `test -t 0 && echo is'-a-'tty; exit 5\n`})
+		out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.3})
+		out = command(b, tooltest.Args{"command_id": out.CommandID, "command": "test -t 0 && echo is'-a-'tty; exit 5\n"})
 		if text, code := finish(b, out); !strings.Contains(text, "is-a-tty") || code != 5 {
 			t.Errorf("got %q, %d", text, code)
 		}
@@ -189,35 +181,13 @@ func TestWrongArgumentsOfACommandSayWhatToDo(t *testing.T) {
 		{tooltest.Args{"command": "ls", "idle_timeout": -1}, protocol.FaultInvalidArgs, "0 to 600"},
 		{tooltest.Args{"command": "ls", "idle_timeout": 601}, protocol.FaultInvalidArgs, "0 to 600"},
 		{tooltest.Args{"command_id": "none"}, protocol.FaultNotFound, "no command has this command_id"},
-		{tooltest.Args{"command_id": id, "command": "ls"}, protocol.FaultInvalidArgs, "continues a command"},
+		{tooltest.Args{"command_id": id, "workdir": "/"}, protocol.FaultInvalidArgs, "continues a command"},
 		{tooltest.Args{"command_id": id, "signal": "SIGSTOP"}, protocol.FaultInvalidArgs, "unknown signal"},
-		{tooltest.Args{"command_id": id, "input": `\q`}, protocol.FaultInvalidArgs, `unknown escape sequence \q`},
-		{tooltest.Args{"command_id": id, "input": `\`}, protocol.FaultInvalidArgs, "ends with a backslash"},
-		{tooltest.Args{"command_id": id, "input": `\u12`}, protocol.FaultInvalidArgs, "incomplete"},
-		{tooltest.Args{"command_id": ended.CommandID, "input": "x"}, protocol.FaultFailedPrecondition, "has ended"},
+		{tooltest.Args{"command_id": ended.CommandID, "command": "x"}, protocol.FaultFailedPrecondition, "has ended"},
 	} {
 		fault(b, c.args, c.code, c.text)
 	}
 	command(b, tooltest.Args{"command_id": id, "signal": "SIGKILL"})
-}
-
-func TestEscapeSequencesAreThoseOfC(t *testing.T) {
-	for in, want := range map[string]string{
-		`a\nb\tc\r`: "a\nb\tc\r", `\x41\x4`: "A\x04", `\101\0\33[A`: "A\x00\x1b[A", `é\U0001F600`: "é😀", `\\n\"\'\?`: `\n"'?`, `\a\b\e\f\v`: "\a\b\x1b\f\v", "no": "no",
-	} {
-		if got, err := unescape(in); err != nil || got != want {
-			t.Errorf("%q: got %q, %v, want %q", in, got, err, want)
-		}
-	}
-}
-
-func FuzzUnescape(f *testing.F) {
-	f.Add(`\x41\n\\`)
-	f.Fuzz(func(t *testing.T, in string) {
-		if out, err := unescape(in); err == nil && len(out) > len(in) {
-			t.Errorf("%q grows to %q", in, out)
-		}
-	})
 }
 
 func TestPowerShellScriptIsEncodedForCmd(t *testing.T) {
@@ -282,7 +252,7 @@ func TestCancelledCallLeavesTheCommandRunning(t *testing.T) {
 	if _, err := b.Tools["command"].Call(ctx, access.Call{}, raw); err != nil {
 		t.Error(err)
 	}
-	again := command(b, tooltest.Args{"command_id": out.CommandID, "input": "x\n", "idle_timeout": 1})
+	again := command(b, tooltest.Args{"command_id": out.CommandID, "command": "x\n", "idle_timeout": 1})
 	if again.State != "running" || again.Output != "x\n" {
 		t.Errorf("got %+v", again)
 	}
@@ -304,4 +274,12 @@ func TestPreviewOfACommandIsThatOfBash(t *testing.T) {
 	if string(got) != string(want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	out := command(b, tooltest.Args{"command": "cat", "workdir": b.WS.Dir(), "idle_timeout": 0})
+	if p := preview("command", tooltest.Args{"command_id": out.CommandID, "command": "rm x\n"}); p.Folder != b.WS.Dir() || len(p.Programs) != 1 || p.Programs[0].Name != "rm" || p.Problem != "" {
+		t.Errorf("text for a command: %+v", p)
+	}
+	if p := preview("command", tooltest.Args{"command_id": "none", "command": "x"}); p.Problem == "" {
+		t.Error("text for an unknown command has no problem")
+	}
+	command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})
 }

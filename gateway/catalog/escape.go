@@ -1,11 +1,9 @@
-package shell
+package catalog
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 )
 
 // unescape resolves the escape sequences of C: \n, \t, \r, \a, \b, \e, \f, \v, \\, \", \', \0 to
@@ -74,17 +72,4 @@ func unescapeOne(b *strings.Builder, text string) (n int, err error) {
 		b.WriteByte(byte(v))
 	}
 	return end, nil
-}
-
-// powershell returns a command line that runs a script of PowerShell. Where the machine's shell is
-// cmd.exe, the script is encoded, so that its quotes and special characters stay as they are.
-func powershell(shell, script string) string {
-	if base := strings.ToLower(shell); !strings.HasSuffix(base, "cmd.exe") {
-		return script // the shell is PowerShell already
-	}
-	var raw []byte
-	for _, u := range utf16.Encode([]rune(script)) {
-		raw = append(raw, byte(u), byte(u>>8))
-	}
-	return "powershell.exe -NoProfile -EncodedCommand " + base64.StdEncoding.EncodeToString(raw)
 }
