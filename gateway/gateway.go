@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/approval"
 	"fairlead/gateway/apps"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
@@ -79,6 +80,7 @@ type Gateway struct {
 	transfers *transfer.Engine
 	devices   *pairing.Manager
 	apps      *apps.Apps
+	catalog   *catalog.Catalog
 	install   *install.Server // nil if the path of this program is unknown
 	network   *network.Listener
 	channels  *channel.Hub

@@ -58,6 +58,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
+	g.catalog.Close()
 	g.transfers.Close()
 	g.server.Close()
 	wg.Wait()

@@ -32,6 +32,8 @@ type Config struct {
 	UI           UI                        `json:"ui"`
 	Notify       Notifications             `json:"notifications"`
 	Network      Network                   `json:"network"`
+	API          API                       `json:"api"`
+	Owner        Owner                     `json:"owner"`
 
 	Agents        Agents             `json:"agents"`
 	Compaction    Compaction         `json:"compaction"`
@@ -142,6 +144,39 @@ type SessionConfig struct {
 	AutoTitle bool `json:"autoTitle"`
 }
 
+// API configures how programs call tools over MCP and REST.
+type API struct {
+	Enabled bool `json:"enabled"`
+	// Network also serves programs on other machines, once other machines can connect at all.
+	Network bool `json:"network"`
+	// PublicURL is the address under which a proxy serves the API; empty if there is none.
+	PublicURL string `json:"publicUrl" url:"true"`
+	// WaitMs is how long a call waits for the person's answer, in milliseconds.
+	WaitMs int `json:"waitMs" min:"1000" max:"3600000"`
+	// Streams bounds the streaming calls in progress.
+	Streams int       `json:"streams" min:"1" max:"100"`
+	Limits  APILimits `json:"limits"`
+}
+
+// APILimits bound the calls of each app, to each machine and of each tool.
+type APILimits struct {
+	App     RateLimit `json:"app"`
+	Machine RateLimit `json:"machine"`
+	Tool    RateLimit `json:"tool"`
+}
+
+// RateLimit allows a number of calls a minute, and some at once after a pause. PerMinute 0 means no
+// limit.
+type RateLimit struct {
+	PerMinute int `json:"perMinute" min:"0" max:"1000000"`
+	Burst     int `json:"burst" min:"0" max:"1000000"`
+}
+
+// Owner describes the person to programs.
+type Owner struct {
+	Email string `json:"email"`
+}
+
 // UI holds settings of the windows that every window on every machine shares.
 type UI struct {
 	Theme    string  `json:"theme" oneof:"system,light,dark"`
@@ -168,6 +203,7 @@ func Default() Config {
 		UI:           UI{Theme: "system", TextSize: 1},
 		Notify:       DefaultNotifications(),
 		Network:      Network{Listen: DefaultNetworkListen, Discovery: true},
+		API:          API{Enabled: true, WaitMs: int((45 * time.Second).Milliseconds()), Streams: 8},
 		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{
 			Every: "0m", Target: "last", // off, because each heartbeat costs tokens
 			ActiveHours: &ActiveHours{Start: "08:00", End: "23:00"},

@@ -167,7 +167,7 @@ var Methods = []MethodInfo{
 	MethodInfo(SessionUncompact), MethodInfo(JournalList), MethodInfo(RulesList), MethodInfo(RulePut), MethodInfo(RuleDelete),
 	MethodInfo(RuleRestore), MethodInfo(RuleTry), MethodInfo(RulesSave), MethodInfo(RulesImport), MethodInfo(AuditList),
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
-	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(TokenCreate), MethodInfo(ConsentAnswer),
+	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(TokenCreate), MethodInfo(ConsentAnswer), MethodInfo(CatalogList), MethodInfo(CatalogCall),
 }
 
 // Events that the gateway sends.

@@ -34,7 +34,7 @@ func Tools(scope access.Scope) []toolkit.Tool[access.Call] {
 	f.transfers.idle = idle
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}
 	list := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}}
-	write := toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}
+	write := toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true, Caps: []string{protocol.CapWrite}}
 	return []toolkit.Tool[access.Call]{
 		define(f, "fs_read", "Reads a file in parts. For programs.", read, (*files).read, previewRead),
 		define(f, "fs_write", "Writes a file in parts, and replaces it in one step. For programs.", write, (*files).write, previewWrite),
@@ -42,7 +42,7 @@ func Tools(scope access.Scope) []toolkit.Tool[access.Call] {
 		define(f, "fs_stat", "Describes a file or folder. For programs.", list, (*files).stat, previewStat),
 		define(f, "fs_delete", "Moves a file or folder to the trash. For programs.", write, (*files).remove, previewRemove),
 		define(f, "fs_mkdir", "Creates a folder. For programs.", write, (*files).mkdir, previewMkdir),
-		define(f, "fs_fetch", "Downloads a file. For programs.", toolkit.Traits{Effect: protocol.EffectNetwork, Caps: []string{protocol.CapWrite}}, (*files).fetch, previewFetch),
+		define(f, "fs_fetch", "Downloads a file. For programs.", toolkit.Traits{Effect: protocol.EffectNetwork, Idempotent: true, Caps: []string{protocol.CapWrite}}, (*files).fetch, previewFetch),
 	}
 }
 

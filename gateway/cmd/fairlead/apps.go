@@ -36,6 +36,9 @@ func createTokenCommand(o *options) *cobra.Command {
 	var name, expires string
 	var scopes, nodes []string
 	cmd := command("create", "Make a token for a script or an app", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if name == "" || len(scopes) == 0 {
+			return usageError("give --name and --scopes, such as --name 'Backup script' --scopes fs.read")
+		}
 		in := protocol.TokenCreateParams{Name: name, Scopes: scopesOf(scopes)}
 		for _, id := range nodes {
 			in.Nodes = append(in.Nodes, protocol.NodeID(id))
@@ -57,8 +60,6 @@ func createTokenCommand(o *options) *cobra.Command {
 	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(scopeNames(protocol.AppScopes), ","))
 	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
 	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
-	cmd.MarkFlagRequired("name")
-	cmd.MarkFlagRequired("scopes")
 	return cmd
 }
 

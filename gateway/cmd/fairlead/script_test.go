@@ -2,9 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +31,33 @@ func until(ts *testscript.TestScript, what string, ok func() bool) {
 		if time.Now().After(end) {
 			ts.Fatalf("never came: %s", what)
 		}
+	}
+}
+
+// request makes an HTTP request to the gateway, whose status must be status. The response's headers
+// and body are stdout of the script.
+func request(ts *testscript.TestScript, status, method, path, body string, headers []string) {
+	r, err := http.NewRequest(method, "http://"+ts.Getenv("ADDR")+path, strings.NewReader(body))
+	ts.Check(err)
+	r.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	ts.Check(err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%s", raw)
+	for _, name := range []string{"WWW-Authenticate", "Retry-After", "Allow", "Content-Type"} {
+		fmt.Fprintf(ts.Stderr(), "%s: %s\n", name, resp.Header.Get(name))
+	}
+	if fmt.Sprint(resp.StatusCode) != status {
+		ts.Fatalf("%s %s: status %d, want %s: %s", method, path, resp.StatusCode, status, raw)
 	}
 }
 
@@ -101,6 +132,35 @@ func TestCommands(t *testing.T) {
 				ts.Check(ts.Exec("fairlead", "sessions", "archives", "--json"))
 				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 				ts.Setenv("ARCHIVE", string(list.Archives[0].ID))
+			},
+			// token ARGUMENT...: makes a token; $TOKEN is it, and $APP is its ID.
+			"token": func(ts *testscript.TestScript, neg bool, args []string) {
+				var made struct{ ID, Token string }
+				ts.Check(ts.Exec("fairlead", append([]string{"tokens", "create", "--json"}, args...)...))
+				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &made))
+				ts.Setenv("TOKEN", made.Token)
+				ts.Setenv("APP", made.ID)
+			},
+			// post STATUS TOOL JSON [HEADER: VALUE]...: calls a tool over REST with $TOKEN.
+			"post": func(ts *testscript.TestScript, neg bool, args []string) {
+				request(ts, args[0], http.MethodPost, "/api/v1/tools/"+args[1], args[2], args[3:])
+			},
+			// get STATUS PATH [HEADER: VALUE]...: makes a request with $TOKEN.
+			"get": func(ts *testscript.TestScript, neg bool, args []string) {
+				request(ts, args[0], http.MethodGet, args[1], "", args[2:])
+			},
+			// field NAME JSONPATH: sets a variable to a field of stdout, such as data.file_id.
+			"field": func(ts *testscript.TestScript, neg bool, args []string) {
+				var v any
+				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+				for _, name := range strings.Split(args[1], ".") {
+					object, ok := v.(map[string]any)
+					if !ok || object[name] == nil {
+						ts.Fatalf("no %s in %s", args[1], ts.ReadFile("stdout"))
+					}
+					v = object[name]
+				}
+				ts.Setenv(args[0], fmt.Sprint(v))
 			},
 			// moved: $TRANSFER is the transfer that finished last.
 			"moved": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -149,6 +149,7 @@ type Services struct {
 	Transfers *transfer.Engine
 	Devices   *pairing.Manager
 	Apps      *apps.Apps
+	Catalog   Catalog
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install http.Handler
 	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers

@@ -1,0 +1,219 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+)
+
+// Pipeline runs tool calls ([tool.Pipeline]).
+type Pipeline interface {
+	Run(ctx context.Context, c tool.Call) (tool.Result, error)
+}
+
+// Machines are the machines and the calls that they run ([nodes.Hub]).
+type Machines interface {
+	Nodes() []protocol.NodeInfo
+	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
+	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
+}
+
+// Options are the parts that a [Catalog] uses.
+type Options struct {
+	Pipeline Pipeline
+	Machines Machines
+	Registry interface{ Tools() []protocol.ToolSpec }
+	Config   func() config.Config
+	// Network is the name and the ID of the network that the gateway's machines form.
+	NetworkName string
+	NetworkID   string
+	Version     string
+	// Used records a call of an app; it must not block.
+	Used func(id protocol.AppID, tool string)
+}
+
+// Catalog runs tools for programs. It is safe for concurrent use.
+type Catalog struct {
+	o        Options
+	tools    []*entry // in the order of lists
+	jobs     jobs
+	sessions sessions
+	limits   limits
+}
+
+// entry is a tool with its implementation.
+type entry struct {
+	Tool
+	in json.RawMessage // Tool.In as JSON
+	// need returns the scopes that a call needs, of those in Tool.Scopes.
+	need func(args json.RawMessage) []protocol.Scope
+	run  func(ctx context.Context, c *call, args json.RawMessage) (Result, error)
+}
+
+// New returns the catalog. Close ends its calls.
+func New(o Options) *Catalog {
+	c := &Catalog{o: o}
+	c.jobs.running = make(map[string]*job)
+	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
+	c.sessions.all = make(map[string]session)
+	for _, add := range []func(){c.addNetworkTools, c.addCommand, c.addFileTools} {
+		add()
+	}
+	return c
+}
+
+// Close cancels the running calls and waits for them.
+func (c *Catalog) Close() {
+	c.jobs.cancel()
+	c.jobs.wg.Wait()
+}
+
+// Tools lists the tools that the caller may use, in a fixed order.
+func (c *Catalog) Tools(p auth.Principal) []Tool {
+	var list []Tool
+	for _, e := range append(slices.Clone(c.tools), c.extra(p)...) {
+		if mayUse(p, e) {
+			list = append(list, e.Tool)
+		}
+	}
+	return list
+}
+
+// mayUse reports whether the caller has a scope with which the tool does something.
+func mayUse(p auth.Principal, e *entry) bool {
+	return p.Kind == auth.KindOwner || len(e.Scopes) == 0 || slices.ContainsFunc(e.Scopes, p.Has)
+}
+
+func (c *Catalog) find(p auth.Principal, name string) *entry {
+	if i := slices.IndexFunc(c.tools, func(e *entry) bool { return e.Name == name }); i >= 0 {
+		return c.tools[i]
+	}
+	list := c.extra(auth.Owner(""))
+	if i := slices.IndexFunc(list, func(e *entry) bool { return e.Name == name }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
+// error is a *protocol.Fault.
+func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result, error) {
+	e := c.find(p, r.Tool)
+	if e == nil {
+		return Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
+	}
+	if len(r.Args) == 0 {
+		r.Args = json.RawMessage("{}")
+	}
+	if err := checkScopes(p, e.need(r.Args)); err != nil {
+		return Result{}, err
+	}
+	if err := toolkit.Validate(e.in, r.Args); err != nil {
+		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
+	}
+	if p.App != "" && c.o.Used != nil {
+		c.o.Used(p.App, r.Tool)
+	}
+	id := identify(p, r)
+	if j, err := c.jobs.find(id); err != nil {
+		return Result{}, err
+	} else if j != nil {
+		return c.await(ctx, j, r.Emit)
+	}
+	release, err := c.limits.take(c.o.Config().API, p, e, r.Args)
+	if err != nil {
+		return Result{}, err
+	}
+	j, err := c.jobs.start(id, func(ctx context.Context, j *job) (Result, error) {
+		defer release()
+		return e.run(ctx, &call{catalog: c, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
+	})
+	if err != nil {
+		release()
+		return Result{}, err
+	}
+	return c.await(ctx, j, r.Emit)
+}
+
+// Outcome returns the result of a call of p that waited for the person. Its error is a
+// *protocol.Fault; approval_required while the person has still not answered.
+func (c *Catalog) Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
+	j := c.jobs.byCall(owner(p), id)
+	if j == nil {
+		return Result{}, protocol.NewFault(protocol.FaultNotFound, "no call with this ID waits for its outcome")
+	}
+	return c.await(ctx, j, nil)
+}
+
+// owner names a caller: an app, or the person.
+func owner(p auth.Principal) string {
+	if p.App != "" {
+		return string(p.App)
+	}
+	return auth.KindOwner
+}
+
+func checkScopes(p auth.Principal, need []protocol.Scope) error {
+	if p.Kind == auth.KindOwner {
+		return nil
+	}
+	missing := slices.DeleteFunc(slices.Clone(need), p.Has)
+	if len(missing) == 0 {
+		return nil
+	}
+	var granted []protocol.Scope
+	for s, ok := range p.Scopes {
+		if ok {
+			granted = append(granted, s)
+		}
+	}
+	slices.Sort(granted)
+	f := protocol.NewFault(protocol.FaultForbidden, fmt.Sprintf("the token has no permission for this call: it needs the scope %s", missing[0]))
+	return f.With(map[string]any{"required_scopes": need, "granted_scopes": granted})
+}
+
+// call is one call while it runs.
+type call struct {
+	catalog   *Catalog
+	principal auth.Principal
+	job       *job
+	key       string // idempotency key of the caller; may be empty
+	calls     int    // calls of the pipeline so far
+}
+
+// milliseconds returns how long a call has taken.
+func milliseconds(began time.Time) int64 { return time.Since(began).Milliseconds() }
+
+// add adds a tool.
+func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (Out, string, error)) {
+	t.In, t.Out = inputSchema[In](), outputSchema[Out]()
+	e := &entry{Tool: t, in: mustJSON(t.In), need: func(json.RawMessage) []protocol.Scope { return t.Scopes }}
+	if need != nil {
+		e.need = func(args json.RawMessage) []protocol.Scope {
+			var in In
+			json.Unmarshal(args, &in) // invalid arguments are refused later
+			return need(in)
+		}
+	}
+	e.run = func(ctx context.Context, c *call, args json.RawMessage) (Result, error) {
+		var in In
+		if err := protocol.Unmarshal(args, &in); err != nil {
+			return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
+		}
+		out, message, err := f(ctx, c, in)
+		if err != nil {
+			return Result{}, faultOf(err)
+		}
+		raw, err := protocol.Marshal(out)
+		return Result{Data: raw, Message: message}, err
+	}
+	c.tools = append(c.tools, e)
+}

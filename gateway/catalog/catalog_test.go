@@ -1,0 +1,475 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+)
+
+// bench is a catalog with two machines, whose tools the test answers.
+type bench struct {
+	*Catalog
+	t      *testing.T
+	config config.Config
+
+	mu     sync.Mutex // guards the fields below
+	calls  []tool.Call
+	resume []protocol.ToolInvoke
+	used   []string
+	// answer is called for each call of the pipeline, and continued for each resumed one.
+	answer    func(ctx context.Context, c tool.Call) (tool.Result, error)
+	continued func(inv protocol.ToolInvoke) (json.RawMessage, error)
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, config: config.Default()}
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return done(`{}`), nil }
+	b.Catalog = New(Options{
+		Pipeline: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", Version: "1.2.3",
+		Used: func(id protocol.AppID, name string) { b.used = append(b.used, string(id)+" "+name) },
+	})
+	t.Cleanup(b.Close)
+	return b
+}
+
+func done(raw string) tool.Result {
+	return tool.Result{Info: protocol.CallInfo{State: protocol.CallDone}, Raw: json.RawMessage(raw)}
+}
+
+func (b *bench) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
+	b.mu.Lock()
+	b.calls = append(b.calls, c)
+	answer := b.answer
+	b.mu.Unlock()
+	return answer(ctx, c)
+}
+
+func (b *bench) Nodes() []protocol.NodeInfo {
+	return []protocol.NodeInfo{
+		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{Hostname: "lap", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", Address: "10.0.0.2:8788"}},
+		{ID: "nas", Online: true, Version: "1.0.0", LastSeenAt: 1, Platform: "linux"},
+		{ID: "old", Version: "2.0.0", LastSeenAt: 1},
+		{ID: "new"},
+		{ID: "twin1", Name: "twin", Online: true, ConnectedAt: 1}, {ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
+		{ID: "pc", Online: true, Platform: "windows", ConnectedAt: 1},
+	}
+}
+
+func (b *bench) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	for _, n := range b.Nodes() {
+		if n.ID == id {
+			return n, true
+		}
+	}
+	return protocol.NodeInfo{}, false
+}
+
+func (b *bench) Call(_ context.Context, id protocol.NodeID, inv protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+	b.mu.Lock()
+	b.resume = append(b.resume, inv)
+	b.mu.Unlock()
+	return b.continued(inv)
+}
+
+func (b *bench) Tools() []protocol.ToolSpec {
+	return []protocol.ToolSpec{
+		{Name: "gsv__ReadFile", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		{Name: "laptop__Bash", Effect: protocol.EffectExec, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		{Name: "nas__Bash", Effect: protocol.EffectExec, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		{Name: "laptop__fs_read", InputSchema: json.RawMessage(`{"type":"object"}`)},
+	}
+}
+
+var me = auth.Owner("test")
+
+// app returns an app with all scopes, or with those given.
+func app(id string, scopes ...protocol.Scope) auth.Principal {
+	if scopes == nil {
+		scopes = protocol.AppScopes
+	}
+	return auth.App(protocol.App{ID: protocol.AppID(id), Name: "Editor", Scopes: scopes})
+}
+
+func (b *bench) call(p auth.Principal, name, args string) (Result, error) {
+	return b.Catalog.Call(b.t.Context(), p, Request{Tool: name, Args: json.RawMessage(args)})
+}
+
+func (b *bench) must(p auth.Principal, name, args string) string {
+	b.t.Helper()
+	r, err := b.call(p, name, args)
+	if err != nil {
+		b.t.Fatalf("%s(%s): %v", name, args, err)
+	}
+	return string(r.Data)
+}
+
+func (b *bench) fails(p auth.Principal, name, args string, code protocol.FaultCode, text string) *protocol.Fault {
+	b.t.Helper()
+	r, err := b.call(p, name, args)
+	f, _ := errors.AsType[*protocol.Fault](err)
+	if f == nil || f.Code != code || !strings.Contains(f.Message, text) {
+		b.t.Errorf("%s(%s): got %s, %v, want %s %q", name, args, r.Data, err, code, text)
+		return &protocol.Fault{}
+	}
+	return f
+}
+
+// last returns the last call of the pipeline.
+func (b *bench) last() tool.Call {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.calls) == 0 {
+		b.t.Fatal("nothing was called")
+	}
+	return b.calls[len(b.calls)-1]
+}
+
+func TestEveryToolIsDescribed(t *testing.T) {
+	b := newBench(t)
+	want := []string{
+		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
+		"fs_delete", "fs_mkdir", "fs_glob", "fs_grep",
+	}
+	var names []string
+	for _, x := range b.Catalog.Tools(me) {
+		names = append(names, x.Name)
+		if x.Title == "" || x.Description == "" && !strings.Contains(x.Name, "__") || x.Mode == "" || x.In == nil || x.Out == nil || x.In.Type != "object" || x.Out.Type != "object" {
+			t.Errorf("%s is not described: %+v", x.Name, x)
+		}
+		if x.ReadOnly && x.Destructive {
+			t.Errorf("%s changes nothing and destroys", x.Name)
+		}
+		if strings.Contains(x.Name, "__") {
+			continue
+		}
+		if x.In.AdditionalProperties == nil || x.Out.AdditionalProperties != nil {
+			t.Errorf("%s: the arguments must be strict, and the result open", x.Name)
+		}
+		if raw, _ := json.Marshal(x.In); strings.Contains(string(raw), `"null"`) {
+			t.Errorf("%s: its schema has null: %s", x.Name, raw)
+		}
+		for name, p := range x.In.Properties {
+			if p.Description == "" {
+				t.Errorf("%s: %s has no description", x.Name, name)
+			}
+		}
+	}
+	if want = append(want, "gsv__ReadFile", "laptop__Bash", "nas__Bash"); !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
+
+func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
+	b := newBench(t)
+	reader := app("a", protocol.ScopeFilesRead)
+	var names []string
+	for _, x := range b.Catalog.Tools(reader) {
+		names = append(names, x.Name)
+	}
+	if want := []string{"whoami", "file", "fs_read", "fs_list", "fs_stat", "fs_glob", "fs_grep"}; !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+	on := `{"target":{"node_id":"nas"},"path":"/x/y/z"`
+	for name, args := range map[string]string{
+		"fs_write": on + `}`, "command": `{}`, "network_directory": `{}`, "net_dns": `{}`, "nas__Bash": `{}`, "file": on + `,"op":"delete"}`,
+	} {
+		b.fails(reader, name, args, protocol.FaultForbidden, "scope")
+	}
+	f := b.fails(reader, "file", on+`,"op":"batch","ops":[{"op":"stat","path":"/x"},{"op":"mkdir","path":"/y"}]}`, protocol.FaultForbidden, "")
+	if string(f.Details) != `{"granted_scopes":["fs.read"],"required_scopes":["fs.read","fs.write"]}` {
+		t.Errorf("details %s", f.Details)
+	}
+	b.must(reader, "file", on+`,"op":"stat"}`)
+	if limited := (auth.App(protocol.App{ID: "n", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"nas"}})); true {
+		b.fails(limited, "fs_stat", `{"target":{"node_id":"laptop"},"path":"/x"}`, protocol.FaultTargetNotFound, "")
+		if dir := b.must(limited, "network_directory", `{}`); strings.Contains(dir, "laptop") || !strings.Contains(dir, "nas") {
+			t.Errorf("it sees %s", dir)
+		}
+		for _, x := range b.Catalog.Tools(limited) {
+			if x.Name == "laptop__Bash" {
+				t.Error("it sees a tool of another machine")
+			}
+		}
+	}
+	if !slices.Contains(b.used, "a file") {
+		t.Errorf("calls are not counted: %v", b.used)
+	}
+}
+
+func TestTargetsAreResolved(t *testing.T) {
+	b := newBench(t)
+	for target, want := range map[string]string{
+		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
+	} {
+		b.must(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`)
+		if c := b.last(); string(c.Tool) != want+"__fs_stat" || string(c.Args) != `{"path":"/x"}` {
+			t.Errorf("%s: called %s %s", target, c.Tool, c.Args)
+		}
+	}
+	for target, code := range map[string]protocol.FaultCode{
+		`{}`: protocol.FaultInvalidArgs, `{"node_name":"twin"}`: protocol.FaultInvalidArgs, `{"node_id":"none"}`: protocol.FaultTargetNotFound, `{"network_name":"other","node_id":"nas"}`: protocol.FaultTargetNotFound,
+		`{"node_id":"old"}`: protocol.FaultTargetUnreachable, `{"node_id":"nas","node_name":"Laptop"}`: protocol.FaultTargetNotFound,
+	} {
+		b.fails(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`, code, "")
+	}
+	b.fails(me, "fs_stat", `{"path":"/x"}`, protocol.FaultInvalidArgs, "target")
+	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x","other":1}`, protocol.FaultInvalidArgs, "other")
+	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":7}`, protocol.FaultInvalidArgs, "")
+}
+
+func TestDirectoryIsFiltered(t *testing.T) {
+	b := newBench(t)
+	ids := func(args string) string {
+		var out directoryOut
+		json.Unmarshal([]byte(b.must(me, "network_directory", args)), &out)
+		var list []string
+		for _, n := range out.Networks {
+			for _, x := range n.Nodes {
+				list = append(list, x.ID)
+			}
+		}
+		return strings.Join(list, " ")
+	}
+	for args, want := range map[string]string{
+		`{}`: "laptop nas old new twin1 twin2 pc", `{"online":false}`: "old new", `{"node_name_glob":"Lap*"}`: "laptop", `{"hostname_glob":"lap"}`: "laptop", `{"platform_glob":"deb*"}`: "laptop",
+		`{"online":true,"node_name_glob":"n*"}`: "nas", `{"network_name":"other"}`: "",
+	} {
+		if got := ids(args); got != want {
+			t.Errorf("%s: got %q, want %q", args, got, want)
+		}
+	}
+	b.fails(me, "network_directory", `{"node_name_glob":"["}`, protocol.FaultInvalidArgs, "pattern")
+	all := b.must(me, "network_directory", `{}`)
+	for _, want := range []string{
+		`"hostname":"lap","agent_version":"1.2.3","version_status":"current","channel_version":"1.2.3","platform":"debian","platform_version":"12","kernel_arch":"amd64"}`,
+		`"version_status":"behind"`, `"version_status":"ahead"`, `{"id":"new","name":"new","online":false,"services":[]}`, `"name":"home","files_url":""`,
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %s in %s", want, all)
+		}
+	}
+	if brief := b.must(me, "network_directory", `{"brief":true}`); strings.Contains(brief, "services") {
+		t.Errorf("brief has services: %s", brief)
+	}
+}
+
+func TestSmallTools(t *testing.T) {
+	b := newBench(t)
+	if got := b.must(app("a"), "whoami", `{}`); got != `{"user_id":"a","email":"owner@localhost"}` {
+		t.Errorf("got %s", got)
+	}
+	b.config.Owner.Email = "ann@example.org"
+	if got := b.must(me, "whoami", ``); got != `{"user_id":"owner","email":"ann@example.org"}` {
+		t.Errorf("got %s", got)
+	}
+	peers := b.must(me, "net_peers", `{"target":{"node_id":"nas"}}`)
+	if !strings.Contains(peers, `{"name":"Laptop","internal_ip":"10.0.0.2","dst_ip":"10.0.0.2","remote_id":"laptop","local":false}`) || !strings.Contains(peers, `"remote_id":"nas","local":true`) {
+		t.Errorf("got %s", peers)
+	}
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) { return done(`{"count":3}`), nil }
+	for _, name := range []string{"net_interfaces", "net_routes"} {
+		if got := b.must(me, name, `{"target":{"node_id":"nas"}}`); !strings.Contains(got, `"count":3`) {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+	b.must(me, "net_metrics", `{"target":{"node_id":"nas"}}`)
+	b.must(me, "net_dns", `{"target":{"node_id":"nas"}}`)
+}
+
+func TestOwnerActsAndAnAppAsks(t *testing.T) {
+	b := newBench(t)
+	b.must(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`)
+	if c := b.last(); !c.Direct || c.AskedBy != (protocol.AskedBy{}) {
+		t.Errorf("the owner's call: %+v", c)
+	}
+	b.must(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`)
+	if c := b.last(); c.Direct || c.AskedBy != (protocol.AskedBy{Kind: protocol.AskedByApp, Name: "Editor"}) || c.Principal.App != "a" {
+		t.Errorf("an app's call: %+v", c)
+	}
+}
+
+func TestFailuresHaveCodes(t *testing.T) {
+	b := newBench(t)
+	info := func(state, text string, f *protocol.Fault) tool.Result {
+		return tool.Result{Info: protocol.CallInfo{State: state, Error: text, Fault: f}}
+	}
+	for _, c := range []struct {
+		name string
+		r    tool.Result
+		err  error
+		code protocol.FaultCode
+	}{
+		{"denied", info(protocol.CallDenied, "Denied by a rule", nil), nil, protocol.FaultPermissionDenied},
+		{"nobody answered", info(protocol.CallDenied, protocol.NobodyAnswered+" in time", nil), nil, protocol.FaultPermissionDenied},
+		{"cancelled", info(protocol.CallCancelled, "Cancelled", nil), nil, protocol.FaultCanceled},
+		{"with a code", info(protocol.CallFailed, "x", protocol.NewFault(protocol.FaultTooLarge, "x")), nil, protocol.FaultTooLarge},
+		{"without a code", info(protocol.CallFailed, "oldString not found", nil), nil, protocol.FaultInvalidArgs},
+		{"missing file", info(protocol.CallFailed, "File not found: 'x'", nil), nil, protocol.FaultNotFound},
+		{"drift", info(protocol.CallFailed, "APPROVAL_DRIFT: x", nil), nil, protocol.FaultFailedPrecondition},
+		{"outside", info(protocol.CallFailed, "'/x' is outside the workspace", nil), nil, protocol.FaultPermissionDenied},
+		{"offline", tool.Result{}, protocol.ErrUnavailable.With("gone"), protocol.FaultTargetUnreachable},
+		{"timeout", tool.Result{}, fmt.Errorf("call: %w", protocol.ErrTimeout), protocol.FaultTimeout},
+		{"no tool", tool.Result{}, protocol.ErrNotFound, protocol.FaultNotFound},
+		{"arguments", tool.Result{}, protocol.ErrBadRequest, protocol.FaultInvalidArgs},
+		{"a node's error", tool.Result{}, &nodes.ToolError{Text: "x", Fault: protocol.NewFault(protocol.FaultUnsupported, "x")}, protocol.FaultUnsupported},
+		{"unknown", tool.Result{}, errors.New("secret detail"), protocol.FaultInternal},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b.answer = func(context.Context, tool.Call) (tool.Result, error) { return c.r, c.err }
+			f := b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, c.code, "")
+			if strings.Contains(f.Message, "secret") {
+				t.Errorf("it tells %q", f.Message)
+			}
+			if f.Retryable != slices.Contains([]protocol.FaultCode{protocol.FaultTimeout, protocol.FaultTargetUnreachable, protocol.FaultInternal}, c.code) {
+				t.Errorf("retryable %v", f.Retryable)
+			}
+		})
+	}
+	for code := range statuses {
+		if HTTPStatus(code) < 400 {
+			t.Errorf("%s: status %d", code, HTTPStatus(code))
+		}
+	}
+	if HTTPStatus("new") != 500 {
+		t.Errorf("an unknown code: %d", HTTPStatus("new"))
+	}
+}
+
+func TestRateLimitsAreOffUntilTheyAreSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		stat := func(p auth.Principal, node string) error {
+			_, err := b.call(p, "fs_stat", `{"target":{"node_id":"`+node+`"},"path":"/x"}`)
+			return err
+		}
+		for range 100 {
+			if err := stat(app("a"), "nas"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		limit := config.RateLimit{PerMinute: 60, Burst: 2}
+		for axis, set := range map[string]func(config.RateLimit){
+			"app":     func(l config.RateLimit) { b.config.API.Limits.App = l },
+			"machine": func(l config.RateLimit) { b.config.API.Limits.Machine = l },
+			"tool":    func(l config.RateLimit) { b.config.API.Limits.Tool = l },
+		} {
+			set(limit)
+			stat(app("a"), "nas")
+			stat(app("a"), "nas")
+			f, _ := errors.AsType[*protocol.Fault](stat(app("a"), "nas"))
+			if f == nil || f.Code != protocol.FaultRateLimited || !f.Retryable || !strings.Contains(f.Message, axis) || !strings.Contains(string(f.Details), "retry_after_ms") {
+				t.Errorf("%s: got %+v", axis, f)
+			}
+			other := stat(app("b"), "laptop")
+			if (other == nil) != (axis != "tool") {
+				t.Errorf("%s: another app on another machine: %v", axis, other)
+			}
+			time.Sleep(time.Second)
+			if err := stat(app("a"), "nas"); err != nil {
+				t.Errorf("%s: after a second: %v", axis, err)
+			}
+			time.Sleep(time.Minute)
+			set(config.RateLimit{})
+		}
+	})
+}
+
+func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		return done(`{"path":"/x","replacements":2,"bytes":9,"sha256":"new","oldBytes":7,"oldSha256":"old"}`), nil
+	}
+	on := `{"target":{"node_id":"nas"},"path":"/x",`
+	got := b.must(me, "fs_edit", on+`"old_string":"a","new_string":"b","replace_all":true,"expected_sha256":"s"}`)
+	if !strings.HasPrefix(got, `{"path":"/x","edits_applied":2,"total":9,"sha256":"new","old_size":7,"old_sha256":"old"`) {
+		t.Errorf("got %s", got)
+	}
+	if c := b.last(); c.Tool != "nas__Edit" || string(c.Args) != `{"path":"/x","oldString":"a","newString":"b","replaceAll":true,"expectedSha256":"s"}` {
+		t.Errorf("called %s %s", c.Tool, c.Args)
+	}
+	b.must(me, "file", on+`"op":"multi_edit","edits":[{"old_string":"a","new_string":"b","expected_sha256":"s"},{"old_string":"c","new_string":""}]}`)
+	if c := b.last(); string(c.Args) != `{"path":"/x","oldString":"","newString":"","edits":[{"oldString":"a","newString":"b"},{"oldString":"c","newString":""}],"expectedSha256":"s"}` {
+		t.Errorf("called %s", c.Args)
+	}
+	for args, text := range map[string]string{
+		`"old_string":"a"}`: "required", `"edits":[]}`: "required", `"old_string":"a","new_string":"b","edits":[{"old_string":"a","new_string":"b"}]}`: "not both",
+		`"edits":[{"old_string":"a","new_string":"b"},{"old_string":"a","new_string":"b","expected_sha256":"s"}]}`: "give it once",
+	} {
+		b.fails(me, "fs_edit", on+args, protocol.FaultInvalidArgs, text)
+	}
+	b.fails(me, "fs_edit", `{"target":{"node_id":"nas"},"path":"x","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "absolute")
+	b.fails(me, "file", on+`"op":"edit","edits":[{"old_string":"a","new_string":"b"}]}`, protocol.FaultInvalidArgs, "multi_edit")
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "oldString found 2 times in '/x'. Use replaceAll: true or more."}}, nil
+	}
+	b.fails(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "old_string found 2 times in '/x'. Use replace_all or more.")
+}
+
+func TestFilesAreFound(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return done(`{"basePath":"/x","matches":["/x/a"],"count":1}`), nil
+	}
+	if got := b.must(me, "fs_glob", `{"target":{"node_id":"nas"},"path":"/x","pattern":"*"}`); !strings.Contains(got, `"path":"/x","matches":["/x/a"],"count":1`) {
+		t.Errorf("got %s", got)
+	}
+	b.fails(me, "fs_glob", `{"target":{"node_id":"nas"},"path":"x","pattern":"*"}`, protocol.FaultInvalidArgs, "absolute")
+	for path, want := range map[string]bool{"/x": true, `C:\x`: true, "C:/x": true, "C:x": false, `\\server\share`: true, "x": false, "": false} {
+		if isAbsolute(path) != want {
+			t.Errorf("%q: %v", path, !want)
+		}
+	}
+}
+
+func TestBatchGoesOnAfterAFailure(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		if strings.Contains(string(c.Args), "bad") {
+			return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "x", Fault: protocol.NewFault(protocol.FaultAlreadyExists, "x")}}, nil
+		}
+		return done(`{"path":"/x","file_id":"f","done":true,"total":1}`), nil
+	}
+	got := b.must(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":[{"op":"mkdir","path":"/bad"},{"op":"write","path":"/x","chunk_b64":"eA=="},{"op":"read","path":"/x"},{"op":"batch"},
+		{"op":"stat","path":"/x","target":{"node_id":"nas"}},{"path":"/x"},{"op":"fetch_url","path":"/x","url":"http://x"}]}`)
+	var out fileOut
+	if err := json.Unmarshal([]byte(got), &out); err != nil || len(out.BatchResults) != 7 {
+		t.Fatalf("got %s, %v", got, err)
+	}
+	for i, want := range []protocol.FaultCode{protocol.FaultAlreadyExists, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, ""} {
+		r := out.BatchResults[i]
+		if r.OK != (want == "") || want != "" && (r.Error == nil || r.Error.Code != want) || want == "" && r.Data == nil {
+			t.Errorf("operation %d: %+v", i, r)
+		}
+	}
+	for _, c := range b.calls {
+		if c.Tool == "nas__fs_write" && string(c.Args) != `{"chunk_b64":"eA==","done":true,"path":"/x"}` {
+			t.Errorf("write without done: %s", c.Args)
+		}
+	}
+	b.fails(me, "file", `{"target":{"node_id":"nas"},"op":"batch"}`, protocol.FaultInvalidArgs, "1 to 100")
+	b.fails(me, "file", `{"target":{"node_id":"none"},"op":"batch","ops":[{"op":"stat"}]}`, protocol.FaultTargetNotFound, "")
+	b.fails(me, "file", `{"target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "op is required")
+}
+
+func TestExtraToolsReturnObjects(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return done(`"text"`), nil }
+	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":"text"}` {
+		t.Errorf("got %s", got)
+	}
+	b.fails(app("a"), "nas__fs_read", `{}`, protocol.FaultNotFound, "no tool")
+}

@@ -1,0 +1,194 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+type commandIn struct {
+	CommandID   string          `json:"command_id,omitempty" jsonschema:"session of an earlier call; leave it out to start a command"`
+	Session     *commandSession `json:"session,omitempty" jsonschema:"the command to start; required without command_id"`
+	Input       string          `json:"input,omitempty" jsonschema:"text for the command's standard input; escape sequences such as \\n are resolved unless raw is set"`
+	Raw         bool            `json:"raw,omitempty" jsonschema:"send the input as it is"`
+	Signal      signalName      `json:"signal,omitempty" jsonschema:"signal to send to the command"`
+	IdleTimeout *float64        `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output before returning, 0 to 600; default 5; 0 does not wait. The command goes on in any case"`
+}
+
+type commandSession struct {
+	NodeID      string            `json:"node_id,omitempty" jsonschema:"ID of the machine; or give network_name and node_name"`
+	NetworkName string            `json:"network_name,omitempty" jsonschema:"name of the network; may be left out"`
+	NodeName    string            `json:"node_name,omitempty" jsonschema:"name of the machine"`
+	Command     string            `json:"command" jsonschema:"the command line, such as df -h; a shell such as bash starts an interactive session"`
+	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto (default): the machine's own shell; powershell: for scripts on Windows"`
+	Username    string            `json:"username,omitempty" jsonschema:"user to run it as; only the user that runs Fairlead there"`
+	Workdir     string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default the user's home folder"`
+	Env         map[string]string `json:"env,omitempty" jsonschema:"additional environment variables"`
+}
+
+type commandOut struct {
+	CommandID  string `json:"command_id" jsonschema:"for further calls"`
+	Output     string `json:"output,omitempty" jsonschema:"output since the last call; absent if there is none"`
+	ExitCode   *int   `json:"exit_code,omitempty" jsonschema:"absent while the command runs; -1 if a signal ended it, 1 on Windows"`
+	State      string `json:"state" jsonschema:"running or exited"`
+	DurationMs int64  `json:"duration_ms" jsonschema:"how long this call took"`
+	// DroppedBytes counts output before Output that nobody fetched in time.
+	DroppedBytes int64 `json:"dropped_bytes,omitempty" jsonschema:"bytes of output before this that were not fetched in time"`
+}
+
+// nodeCommand are the arguments of a machine's tool command.
+type nodeCommand struct {
+	CommandID   string   `json:"command_id,omitempty"`
+	Command     string   `json:"command,omitempty"`
+	Shell       string   `json:"shell,omitempty"`
+	Username    string   `json:"username,omitempty"`
+	Workdir     string   `json:"workdir,omitempty"`
+	Signal      string   `json:"signal,omitempty"`
+	IdleTimeout *float64 `json:"idle_timeout,omitempty"`
+}
+
+const commandTool = "command"
+
+func (c *Catalog) addCommand() {
+	add(c, Tool{
+		Name: commandTool, Title: "Run a command", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: []protocol.Scope{protocol.ScopeShell},
+		Description: "Runs a command on a machine, or continues one. session starts a command; command_id reads more of its output, sends input or a signal. " +
+			"A command that has ended can be read for 30 seconds; one that nobody asks about for an hour is ended. To move files, use file or the fs_ tools.",
+	}, nil, c.command)
+}
+
+func (c *Catalog) command(ctx context.Context, x *call, in commandIn) (out commandOut, message string, err error) {
+	began := time.Now()
+	text, err := in.text()
+	if err != nil {
+		return out, "", err
+	}
+	switch {
+	case in.CommandID != "" && in.Session != nil:
+		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "give session to start a command or command_id to continue one, not both")
+	case in.CommandID == "" && in.Session == nil:
+		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "session is required to start a command")
+	case in.IdleTimeout != nil && (*in.IdleTimeout < 0 || *in.IdleTimeout > 600):
+		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "idle_timeout must be 0 to 600 seconds")
+	}
+	if in.CommandID == "" {
+		out, err = c.startCommand(ctx, x, in, text != "")
+		in.CommandID, in.Signal = out.CommandID, ""
+	}
+	if err == nil && (in.Session == nil || text != "") {
+		out, err = c.continueCommand(ctx, x, in, text)
+	}
+	if err != nil {
+		return out, "", err
+	}
+	if out.State == "exited" {
+		message = fmt.Sprintf("Exited with code %d", *out.ExitCode)
+	} else {
+		message = "Still running"
+	}
+	out.DurationMs = milliseconds(began)
+	return out, message, nil
+}
+
+// text returns the input with its escape sequences resolved.
+func (in commandIn) text() (string, error) {
+	if in.Raw {
+		return in.Input, nil
+	}
+	text, err := unescape(in.Input)
+	if err != nil {
+		return "", protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+	}
+	return text, nil
+}
+
+// startCommand starts a command. With input to come, it does not wait for output.
+func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasInput bool) (out commandOut, err error) {
+	s := in.Session
+	if in.Signal != "" {
+		return out, protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
+	}
+	node, err := c.resolve(x.principal, &Target{s.NodeID, s.NetworkName, s.NodeName})
+	if err != nil {
+		return out, err
+	}
+	line, err := c.withEnvironment(node, s.Command, s.Env)
+	if err != nil {
+		return out, err
+	}
+	args := nodeCommand{Command: line, Shell: string(s.Shell), Username: s.Username, Workdir: s.Workdir, IdleTimeout: in.IdleTimeout}
+	if hasInput {
+		args.IdleTimeout = new(float64)
+	}
+	if err := x.run(ctx, node, commandTool, args, &out); err != nil {
+		return out, err
+	}
+	x.begun(out.CommandID, node, commandTool)
+	return out, nil
+}
+
+// continueCommand sends input, which is judged like a command, and then a signal; without input it
+// only fetches output.
+func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, text string) (out commandOut, err error) {
+	s, err := x.session(in.CommandID, commandTool)
+	if err != nil {
+		return out, err
+	}
+	args := nodeCommand{CommandID: in.CommandID, Command: text, IdleTimeout: in.IdleTimeout}
+	if text != "" {
+		if in.Signal != "" {
+			args.IdleTimeout = new(float64)
+		}
+		if err := x.run(ctx, s.node, commandTool, args, &out); err != nil || in.Signal == "" {
+			return out, err
+		}
+	}
+	args = nodeCommand{CommandID: in.CommandID, Signal: string(in.Signal), IdleTimeout: in.IdleTimeout}
+	var after commandOut
+	err = x.resume(ctx, s.node, commandTool, args, &after)
+	after.Output, after.DroppedBytes = out.Output+after.Output, out.DroppedBytes+after.DroppedBytes
+	return after, err
+}
+
+// withEnvironment puts assignments before a command, so that rules and the person see them.
+func (c *Catalog) withEnvironment(node protocol.NodeID, command string, env map[string]string) (string, error) {
+	if len(env) == 0 {
+		return command, nil
+	}
+	info, _ := c.o.Machines.Node(node)
+	windows := info.Platform == "windows" || info.Host != nil && strings.Contains(strings.ToLower(info.Host.OS), "windows")
+	var b strings.Builder
+	var names []string
+	for name := range env {
+		if !isVariable(name) {
+			return "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("env: %q is not the name of a variable", name))
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value := env[name]
+		switch {
+		case strings.ContainsRune(value, 0):
+			return "", protocol.NewFault(protocol.FaultInvalidArgs, "env: the value of "+name+" has a zero byte")
+		case windows:
+			fmt.Fprintf(&b, "$env:%s = '%s'; ", name, strings.ReplaceAll(value, "'", "''"))
+		default:
+			fmt.Fprintf(&b, "export %s='%s'; ", name, strings.ReplaceAll(value, "'", `'\''`))
+		}
+	}
+	return b.String() + command, nil
+}
+
+func isVariable(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+)
+
+// extra lists the tools of the gateway and of the machines under their own names, for callers that
+// chose to see them all.
+func (c *Catalog) extra(p auth.Principal) []*entry {
+	if p.Kind != auth.KindOwner && !p.Has(protocol.ScopeAllTools) {
+		return nil
+	}
+	var list []*entry
+	for _, spec := range c.o.Registry.Tools() {
+		node, bare, ok := protocol.ToolName(spec.Name).Split()
+		if !ok || protocol.ForPrograms(bare) || node != protocol.NativePrefix && !p.MayUse(node) {
+			continue
+		}
+		if e := extraEntry(spec); e != nil {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// extraEntry makes an entry of a tool; nil if its schema cannot be read.
+func extraEntry(spec protocol.ToolSpec) *entry {
+	e := &entry{in: spec.InputSchema, Tool: Tool{
+		Name: spec.Name, Title: spec.Name, Description: spec.Description, Mode: OneShot, Scopes: []protocol.Scope{protocol.ScopeAllTools},
+	}}
+	effect := toolkit.Declared(spec).Effect
+	e.ReadOnly, e.Idempotent = effect == protocol.EffectRead, spec.Idempotent || effect == protocol.EffectRead
+	e.Destructive, e.OpenWorld = !e.ReadOnly, effect == protocol.EffectExec || effect == protocol.EffectNetwork
+	if json.Unmarshal(spec.InputSchema, &e.In) != nil || e.In == nil || e.In.Type != "object" {
+		return nil
+	}
+	e.Out = &jsonschema.Schema{Type: "object"}
+	e.need = func(json.RawMessage) []protocol.Scope { return e.Scopes }
+	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {
+		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)
+		if err != nil {
+			return Result{}, faultOf(err)
+		}
+		var object map[string]json.RawMessage
+		if json.Unmarshal(raw, &object) != nil { // results of programs are objects
+			raw = encode(map[string]json.RawMessage{"result": raw})
+		}
+		return Result{Data: raw}, nil
+	}
+	return e
+}

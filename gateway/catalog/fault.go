@@ -1,0 +1,80 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+)
+
+// codes are the codes of faults for the errors of the protocol.
+var codes = map[int]protocol.FaultCode{
+	protocol.ErrBadRequest.Code: protocol.FaultInvalidArgs, protocol.ErrForbidden.Code: protocol.FaultPermissionDenied, protocol.ErrNotFound.Code: protocol.FaultNotFound,
+	protocol.ErrConflict.Code: protocol.FaultAlreadyExists, protocol.ErrTooLarge.Code: protocol.FaultTooLarge, protocol.ErrUnavailable.Code: protocol.FaultTargetUnreachable,
+	protocol.ErrTimeout.Code: protocol.FaultTimeout, protocol.ErrTooMany.Code: protocol.FaultRateLimited, protocol.ErrCancelled.Code: protocol.FaultCanceled,
+}
+
+// faultOf returns any error as a fault. The text of an unknown error is not passed on.
+func faultOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*protocol.Fault](err); ok {
+		return f
+	}
+	if failed, ok := errors.AsType[*nodes.ToolError](err); ok {
+		return toolFault(failed.Fault, failed.Text)
+	}
+	if bad, ok := errors.AsType[*toolkit.InputError](err); ok {
+		return protocol.NewFault(protocol.FaultInvalidArgs, bad.Error())
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errCancelled
+	case errors.Is(err, context.DeadlineExceeded):
+		return protocol.NewFault(protocol.FaultTimeout, "the call took too long")
+	}
+	if e, ok := errors.AsType[*protocol.Error](err); ok && codes[e.Code] != "" {
+		return protocol.NewFault(codes[e.Code], toolkit.Brief(e.Message))
+	}
+	slog.Error("A call of a program failed", "err", err)
+	return protocol.NewFault(protocol.FaultInternal, "Fairlead could not carry out the call. Its log has the details.")
+}
+
+// toolFault returns the failure of a tool: with its code, or one that follows from its text.
+func toolFault(f *protocol.Fault, text string) error {
+	switch {
+	case f != nil:
+		return f
+	case strings.Contains(text, "APPROVAL_DRIFT"):
+		return protocol.NewFault(protocol.FaultFailedPrecondition, text)
+	case strings.HasPrefix(text, "File not found"), strings.Contains(text, "no such file"):
+		return protocol.NewFault(protocol.FaultNotFound, text)
+	case strings.Contains(text, "is outside the workspace"), strings.Contains(text, "may not be changed"):
+		return protocol.NewFault(protocol.FaultPermissionDenied, text)
+	}
+	return protocol.NewFault(protocol.FaultInvalidArgs, text)
+}
+
+// outcome returns the result of a call of the pipeline, or why it has none.
+func outcome(r tool.Result, err error) (tool.Result, error) {
+	i := r.Info
+	switch {
+	case err != nil:
+		return r, faultOf(err)
+	case i.Unanswered():
+		return r, protocol.NewFault(protocol.FaultPermissionDenied, "Fairlead's owner did not answer in time, so the call did not run.")
+	case i.State == protocol.CallDenied:
+		return r, protocol.NewFault(protocol.FaultPermissionDenied, i.Error)
+	case i.State == protocol.CallCancelled:
+		return r, protocol.NewFault(protocol.FaultCanceled, i.Error)
+	case i.State == protocol.CallFailed && i.Error != "":
+		return r, toolFault(i.Fault, i.Error)
+	}
+	return r, nil
+}

@@ -1,0 +1,208 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// fileIn are the arguments of the tool file: those of all of its operations.
+type fileIn struct {
+	FileID         string            `json:"file_id,omitempty" jsonschema:"read, write: continues a file of an earlier call"`
+	Target         *Target           `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
+	Op             operation         `json:"op,omitempty" jsonschema:"the operation; may be left out with file_id"`
+	Path           string            `json:"path,omitempty" jsonschema:"absolute path on the machine"`
+	Encoding       encoding          `json:"encoding,omitempty" jsonschema:"read, write: base64 (default) or utf8"`
+	Offset         int64             `json:"offset,omitempty" jsonschema:"read: first byte, to resume"`
+	MaxBytes       int               `json:"max_bytes,omitempty" jsonschema:"read: bytes of this part, at most 1048576; default 262144"`
+	ChunkB64       *string           `json:"chunk_b64,omitempty" jsonschema:"write: the next part, in Base64"`
+	Chunk          *string           `json:"chunk,omitempty" jsonschema:"write: the next part, as text"`
+	Done           bool              `json:"done,omitempty" jsonschema:"write: this is the last part"`
+	Mode           string            `json:"mode,omitempty" jsonschema:"write, mkdir, fetch_url: octal permissions such as 0644"`
+	Recursive      bool              `json:"recursive,omitempty" jsonschema:"list, delete, mkdir: with everything below or above"`
+	Force          bool              `json:"force,omitempty" jsonschema:"delete: needed with recursive less than three levels deep"`
+	Limit          int               `json:"limit,omitempty" jsonschema:"list: maximum number of entries"`
+	OldString      *string           `json:"old_string,omitempty" jsonschema:"edit: the exact text to replace"`
+	NewString      *string           `json:"new_string,omitempty" jsonschema:"edit: the replacement"`
+	ReplaceAll     bool              `json:"replace_all,omitempty" jsonschema:"edit: replace every occurrence"`
+	Edits          []editStep        `json:"edits,omitempty" jsonschema:"multi_edit: replacements in order, all or none"`
+	ExpectedSHA256 string            `json:"expected_sha256,omitempty" jsonschema:"write, edit, multi_edit: of the file before; fetch_url: of the download"`
+	Ops            []json.RawMessage `json:"ops,omitempty" jsonschema:"batch: operations with their arguments, at most 100; each runs even if another one fails"`
+	URL            string            `json:"url,omitempty" jsonschema:"fetch_url: address that the machine downloads"`
+	Headers        map[string]string `json:"headers,omitempty" jsonschema:"fetch_url: headers of the request"`
+	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty" jsonschema:"fetch_url: maximum size, at most 1 GiB; default 256 MiB"`
+}
+
+// fileOut has the fields of the operation's result.
+type fileOut struct {
+	FileID       string        `json:"file_id,omitempty"`
+	Path         string        `json:"path,omitempty"`
+	ChunkB64     *string       `json:"chunk_b64,omitempty"`
+	Chunk        *string       `json:"chunk,omitempty"`
+	Offset       *int64        `json:"offset,omitempty"`
+	Size         *int          `json:"size,omitempty"`
+	Total        *int64        `json:"total,omitempty"`
+	SHA256       string        `json:"sha256,omitempty"`
+	Done         *bool         `json:"done,omitempty"`
+	Entries      *[]fileEntry  `json:"entries,omitempty"`
+	Entry        *fileEntry    `json:"entry,omitempty"`
+	Count        *int          `json:"count,omitempty"`
+	Truncated    bool          `json:"truncated,omitempty"`
+	EditsApplied int           `json:"edits_applied,omitempty"`
+	OldSize      *int64        `json:"old_size,omitempty"`
+	OldSHA256    string        `json:"old_sha256,omitempty"`
+	BatchResults []batchResult `json:"batch_results,omitempty" jsonschema:"one result for each of ops, in order"`
+	DurationMs   int64         `json:"duration_ms"`
+}
+
+type batchResult struct {
+	Op    string          `json:"op"`
+	OK    bool            `json:"ok"`
+	Data  json.RawMessage `json:"data,omitempty" jsonschema:"the result of the operation"`
+	Error *protocol.Fault `json:"error,omitempty"`
+}
+
+const maxBatch = 100
+
+// reading are the operations that change nothing.
+var reading = []operation{opRead, opList, opStat}
+
+func (c *Catalog) addFile() {
+	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite}
+	add(c, Tool{
+		Name: "file", Title: "Work with files", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: both,
+		Description: "Reads, writes, edits, lists, deletes and downloads files on a machine, by op. The fs_ tools do the same, one operation each.",
+	}, fileIn.scopes, c.file)
+}
+
+// scopes returns the scopes of the operation; of a batch, those of all its operations. A call that
+// continues a file needs what begins with the same arguments.
+func (in fileIn) scopes() []protocol.Scope {
+	var list []protocol.Scope
+	if in.Op == opBatch {
+		for _, raw := range in.Ops {
+			var sub fileIn
+			json.Unmarshal(raw, &sub) // invalid ones fail later
+			list = append(list, sub.scopes()...)
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	isRead := slices.Contains(reading, in.Op) || in.Op == "" && in.Chunk == nil && in.ChunkB64 == nil && !in.Done
+	if isRead {
+		return []protocol.Scope{protocol.ScopeFilesRead}
+	}
+	return []protocol.Scope{protocol.ScopeFilesWrite}
+}
+
+func (c *Catalog) file(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
+	if in.FileID != "" && in.Op == "" {
+		if in.Op = opRead; in.Chunk != nil || in.ChunkB64 != nil || in.Done {
+			in.Op = opWrite
+		}
+	}
+	if in.Op == opBatch {
+		return c.batch(ctx, x, in)
+	}
+	var part any
+	switch in.Op {
+	case opRead:
+		part, message, err = result(c.read(ctx, x, readIn{in.FileID, in.Target, in.Path, in.Offset, in.Encoding, in.MaxBytes}))
+	case opWrite:
+		part, message, err = result(c.write(ctx, x, writeIn{in.FileID, in.Target, in.Path, in.Mode, in.Encoding, in.Chunk, in.ChunkB64, in.Done, in.ExpectedSHA256}))
+	case opEdit, opMultiEdit:
+		if in.Op == opEdit && len(in.Edits) > 0 || in.Op == opMultiEdit && (in.OldString != nil || in.NewString != nil) {
+			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "edit takes old_string and new_string, multi_edit takes edits")
+		}
+		part, message, err = result(c.edit(ctx, x, editIn{in.Target, in.Path, in.OldString, in.NewString, in.ReplaceAll, in.Edits, in.ExpectedSHA256}))
+	case opList:
+		part, message, err = result(forwardFile[listIn, listOut](c, fsList, listIn.target)(ctx, x, listIn{in.Target, in.Path, in.Recursive, in.Limit}))
+	case opStat:
+		part, message, err = result(forwardFile[statIn, statOut](c, fsStat, statIn.target)(ctx, x, statIn{in.Target, in.Path}))
+	case opDelete:
+		part, message, err = result(forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target)(ctx, x, deleteIn{in.Target, in.Path, in.Recursive, in.Force}))
+	case opMkdir:
+		part, message, err = result(forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target)(ctx, x, mkdirIn{in.Target, in.Path, in.Mode, in.Recursive}))
+	case opFetch:
+		part, message, err = result(c.fetch(ctx, x, in))
+	default:
+		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "op is required: read, write, edit, multi_edit, list, stat, delete, mkdir, batch or fetch_url")
+	}
+	if err == nil {
+		err = protocol.Unmarshal(encode(part), &out)
+	}
+	return out, message, err
+}
+
+// result makes the results of the operations one type.
+func result[Out any](out Out, message string, err error) (any, string, error) {
+	return out, message, err
+}
+
+// nodeFetch are the arguments of a machine's tool fs_fetch.
+type nodeFetch struct {
+	Path           string            `json:"path"`
+	URL            string            `json:"url"`
+	Headers        map[string]string `json:"headers,omitempty"`
+	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty"`
+	ExpectedSHA256 string            `json:"expected_sha256,omitempty"`
+	Mode           string            `json:"mode,omitempty"`
+}
+
+// fetch lets the machine download an address; the gateway does not see the bytes.
+func (c *Catalog) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, message string, err error) {
+	node, err := c.resolve(x.principal, in.Target)
+	if err == nil {
+		err = x.run(ctx, node, fsFetch, nodeFetch{in.Path, in.URL, in.Headers, in.FetchMaxBytes, in.ExpectedSHA256, in.Mode}, &out)
+	}
+	return out, fmt.Sprintf("Downloaded %d bytes", out.Total), err
+}
+
+// notInBatch are the operations that a batch cannot have.
+var notInBatch = []operation{opRead, opBatch, ""}
+
+// batch runs operations one after the other. One that fails does not stop the others.
+func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
+	began := time.Now()
+	if len(in.Ops) == 0 || len(in.Ops) > maxBatch {
+		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("ops must have 1 to %d operations", maxBatch))
+	}
+	if _, err := c.resolve(x.principal, in.Target); err != nil {
+		return out, "", err
+	}
+	failed := 0
+	for _, raw := range in.Ops {
+		if err := ctx.Err(); err != nil {
+			return out, "", err
+		}
+		var sub fileIn
+		r := batchResult{}
+		err := protocol.Unmarshal(raw, &sub)
+		r.Op = string(sub.Op)
+		switch {
+		case err != nil:
+			err = protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
+		case slices.Contains(notInBatch, sub.Op):
+			err = protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("a batch cannot have the operation %q", sub.Op))
+		case sub.Target != nil || sub.FileID != "":
+			err = protocol.NewFault(protocol.FaultInvalidArgs, "the operations of a batch have no target and no file_id")
+		default:
+			sub.Target, sub.Done = in.Target, sub.Done || sub.Op == opWrite
+			var done fileOut
+			if done, _, err = c.file(ctx, x, sub); err == nil {
+				r.OK, r.Data = true, encode(done)
+			}
+		}
+		if err != nil {
+			failed++
+			r.Error, _ = faultOf(err).(*protocol.Fault)
+		}
+		out.BatchResults = append(out.BatchResults, r)
+	}
+	out.DurationMs = milliseconds(began)
+	return out, fmt.Sprintf("%d of %d operations succeeded", len(in.Ops)-failed, len(in.Ops)), nil
+}

@@ -1,0 +1,243 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Names of the machines' tools for files.
+const (
+	fsRead   = "fs_read"
+	fsWrite  = "fs_write"
+	fsList   = "fs_list"
+	fsStat   = "fs_stat"
+	fsDelete = "fs_delete"
+	fsMkdir  = "fs_mkdir"
+	fsFetch  = "fs_fetch"
+	fsGrep   = "fs_grep"
+)
+
+func (c *Catalog) addFileTools() {
+	c.addFile()
+	read := func(t Tool) Tool {
+		t.Mode, t.ReadOnly, t.Idempotent, t.Scopes = OneShot, true, true, []protocol.Scope{protocol.ScopeFilesRead}
+		return t
+	}
+	write := func(t Tool) Tool {
+		t.Mode, t.Destructive, t.Scopes = OneShot, true, []protocol.Scope{protocol.ScopeFilesWrite}
+		return t
+	}
+	add(c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts. The first call returns a file_id; pass it on until done is true. A file that nobody reads for 5 minutes is closed."}), nil, c.read)
+	add(c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts. The first call returns a file_id; the call with done replaces the file in one step. Until then the old file is unchanged. An upload that nobody continues for 5 minutes is dropped."}), nil, c.write)
+	add(c, write(Tool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file, in one step: either old_string by new_string, or several edits of which all or none are made."}), nil, c.edit)
+	add(c, read(Tool{Name: fsList, Title: "List a folder", Description: "Lists a folder. A folder below it that cannot be read has an error and does not fail the call."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
+	add(c, read(Tool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
+	add(c, write(Tool{Name: fsDelete, Title: "Delete a file or folder", Description: "Deletes a file or folder. It stays in Fairlead's trash on the machine for 30 days. A missing path is not_found."}), nil, forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target))
+	mkdir := write(Tool{Name: fsMkdir, Title: "Create a folder", Description: "Creates a folder."})
+	mkdir.Destructive, mkdir.Idempotent = false, true
+	add(c, mkdir, nil, forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target))
+	add(c, read(Tool{Name: "fs_glob", Title: "Find files", Description: "Finds files by a pattern for their paths."}), nil, c.glob)
+	grep := read(Tool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression. Over a stream, matches arrive while the search runs."})
+	grep.Mode = ServerStream
+	add(c, grep, nil, c.grep)
+}
+
+func (in listIn) target() *Target   { return in.Target }
+func (in statIn) target() *Target   { return in.Target }
+func (in deleteIn) target() *Target { return in.Target }
+func (in mkdirIn) target() *Target  { return in.Target }
+func (in grepIn) target() *Target   { return in.Target }
+
+// withoutTarget encodes arguments for a machine, which does not need to know that it is the target.
+func withoutTarget(args any) json.RawMessage {
+	var fields map[string]json.RawMessage
+	json.Unmarshal(encode(args), &fields) // args is a struct
+	delete(fields, "target")
+	return encode(fields)
+}
+
+// forwardFile calls the machine's tool with the arguments without the target.
+func forwardFile[In, Out any](c *Catalog, name string, target func(In) *Target) func(context.Context, *call, In) (Out, string, error) {
+	return func(ctx context.Context, x *call, in In) (out Out, message string, err error) {
+		node, err := c.resolve(x.principal, target(in))
+		if err == nil {
+			err = x.run(ctx, node, name, withoutTarget(in), &out)
+		}
+		return out, "", err
+	}
+}
+
+// grep searches in files. Without a stream, the interface collects the parts into Matches.
+func (c *Catalog) grep(ctx context.Context, x *call, in grepIn) (out grepOut, message string, err error) {
+	out, _, err = forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)(ctx, x, in)
+	return out, fmt.Sprintf("%d matches in %d files", out.Count, out.Files), err
+}
+
+// part carries out one call of a file that is read or written in parts. begun returns the file_id of
+// the result, empty once the file is done.
+func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Target, in, out any, begun func() string) error {
+	if fileID == "" {
+		node, err := c.resolve(x.principal, t)
+		if err != nil {
+			return err
+		}
+		if err := x.run(ctx, node, name, withoutTarget(in), out); err != nil {
+			return err
+		}
+		if id := begun(); id != "" {
+			x.begun(id, node, name)
+		}
+		return nil
+	}
+	if t != nil {
+		return protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave target out")
+	}
+	s, err := x.session(fileID, name)
+	if err != nil {
+		return err
+	}
+	if err := x.resume(ctx, s.node, name, withoutTarget(in), out); err != nil {
+		return err
+	}
+	if begun() == "" {
+		c.sessions.remove(fileID)
+	}
+	return nil
+}
+
+func (c *Catalog) read(ctx context.Context, x *call, in readIn) (out readOut, message string, err error) {
+	err = c.part(ctx, x, fsRead, in.FileID, in.Target, in, &out, func() string { return openID(out.FileID, out.Done) })
+	return out, fmt.Sprintf("%d of %d bytes", out.Offset+int64(out.Size), out.Total), err
+}
+
+func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut, message string, err error) {
+	err = c.part(ctx, x, fsWrite, in.FileID, in.Target, in, &out, func() string { return openID(out.FileID, out.Done) })
+	return out, fmt.Sprintf("%d bytes written", out.Total), err
+}
+
+func openID(id string, done bool) string {
+	if done {
+		return ""
+	}
+	return id
+}
+
+// globbed is the result of a machine's tool Glob.
+type globbed struct {
+	BasePath  string   `json:"basePath"`
+	Matches   []string `json:"matches"`
+	Count     int      `json:"count"`
+	Truncated bool     `json:"truncated"`
+	LeftOut   []string `json:"leftOut"`
+}
+
+func (c *Catalog) glob(ctx context.Context, x *call, in globIn) (out globOut, message string, err error) {
+	began := time.Now()
+	node, err := c.resolve(x.principal, in.Target)
+	if err != nil {
+		return out, "", err
+	}
+	if !isAbsolute(in.Path) {
+		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "path must be absolute")
+	}
+	var g globbed
+	if err := x.run(ctx, node, "Glob", withoutTarget(in), &g); err != nil {
+		return out, "", err
+	}
+	out = globOut{Path: g.BasePath, Matches: g.Matches, Count: g.Count, Truncated: g.Truncated, LeftOut: g.LeftOut, DurationMs: milliseconds(began)}
+	return out, fmt.Sprintf("%d matches", out.Count), nil
+}
+
+// isAbsolute reports whether a path is absolute on any system: /x, C:\x or C:/x, \\server\share.
+func isAbsolute(path string) bool {
+	if strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`) {
+		return true
+	}
+	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
+}
+
+// nodeEdit are the arguments of a machine's tool Edit, and edited is its result.
+type (
+	nodeEdit struct {
+		Path           string         `json:"path"`
+		OldString      string         `json:"oldString"`
+		NewString      string         `json:"newString"`
+		ReplaceAll     bool           `json:"replaceAll,omitempty"`
+		Edits          []nodeEditStep `json:"edits,omitempty"`
+		ExpectedSHA256 string         `json:"expectedSha256,omitempty"`
+	}
+	nodeEditStep struct {
+		OldString  string `json:"oldString"`
+		NewString  string `json:"newString"`
+		ReplaceAll bool   `json:"replaceAll,omitempty"`
+	}
+	edited struct {
+		Path         string `json:"path"`
+		Replacements int    `json:"replacements"`
+		Bytes        int64  `json:"bytes"`
+		SHA256       string `json:"sha256"`
+		OldBytes     int64  `json:"oldBytes"`
+		OldSHA256    string `json:"oldSha256"`
+	}
+)
+
+// edit makes one or several replacements with the machine's tool Edit.
+func (c *Catalog) edit(ctx context.Context, x *call, in editIn) (out editOut, message string, err error) {
+	began := time.Now()
+	args, err := in.forNode()
+	if err != nil {
+		return out, "", err
+	}
+	node, err := c.resolve(x.principal, in.Target)
+	if err != nil {
+		return out, "", err
+	}
+	var e edited
+	if err := x.run(ctx, node, "Edit", args, &e); err != nil {
+		return out, "", inOurWords(err)
+	}
+	out = editOut{Path: e.Path, EditsApplied: e.Replacements, Total: e.Bytes, SHA256: e.SHA256, OldSize: e.OldBytes, OldSHA256: e.OldSHA256, DurationMs: milliseconds(began)}
+	return out, fmt.Sprintf("%d replaced", out.EditsApplied), nil
+}
+
+func (in editIn) forNode() (nodeEdit, error) {
+	n := nodeEdit{Path: in.Path, ReplaceAll: in.ReplaceAll, ExpectedSHA256: in.ExpectedSHA256}
+	isSingle := in.OldString != nil || in.NewString != nil || in.ReplaceAll
+	switch {
+	case !isAbsolute(in.Path):
+		return n, protocol.NewFault(protocol.FaultInvalidArgs, "path is required, and must be absolute")
+	case isSingle && len(in.Edits) > 0:
+		return n, protocol.NewFault(protocol.FaultInvalidArgs, "give old_string and new_string, or edits, not both")
+	case !isSingle && len(in.Edits) == 0, isSingle && (in.OldString == nil || in.NewString == nil):
+		return n, protocol.NewFault(protocol.FaultInvalidArgs, "old_string and new_string are required, or edits")
+	case isSingle:
+		n.OldString, n.NewString = *in.OldString, *in.NewString
+		return n, nil
+	}
+	for i, e := range in.Edits {
+		if e.ExpectedSHA256 != "" {
+			if i > 0 || n.ExpectedSHA256 != "" && n.ExpectedSHA256 != e.ExpectedSHA256 {
+				return n, protocol.NewFault(protocol.FaultInvalidArgs, "expected_sha256 is that of the file before all edits: give it once")
+			}
+			n.ExpectedSHA256 = e.ExpectedSHA256
+		}
+		n.Edits = append(n.Edits, nodeEditStep{e.OldString, e.NewString, e.ReplaceAll})
+	}
+	return n, nil
+}
+
+// inOurWords returns a failure of Edit with the names of the arguments of fs_edit.
+func inOurWords(err error) error {
+	f, ok := err.(*protocol.Fault)
+	if !ok {
+		return err
+	}
+	own := *f
+	own.Message = strings.NewReplacer("oldString", "old_string", "newString", "new_string", "replaceAll: true", "replace_all", "use Write", "use fs_write").Replace(f.Message)
+	return &own
+}

@@ -1,0 +1,304 @@
+package catalog
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+// Limits of calls.
+const (
+	// keepOutcome is how long the outcome of a call that waited for the person, or that has an
+	// idempotency key, can be fetched.
+	keepOutcome = 10 * time.Minute
+	maxJobs     = 4096
+)
+
+// jobs are the calls in progress and the outcomes that somebody may still fetch. A call that waits
+// for the person goes on without its caller.
+type jobs struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex // guards running
+	running map[string]*job
+}
+
+// identity says which calls are the same call.
+type identity struct {
+	owner string
+	key   string // idempotency key; empty for none
+	hash  string // of the tool and its arguments
+}
+
+// slot is the identity's key in the map of jobs.
+func (i identity) slot() string {
+	if i.key != "" {
+		return i.owner + " key " + i.key
+	}
+	return i.owner + " call " + i.hash
+}
+
+func identify(p auth.Principal, r Request) identity {
+	sum := sha256.Sum256(append([]byte(r.Tool+"\x00"), r.Args...))
+	return identity{owner(p), r.IdempotencyKey, hex.EncodeToString(sum[:])}
+}
+
+// job is a call. Its goroutine owns the fields result and err until done is closed.
+type job struct {
+	identity
+	slot   string
+	cancel context.CancelFunc
+	done   chan struct{}
+	result Result
+	err    error
+
+	news chan struct{} // capacity 1: parts or waiting changed
+
+	mu      sync.Mutex // guards the fields below
+	parts   []Part
+	waiting *Waiting // the question that the person has not answered yet
+	keep    bool     // the outcome stays after the call, because its caller has gone
+	callers int
+}
+
+// find returns the job of the same call, if there is one: with the same idempotency key, or one
+// that waits for the person and whose caller has gone.
+func (s *jobs) find(id identity) (*job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.running[id.slot()]
+	switch {
+	case j == nil:
+		return nil, nil
+	case id.key != "" && j.hash != id.hash:
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "this idempotency key was used for another call")
+	case id.key == "" && !j.isKept():
+		return nil, nil // the same call at the same time is another call
+	}
+	return j, nil
+}
+
+func (j *job) isKept() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.keep
+}
+
+// start runs a call in the background.
+func (s *jobs) start(id identity, run func(context.Context, *job) (Result, error)) (*job, error) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	j := &job{identity: id, slot: id.slot(), cancel: cancel, done: make(chan struct{}), news: make(chan struct{}, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil || len(s.running) >= maxJobs {
+		cancel()
+		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "the gateway has too many calls in progress").With(map[string]int{"retry_after_ms": 1000})
+	}
+	if s.running[j.slot] != nil {
+		j.slot += " " + protocol.NewID()
+	}
+	s.running[j.slot] = j
+	s.wg.Go(func() {
+		defer cancel()
+		j.result, j.err = run(ctx, j)
+		close(j.done)
+		if j.key != "" || j.isKept() {
+			time.AfterFunc(keepOutcome, func() { s.remove(j) })
+			return
+		}
+		s.remove(j)
+	})
+	return j, nil
+}
+
+func (s *jobs) remove(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[j.slot] == j {
+		delete(s.running, j.slot)
+	}
+}
+
+// byCall returns the job of an owner that waits, or waited, for the answer about a call.
+func (s *jobs) byCall(owner string, id protocol.CallID) *job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.running {
+		j.mu.Lock()
+		found := j.owner == owner && j.keep && j.waiting != nil && j.waiting.CallID == id
+		j.mu.Unlock()
+		if found {
+			return j
+		}
+	}
+	return nil
+}
+
+// emit queues a part for the caller. It does not block.
+func (j *job) emit(p Part) {
+	j.mu.Lock()
+	if n := len(j.parts); p.Kind == PartProgress && n > 0 && j.parts[n-1].Kind == PartProgress {
+		j.parts[n-1] = p // a newer report replaces one that is not sent yet
+	} else {
+		j.parts = append(j.parts, p)
+	}
+	j.mu.Unlock()
+	j.signal()
+}
+
+func (j *job) signal() {
+	select {
+	case j.news <- struct{}{}:
+	default:
+	}
+}
+
+// asked records that the person is asked, and that they have answered.
+func (j *job) asked(q protocol.Approval) {
+	j.mu.Lock()
+	if q.State == protocol.ApprovalPending {
+		j.waiting = &Waiting{ApprovalID: q.ID, CallID: q.CallID, Message: "Fairlead asks its owner about this call."}
+	}
+	j.mu.Unlock()
+	if q.State == protocol.ApprovalPending {
+		raw, err := protocol.Marshal(j.waiting)
+		if err == nil {
+			j.emit(Part{PartWaiting, raw})
+		}
+	}
+}
+
+// take returns the queued parts.
+func (j *job) take() []Part {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	list := j.parts
+	j.parts = nil
+	return list
+}
+
+// await passes the parts of a call on and returns its outcome. If ctx ends, the call is cancelled.
+// If the person has not answered within the configured time, the call goes on without its caller.
+func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, Part) error) (Result, error) {
+	j.mu.Lock()
+	j.callers++
+	j.mu.Unlock()
+	defer func() {
+		j.mu.Lock()
+		j.callers--
+		j.mu.Unlock()
+	}()
+	patience := time.NewTimer(time.Duration(c.o.Config().API.WaitMs) * time.Millisecond)
+	defer patience.Stop()
+	for {
+		select {
+		case <-j.done:
+			if err := send(ctx, j, emit); err != nil {
+				return Result{}, err
+			}
+			c.jobs.fetched(j)
+			if emit == nil && j.err == nil {
+				return j.collect()
+			}
+			return j.result, j.err
+		case <-j.news:
+			if err := send(ctx, j, emit); err != nil {
+				j.abandon()
+				return Result{}, err
+			}
+		case <-patience.C:
+			if fault := j.detach(); fault != nil {
+				return Result{}, fault
+			}
+			patience.Reset(time.Second)
+		case <-ctx.Done():
+			j.abandon()
+			return Result{}, faultOf(ctx.Err())
+		}
+	}
+}
+
+// collect returns the result with the matches of the parts, for a caller without a stream.
+func (j *job) collect() (Result, error) {
+	var all []json.RawMessage
+	for _, p := range j.take() {
+		var part struct{ Matches []json.RawMessage }
+		if p.Kind == PartChunk && json.Unmarshal(p.Data, &part) == nil {
+			all = append(all, part.Matches...)
+		}
+	}
+	var fields map[string]json.RawMessage
+	if len(all) == 0 || json.Unmarshal(j.result.Data, &fields) != nil {
+		return j.result, nil
+	}
+	fields["matches"] = encode(all)
+	return Result{encode(fields), j.result.Message}, nil
+}
+
+// send passes the queued parts on. Without a receiver they stay for one that comes later.
+func send(ctx context.Context, j *job, emit func(context.Context, Part) error) error {
+	if emit == nil {
+		return nil
+	}
+	for _, p := range j.take() {
+		if err := emit(ctx, p); err != nil {
+			return protocol.NewFault(protocol.FaultCanceled, "the caller has gone")
+		}
+	}
+	return nil
+}
+
+// fetched forgets the outcome of a call that waited for the person. One with an idempotency key
+// stays for repetitions.
+func (s *jobs) fetched(j *job) {
+	if j.key == "" {
+		s.remove(j)
+	}
+}
+
+// detach lets a call that waits for the person go on without its caller.
+func (j *job) detach() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.waiting == nil {
+		return nil
+	}
+	select {
+	case <-j.done:
+		return nil
+	default:
+	}
+	j.keep = true
+	w := *j.waiting
+	f := protocol.NewFault(protocol.FaultApprovalRequired, "Fairlead's owner has not answered yet. Repeat the same call, or ask for its outcome, to go on.")
+	return f.With(map[string]any{"approval_id": w.ApprovalID, "call_id": w.CallID, "poll": "/api/v1/calls/" + string(w.CallID), "retry_after_ms": 5000})
+}
+
+// abandon cancels a call whose only caller has gone, unless somebody will fetch its outcome.
+func (j *job) abandon() {
+	j.mu.Lock()
+	last := j.callers <= 1 && !j.keep
+	j.mu.Unlock()
+	if last {
+		j.cancel()
+	}
+}
+
+var errCancelled = protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
+
+// encode returns v as JSON. It must be encodable.
+func encode(v any) json.RawMessage {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}

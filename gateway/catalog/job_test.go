@@ -1,0 +1,229 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+)
+
+const statArgs = `{"target":{"node_id":"nas"},"path":"/x"}`
+
+// asking makes every call wait for the person, who answers by answered.
+func asking(b *bench) (answered chan tool.Result) {
+	answered = make(chan tool.Result)
+	b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		q := protocol.Approval{ID: "q", CallID: "call", State: protocol.ApprovalPending}
+		c.OnApproval(q)
+		select {
+		case r := <-answered:
+			q.State = protocol.ApprovalAllowed
+			c.OnApproval(q)
+			return r, nil
+		case <-ctx.Done():
+			return tool.Result{}, ctx.Err()
+		}
+	}
+	return answered
+}
+
+func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		answered := asking(b)
+		began := time.Now()
+		f := b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "not answered yet")
+		if waited := time.Since(began); waited != 45*time.Second || !f.Retryable || string(f.Details) != `{"approval_id":"q","call_id":"call","poll":"/api/v1/calls/call","retry_after_ms":5000}` {
+			t.Errorf("after %v: %+v %s", waited, f, f.Details)
+		}
+		if _, err := b.Outcome(t.Context(), app("b"), "call"); err == nil || err.(*protocol.Fault).Code != protocol.FaultNotFound {
+			t.Errorf("another app: %v", err)
+		}
+		if _, err := b.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultApprovalRequired {
+			t.Errorf("too early: %v", err)
+		}
+		go func() { answered <- done(`{"path":"/x"}`) }()
+		if got := b.must(app("a"), "fs_stat", statArgs); !strings.Contains(got, "/x") {
+			t.Errorf("repeated: %s", got)
+		}
+		if len(b.calls) != 1 {
+			t.Errorf("%d calls instead of one", len(b.calls))
+		}
+		if _, err := b.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultNotFound {
+			t.Errorf("fetched twice: %v", err)
+		}
+	})
+}
+
+func TestOutcomeIsKeptForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		answered := asking(b)
+		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		answered <- done(`{"path":"/x"}`)
+		time.Sleep(keepOutcome - time.Second)
+		r, err := b.Outcome(t.Context(), app("a"), "call")
+		if err != nil || !strings.Contains(string(r.Data), "/x") {
+			t.Errorf("got %s, %v", r.Data, err)
+		}
+		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		answered <- done(`{}`)
+		time.Sleep(keepOutcome + time.Second)
+		if _, err := b.Outcome(t.Context(), app("a"), "call"); err == nil {
+			t.Error("the outcome is kept for ever")
+		}
+	})
+}
+
+func TestCallerThatGoesCancelsItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		stopped := make(chan struct{})
+		b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
+			<-ctx.Done()
+			close(stopped)
+			return tool.Result{}, ctx.Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := b.Catalog.Call(ctx, me, Request{Tool: "fs_stat", Args: json.RawMessage(statArgs)})
+		if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultTimeout && f.Code != protocol.FaultCanceled {
+			t.Errorf("got %v", err)
+		}
+		<-stopped
+	})
+}
+
+func TestCloseEndsWaitingCalls(t *testing.T) {
+	b := newBench(t)
+	asking(b)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := b.call(app("a"), "fs_stat", statArgs)
+		failed <- err
+	}()
+	for range 1000 {
+		b.mu.Lock()
+		n := len(b.calls)
+		b.mu.Unlock()
+		if n > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.Close()
+	if f, _ := errors.AsType[*protocol.Fault](<-failed); f == nil || f.Code != protocol.FaultCanceled {
+		t.Errorf("got %v", f)
+	}
+	b.fails(me, "fs_stat", statArgs, protocol.FaultResourceExhausted, "")
+}
+
+func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return done(`{"path":"/x"}`), nil }
+	call := func(id, key, args string) error {
+		_, err := b.Catalog.Call(t.Context(), app(id), Request{Tool: "fs_mkdir", Args: json.RawMessage(args), IdempotencyKey: key})
+		return err
+	}
+	for range 3 {
+		if err := call("a", "k", statArgs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.calls) != 1 || b.calls[0].IdempotencyKey != "a k 1" {
+		t.Errorf("%d calls, key %q", len(b.calls), b.calls[0].IdempotencyKey)
+	}
+	if f, _ := errors.AsType[*protocol.Fault](call("a", "k", `{"target":{"node_id":"nas"},"path":"/y"}`)); f == nil || f.Code != protocol.FaultInvalidArgs {
+		t.Errorf("another call with the same key: %v", f)
+	}
+	if err := call("b", "k", statArgs); err != nil || len(b.calls) != 2 {
+		t.Errorf("another app: %v, %d calls", err, len(b.calls))
+	}
+	b.must(app("a"), "fs_mkdir", statArgs)
+	b.must(app("a"), "fs_mkdir", statArgs)
+	if len(b.calls) != 4 {
+		t.Errorf("calls without a key run once: %d", len(b.calls))
+	}
+}
+
+func chunk(c tool.Call, text string) {
+	c.OnProgress(protocol.ToolProgress{Chunk: json.RawMessage(text)})
+}
+
+func TestPartsArriveInOrderOrAreCollected(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		chunk(c, `{"matches":[1,2]}`)
+		c.OnProgress(protocol.ToolProgress{Tail: "x", Bytes: 1})
+		chunk(c, `{"matches":[3]}`)
+		return done(`{"path":"/x","count":3}`), nil
+	}
+	args := `{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`
+	var got []string
+	r, err := b.Catalog.Call(t.Context(), me, Request{Tool: "fs_grep", Args: json.RawMessage(args), Emit: func(_ context.Context, p Part) error {
+		got = append(got, p.Kind+string(p.Data))
+		return nil
+	}})
+	if want := `chunk{"matches":[1,2]} progress{"bytes":1,"tail":"x"} chunk{"matches":[3]}`; err != nil || strings.Join(got, " ") != want || strings.Contains(string(r.Data), "matches") {
+		t.Errorf("got %v, %s, %v", got, r.Data, err)
+	}
+	if whole := b.must(me, "fs_grep", args); !strings.Contains(whole, `"matches":[1,2,3]`) || !strings.Contains(whole, `"count":3`) {
+		t.Errorf("got %s", whole)
+	}
+}
+
+func TestReceiverThatGoesEndsTheStream(t *testing.T) {
+	b := newBench(t)
+	stopped := make(chan struct{})
+	b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		chunk(c, `{"matches":[1]}`)
+		<-ctx.Done()
+		close(stopped)
+		return tool.Result{}, ctx.Err()
+	}
+	_, err := b.Catalog.Call(t.Context(), me, Request{Tool: "fs_grep", Args: json.RawMessage(`{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`),
+		Emit: func(context.Context, Part) error { return errors.New("gone") }})
+	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultCanceled {
+		t.Errorf("got %v", err)
+	}
+	<-stopped
+}
+
+func TestOnlySoManyStreamsRun(t *testing.T) {
+	b := newBench(t)
+	b.config.API.Streams = 2
+	release := make(chan struct{})
+	started := make(chan struct{})
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		started <- struct{}{}
+		<-release
+		return done(`{}`), nil
+	}
+	args := `{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`
+	ended := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := b.call(me, "fs_grep", args)
+			ended <- err
+		}()
+		<-started
+	}
+	f := b.fails(me, "fs_grep", args, protocol.FaultResourceExhausted, "2 streams")
+	if !f.Retryable || !strings.Contains(string(f.Details), "retry_after_ms") {
+		t.Errorf("got %+v", f)
+	}
+	close(release)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	go func() { <-started }()
+	b.must(me, "fs_grep", args)
+}

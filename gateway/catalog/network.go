@@ -1,0 +1,299 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"path"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+type directoryIn struct {
+	NetworkName  string `json:"network_name,omitempty" jsonschema:"only this network"`
+	Online       *bool  `json:"online,omitempty" jsonschema:"true: only machines that are connected; false: only those that are not"`
+	NodeNameGlob string `json:"node_name_glob,omitempty" jsonschema:"only machines whose name matches, such as web-*"`
+	HostnameGlob string `json:"hostname_glob,omitempty" jsonschema:"only machines whose host name matches"`
+	PlatformGlob string `json:"platform_glob,omitempty" jsonschema:"only machines whose platform matches, such as debian"`
+	Brief        bool   `json:"brief,omitempty" jsonschema:"leave out the services of each machine"`
+}
+
+type directoryOut struct {
+	Networks []networkOut `json:"networks"`
+}
+
+type networkOut struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	FilesURL string    `json:"files_url"`
+	Nodes    []nodeOut `json:"nodes"`
+}
+
+type nodeOut struct {
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	Online   bool          `json:"online"`
+	Info     *infoOut      `json:"info,omitempty" jsonschema:"absent for a machine that was never connected"`
+	Services *[]serviceOut `json:"services,omitempty" jsonschema:"Fairlead publishes none yet; absent with brief"`
+}
+
+type infoOut struct {
+	Hostname        string `json:"hostname"`
+	AgentVersion    string `json:"agent_version"`
+	VersionStatus   string `json:"version_status" jsonschema:"current, behind, ahead, or empty if the versions cannot be compared"`
+	ChannelVersion  string `json:"channel_version" jsonschema:"the version of the gateway"`
+	Platform        string `json:"platform"`
+	PlatformVersion string `json:"platform_version"`
+	KernelArch      string `json:"kernel_arch"`
+	Virtualization  string `json:"virtualization,omitempty"`
+}
+
+type serviceOut struct {
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	URL       string `json:"url"`
+	PublicURL string `json:"public_url"`
+	Command   string `json:"command"`
+}
+
+type whoamiOut struct {
+	UserID string `json:"user_id"`
+	Email  string `json:"email"`
+}
+
+type targetIn struct {
+	Target *Target `json:"target" jsonschema:"the machine"`
+}
+
+type none struct{}
+
+func (c *Catalog) addNetworkTools() {
+	read := func(t Tool) Tool {
+		t.Mode, t.ReadOnly, t.Idempotent = OneShot, true, true
+		return t
+	}
+	add(c, read(Tool{Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
+		Description: "Lists the machines that you may use, with their systems and whether they are online. Call it first, and remember the result."}), nil, c.directory)
+	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user that the token belongs to."}), nil,
+		func(_ context.Context, x *call, _ none) (whoamiOut, string, error) {
+			out := whoamiOut{UserID: owner(x.principal), Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
+			return out, "You act for " + out.Email, nil
+		})
+	net := []protocol.Scope{protocol.ScopeNetRead}
+	add(c, read(Tool{Name: "net_peers", Title: "List peers", Scopes: net, Description: "Lists the machines that a machine's network knows, with their addresses."}), nil, c.peers)
+	for _, t := range []Tool{
+		{Name: "net_interfaces", Title: "List network interfaces", Description: "Lists the network interfaces of a machine with their addresses."},
+		{Name: "net_metrics", Title: "Show process metrics", Description: "Returns uptime, memory and other metrics of the Fairlead process on a machine."},
+		{Name: "net_routes", Title: "List routes", Description: "Lists the routing table of a machine, for IPv4 and IPv6."},
+		{Name: "net_dns", Title: "List name servers", Description: "Returns the DNS configuration of a machine. stub says that a local program hides the real name servers."},
+	} {
+		t.Scopes = net
+		switch t = read(t); t.Name {
+		case "net_interfaces":
+			add(c, t, nil, forward[interfacesOut](c, t.Name))
+		case "net_metrics":
+			add(c, t, nil, forward[metricsOut](c, t.Name))
+		case "net_routes":
+			add(c, t, nil, forward[routesOut](c, t.Name))
+		default:
+			add(c, t, nil, forward[dnsOut](c, t.Name))
+		}
+	}
+}
+
+// forward calls the machine's tool of the same name.
+func forward[Out any](c *Catalog, name string) func(context.Context, *call, targetIn) (Out, string, error) {
+	return func(ctx context.Context, x *call, in targetIn) (out Out, message string, err error) {
+		node, err := c.resolve(x.principal, in.Target)
+		if err == nil {
+			err = x.run(ctx, node, name, none{}, &out)
+		}
+		return out, "", err
+	}
+}
+
+func (c *Catalog) directory(_ context.Context, x *call, in directoryIn) (out directoryOut, message string, err error) {
+	for _, glob := range []string{in.NodeNameGlob, in.HostnameGlob, in.PlatformGlob} {
+		if _, err := path.Match(glob, ""); err != nil {
+			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("the pattern %q is not valid", glob))
+		}
+	}
+	out.Networks = []networkOut{}
+	if in.NetworkName != "" && !strings.EqualFold(in.NetworkName, c.o.NetworkName) && in.NetworkName != c.o.NetworkID {
+		return out, "No network has this name", nil
+	}
+	network := networkOut{ID: c.o.NetworkID, Name: c.o.NetworkName, Nodes: []nodeOut{}}
+	online := 0
+	for _, n := range c.o.Machines.Nodes() {
+		node := c.describe(n)
+		var info infoOut
+		if node.Info != nil {
+			info = *node.Info
+		}
+		switch {
+		case !x.principal.MayUse(n.ID), in.Online != nil && *in.Online != n.Online, !matches(in.NodeNameGlob, node.Name), !matches(in.HostnameGlob, info.Hostname),
+			!matches(in.PlatformGlob, info.Platform):
+			continue
+		}
+		if !in.Brief {
+			node.Services = &[]serviceOut{}
+		}
+		if n.Online {
+			online++
+		}
+		network.Nodes = append(network.Nodes, node)
+	}
+	out.Networks = append(out.Networks, network)
+	return out, fmt.Sprintf("Machines: %d, of which %d online", len(network.Nodes), online), nil
+}
+
+func matches(glob, text string) bool {
+	ok, _ := path.Match(glob, text)
+	return glob == "" || ok
+}
+
+func (c *Catalog) describe(n protocol.NodeInfo) nodeOut {
+	node := nodeOut{ID: string(n.ID), Name: nameOf(n), Online: n.Online}
+	if n.ConnectedAt == 0 && n.LastSeenAt == 0 && n.Host == nil {
+		return node
+	}
+	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, c.o.Version), ChannelVersion: c.o.Version, Platform: n.Platform}
+	if h := n.Host; h != nil {
+		node.Info.Hostname, node.Info.KernelArch = h.Hostname, h.Arch
+		name, version, _ := strings.Cut(h.OS, " ")
+		if node.Info.Platform = strings.ToLower(name); h.OS == "" {
+			node.Info.Platform = n.Platform
+		}
+		node.Info.PlatformVersion = firstNumber(version)
+	}
+	return node
+}
+
+// firstNumber returns the first word that begins with a digit: 12 of "GNU/Linux 12 (bookworm)".
+func firstNumber(text string) string {
+	for _, word := range strings.Fields(text) {
+		if word[0] >= '0' && word[0] <= '9' {
+			return word
+		}
+	}
+	return ""
+}
+
+// compareVersions compares the version of a machine with that of the gateway.
+func compareVersions(node, gateway string) string {
+	var a, b [3]int
+	for text, to := range map[string]*[3]int{node: &a, gateway: &b} {
+		text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "-")
+		if n, err := fmt.Sscanf(text, "%d.%d.%d", &to[0], &to[1], &to[2]); n < 2 && err != nil {
+			return ""
+		}
+	}
+	if node == gateway {
+		return "current"
+	}
+	for i := range a {
+		switch {
+		case a[i] < b[i]:
+			return "behind"
+		case a[i] > b[i]:
+			return "ahead"
+		}
+	}
+	return "current"
+}
+
+type peerOut struct {
+	Name       string `json:"name"`
+	InternalIP string `json:"internal_ip" jsonschema:"address of the machine, if it is known"`
+	DstIP      string `json:"dst_ip" jsonschema:"the same address: Fairlead translates none"`
+	RemoteID   string `json:"remote_id"`
+	Local      bool   `json:"local" jsonschema:"it is the target itself"`
+}
+
+type peersOut struct {
+	Peers      []peerOut `json:"peers"`
+	Count      int       `json:"count"`
+	DurationMs int64     `json:"duration_ms"`
+}
+
+// peers lists the machines that the caller may use, as the gateway knows them.
+func (c *Catalog) peers(_ context.Context, x *call, in targetIn) (out peersOut, message string, err error) {
+	began := time.Now()
+	target, err := c.resolve(x.principal, in.Target)
+	if err != nil {
+		return out, "", err
+	}
+	out.Peers = []peerOut{}
+	for _, n := range c.o.Machines.Nodes() {
+		if !x.principal.MayUse(n.ID) {
+			continue
+		}
+		p := peerOut{Name: nameOf(n), RemoteID: string(n.ID), Local: n.ID == target}
+		if n.Host != nil {
+			p.InternalIP = n.Host.Address
+			if host, _, err := net.SplitHostPort(p.InternalIP); err == nil {
+				p.InternalIP = host
+			}
+			p.DstIP = p.InternalIP
+		}
+		out.Peers = append(out.Peers, p)
+	}
+	out.Count, out.DurationMs = len(out.Peers), milliseconds(began)
+	return out, "", nil
+}
+
+type interfacesOut struct {
+	Interfaces []struct {
+		Name         string   `json:"name"`
+		Index        int      `json:"index"`
+		MTU          int      `json:"mtu"`
+		HardwareAddr string   `json:"hardware_addr"`
+		Flags        []string `json:"flags"`
+		Addrs        []string `json:"addrs" jsonschema:"with the length of the network's prefix"`
+	} `json:"interfaces"`
+	Count      int   `json:"count"`
+	DurationMs int64 `json:"duration_ms"`
+}
+
+type metricsOut struct {
+	UptimeSecs     int64   `json:"uptime_secs"`
+	Goroutines     int     `json:"goroutines"`
+	HeapAllocBytes uint64  `json:"heap_alloc_bytes"`
+	HeapSysBytes   uint64  `json:"heap_sys_bytes"`
+	NumGC          uint64  `json:"num_gc"`
+	GCPauseTotalMs float64 `json:"gc_pause_total_ms" jsonschema:"estimated"`
+	NumCPU         int     `json:"num_cpu"`
+	GOMAXPROCS     int     `json:"gomaxprocs"`
+	Version        string  `json:"version" jsonschema:"of Go"`
+	OS             string  `json:"os"`
+	Arch           string  `json:"arch"`
+	DurationMs     int64   `json:"duration_ms"`
+}
+
+type routesOut struct {
+	Routes []struct {
+		Family      string `json:"family" jsonschema:"ip4 or ip6"`
+		Destination string `json:"destination" jsonschema:"such as 10.0.0.0/24, or default"`
+		Gateway     string `json:"gateway,omitempty"`
+		Source      string `json:"source,omitempty"`
+		Interface   string `json:"interface,omitempty"`
+		Metric      int    `json:"metric"`
+		Scope       string `json:"scope,omitempty"`
+		Protocol    string `json:"protocol,omitempty"`
+	} `json:"routes"`
+	Count      int   `json:"count"`
+	DurationMs int64 `json:"duration_ms"`
+}
+
+type dnsOut struct {
+	Nameservers []string `json:"nameservers"`
+	Search      []string `json:"search"`
+	Options     []string `json:"options"`
+	Source      string   `json:"source"`
+	Stub        bool     `json:"stub"`
+	Note        string   `json:"note,omitempty"`
+	DurationMs  int64    `json:"duration_ms"`
+}

@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+)
+
+func TestCommandIsStartedAndContinued(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		return done(`{"command_id":"cmd","state":"running","output":"$ ","duration_ms":1}`), nil
+	}
+	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
+		return json.RawMessage(`{"command_id":"cmd","state":"exited","exit_code":0,"output":"bye","duration_ms":1}`), nil
+	}
+	start := `{"session":{"network_name":"home","node_name":"Laptop","command":"bash","workdir":"/tmp","username":"ann","env":{"B":"it's","A":"1"}},"idle_timeout":2}`
+	got := b.must(app("a"), "command", start)
+	if !strings.Contains(got, `"command_id":"cmd","output":"$ ","state":"running"`) || strings.Contains(got, "exit_code") {
+		t.Errorf("got %s", got)
+	}
+	if c := b.last(); c.Tool != "laptop__command" || string(c.Args) != `{"command":"export A='1'; export B='it'\\''s'; bash","username":"ann","workdir":"/tmp","idle_timeout":2}` {
+		t.Errorf("called %s %s", c.Tool, c.Args)
+	}
+	// Polling is not a new call; input is one, and is judged like a command.
+	before := len(b.calls)
+	if got := b.must(app("a"), "command", `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}`); !strings.Contains(got, `"exit_code":0,"state":"exited"`) {
+		t.Errorf("got %s", got)
+	}
+	if inv := b.resume[0]; len(b.calls) != before || inv.Tool != "command" || string(inv.Args) != `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}` {
+		t.Errorf("resumed %s %s", inv.Tool, inv.Args)
+	}
+	b.must(app("a"), "command", `{"command_id":"cmd","input":"ls\\n"}`)
+	if c := b.last(); string(c.Args) != `{"command_id":"cmd","command":"ls\n"}` {
+		t.Errorf("called %s", c.Args)
+	}
+	b.must(app("a"), "command", `{"command_id":"cmd","input":"ls\\n","raw":true}`)
+	if c := b.last(); string(c.Args) != `{"command_id":"cmd","command":"ls\\n"}` {
+		t.Errorf("called %s", c.Args)
+	}
+	got = b.must(app("a"), "command", `{"command_id":"cmd","input":"x","signal":"SIGTERM"}`)
+	if !strings.Contains(got, `"output":"$ bye"`) {
+		t.Errorf("input and signal: %s", got)
+	}
+	b.must(app("a"), "command", `{"session":{"node_name":"Laptop","command":"cat"},"input":"x"}`)
+	if n := len(b.calls); string(b.calls[n-2].Args) != `{"command":"cat","idle_timeout":0}` || string(b.calls[n-1].Args) != `{"command_id":"cmd","command":"x"}` {
+		t.Errorf("called %s, %s", b.calls[n-2].Args, b.calls[n-1].Args)
+	}
+	b.must(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"it's"}}}`)
+	if c := b.last(); string(c.Args) != `{"command":"$env:A = 'it''s'; dir"}` {
+		t.Errorf("called %s", c.Args)
+	}
+}
+
+func TestSessionsBelongToTheirCaller(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		if c.Tool == "nas__command" {
+			return done(`{"command_id":"cmd","state":"running"}`), nil
+		}
+		return done(`{"file_id":"file","done":false}`), nil
+	}
+	b.must(app("a"), "command", `{"session":{"node_id":"nas","command":"bash"}}`)
+	b.must(app("a"), "fs_read", statArgs)
+	calls := len(b.calls)
+	for _, p := range []string{"b", "owner"} {
+		who := app(p)
+		if p == "owner" {
+			who = me
+		}
+		b.fails(who, "command", `{"command_id":"cmd","input":"rm -rf x"}`, protocol.FaultNotFound, "another token")
+		b.fails(who, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "another token")
+		b.fails(who, "file", `{"file_id":"file"}`, protocol.FaultNotFound, "another token")
+	}
+	b.fails(app("a"), "fs_write", `{"file_id":"file"}`, protocol.FaultNotFound, "")
+	b.fails(app("a"), "command", `{"command_id":"file"}`, protocol.FaultNotFound, "")
+	limited := app("a")
+	limited.Nodes = []protocol.NodeID{"laptop"}
+	b.fails(limited, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "")
+	if len(b.calls) != calls || len(b.resume) != 0 {
+		t.Error("the machine was asked about a foreign session")
+	}
+}
+
+func TestFileIsContinuedUntilItIsDone(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return done(`{"file_id":"f","path":"/x","offset":0,"size":3,"total":5,"done":false}`), nil
+	}
+	over := false
+	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
+		if over {
+			return json.RawMessage(`{"file_id":"f","path":"/x","offset":3,"size":2,"total":5,"done":true}`), nil
+		}
+		over = true
+		return json.RawMessage(`{"file_id":"f","path":"/x","offset":3,"size":0,"total":5,"done":false}`), nil
+	}
+	b.must(app("a"), "fs_read", `{"target":{"node_id":"nas"},"path":"/x","max_bytes":3}`)
+	if c := b.last(); string(c.Args) != `{"max_bytes":3,"path":"/x"}` {
+		t.Errorf("called %s", c.Args)
+	}
+	b.must(app("a"), "file", `{"file_id":"f","max_bytes":3}`)
+	if inv := b.resume[0]; inv.Tool != "fs_read" || string(inv.Args) != `{"file_id":"f","max_bytes":3}` {
+		t.Errorf("resumed %s %s", inv.Tool, inv.Args)
+	}
+	if got := b.must(app("a"), "fs_read", `{"file_id":"f"}`); !strings.Contains(got, `"done":true`) {
+		t.Errorf("got %s", got)
+	}
+	b.fails(app("a"), "fs_read", `{"file_id":"f"}`, protocol.FaultNotFound, "")
+	b.must(app("a"), "file", `{"target":{"node_id":"nas"},"op":"write","path":"/x"}`)
+	over = true
+	b.fails(app("a"), "fs_write", `{"file_id":"f","target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "leave target out")
+	b.must(app("a"), "file", `{"file_id":"f","chunk_b64":"eA==","done":true}`)
+	if inv := b.resume[len(b.resume)-1]; inv.Tool != "fs_write" {
+		t.Errorf("resumed %s", inv.Tool)
+	}
+}
+
+func TestWrongCommandsSayWhatToDo(t *testing.T) {
+	b := newBench(t)
+	for args, text := range map[string]string{
+		`{}`: "session is required", `{"command_id":"x","session":{"node_id":"nas","command":"ls"}}`: "not both", `{"session":{"node_id":"nas","command":"ls"},"signal":"SIGINT"}`: "command_id",
+		`{"session":{"node_id":"nas","command":"ls"},"idle_timeout":601}`: "0 to 600", `{"session":{"node_id":"nas","command":"ls"},"input":"\\q"}`: "escape",
+		`{"session":{"node_id":"nas","command":"ls","env":{"A B":"x"}}}`: "not the name of a variable", `{"session":{"node_id":"nas","command":"ls","env":{"A":"\u0000"}}}`: "zero byte",
+		`{"session":{"node_id":"nas","command":"ls","shell":"fish"}}`: "shell", `{"command_id":"x","signal":"SIGSTOP"}`: "signal", `{"session":{"node_id":"nas"}}`: "command",
+	} {
+		b.fails(me, "command", args, protocol.FaultInvalidArgs, text)
+	}
+}
+
+func TestOldSessionsAreForgotten(t *testing.T) {
+	s := sessions{all: map[string]session{"old": {used: time.Now().Add(-keepSession - time.Minute)}, "new": {used: time.Now()}}}
+	s.add("x", session{})
+	if _, ok := s.all["old"]; ok || len(s.all) != 2 {
+		t.Errorf("left: %v", s.all)
+	}
+}

@@ -1,0 +1,161 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+)
+
+// Target names a machine: by its ID, or by the network and its name.
+type Target struct {
+	NodeID      string `json:"node_id,omitempty" jsonschema:"ID of the machine, from network_directory"`
+	NetworkName string `json:"network_name,omitempty" jsonschema:"name of the network; may be left out"`
+	NodeName    string `json:"node_name,omitempty" jsonschema:"name of the machine; needed without node_id"`
+}
+
+// resolve returns the machine of a target that is online and that the caller may use. Machines that
+// the caller may not use do not exist for it.
+func (c *Catalog) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
+	if t == nil || t.NodeID == "" && t.NodeName == "" {
+		return "", protocol.NewFault(protocol.FaultInvalidArgs, "target is required: give node_id, or network_name and node_name")
+	}
+	if t.NetworkName != "" && !strings.EqualFold(t.NetworkName, c.o.NetworkName) && t.NetworkName != c.o.NetworkID {
+		return "", protocol.NewFault(protocol.FaultTargetNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", t.NetworkName, c.o.NetworkName))
+	}
+	var found []protocol.NodeInfo
+	for _, n := range c.o.Machines.Nodes() {
+		if !p.MayUse(n.ID) {
+			continue
+		}
+		isNamed := t.NodeName == "" || strings.EqualFold(nameOf(n), t.NodeName) || string(n.ID) == t.NodeName
+		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) {
+			found = append(found, n)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return "", protocol.NewFault(protocol.FaultTargetNotFound, "no machine fits this target: network_directory lists the machines")
+	case len(found) > 1:
+		return "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("%d machines are named %s: use node_id", len(found), t.NodeName))
+	case !found[0].Online:
+		return "", protocol.NewFault(protocol.FaultTargetUnreachable, fmt.Sprintf("%s is offline", nameOf(found[0])))
+	}
+	return found[0].ID, nil
+}
+
+func nameOf(n protocol.NodeInfo) string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return string(n.ID)
+}
+
+// run calls a tool of a machine through the pipeline, and decodes its result into out, which may be
+// nil.
+func (c *call) run(ctx context.Context, node protocol.NodeID, name string, args, out any) error {
+	raw, err := c.runRaw(ctx, protocol.NewToolName(node, name), encode(args))
+	if err != nil || out == nil {
+		return err
+	}
+	return protocol.Unmarshal(raw, out)
+}
+
+func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.RawMessage) (json.RawMessage, error) {
+	r := tool.Call{
+		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner,
+		OnApproval: c.job.asked, OnProgress: c.progress,
+	}
+	if c.principal.App != "" {
+		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
+	}
+	if c.calls++; c.key != "" { // every call of a batch has a key of its own
+		r.IdempotencyKey = fmt.Sprintf("%s %s %d", owner(c.principal), c.key, c.calls)
+	}
+	res, err := outcome(c.catalog.o.Pipeline.Run(ctx, r))
+	return res.Raw, err
+}
+
+// progress passes on the parts and the reports of a running call.
+func (c *call) progress(p protocol.ToolProgress) {
+	if len(p.Chunk) > 0 {
+		c.job.emit(Part{PartChunk, p.Chunk})
+		return
+	}
+	c.job.emit(Part{PartProgress, encode(map[string]any{"tail": p.Tail, "bytes": p.Bytes})})
+}
+
+// resume calls a tool again for a session that the caller has begun. It is part of the call that
+// began it: nobody is asked, and it has no entry in the journal.
+func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, args, out any) error {
+	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: name, Args: encode(args), Direct: c.principal.Kind == auth.KindOwner}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.catalog.o.Config().Timeouts.Tool)*time.Millisecond)
+	defer cancel()
+	raw, err := c.catalog.o.Machines.Call(ctx, node, inv, nil)
+	if err != nil {
+		return faultOf(err)
+	}
+	return protocol.Unmarshal(raw, out)
+}
+
+// keepSession is how long a session is remembered after its last use. The machine ends it earlier.
+const keepSession = 2 * time.Hour
+
+// sessions are the open files and commands of callers, by their IDs.
+type sessions struct {
+	mu  sync.Mutex // guards all
+	all map[string]session
+}
+
+type session struct {
+	owner string
+	node  protocol.NodeID
+	tool  string // of the machine
+	used  time.Time
+}
+
+// add records a session that a call has begun.
+func (s *sessions) add(id string, x session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for old, other := range s.all {
+		if time.Since(other.used) > keepSession {
+			delete(s.all, old)
+		}
+	}
+	x.used = time.Now()
+	s.all[id] = x
+}
+
+func (s *sessions) remove(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, id)
+}
+
+// session returns a session of the caller with one of the tools. That of somebody else does not
+// exist.
+func (c *call) session(id string, tools ...string) (session, error) {
+	s := &c.catalog.sessions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, ok := s.all[id]
+	if !ok || x.owner != owner(c.principal) || !slices.Contains(tools, x.tool) || !c.principal.MayUse(x.node) {
+		return session{}, protocol.NewFault(protocol.FaultNotFound, "there is no such session: it has ended, or belongs to another token")
+	}
+	x.used = time.Now()
+	s.all[id] = x
+	return x, nil
+}
+
+// begun records that the caller has begun a session.
+func (c *call) begun(id string, node protocol.NodeID, name string) {
+	c.catalog.sessions.add(id, session{owner: owner(c.principal), node: node, tool: name})
+}

@@ -1,0 +1,82 @@
+// Package bearer checks the tokens of programs that call over HTTP, and refuses requests that a web
+// page made a browser send.
+package bearer
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+// Guard checks requests.
+type Guard struct {
+	// Verify returns who a token belongs to; resource is the address that the program uses.
+	Verify func(ctx context.Context, token, resource string) (auth.Principal, error)
+	// Base returns the address of the gateway as the program sees it, without a path.
+	Base func(*http.Request) string
+	// Path is the path of the surface, such as /mcp: with Base it is the resource.
+	Path string
+}
+
+// Authenticate returns who makes a request. Without a valid token it answers with status 401, and
+// ok is false.
+func (g Guard) Authenticate(w http.ResponseWriter, r *http.Request) (p auth.Principal, ok bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if token == "" || !strings.EqualFold(scheme, "Bearer") {
+		g.challenge(w, r, "")
+		return p, false
+	}
+	p, err := g.Verify(r.Context(), token, g.Base(r)+g.Path)
+	if err != nil {
+		g.challenge(w, r, "invalid_token")
+		return p, false
+	}
+	return p, true
+}
+
+// metadata is the address of the description of how to sign in (RFC 9728).
+func (g Guard) metadata(r *http.Request) string {
+	return g.Base(r) + "/.well-known/oauth-protected-resource" + g.Path
+}
+
+func (g Guard) challenge(w http.ResponseWriter, r *http.Request, problem string) {
+	value := fmt.Sprintf("Bearer resource_metadata=%q", g.metadata(r))
+	if problem != "" {
+		value = fmt.Sprintf("Bearer error=%q, resource_metadata=%q", problem, g.metadata(r))
+	}
+	w.Header().Set("WWW-Authenticate", value)
+	Fail(w, http.StatusUnauthorized, protocol.NewFault(protocol.FaultUnauthorized, "a valid token is needed: make one in Fairlead, or sign in"))
+}
+
+// Insufficient answers with status 403 and all scopes that the call needs, so that the program can
+// ask for them.
+func (g Guard) Insufficient(w http.ResponseWriter, r *http.Request, need []protocol.Scope, f *protocol.Fault) {
+	g.Need(w, r, need)
+	Fail(w, http.StatusForbidden, f)
+}
+
+// Need sets the header that names the scopes that a call needs.
+func (g Guard) Need(w http.ResponseWriter, r *http.Request, need []protocol.Scope) {
+	names := make([]string, len(need))
+	for i, s := range need {
+		names[i] = string(s)
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer error=\"insufficient_scope\", scope=%q, resource_metadata=%q", strings.Join(names, " "), g.metadata(r)))
+}
+
+// Fail answers with a failure as JSON.
+func Fail(w http.ResponseWriter, status int, f *protocol.Fault) {
+	raw, err := protocol.Marshal(map[string]*protocol.Fault{"error": f})
+	if err != nil {
+		raw = []byte(`{"error":{"code":"internal","message":"The failure could not be encoded.","retryable":true}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(raw)
+}

@@ -1,0 +1,203 @@
+// Package rest serves the tools of package catalog over HTTP: POST /api/v1/tools/NAME, with a list
+// of the tools, an OpenAPI document, and a page that shows it. docs/rest.md describes it.
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
+)
+
+// Tools runs the tools ([catalog.Catalog]).
+type Tools interface {
+	Tools(p auth.Principal) []catalog.Tool
+	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+	Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error)
+}
+
+// Options are the parts that the handler uses.
+type Options struct {
+	Tools   Tools
+	Guard   bearer.Guard
+	Version string
+}
+
+// Limits of a request.
+const (
+	maxBody = 4 << 20 // bytes; a part of a file has at most 1 MiB
+	maxKey  = 200     // characters of an idempotency key
+)
+
+type handler struct {
+	Options
+	mux *http.ServeMux
+}
+
+// New returns a handler for the paths below /api.
+func New(o Options) http.Handler {
+	h := &handler{o, http.NewServeMux()}
+	h.mux.HandleFunc("/api/v1/tools", h.only(http.MethodGet, h.index))
+	h.mux.HandleFunc("/api/v1/openapi.json", h.only(http.MethodGet, h.document))
+	h.mux.HandleFunc("/api/v1/tools/{name}", h.only(http.MethodPost, h.call))
+	h.mux.HandleFunc("/api/v1/calls/{id}", h.only(http.MethodGet, h.outcome))
+	h.mux.HandleFunc("/api/{$}", h.page)
+	h.mux.Handle("/api", http.RedirectHandler("/api/", http.StatusFound))
+	h.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		bearer.Fail(w, http.StatusNotFound, protocol.NewFault(protocol.FaultNotFound, "there is nothing at this address: see /api/"))
+	})
+	return h.mux
+}
+
+// only refuses other methods, and requests without a token.
+func (h *handler) only(method string, f func(http.ResponseWriter, *http.Request, auth.Principal)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {
+			allow := method
+			if method == http.MethodGet {
+				allow += ", HEAD"
+			}
+			w.Header().Set("Allow", allow)
+			bearer.Fail(w, http.StatusMethodNotAllowed, protocol.NewFault(protocol.FaultMethodNotAllowed, "this address takes "+method))
+			return
+		}
+		if p, ok := h.Guard.Authenticate(w, r); ok {
+			f(w, r, p)
+		}
+	}
+}
+
+// summary is a line of the list of tools.
+type summary struct {
+	Name         string           `json:"name"`
+	Title        string           `json:"title"`
+	Description  string           `json:"description"`
+	Mode         catalog.Mode     `json:"mode"`
+	Capabilities []protocol.Scope `json:"capabilities"` // the scopes that a call may need
+}
+
+func (h *handler) index(w http.ResponseWriter, _ *http.Request, p auth.Principal) {
+	list := []summary{}
+	for _, t := range h.Tools.Tools(p) {
+		list = append(list, summary{t.Name, t.Title, t.Description, t.Mode, append([]protocol.Scope{}, t.Scopes...)})
+	}
+	reply(w, map[string]any{"tools": list})
+}
+
+func reply(w http.ResponseWriter, v any) {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		bearer.Fail(w, http.StatusInternalServerError, protocol.NewFault(protocol.FaultInternal, "the result could not be encoded"))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Write(raw)
+}
+
+// success is the answer to a call that succeeded.
+type success struct {
+	Data    json.RawMessage `json:"data"`
+	Message string          `json:"message"`
+}
+
+func (h *handler) call(w http.ResponseWriter, r *http.Request, p auth.Principal) {
+	args, problem := body(w, r)
+	if problem != nil {
+		h.fail(w, r, problem)
+		return
+	}
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > maxKey {
+		h.fail(w, r, protocol.NewFault(protocol.FaultInvalidArgs, "Idempotency-Key can have at most "+strconv.Itoa(maxKey)+" characters"))
+		return
+	}
+	in := catalog.Request{Tool: r.PathValue("name"), Args: args, IdempotencyKey: key}
+	if wantsStream(r) {
+		h.stream(w, r, p, in)
+		return
+	}
+	out, err := h.Tools.Call(r.Context(), p, in)
+	h.answer(w, r, out, err)
+}
+
+func (h *handler) outcome(w http.ResponseWriter, r *http.Request, p auth.Principal) {
+	out, err := h.Tools.Outcome(r.Context(), p, protocol.CallID(r.PathValue("id")))
+	h.answer(w, r, out, err)
+}
+
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, out catalog.Result, err error) {
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	reply(w, success{out.Data, out.Message})
+}
+
+// fail answers with a failure and its status.
+func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := asFault(err)
+	var details struct {
+		RetryAfterMs   int64            `json:"retry_after_ms"`
+		RequiredScopes []protocol.Scope `json:"required_scopes"`
+	}
+	if len(f.Details) > 0 {
+		json.Unmarshal(f.Details, &details) // ours
+	}
+	if details.RetryAfterMs > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt((details.RetryAfterMs+999)/1000, 10))
+	}
+	if f.Code == protocol.FaultForbidden {
+		h.Guard.Need(w, r, details.RequiredScopes)
+	}
+	status := catalog.HTTPStatus(f.Code)
+	if errors.Is(err, errMediaType) {
+		status = http.StatusUnsupportedMediaType
+	}
+	bearer.Fail(w, status, f)
+}
+
+func asFault(err error) *protocol.Fault {
+	if f, ok := errors.AsType[*protocol.Fault](err); ok {
+		return f
+	}
+	return protocol.NewFault(protocol.FaultInternal, "the call failed")
+}
+
+// body reads the arguments of a call: one JSON object.
+func body(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Header.Get("Content-Type") != "" && (err != nil || kind != "application/json") {
+		return nil, errMediaType
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "a compressed body is not supported")
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, protocol.NewFault(protocol.FaultTooLarge, "the body can have at most 4 MiB")
+	}
+	if err != nil {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "the body could not be read")
+	}
+	if len(strings.TrimSpace(string(raw))) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "the body must be a JSON object")
+	}
+	return raw, nil
+}
+
+// errMediaType is the failure for a body that is not JSON.
+var errMediaType error = protocol.NewFault(protocol.FaultInvalidArgs, "the body must be application/json")

@@ -1,0 +1,51 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/protocol"
+)
+
+// Catalog runs the tools for programs ([catalog.Catalog]).
+type Catalog interface {
+	Tools(p auth.Principal) []catalog.Tool
+	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+}
+
+func registerCatalog(all methods, c Catalog) {
+	handle(all, protocol.CatalogList, func(_ context.Context, r *request, _ protocol.Empty) (out protocol.CatalogListResult, err error) {
+		out.Tools = []protocol.CatalogTool{}
+		for _, t := range c.Tools(r.conn.principal()) {
+			x := protocol.CatalogTool{
+				Name: t.Name, Title: t.Title, Description: t.Description, Mode: string(t.Mode), Scopes: list(t.Scopes), ReadOnly: t.ReadOnly, Destructive: t.Destructive,
+				Idempotent: t.Idempotent, OpenWorld: t.OpenWorld,
+			}
+			if x.InputSchema, err = protocol.Marshal(t.In); err == nil {
+				x.OutputSchema, err = protocol.Marshal(t.Out)
+			}
+			if err != nil {
+				return out, err
+			}
+			out.Tools = append(out.Tools, x)
+		}
+		return out, nil
+	})
+	handle(all, protocol.CatalogCall, func(ctx context.Context, r *request, p protocol.CatalogCallParams) (out protocol.CatalogCallResult, err error) {
+		res, err := c.Call(ctx, r.conn.principal(), catalog.Request{Tool: p.Tool, Args: p.Args, IdempotencyKey: p.IdempotencyKey,
+			Emit: func(_ context.Context, part catalog.Part) error {
+				if part.Kind == catalog.PartChunk {
+					out.Chunks = append(out.Chunks, part.Data)
+				}
+				return nil
+			}})
+		if f, ok := errors.AsType[*protocol.Fault](err); ok {
+			out.Fault = f
+			return out, nil
+		}
+		out.Data, out.Message = res.Data, res.Message
+		return out, err
+	})
+}

@@ -1,0 +1,32 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/protocol"
+)
+
+// fakeCatalog has the tool echo, which returns its arguments in two parts.
+type fakeCatalog struct{}
+
+func (fakeCatalog) Tools(auth.Principal) []catalog.Tool {
+	object := &jsonschema.Schema{Type: "object"}
+	return []catalog.Tool{{Name: "echo", Title: "Echo", Description: "Returns its arguments.", Mode: catalog.ServerStream, ReadOnly: true, Scopes: []protocol.Scope{protocol.ScopeFilesRead}, In: object, Out: object}}
+}
+
+func (fakeCatalog) Call(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+	if r.Tool != "echo" {
+		return catalog.Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
+	}
+	for _, part := range []string{`{"part":1}`, `{"part":2}`} {
+		if err := r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: json.RawMessage(part)}); err != nil {
+			return catalog.Result{}, err
+		}
+	}
+	return catalog.Result{Data: r.Args, Message: "Done"}, nil
+}
