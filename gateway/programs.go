@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -9,7 +10,9 @@ import (
 	"strings"
 
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/rest"
 )
 
@@ -28,9 +31,11 @@ func (g *Gateway) openCatalog() error {
 // programs returns the handler of MCP, REST and their sign-in.
 func (g *Gateway) programs() http.Handler {
 	mux := http.NewServeMux()
-	api := rest.New(rest.Options{Tools: g.catalog, Guard: bearer.Guard{Verify: g.apps.Verify, Base: g.base, Path: resourcePath}, Version: Version})
+	guard := bearer.Guard{Verify: g.apps.Verify, Base: g.base, Path: resourcePath}
+	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
+	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: g.documents(), Guard: guard, Version: Version}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.config.Get().API
 		if !c.Enabled || r.TLS != nil && !c.Network {
@@ -39,6 +44,59 @@ func (g *Gateway) programs() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// documents are what clients of MCP can read about the gateway.
+func (g *Gateway) documents() []mcp.Document {
+	return []mcp.Document{
+		{
+			URI: "fairlead://transfers", Name: "transfers", Description: "The file transfers in progress and the last ones", Scope: protocol.ScopeAllTools,
+			Read: func(ctx context.Context) (any, error) {
+				return g.transfers.List(ctx, protocol.TransferListParams{History: true})
+			},
+		},
+		{
+			URI: "fairlead://journal", Name: "journal", Description: "The last 100 calls of tools", Scope: protocol.ScopeAllTools,
+			Read: func(ctx context.Context) (any, error) {
+				list, _, err := g.store.Calls.List(ctx, protocol.JournalListParams{Limit: 100})
+				calls := make([]protocol.CallInfo, len(list))
+				for i, c := range list {
+					calls[i] = c.Info
+				}
+				return map[string]any{"calls": calls}, err
+			},
+		},
+	}
+}
+
+// prompts are the main agent's skills.
+type prompts struct{ *Gateway }
+
+func (g prompts) List(ctx context.Context) (list []mcp.Prompt, err error) {
+	status, err := g.skills.Status(ctx, protocol.SkillsParams{})
+	for _, s := range status.Skills {
+		if s.Enabled && s.Eligible {
+			list = append(list, mcp.Prompt{Name: s.Name, Description: s.Description})
+		}
+	}
+	return list, err
+}
+
+func (g prompts) Text(ctx context.Context, name string) (string, error) {
+	status, err := g.skills.Status(ctx, protocol.SkillsParams{})
+	if err != nil {
+		return "", err
+	}
+	for _, s := range status.Skills {
+		if s.Name == name && s.Enabled {
+			file, _, err := g.files.Read(protocol.MainAgent, s.Path)
+			if err != nil {
+				return "", err
+			}
+			return string(file.Data), nil
+		}
+	}
+	return "", protocol.ErrNotFound.With("there is no skill named " + name)
 }
 
 // base returns the address of the gateway as a program sees it, without a path.

@@ -118,7 +118,7 @@ func (p *Page) fill() {
 		case none:
 			return widgets.NewEmptyPage("link", "No connected apps yet",
 				"Apps such as Claude Code or VS Code can use your machines, and Fairlead asks you before they change anything. "+
-					"Connect one with the address "+p.address()+", or with a token.", p.copyAddress(), p.addButton())
+					"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.", p.copyAddress(), p.addButton())
 		}
 		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.addressLine()), nil, nil, p.list)
 	})

@@ -103,6 +103,15 @@ func (c *Catalog) find(p auth.Principal, name string) *entry {
 	return nil
 }
 
+// Check returns why the caller may not make a call because of its scopes, as a *protocol.Fault.
+func (c *Catalog) Check(p auth.Principal, r Request) error {
+	e := c.find(p, r.Tool)
+	if e == nil {
+		return nil // the call says so
+	}
+	return checkScopes(p, e.need(r.Args))
+}
+
 // Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
 // error is a *protocol.Fault.
 func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result, error) {

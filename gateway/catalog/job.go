@@ -228,19 +228,31 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 
 // collect returns the result with the matches of the parts, for a caller without a stream.
 func (j *job) collect() (Result, error) {
-	var all []json.RawMessage
+	var chunks []json.RawMessage
 	for _, p := range j.take() {
+		if p.Kind == PartChunk {
+			chunks = append(chunks, p.Data)
+		}
+	}
+	return Result{WithMatches(j.result.Data, chunks), j.result.Message}, nil
+}
+
+// WithMatches returns a result with the matches of its parts, for an interface whose result must be
+// complete.
+func WithMatches(data json.RawMessage, chunks []json.RawMessage) json.RawMessage {
+	var all []json.RawMessage
+	for _, chunk := range chunks {
 		var part struct{ Matches []json.RawMessage }
-		if p.Kind == PartChunk && json.Unmarshal(p.Data, &part) == nil {
+		if json.Unmarshal(chunk, &part) == nil {
 			all = append(all, part.Matches...)
 		}
 	}
 	var fields map[string]json.RawMessage
-	if len(all) == 0 || json.Unmarshal(j.result.Data, &fields) != nil {
-		return j.result, nil
+	if len(all) == 0 || json.Unmarshal(data, &fields) != nil {
+		return data
 	}
 	fields["matches"] = encode(all)
-	return Result{encode(fields), j.result.Message}, nil
+	return encode(fields)
 }
 
 // send passes the queued parts on. Without a receiver they stay for one that comes later.

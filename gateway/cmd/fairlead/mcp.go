@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway"
+	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/mcp"
+	"fairlead/node/setup"
+)
+
+// mcpCommand serves MCP over standard input and output, and adds Fairlead to client programs.
+func mcpCommand(o *options) *cobra.Command {
+	var app string
+	cmd := command("mcp", "Serve MCP over standard input and output, for programs that start their servers", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return serveMCP(cmd, o, app)
+	})
+	cmd.Flags().StringVar(&app, "app", "", "the connected app whose token to use, as \"fairlead mcp install\" stored it")
+	cmd.AddCommand(mcpInstallCommand(o), command("list", "List the client programs and whether Fairlead is in them", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		list, err := knownClients()
+		if err != nil {
+			return err
+		}
+		return printClients(cmd.OutOrStdout(), list)
+	}))
+	return cmd
+}
+
+// appSecret is the name of an app's token in the keychain.
+func appSecret(app string) string { return "app-token-" + app }
+
+func serveMCP(cmd *cobra.Command, o *options, app string) error {
+	token := string(keychain.FromEnv())
+	if app != "" {
+		home, err := o.homeDir()
+		if err != nil {
+			return err
+		}
+		secret, err := keychain.Open(home).Get(appSecret(app))
+		if errors.Is(err, keychain.ErrNotFound) {
+			return fmt.Errorf("there is no token for %s: run \"fairlead mcp install %s\" again", app, app)
+		}
+		if err != nil {
+			return fmt.Errorf("read the token of %s: %w", app, err)
+		}
+		token = string(secret)
+	}
+	if token == "" {
+		return usageError("give --app NAME, or a token in FAIRLEAD_TOKEN; to set up a client program: fairlead mcp install")
+	}
+	endpoint, err := mcpEndpoint(o.url)
+	if err != nil {
+		return err
+	}
+	return mcp.Stdio{Endpoint: endpoint, Token: token, Version: gateway.Version}.Serve(cmd.Context(), os.Stdin, os.Stdout)
+}
+
+// mcpEndpoint returns the address of MCP at a gateway's address.
+func mcpEndpoint(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return "", usageError("MCP needs the address of a gateway in --url, not %q", text)
+	}
+	u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
+	u.Path = "/mcp"
+	return u.String(), nil
+}
+
+func knownClients() ([]clients.Client, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return nil, err
+	}
+	return clients.All(home, config), nil
+}
+
+func printClients(out io.Writer, list []clients.Client) error {
+	var t table
+	for _, c := range list {
+		state := "not found"
+		switch {
+		case c.HasFairlead():
+			state = "has Fairlead"
+		case c.IsInstalled():
+			state = "found"
+		}
+		t.row(c.ID, c.Title, state, c.Path)
+	}
+	return t.print(out, "")
+}
+
+// mcpArguments are the arguments with which a client starts Fairlead.
+func mcpArguments(o *options, c clients.Client) []string {
+	args := []string{"mcp", "--app", c.ID}
+	if o.url != gateway.DefaultURL {
+		args = append(args, "--url", o.url)
+	}
+	if home := os.Getenv("FAIRLEAD_HOME"); home != "" { // the client does not set it
+		args = append(args, "--home", home)
+	}
+	return args
+}
+
+// clientScopes are those of a client that install adds: everything except the agent's own tools.
+var clientScopes = []protocol.Scope{
+	protocol.ScopeNetworkRead, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead,
+}
+
+func mcpInstallCommand(o *options) *cobra.Command {
+	var yes, undo, show bool
+	cmd := command("install CLIENT", "Add Fairlead to the settings of a client program: claude-desktop, claude-code, vscode, cursor, windsurf, zed, gemini or codex", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, args []string) error {
+			list, err := knownClients()
+			if err != nil {
+				return err
+			}
+			c, ok := clients.ByID(list, args[0])
+			if !ok {
+				return usageError("no client program is named %s: use one of %s", args[0], clients.IDs(list))
+			}
+			exe, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			change, err := c.Remove()
+			if !undo {
+				change, err = c.Add(exe, mcpArguments(o, c)...)
+			}
+			if err != nil {
+				return err
+			}
+			return o.withGateway(cmd, func(ctx context.Context, x *connection) error {
+				return install(ctx, o, x, c, change, installFlags{yes, undo, show})
+			})
+		})
+	f := cmd.Flags()
+	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVar(&undo, "undo", false, "remove Fairlead from the client program, and end its access")
+	f.BoolVar(&show, "print", false, "only show the change")
+	return cmd
+}
+
+type installFlags struct{ yes, undo, show bool }
+
+// install shows a change of a client's settings, and makes it if the person agrees.
+func install(ctx context.Context, o *options, x *connection, c clients.Client, change clients.Change, f installFlags) error {
+	if change.New == nil {
+		return printf(x.out, "%s needs no change: %s\n", c.Title, c.Path)
+	}
+	fmt.Fprintf(x.out, "%s\n%s", change.Path, diff.New("before", "after", change.Before, change.New).Text)
+	if f.show {
+		return nil
+	}
+	if !f.yes {
+		fmt.Fprint(x.err, "Make this change? [y/N] ")
+		answer, err := setup.ReadLine(ctx, x.in)
+		if err != nil || !setup.IsYes(answer) {
+			return &exitError{code: exitDenied, err: errors.New("nothing was changed")}
+		}
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return err
+	}
+	if err := endClient(ctx, x, c); err != nil {
+		return err
+	}
+	if f.undo {
+		if err := change.Apply(); err != nil {
+			return err
+		}
+		return printf(x.out, "Fairlead was removed from %s. Restart it.\n", c.Title)
+	}
+	made, err := call(ctx, x, protocol.TokenCreate, protocol.TokenCreateParams{Name: c.Title, Scopes: clientScopes})
+	if err != nil {
+		return err
+	}
+	if err := keychain.Open(home).Set(appSecret(c.ID), keychain.Secret(made.Token)); err != nil {
+		return fmt.Errorf("store the token of %s: %w", c.Title, err)
+	}
+	if err := change.Apply(); err != nil {
+		return err
+	}
+	return printf(x.out, "Fairlead was added to %s. Restart it. Its calls that change something ask you first.\nTo remove it: fairlead mcp install %s --undo\n", c.Title, c.ID)
+}
+
+// endClient ends the access of a client that was installed before.
+func endClient(ctx context.Context, x *connection, c clients.Client) error {
+	r, err := call(ctx, x, protocol.AppsList, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	for _, a := range r.Apps {
+		if a.Kind == protocol.AppToken && a.Name == c.Title && a.RevokedAt == 0 {
+			if _, err := call(ctx, x, protocol.AppRevoke, protocol.AppParams{ID: a.ID}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+// Package mcp serves the tools of package catalog over the Model Context Protocol, at /mcp: for
+// clients of protocol version 2025-11-25 and older, which open a session, and for those of
+// 2026-07-28 and newer, whose requests stand alone. Resources are the machines and their files, the
+// transfers and the journal; prompts are the skills. docs/mcp.md describes it.
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
+)
+
+// Tools runs the tools ([catalog.Catalog]).
+type Tools interface {
+	Tools(p auth.Principal) []catalog.Tool
+	Check(p auth.Principal, r catalog.Request) error
+	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+}
+
+// Prompt is a skill that a client can use as a prompt.
+type Prompt struct{ Name, Description string }
+
+// Prompts are the skills.
+type Prompts interface {
+	List(ctx context.Context) ([]Prompt, error)
+	Text(ctx context.Context, name string) (string, error)
+}
+
+// Options are the parts that the server uses.
+type Options struct {
+	Tools     Tools
+	Prompts   Prompts
+	Documents []Document
+	Guard     bearer.Guard
+	Version   string
+}
+
+// Limits of requests and sessions.
+const (
+	maxBody     = 4 << 20 // bytes
+	sessionTime = 30 * time.Minute
+	// keepServer is how long the server of a client that makes no requests is kept.
+	keepServer = 2 * time.Hour
+)
+
+// firstModern is the first protocol version without sessions.
+const firstModern = "2026-07-28"
+
+// Server serves /mcp. It is safe for concurrent use.
+type Server struct {
+	o              Options
+	legacy, modern http.Handler
+
+	mu      sync.Mutex // guards clients
+	clients map[string]*client
+}
+
+// New returns a server.
+func New(o Options) *Server {
+	s := &Server{o: o, clients: make(map[string]*client)}
+	serverOf := func(r *http.Request) *mcp.Server {
+		info := sdkauth.TokenInfoFromContext(r.Context())
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if c := s.clients[info.UserID]; c != nil {
+			return c.server
+		}
+		return nil
+	}
+	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{SessionTimeout: sessionTime, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
+	s.modern = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true,
+	})
+	return s
+}
+
+// ServeHTTP serves a request. The caller has checked its Host and Origin.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p, ok := s.o.Guard.Authenticate(w, r)
+	if !ok {
+		return
+	}
+	body, ok := s.peek(w, r)
+	if !ok {
+		return
+	}
+	if err := s.checkScopes(p, body); err != nil {
+		var details struct {
+			RequiredScopes []protocol.Scope `json:"required_scopes"`
+		}
+		json.Unmarshal(err.Details, &details) // ours
+		s.o.Guard.Insufficient(w, r, details.RequiredScopes, err)
+		return
+	}
+	s.client(p)
+	handler := s.legacy
+	if isModern(r, body) {
+		handler = s.modern
+	}
+	w.Header().Set("X-Accel-Buffering", "no") // events must not wait in a proxy
+	// The SDK ties sessions to the user of the token, which was verified above.
+	verified := func(context.Context, string, *http.Request) (*sdkauth.TokenInfo, error) {
+		return &sdkauth.TokenInfo{UserID: identify(p), Expiration: time.Now().Add(time.Hour)}, nil
+	}
+	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(w, r)
+}
+
+// message is the part of a request's body that decides how it is served.
+type message struct {
+	Method string `json:"method"`
+	Params struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Meta      map[string]any  `json:"_meta"`
+	} `json:"params"`
+}
+
+// peek reads the body of a request and puts it back.
+func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok bool) {
+	if r.Method != http.MethodPost {
+		return m, true
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		bearer.Fail(w, http.StatusRequestEntityTooLarge, protocol.NewFault(protocol.FaultTooLarge, "the body can have at most 4 MiB"))
+		return m, false
+	}
+	if err != nil {
+		return m, false // the client has gone
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	json.Unmarshal(raw, &m) // what is wrong is answered by the handler
+	return m, true
+}
+
+// checkScopes refuses a call for which the token lacks a scope, with the status that makes a client
+// ask for it.
+func (s *Server) checkScopes(p auth.Principal, m message) *protocol.Fault {
+	if m.Method != "tools/call" {
+		return nil
+	}
+	err := s.o.Tools.Check(p, catalog.Request{Tool: m.Params.Name, Args: m.Params.Arguments})
+	if f, ok := errors.AsType[*protocol.Fault](err); ok && f.Code == protocol.FaultForbidden {
+		return f
+	}
+	return nil
+}
+
+// isModern reports whether a request is of a version without sessions.
+func isModern(r *http.Request, m message) bool {
+	if v := r.Header.Get("MCP-Protocol-Version"); v != "" {
+		return v >= firstModern
+	}
+	_, ok := m.Params.Meta["io.modelcontextprotocol/protocolVersion"]
+	return ok
+}
+
+// identify names the user of a token.
+func identify(p auth.Principal) string {
+	if p.App != "" {
+		return string(p.App)
+	}
+	return p.Kind
+}
+
+// client returns the server of a client, with the tools that its token may use now.
+func (s *Server) client(p auth.Principal) *client {
+	id := identify(p)
+	s.mu.Lock()
+	c := s.clients[id]
+	if c == nil {
+		for old, x := range s.clients {
+			if time.Since(x.used) > keepServer {
+				delete(s.clients, old)
+			}
+		}
+		c = newClient(s.o)
+		s.clients[id] = c
+	}
+	c.used = time.Now()
+	s.mu.Unlock()
+	c.update(p)
+	return c
+}
+
+// Changed tells the clients that machines, transfers or calls have changed.
+func (s *Server) Changed(ctx context.Context, uri string) {
+	s.mu.Lock()
+	var all []*client
+	for _, c := range s.clients {
+		all = append(all, c)
+	}
+	s.mu.Unlock()
+	for _, c := range all {
+		c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
+	}
+}

@@ -1,0 +1,400 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
+)
+
+// fake are the catalog's tools with outcomes of the test.
+type fake struct {
+	*catalog.Catalog
+
+	mu   sync.Mutex // guards call
+	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+}
+
+func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error) {
+	f.mu.Lock()
+	call := f.call
+	f.mu.Unlock()
+	return call(ctx, p, r)
+}
+
+func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.call = call
+}
+
+type noTools struct{}
+
+func (noTools) Tools() []protocol.ToolSpec { return nil }
+
+type skills struct{}
+
+func (skills) List(context.Context) ([]Prompt, error) {
+	return []Prompt{{"deploy", "How to deploy"}}, nil
+}
+
+func (skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
+
+// scopes are those of the token of that name.
+var scopes = map[string][]protocol.Scope{
+	"all": protocol.AppScopes, "reader": {protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, "other": protocol.AppScopes,
+}
+
+type bench struct {
+	*fake
+	*httptest.Server
+	mcp *Server
+}
+
+func serve(t testing.TB) *bench {
+	f := &fake{Catalog: catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default})}
+	f.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		return catalog.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
+	})
+	t.Cleanup(f.Close)
+	s := New(Options{
+		Tools: f, Prompts: skills{}, Version: "1.2.3",
+		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
+		Guard: bearer.Guard{
+			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
+			Verify: func(_ context.Context, token, _ string) (auth.Principal, error) {
+				if scopes[token] == nil {
+					return auth.Principal{}, protocol.ErrUnauthorized
+				}
+				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes[token]}), nil
+			},
+		},
+	})
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	return &bench{f, h, s}
+}
+
+// connect connects a client of the newest protocol version, or of an older one.
+func (b *bench) connect(t testing.TB, token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
+	options := &sdk.ClientSessionOptions{}
+	if legacy {
+		options.ProtocolVersion = "2025-11-25"
+	}
+	s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: b.URL + "/mcp", HTTPClient: &http.Client{Transport: bearerTransport(token)}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// eras runs a test with clients of both kinds.
+func eras(t *testing.T, test func(t *testing.T, b *bench, legacy bool)) {
+	t.Helper()
+	for _, legacy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("legacy=%v", legacy), func(t *testing.T) { test(t, serve(t), legacy) })
+	}
+}
+
+func TestToolsAreThoseOfTheToken(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		for token, want := range map[string]int{"all": 18, "reader": 8} {
+			s := b.connect(t, token, nil, legacy)
+			list, err := s.ListTools(t.Context(), nil)
+			if err != nil || len(list.Tools) != want {
+				t.Fatalf("%s: %d tools, %v", token, len(list.Tools), err)
+			}
+			for _, x := range list.Tools {
+				if x.Description == "" || x.InputSchema == nil || x.OutputSchema == nil || x.Annotations == nil || x.Annotations.DestructiveHint == nil || x.Annotations.OpenWorldHint == nil {
+					t.Errorf("%s is not described: %+v", x.Name, x)
+				}
+			}
+		}
+	})
+}
+
+func TestResultHasStructureAndText(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		s := b.connect(t, "all", nil, legacy)
+		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami", Arguments: map[string]any{}})
+		if err != nil || r.IsError || len(r.Content) != 1 || r.Content[0].(*sdk.TextContent).Text != `{"tool":"whoami"}` {
+			t.Fatalf("got %+v, %v", r, err)
+		}
+		if m, ok := r.StructuredContent.(map[string]any); !ok || m["tool"] != "whoami" {
+			t.Errorf("structure %v", r.StructuredContent)
+		}
+	})
+}
+
+func TestFailureIsAResultForTheModel(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		s := b.connect(t, "all", nil, legacy)
+		b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not yet").With(map[string]string{"call_id": "c"})
+		})
+		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}})
+		want := `{"error":{"code":"approval_required","message":"not yet","retryable":true,"details":{"call_id":"c"}}}`
+		if err != nil || !r.IsError || r.Content[0].(*sdk.TextContent).Text != want {
+			t.Errorf("got %+v, %v", r, err)
+		}
+		if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "nothing"}); err == nil {
+			t.Error("an unknown tool is called")
+		}
+	})
+}
+
+func TestPartsAreProgressAndPartOfTheResult(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		var mu sync.Mutex
+		var heard []string
+		s := b.connect(t, "all", &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, fmt.Sprint(r.Params.Progress, " ", r.Params.Message))
+		}}, legacy)
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+			if r.Emit != nil {
+				r.Emit(ctx, catalog.Part{Kind: catalog.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead asks its owner"}`)})
+				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: json.RawMessage(`{"matches":[1]}`)})
+				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: json.RawMessage(`{"matches":[2]}`)})
+			}
+			return catalog.Result{Data: json.RawMessage(`{"count":2}`)}, nil
+		})
+		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{}}
+		params.SetProgressToken("p")
+		r, err := s.CallTool(t.Context(), params)
+		if err != nil || r.Content[0].(*sdk.TextContent).Text != `{"count":2,"matches":[1,2]}` {
+			t.Fatalf("got %+v, %v", r, err)
+		}
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			mu.Lock()
+			done := len(heard) == 3
+			got := strings.Join(heard, ", ")
+			mu.Unlock()
+			if done {
+				if got != `1 Fairlead asks its owner, 2 {"matches":[1]}, 3 {"matches":[2]}` {
+					t.Errorf("heard %s", got)
+				}
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("heard %s", got)
+			}
+		}
+	})
+}
+
+func TestCancelledCallEnds(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		s := b.connect(t, "all", nil, legacy)
+		began, ended := make(chan struct{}), make(chan struct{})
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+			close(began)
+			<-ctx.Done()
+			close(ended)
+			return catalog.Result{}, ctx.Err()
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-began
+			cancel()
+		}()
+		if _, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}}); err == nil {
+			t.Error("a cancelled call succeeded")
+		}
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Error("the call goes on")
+		}
+	})
+}
+
+func TestResourcesAndPrompts(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		s := b.connect(t, "all", nil, legacy)
+		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+			switch r.Tool {
+			case "network_directory":
+				return catalog.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"name":"Laptop"},{"name":"nas"}]}]}`)}, nil
+			case "fs_list":
+				return catalog.Result{Data: json.RawMessage(`{"entries":[{"name":"notes","is_dir":true},{"name":"node.txt"},{"name":"x"}]}`)}, nil
+			}
+			content := "aGVsbG8=" // hello
+			if strings.Contains(string(r.Args), "binary") {
+				content = "AP8="
+			}
+			return catalog.Result{Data: json.RawMessage(`{"chunk_b64":"` + content + `","done":` + fmt.Sprint(!strings.Contains(string(r.Args), "large")) + `}`)}, nil
+		})
+		list, err := s.ListResources(t.Context(), nil)
+		if err != nil || len(list.Resources) != 2 {
+			t.Fatalf("got %+v, %v", list, err)
+		}
+		read := func(uri string) (*sdk.ResourceContents, error) {
+			r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+			if err != nil {
+				return nil, err
+			}
+			return r.Contents[0], nil
+		}
+		for uri, want := range map[string]string{
+			"fairlead://journal": `{"calls":7}`, "fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"name":"Laptop"},{"name":"nas"}]}]}`,
+		} {
+			if got, err := read(uri); err != nil || got.Text != want {
+				t.Errorf("%s: got %+v, %v", uri, got, err)
+			}
+		}
+		if got, err := read("fairlead://nas/file/binary"); err != nil || string(got.Blob) != "\x00\xff" {
+			t.Errorf("a binary file: %+v, %v", got, err)
+		}
+		for _, uri := range []string{"fairlead://nas/file/large", "fairlead://nas/other", "https://x/y"} {
+			if got, err := read(uri); err == nil {
+				t.Errorf("%s: got %+v", uri, got)
+			}
+		}
+		reader := b.connect(t, "reader", nil, legacy)
+		if _, err := reader.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "fairlead://journal"}); err == nil {
+			t.Error("a token without the scope reads the journal")
+		}
+		prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"})
+		if err != nil || prompt.Messages[0].Content.(*sdk.TextContent).Text != "# deploy" {
+			t.Errorf("got %+v, %v", prompt, err)
+		}
+		complete := func(name, value, machine string) []string {
+			p := &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/resource", URI: fileURI}, Argument: sdk.CompleteParamsArgument{Name: name, Value: value}}
+			if machine != "" {
+				p.Context = &sdk.CompleteContext{Arguments: map[string]string{"machine": machine}}
+			}
+			r, err := s.Complete(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Completion.Values
+		}
+		if got := complete("machine", "la", ""); !slices.Equal(got, []string{"Laptop"}) {
+			t.Errorf("machines %v", got)
+		}
+		if got := complete("path", "/home/no", "nas"); !slices.Equal(got, []string{"/home/notes/", "/home/node.txt"}) {
+			t.Errorf("paths %v", got)
+		}
+		if got := complete("path", "/home/no", ""); len(got) != 0 {
+			t.Errorf("paths without a machine %v", got)
+		}
+	})
+}
+
+func TestFileAddresses(t *testing.T) {
+	for uri, want := range map[string][2]string{
+		"fairlead://nas/file/etc/hosts": {"nas", "/etc/hosts"}, "fairlead://pc/file/C:/Users/a%20b": {"pc", "C:/Users/a b"}, "fairlead://nas/files/x": {}, "file:///etc": {}, "fairlead://nas/file": {}, ":": {},
+	} {
+		machine, path, ok := parseFileURI(uri)
+		if ok != (want[0] != "") || ok && (machine != want[0] || path != want[1]) {
+			t.Errorf("%s: got %q %q %v", uri, machine, path, ok)
+		}
+	}
+}
+
+func post(t *testing.T, b *bench, token, session, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", b.URL+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, _ := io.ReadAll(resp.Body)
+	return resp, string(raw)
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+
+func TestTokenAndScopesAreChecked(t *testing.T) {
+	b := serve(t)
+	for token, want := range map[string]string{
+		"":      `Bearer resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`,
+		"wrong": `Bearer error="invalid_token", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`,
+	} {
+		if resp, _ := post(t, b, token, "", initialize); resp.StatusCode != 401 || resp.Header.Get("WWW-Authenticate") != want {
+			t.Errorf("%q: got %d %q", token, resp.StatusCode, resp.Header.Get("WWW-Authenticate"))
+		}
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"file","arguments":{"op":"batch","ops":[{"op":"stat"},{"op":"write"}]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
+	resp, body := post(t, b, "reader", "", call)
+	if want := `Bearer error="insufficient_scope", scope="fs.read fs.write", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`; resp.StatusCode != 403 || resp.Header.Get("WWW-Authenticate") != want {
+		t.Errorf("got %d %q %s", resp.StatusCode, resp.Header.Get("WWW-Authenticate"), body)
+	}
+	if resp, _ := post(t, b, "all", "", `{"x":"`+strings.Repeat("x", maxBody)+`"}`); resp.StatusCode != 413 {
+		t.Errorf("a large body: %d", resp.StatusCode)
+	}
+}
+
+func TestSessionBelongsToItsToken(t *testing.T) {
+	b := serve(t)
+	resp, body := post(t, b, "all", "", initialize)
+	id := resp.Header.Get("Mcp-Session-Id")
+	if resp.StatusCode != 200 || id == "" {
+		t.Fatalf("got %d %s", resp.StatusCode, body)
+	}
+	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	if resp, body := post(t, b, "other", id, list); resp.StatusCode == 200 && strings.Contains(body, "whoami") {
+		t.Errorf("another token uses the session: %s", body)
+	}
+	if resp, body := post(t, b, "all", id, list); resp.StatusCode != 200 || !strings.Contains(body, "whoami") {
+		t.Errorf("its own token: %d %s", resp.StatusCode, body)
+	}
+	if resp, _ := post(t, b, "all", "unknown", list); resp.StatusCode != 404 {
+		t.Errorf("an unknown session: %d", resp.StatusCode)
+	}
+}
+
+func TestChangedScopesChangeTheTools(t *testing.T) {
+	b := serve(t)
+	changed := make(chan struct{}, 10)
+	s := b.connect(t, "all", &sdk.ClientOptions{ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed <- struct{}{} }}, true)
+	before, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mcp.client(auth.App(protocol.App{ID: "app_all", Scopes: []protocol.Scope{protocol.ScopeNetworkRead}}))
+	select {
+	case <-changed:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the client is not told")
+	}
+	if len(before.Tools) != 18 || len(b.mcp.clients["app_all"].tools) != 2 {
+		t.Errorf("%d tools before, %d after", len(before.Tools), len(b.mcp.clients["app_all"].tools))
+	}
+}

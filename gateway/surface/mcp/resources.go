@@ -1,0 +1,223 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/protocol"
+)
+
+// Document is a resource that a client can read: JSON about the gateway.
+type Document struct {
+	URI, Name, Description string
+	Scope                  protocol.Scope
+	Read                   func(ctx context.Context) (any, error)
+}
+
+// Addresses of resources.
+const (
+	machinesURI = "fairlead://machines"
+	fileURI     = "fairlead://{machine}/file{+path}"
+	scheme      = "fairlead"
+)
+
+// maxFile is the largest file that a client can read as a resource, in bytes.
+const maxFile = 1 << 20
+
+func (c *client) addResources() {
+	c.server.AddResource(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use", MIMEType: "application/json"},
+		func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			out, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
+			if err != nil {
+				return nil, err
+			}
+			return text(r.Params.URI, "application/json", string(out.Data)), nil
+		})
+	for _, d := range c.o.Documents {
+		c.server.AddResource(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description, MIMEType: "application/json"},
+			func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return c.readDocument(ctx, d)
+			})
+	}
+	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
+	}, c.readFile)
+}
+
+func (c *client) readDocument(ctx context.Context, d Document) (*mcp.ReadResourceResult, error) {
+	if p := c.who(); p.Kind != auth.KindOwner && !p.Has(d.Scope) {
+		return nil, protocol.NewFault(protocol.FaultForbidden, "the token needs the scope "+string(d.Scope))
+	}
+	v, err := d.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := protocol.Marshal(v)
+	return text(d.URI, "application/json", string(raw)), err
+}
+
+func text(uri, kind, content string) *mcp.ReadResourceResult {
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: kind, Text: content}}}
+}
+
+// parseFileURI returns the machine and the path of a file's address.
+func parseFileURI(uri string) (machine, file string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != scheme || u.Host == "" {
+		return "", "", false
+	}
+	file, ok = strings.CutPrefix(u.Path, "/file")
+	if len(file) > 3 && file[0] == '/' && file[2] == ':' { // /C:/Users
+		file = file[1:]
+	}
+	return u.Host, file, ok && strings.ContainsAny(file, "/:") && (file[0] == '/' || len(file) > 2 && file[1] == ':')
+}
+
+func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	machine, file, ok := parseFileURI(r.Params.URI)
+	if !ok {
+		return nil, mcp.ResourceNotFoundError(r.Params.URI)
+	}
+	var part struct {
+		ChunkB64 string `json:"chunk_b64"`
+		Done     bool   `json:"done"`
+	}
+	if err := c.run(ctx, "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
+		return nil, err
+	}
+	raw, err := base64.StdEncoding.DecodeString(part.ChunkB64)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s: %w", file, err)
+	}
+	if !part.Done {
+		return nil, protocol.NewFault(protocol.FaultTooLarge, "the file has more than 1 MiB: read it with fs_read")
+	}
+	if utf8.Valid(raw) {
+		return text(r.Params.URI, "text/plain", string(raw)), nil
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "application/octet-stream", Blob: raw}}}, nil
+}
+
+// run calls a tool and decodes its result.
+func (c *client) run(ctx context.Context, name string, args, out any) error {
+	raw, err := protocol.Marshal(args)
+	if err != nil {
+		return err
+	}
+	r, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: name, Args: raw})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(r.Data, out)
+}
+
+// maxCompletions is the number of values that a completion may have.
+const maxCompletions = 100
+
+// complete completes the machine and the path of a file's address.
+func (c *client) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	var values []string
+	arg := r.Params.Argument
+	if r.Params.Ref.Type == "ref/resource" && r.Params.Ref.URI == fileURI {
+		switch arg.Name {
+		case "machine":
+			values = c.completeMachine(ctx, arg.Value)
+		case "path":
+			if r.Params.Context != nil {
+				values = c.completePath(ctx, r.Params.Context.Arguments["machine"], arg.Value)
+			}
+		}
+	}
+	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}, Total: len(values)}}
+	if len(values) > maxCompletions {
+		values, out.Completion.HasMore = values[:maxCompletions], true
+	}
+	out.Completion.Values = append(out.Completion.Values, values...)
+	return out, nil
+}
+
+func (c *client) completeMachine(ctx context.Context, prefix string) (list []string) {
+	var dir struct {
+		Networks []struct{ Nodes []struct{ Name string } }
+	}
+	if c.run(ctx, "network_directory", map[string]any{"online": true, "brief": true}, &dir) != nil {
+		return nil // a completion is a help, not a result
+	}
+	for _, n := range dir.Networks {
+		for _, x := range n.Nodes {
+			if strings.HasPrefix(strings.ToLower(x.Name), strings.ToLower(prefix)) {
+				list = append(list, x.Name)
+			}
+		}
+	}
+	return list
+}
+
+func (c *client) completePath(ctx context.Context, machine, prefix string) (list []string) {
+	dir, start := path.Split(prefix)
+	if machine == "" || dir == "" {
+		return nil
+	}
+	var folder struct {
+		Entries []struct {
+			Name  string
+			IsDir bool `json:"is_dir"`
+		}
+	}
+	if c.run(ctx, "fs_list", map[string]any{"target": map[string]string{"node_name": machine}, "path": dir}, &folder) != nil {
+		return nil
+	}
+	for _, e := range folder.Entries {
+		if strings.HasPrefix(e.Name, start) {
+			name := dir + e.Name
+			if e.IsDir {
+				name += "/"
+			}
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// updatePrompts makes the prompts the skills that exist now. The caller holds c.mu.
+func (c *client) updatePrompts() {
+	if c.o.Prompts == nil {
+		return
+	}
+	list, err := c.o.Prompts.List(context.Background())
+	if err != nil {
+		return // the prompts stay as they are
+	}
+	gone := make(map[string]bool)
+	for name := range c.prompts {
+		gone[name] = true
+	}
+	for _, p := range list {
+		delete(gone, p.Name)
+		if old, known := c.prompts[p.Name]; known && old == p.Description {
+			continue
+		}
+		c.prompts[p.Name] = p.Description
+		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			content, err := c.o.Prompts.Text(ctx, p.Name)
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
+		})
+	}
+	for name := range gone {
+		delete(c.prompts, name)
+		c.server.RemovePrompts(name)
+	}
+}
