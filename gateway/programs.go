@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
+	"fairlead/gateway/surface/oauth"
 	"fairlead/gateway/surface/rest"
 )
 
@@ -35,6 +36,9 @@ func (g *Gateway) programs() http.Handler {
 	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
+	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: g.base, Path: resourcePath})
+	mux.Handle("/oauth/", signIn)
+	mux.Handle("/.well-known/", signIn)
 	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: g.documents(), Guard: guard, Version: Version}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.config.Get().API

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -199,7 +200,7 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		}
 		if err != nil {
 			failed++
-			r.Error, _ = faultOf(err).(*protocol.Fault)
+			r.Error, _ = errors.AsType[*protocol.Fault](faultOf(err))
 		}
 		out.BatchResults = append(out.BatchResults, r)
 	}

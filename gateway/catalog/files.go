@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -233,7 +234,7 @@ func (in editIn) forNode() (nodeEdit, error) {
 
 // inOurWords returns a failure of Edit with the names of the arguments of fs_edit.
 func inOurWords(err error) error {
-	f, ok := err.(*protocol.Fault)
+	f, ok := errors.AsType[*protocol.Fault](err)
 	if !ok {
 		return err
 	}

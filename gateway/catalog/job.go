@@ -206,7 +206,7 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 			}
 			c.jobs.fetched(j)
 			if emit == nil && j.err == nil {
-				return j.collect()
+				return j.collect(), nil
 			}
 			return j.result, j.err
 		case <-j.news:
@@ -227,14 +227,14 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 }
 
 // collect returns the result with the matches of the parts, for a caller without a stream.
-func (j *job) collect() (Result, error) {
+func (j *job) collect() Result {
 	var chunks []json.RawMessage
 	for _, p := range j.take() {
 		if p.Kind == PartChunk {
 			chunks = append(chunks, p.Data)
 		}
 	}
-	return Result{WithMatches(j.result.Data, chunks), j.result.Message}, nil
+	return Result{WithMatches(j.result.Data, chunks), j.result.Message}
 }
 
 // WithMatches returns a result with the matches of its parts, for an interface whose result must be

@@ -292,7 +292,7 @@ func previewMkdir(f *files, in mkdirIn) protocol.CallPreview {
 // mkdir creates a folder; with those above it, and without an error if it exists, if recursive.
 func (f *files) mkdir(_ context.Context, _ access.Call, in mkdirIn) (out doneOut, err error) {
 	began := time.Now()
-	mode, err := parseMode(in.Mode, 0)
+	mode, err := parseMode(in.Mode)
 	if err != nil {
 		return out, err
 	}

@@ -51,7 +51,7 @@ func (in fetchIn) check() (*url.URL, error) {
 	case in.FetchMaxBytes < 0 || in.FetchMaxBytes > maxFetch:
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("fetch_max_bytes must be 1 to %d", maxFetch))
 	}
-	_, err = parseMode(in.Mode, 0)
+	_, err = parseMode(in.Mode)
 	return u, err
 }
 
@@ -79,7 +79,7 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 	if err != nil {
 		return out, err
 	}
-	mode, err := parseMode(in.Mode, 0)
+	mode, err := parseMode(in.Mode)
 	if err != nil {
 		return out, err
 	}

@@ -135,7 +135,7 @@ func at(p workspace.Path, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	f, _ := faultOf(err).(*protocol.Fault)
+	f, _ := errors.AsType[*protocol.Fault](faultOf(err))
 	if f == nil || workspace.IsRefusal(err) {
 		return faultOf(err)
 	}
@@ -145,10 +145,10 @@ func at(p workspace.Path, doing string, err error) error {
 	return protocol.NewFault(f.Code, "Failed to "+doing+" '"+p.String()+"': "+workspace.Cause(err).Error())
 }
 
-// parseMode reads octal permissions; empty is otherwise.
-func parseMode(text string, otherwise iofs.FileMode) (iofs.FileMode, error) {
+// parseMode reads octal permissions; empty is 0.
+func parseMode(text string) (iofs.FileMode, error) {
 	if text == "" {
-		return otherwise, nil
+		return 0, nil
 	}
 	n, err := strconv.ParseUint(text, 8, 32)
 	if err != nil || n > 0o777 || n == 0 {

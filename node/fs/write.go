@@ -92,7 +92,7 @@ func previewWrite(f *files, in writeIn) protocol.CallPreview {
 		}
 		coding, err := in.coding()
 		if err == nil {
-			_, err = parseMode(in.Mode, 0)
+			_, err = parseMode(in.Mode)
 		}
 		var data []byte
 		if err == nil {
@@ -209,7 +209,7 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	mode, err := parseMode(in.Mode, 0)
+	mode, err := parseMode(in.Mode)
 	if err != nil {
 		return nil, "", err
 	}

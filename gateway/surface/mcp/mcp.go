@@ -176,8 +176,8 @@ func identify(p auth.Principal) string {
 	return p.Kind
 }
 
-// client returns the server of a client, with the tools that its token may use now.
-func (s *Server) client(p auth.Principal) *client {
+// client prepares the server of a client, with the tools that its token may use now.
+func (s *Server) client(p auth.Principal) {
 	id := identify(p)
 	s.mu.Lock()
 	c := s.clients[id]
@@ -193,7 +193,6 @@ func (s *Server) client(p auth.Principal) *client {
 	c.used = time.Now()
 	s.mu.Unlock()
 	c.update(p)
-	return c
 }
 
 // Changed tells the clients that machines, transfers or calls have changed.

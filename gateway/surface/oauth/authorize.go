@@ -1,0 +1,203 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"fairlead/gateway/apps"
+	"fairlead/gateway/protocol"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// shown is what the page in the browser shows.
+type shown struct {
+	Title, Text, Code string
+	Waits             bool // it asks again every second
+}
+
+func page(w http.ResponseWriter, status int, s shown) {
+	head := w.Header()
+	head.Set("Content-Type", "text/html; charset=utf-8")
+	head.Set("Cache-Control", "no-store")
+	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	head.Set("X-Frame-Options", "DENY")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(status)
+	pageTemplate.Execute(w, s)
+}
+
+// request is a request to connect that waits for the person.
+type request struct {
+	program
+	redirect, state, challenge, resource, issuer string
+	offline                                      bool
+}
+
+// pendings are the requests that wait, by the secret of the page that waits with them.
+type pendings struct {
+	mu  sync.Mutex // guards all
+	all map[string]*pending
+}
+
+type pending struct {
+	request
+	consent protocol.Consent
+	answer  <-chan apps.Decision
+	cancel  context.CancelFunc
+}
+
+// authorize begins to connect an app: it asks the person, and shows a page that waits for the
+// answer. Errors go to the program only if its redirect address is known to be its own.
+func (h *handler) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	for name, values := range q {
+		if len(values) > 1 && name != "resource" {
+			page(w, http.StatusBadRequest, shown{Title: "This request is not valid", Text: "The parameter " + name + " is given twice."})
+			return
+		}
+	}
+	p, err := h.find(r.Context(), q.Get("client_id"))
+	if err != nil {
+		text := "Fairlead does not know this app. Connect it again."
+		if f, ok := errors.AsType[failure](err); ok {
+			text = f.Description
+		}
+		page(w, http.StatusBadRequest, shown{Title: "This app cannot connect", Text: text})
+		return
+	}
+	redirect := q.Get("redirect_uri")
+	if redirect == "" && len(p.redirects) == 1 {
+		redirect = p.redirects[0]
+	}
+	if !p.allows(redirect) {
+		page(w, http.StatusBadRequest, shown{Title: "This app cannot connect", Text: "The address to which the browser should return does not belong to this app."})
+		return
+	}
+	req := request{program: p, redirect: redirect, state: q.Get("state"), challenge: q.Get("code_challenge"), issuer: h.Base(r)}
+	scopes, offline := parseScopes(q.Get("scope"))
+	if len(scopes) == 0 {
+		scopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead}
+	}
+	req.offline = offline
+	var ok bool
+	req.resource, ok = h.resource(r, q["resource"])
+	switch {
+	case q.Get("response_type") != "code":
+		req.fail(w, r, "unsupported_response_type", "response_type must be code")
+	case len(req.challenge) != 43 || q.Get("code_challenge_method") != "S256":
+		req.fail(w, r, "invalid_request", "code_challenge with method S256 is required")
+	case !ok:
+		req.fail(w, r, "invalid_target", "the resource is not this gateway")
+	default:
+		h.ask(w, r, req, scopes)
+	}
+}
+
+// ask asks the person and shows the page that waits.
+func (h *handler) ask(w http.ResponseWriter, r *http.Request, req request, scopes []protocol.Scope) {
+	back, _ := url.Parse(req.redirect) // checked by allows
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	consent, answer, err := h.Apps.Ask(ctx, protocol.Consent{
+		Name: req.name, ClientID: req.id, ClientHost: req.host, RedirectHost: back.Hostname(), IsLocal: isLoopback(back.Hostname()), Scopes: scopes,
+	})
+	if err != nil {
+		cancel()
+		req.fail(w, r, "temporarily_unavailable", err.Error())
+		return
+	}
+	secret := newSecret()
+	h.pending.mu.Lock()
+	h.pending.all[secret] = &pending{req, consent, answer, cancel}
+	h.pending.mu.Unlock()
+	time.AfterFunc(time.Until(time.UnixMilli(consent.ExpiresAt))+time.Minute, func() {
+		cancel()
+		h.pending.mu.Lock()
+		delete(h.pending.all, secret)
+		h.pending.mu.Unlock()
+	})
+	http.Redirect(w, r, waitPath+"?id="+secret, http.StatusFound)
+}
+
+// wait shows the page that waits for the person, and at the end leads back to the program.
+func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
+	secret := r.URL.Query().Get("id")
+	h.pending.mu.Lock()
+	p := h.pending.all[secret]
+	h.pending.mu.Unlock()
+	if p == nil {
+		page(w, http.StatusNotFound, shown{Title: "This request has ended", Text: "Connect the app again."})
+		return
+	}
+	select {
+	case d, answered := <-p.answer:
+		h.pending.mu.Lock()
+		_, first := h.pending.all[secret]
+		delete(h.pending.all, secret)
+		h.pending.mu.Unlock()
+		p.cancel()
+		switch {
+		case !first:
+			page(w, http.StatusNotFound, shown{Title: "This request has ended", Text: "Connect the app again."})
+		case !answered:
+			p.fail(w, r, "access_denied", "nobody answered in Fairlead in time")
+		case !d.Allowed:
+			p.fail(w, r, "access_denied", "the owner refused")
+		default:
+			h.used(r.Context(), p.program)
+			p.succeed(w, r, h.codes.add(code{app: d.App.ID, client: p.id, redirect: p.redirect, challenge: p.challenge, resource: p.resource, offline: p.offline}))
+		}
+	default:
+		page(w, http.StatusOK, shown{
+			Title: "Allow it in Fairlead", Text: "Fairlead asks you now whether this app may connect. Compare the code: it must be the same in both places. " +
+				"Without a window, use: fairlead approve " + p.consent.Code, Code: p.consent.Code, Waits: true,
+		})
+	}
+}
+
+func (q request) fail(w http.ResponseWriter, r *http.Request, code, description string) {
+	q.back(w, r, url.Values{"error": {code}, "error_description": {description}})
+}
+
+func (q request) succeed(w http.ResponseWriter, r *http.Request, code string) {
+	q.back(w, r, url.Values{"code": {code}})
+}
+
+// back leads the browser back to the program, with the server's name (RFC 9207).
+func (q request) back(w http.ResponseWriter, r *http.Request, values url.Values) {
+	u, err := url.Parse(q.redirect)
+	if err != nil {
+		page(w, http.StatusBadRequest, shown{Title: "This app cannot connect", Text: "Its address is not valid."})
+		return
+	}
+	all := u.Query()
+	for name, value := range values {
+		all[name] = value
+	}
+	if q.state != "" {
+		all.Set("state", q.state)
+	}
+	all.Set("iss", q.issuer)
+	u.RawQuery = all.Encode()
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, u.String(), http.StatusFound)
+}
+
+func newSecret() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,372 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/apps"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// bench is a server with a real database. The person is the test.
+type bench struct {
+	*httptest.Server
+	t    *testing.T
+	apps *apps.Apps
+	docs map[string]string // documents of programs, by their addresses
+}
+
+func serve(t *testing.T) *bench {
+	t.Helper()
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	b := &bench{t: t, docs: make(map[string]string)}
+	b.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Server = httptest.NewServer(New(Options{
+		Apps: b.apps, Clients: db.Apps, Base: func(r *http.Request) string { return "http://" + r.Host }, Path: "/mcp",
+		Fetch: func(_ context.Context, address string) ([]byte, error) {
+			if doc, ok := b.docs[address]; ok {
+				return []byte(doc), nil
+			}
+			return nil, errors.New("unreachable")
+		},
+	}))
+	t.Cleanup(b.Close)
+	b.docs[editor] = `{"client_id":"` + editor + `","client_name":"Editor","redirect_uris":["http://127.0.0.1/callback","https://editor.example/back?x=1"],"token_endpoint_auth_method":"none"}`
+	return b
+}
+
+const (
+	editor   = "https://editor.example/client.json"
+	callback = "http://127.0.0.1:5555/callback"
+	verifier = "0123456789012345678901234567890123456789012345"
+)
+
+func challenge() string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// get follows no redirects.
+func (b *bench) get(path string) (*http.Response, string) {
+	b.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Get(b.URL + path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, _ := io.ReadAll(resp.Body)
+	return resp, string(raw)
+}
+
+func (b *bench) post(path string, form url.Values) (int, map[string]any) {
+	b.t.Helper()
+	resp, err := http.PostForm(b.URL+path, form)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, _ := io.ReadAll(resp.Body)
+	var out map[string]any
+	if len(raw) > 0 && json.Unmarshal(raw, &out) != nil {
+		b.t.Fatalf("%s: %s", path, raw)
+	}
+	if resp.Header.Get("Cache-Control") != "no-store" {
+		b.t.Errorf("%s may be cached", path)
+	}
+	return resp.StatusCode, out
+}
+
+// query are the parameters of a request to connect, with changes; an empty value removes one.
+func query(changes ...string) url.Values {
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {editor}, "redirect_uri": {callback}, "scope": {"fs.read shell.exec offline_access unknown"}, "state": {"s 1"},
+		"code_challenge": {challenge()}, "code_challenge_method": {"S256"},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if q.Set(changes[i], changes[i+1]); changes[i+1] == "" {
+			q.Del(changes[i])
+		}
+	}
+	return q
+}
+
+// ask begins to connect, and returns the page that waits and the question of the person.
+func (b *bench) ask(q url.Values) (wait string, c protocol.Consent) {
+	b.t.Helper()
+	resp, body := b.get(authorizePath + "?" + q.Encode())
+	if resp.StatusCode != 302 || !strings.HasPrefix(resp.Header.Get("Location"), waitPath) {
+		b.t.Fatalf("got %d %s %s", resp.StatusCode, resp.Header.Get("Location"), body)
+	}
+	list, _ := b.apps.List(b.t.Context())
+	return resp.Header.Get("Location"), list.Consents[len(list.Consents)-1]
+}
+
+// connect connects an app, and returns where the browser returns to.
+func (b *bench) connect(q url.Values, answer protocol.ConsentAnswerParams) url.Values {
+	b.t.Helper()
+	wait, c := b.ask(q)
+	answer.ID = c.ID
+	if _, err := b.apps.Answer(b.t.Context(), "owner", answer); err != nil {
+		b.t.Fatal(err)
+	}
+	resp, body := b.get(wait)
+	at, err := url.Parse(resp.Header.Get("Location"))
+	if err != nil || resp.StatusCode != 302 || !strings.HasPrefix(at.String(), q.Get("redirect_uri")) {
+		b.t.Fatalf("got %d %v %s", resp.StatusCode, at, body)
+	}
+	return at.Query()
+}
+
+func form(code string, changes ...string) url.Values {
+	f := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "client_id": {editor}, "redirect_uri": {callback}, "code_verifier": {verifier}}
+	for i := 0; i < len(changes); i += 2 {
+		f.Set(changes[i], changes[i+1])
+	}
+	return f
+}
+
+var allow = protocol.ConsentAnswerParams{Allow: true}
+
+func TestAppSignsIn(t *testing.T) {
+	b := serve(t)
+	wait, c := b.ask(query())
+	if c.Name != "Editor" || c.ClientHost != "editor.example" || c.RedirectHost != "127.0.0.1" || !c.IsLocal || !slices.Equal(c.Scopes, []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}) {
+		t.Errorf("asked %+v", c)
+	}
+	resp, page := b.get(wait)
+	if resp.StatusCode != 200 || !strings.Contains(page, c.Code) || !strings.Contains(page, `http-equiv="refresh"`) || strings.Contains(page, "<script") || resp.Header.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("got %d %s", resp.StatusCode, page)
+	}
+	b.apps.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Scopes: []protocol.Scope{protocol.ScopeFilesRead}})
+	resp, _ = b.get(wait)
+	back, _ := url.Parse(resp.Header.Get("Location"))
+	q := back.Query()
+	if back.Host != "127.0.0.1:5555" || q.Get("state") != "s 1" || q.Get("iss") != b.URL || q.Get("code") == "" {
+		t.Fatalf("returned to %v", back)
+	}
+	if resp, _ := b.get(wait); resp.StatusCode != 404 {
+		t.Errorf("the page leads back twice: %d", resp.StatusCode)
+	}
+	status, out := b.post(tokenPath, form(q.Get("code"), "resource", b.URL+"/mcp"))
+	if status != 200 || out["token_type"] != "Bearer" || out["expires_in"] != 3600.0 || out["scope"] != "fs.read" || out["refresh_token"] == "" {
+		t.Fatalf("got %d %v", status, out)
+	}
+	p, err := b.apps.Verify(t.Context(), out["access_token"].(string), b.URL+"/mcp")
+	if err != nil || !p.Has(protocol.ScopeFilesRead) || p.Has(protocol.ScopeShell) {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	status, again := b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {out["refresh_token"].(string)}, "client_id": {editor}})
+	if status != 200 || again["access_token"] == out["access_token"] {
+		t.Errorf("got %d %v", status, again)
+	}
+	if status, _ := b.post(revokePath, url.Values{"token": {again["refresh_token"].(string)}, "client_id": {editor}}); status != 200 {
+		t.Errorf("revoked: %d", status)
+	}
+	if _, err := b.apps.Verify(t.Context(), again["access_token"].(string), ""); err == nil {
+		t.Error("a revoked app still has access")
+	}
+}
+
+func TestMetadataNamesEverything(t *testing.T) {
+	b := serve(t)
+	for _, path := range []string{serverPath, serverPath + "/mcp", "/.well-known/openid-configuration"} {
+		resp, body := b.get(path)
+		var m map[string]any
+		json.Unmarshal([]byte(body), &m)
+		if resp.StatusCode != 200 || m["issuer"] != b.URL || fmt.Sprint(m["code_challenge_methods_supported"]) != "[S256]" || m["authorization_response_iss_parameter_supported"] != true ||
+			m["client_id_metadata_document_supported"] != true || m["token_endpoint"] != b.URL+tokenPath {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	for _, path := range []string{resourcePath, resourcePath + "/mcp"} {
+		resp, body := b.get(path)
+		var m map[string]any
+		json.Unmarshal([]byte(body), &m)
+		if resp.StatusCode != 200 || m["resource"] != b.URL+"/mcp" || fmt.Sprint(m["authorization_servers"]) != "["+b.URL+"]" || strings.Contains(body, "offline_access") {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+func TestPersonRefusesOrDoesNotAnswer(t *testing.T) {
+	b := serve(t)
+	if q := b.connect(query(), protocol.ConsentAnswerParams{}); q.Get("error") != "access_denied" || q.Get("state") != "s 1" || q.Get("iss") != b.URL || q.Has("code") {
+		t.Errorf("got %v", q)
+	}
+	for range 3 {
+		b.ask(query())
+	}
+	resp, _ := b.get(authorizePath + "?" + query().Encode())
+	if at := resp.Header.Get("Location"); !strings.Contains(at, "error=temporarily_unavailable") {
+		t.Errorf("a fourth question: %s", at)
+	}
+}
+
+func TestWrongRequestsDoNotReachThePerson(t *testing.T) {
+	b := serve(t)
+	b.docs["https://liar.example/c"] = b.docs[editor]
+	b.docs["https://secret.example/c"] = `{"client_id":"https://secret.example/c","redirect_uris":["https://x.example/"],"token_endpoint_auth_method":"client_secret_basic"}`
+	b.docs["https://open.example/c"] = `{"client_id":"https://open.example/c","redirect_uris":["http://open.example/"]}`
+	for name, changes := range map[string][]string{
+		"unknown client": {"client_id", "client_none"}, "unreachable document": {"client_id", "https://none.example/c"}, "document of another": {"client_id", "https://liar.example/c"},
+		"secret client": {"client_id", "https://secret.example/c"}, "unsafe redirects": {"client_id", "https://open.example/c"}, "no path": {"client_id", "https://editor.example"},
+		"foreign redirect": {"redirect_uri", "https://thief.example/"}, "another path": {"redirect_uri", "http://127.0.0.1:5555/other"}, "another host": {"redirect_uri", "http://localhost:5555/callback"},
+		"user name": {"redirect_uri", "http://127.0.0.1@thief.example/callback"}, "fragment": {"redirect_uri", "http://127.0.0.1/callback#x"}, "port of https": {"redirect_uri", "https://editor.example:444/back?x=1"},
+		"no redirect": {"redirect_uri", ""}, "script": {"redirect_uri", "javascript:alert(1)"},
+	} {
+		resp, body := b.get(authorizePath + "?" + query(changes...).Encode())
+		if resp.StatusCode != 400 || resp.Header.Get("Location") != "" || strings.Contains(body, "<script") {
+			t.Errorf("%s: got %d %s", name, resp.StatusCode, resp.Header.Get("Location"))
+		}
+	}
+	for name, c := range map[string]struct {
+		changes []string
+		want    string
+	}{
+		"token": {[]string{"response_type", "token"}, "unsupported_response_type"}, "no challenge": {[]string{"code_challenge", ""}, "invalid_request"}, "plain": {[]string{"code_challenge_method", "plain"}, "invalid_request"},
+		"no method": {[]string{"code_challenge_method", ""}, "invalid_request"}, "another resource": {[]string{"resource", "https://other.example/mcp"}, "invalid_target"},
+	} {
+		resp, _ := b.get(authorizePath + "?" + query(c.changes...).Encode())
+		if at, _ := url.Parse(resp.Header.Get("Location")); at.Query().Get("error") != c.want || at.Query().Get("iss") != b.URL {
+			t.Errorf("%s: got %v", name, at)
+		}
+	}
+	if resp, _ := b.get(authorizePath + "?" + query().Encode() + "&client_id=other"); resp.StatusCode != 400 {
+		t.Errorf("a parameter twice: %d", resp.StatusCode)
+	}
+	if list, _ := b.apps.List(t.Context()); len(list.Consents) != 0 {
+		t.Errorf("the person was asked: %+v", list.Consents)
+	}
+}
+
+func TestStolenCodesAreOfNoUse(t *testing.T) {
+	b := serve(t)
+	for name, changes := range map[string][]string{
+		"no verifier": {"code_verifier", ""}, "another verifier": {"code_verifier", strings.Repeat("x", 46)}, "another client": {"client_id", "https://thief.example/c"},
+		"another redirect": {"redirect_uri", "https://thief.example/"}, "unknown code": {"code", "x"}, "short verifier": {"code_verifier", "short"},
+	} {
+		code := b.connect(query(), allow).Get("code")
+		if status, out := b.post(tokenPath, form(code, changes...)); status != 400 || out["error"] != "invalid_grant" {
+			t.Errorf("%s: got %d %v", name, status, out)
+		}
+	}
+	code := b.connect(query(), allow).Get("code")
+	if status, out := b.post(tokenPath, form(code, "resource", "https://other.example/mcp")); status != 400 || out["error"] != "invalid_target" {
+		t.Errorf("another resource: %d %v", status, out)
+	}
+	_, first := b.post(tokenPath, form(code))
+	if status, out := b.post(tokenPath, form(code)); status != 400 || out["error"] != "invalid_grant" {
+		t.Errorf("used twice: %d %v", status, out)
+	}
+	if _, err := b.apps.Verify(t.Context(), first["access_token"].(string), ""); err == nil {
+		t.Error("a code that was used twice does not end the access")
+	}
+	if status, out := b.post(tokenPath, url.Values{"grant_type": {"password"}}); status != 400 || out["error"] != "unsupported_grant_type" {
+		t.Errorf("got %d %v", status, out)
+	}
+	if status, out := b.post(revokePath, url.Values{}); status != 400 || out["error"] != "invalid_request" {
+		t.Errorf("got %d %v", status, out)
+	}
+}
+
+func TestRefreshDoesNotWiden(t *testing.T) {
+	b := serve(t)
+	_, out := b.post(tokenPath, form(b.connect(query(), allow).Get("code")))
+	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {out["refresh_token"].(string)}, "client_id": {editor}, "scope": {"fs.write"}}
+	if status, out := b.post(tokenPath, refresh); status != 400 || out["error"] != "invalid_scope" {
+		t.Errorf("got %d %v", status, out)
+	}
+	refresh.Set("client_id", "https://thief.example/c")
+	if status, out := b.post(tokenPath, refresh); status != 400 || out["error"] != "invalid_grant" {
+		t.Errorf("got %d %v", status, out)
+	}
+}
+
+func (b *bench) register(body string) (int, map[string]any) {
+	b.t.Helper()
+	resp, err := http.Post(b.URL+registerPath, "application/json", strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var out map[string]any
+	json.NewDecoder(resp.Body).Decode(&out)
+	return resp.StatusCode, out
+}
+
+func TestRegisteredProgramSignsIn(t *testing.T) {
+	b := serve(t)
+	status, out := b.register(`{"client_name":" My \n editor ","redirect_uris":["http://localhost:1/cb"],"grant_types":["authorization_code"]}`)
+	if status != 201 || out["client_name"] != "My editor" || out["token_endpoint_auth_method"] != "none" {
+		t.Fatalf("got %d %v", status, out)
+	}
+	id := out["client_id"].(string)
+	_, c := b.ask(query("client_id", id, "redirect_uri", "http://localhost:9/cb"))
+	if c.Name != "My editor" || c.ClientHost != "" || !c.IsLocal {
+		t.Errorf("asked %+v", c)
+	}
+	if q := b.connect(query("client_id", id, "redirect_uri", "http://localhost:9/cb"), allow); q.Get("code") == "" {
+		t.Errorf("got %v", q)
+	}
+	for body, want := range map[string]string{
+		`x`: "invalid_client_metadata", `{"redirect_uris":[]}`: "invalid_redirect_uri", `{"redirect_uris":["http://x.example/"]}`: "invalid_redirect_uri", `{"redirect_uris":["app://x"]}`: "invalid_redirect_uri",
+		`{"redirect_uris":["https://*.example/"]}`: "invalid_redirect_uri", `{"redirect_uris":["https://x/"],"token_endpoint_auth_method":"client_secret_post"}`: "invalid_client_metadata",
+		`{"redirect_uris":["https://x/` + strings.Repeat("x", maxDocument) + `"]}`: "invalid_client_metadata",
+	} {
+		if status, out := b.register(body); status != 400 || out["error"] != want {
+			t.Errorf("%.60s: got %d %v", body, status, out)
+		}
+	}
+}
+
+func TestAHostThatAsksTooOftenIsSlowed(t *testing.T) {
+	b := serve(t)
+	last := 0
+	for range burst + 5 {
+		last, _ = b.register(`x`)
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("got %d", last)
+	}
+}
+
+func TestDocumentsAreReadFromPublicAddressesOnly(t *testing.T) {
+	for text, want := range map[string]bool{
+		"8.8.8.8": true, "2001:4860:4860::8888": true, "127.0.0.1": false, "10.1.2.3": false, "192.168.1.1": false, "172.16.0.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false,
+		"::1": false, "fe80::1": false, "fc00::1": false, "::ffff:10.0.0.1": false, "64:ff9b::a00:1": false, "224.0.0.1": false, "::": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+	inside := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Error("a private address was reached") }))
+	defer inside.Close()
+	for _, address := range []string{inside.URL + "/c", strings.Replace(inside.URL, "127.0.0.1", "localhost", 1) + "/c", strings.Replace(inside.URL, "127.0.0.1", "[::ffff:127.0.0.1]", 1) + "/c"} {
+		if _, err := FetchDocument(t.Context(), address); err == nil || !strings.Contains(err.Error(), "not a public address") {
+			t.Errorf("%s: got %v", address, err)
+		}
+	}
+}
