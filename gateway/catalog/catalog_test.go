@@ -63,7 +63,8 @@ func (b *bench) Nodes() []protocol.NodeInfo {
 		{ID: "nas", Online: true, Version: "1.0.0", LastSeenAt: 1, Platform: "linux"},
 		{ID: "old", Version: "2.0.0", LastSeenAt: 1},
 		{ID: "new"},
-		{ID: "twin1", Name: "twin", Online: true, ConnectedAt: 1}, {ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
+		{ID: "twin1", Name: "twin", Online: true, ConnectedAt: 1},
+		{ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
 		{ID: "pc", Online: true, Platform: "windows", ConnectedAt: 1},
 	}
 }

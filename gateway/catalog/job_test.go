@@ -187,8 +187,10 @@ func TestReceiverThatGoesEndsTheStream(t *testing.T) {
 		close(stopped)
 		return tool.Result{}, ctx.Err()
 	}
-	_, err := b.Catalog.Call(t.Context(), me, Request{Tool: "fs_grep", Args: json.RawMessage(`{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`),
-		Emit: func(context.Context, Part) error { return errors.New("gone") }})
+	_, err := b.Catalog.Call(t.Context(), me, Request{
+		Tool: "fs_grep", Args: json.RawMessage(`{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`),
+		Emit: func(context.Context, Part) error { return errors.New("gone") },
+	})
 	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultCanceled {
 		t.Errorf("got %v", err)
 	}

@@ -75,8 +75,10 @@ func (c *Catalog) addNetworkTools() {
 		t.Mode, t.ReadOnly, t.Idempotent = OneShot, true, true
 		return t
 	}
-	add(c, read(Tool{Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
-		Description: "Lists the machines that you may use, with their systems and whether they are online. Call it first, and remember the result."}), nil, c.directory)
+	add(c, read(Tool{
+		Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
+		Description: "Lists the machines that you may use, with their systems and whether they are online. Call it first, and remember the result.",
+	}), nil, c.directory)
 	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user that the token belongs to."}), nil,
 		func(_ context.Context, x *call, _ none) (whoamiOut, string, error) {
 			out := whoamiOut{UserID: owner(x.principal), Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}

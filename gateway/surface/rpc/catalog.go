@@ -34,13 +34,15 @@ func registerCatalog(all methods, c Catalog) {
 		return out, nil
 	})
 	handle(all, protocol.CatalogCall, func(ctx context.Context, r *request, p protocol.CatalogCallParams) (out protocol.CatalogCallResult, err error) {
-		res, err := c.Call(ctx, r.conn.principal(), catalog.Request{Tool: p.Tool, Args: p.Args, IdempotencyKey: p.IdempotencyKey,
+		res, err := c.Call(ctx, r.conn.principal(), catalog.Request{
+			Tool: p.Tool, Args: p.Args, IdempotencyKey: p.IdempotencyKey,
 			Emit: func(_ context.Context, part catalog.Part) error {
 				if part.Kind == catalog.PartChunk {
 					out.Chunks = append(out.Chunks, part.Data)
 				}
 				return nil
-			}})
+			},
+		})
 		if f, ok := errors.AsType[*protocol.Fault](err); ok {
 			out.Fault = f
 			return out, nil
