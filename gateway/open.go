@@ -60,7 +60,6 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 		g.openWorkspaces,
 		func() error { return g.openTools(ctx) },
 		func() error { return g.openChats(ctx) },
-		g.openCatalog,
 	} {
 		if err := open(); err != nil {
 			if g.sessions != nil {
@@ -70,6 +69,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 			return nil, err
 		}
 	}
+	openCatalog(g)
 	g.openSurface()
 	g.config.OnChange(g.configChanged)
 	return g, nil
@@ -237,7 +237,7 @@ func (g *Gateway) openSurface() {
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Catalog: g.catalog, Programs: g.programs(),
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Catalog: g.catalog, Programs: programs(g),
 		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },

@@ -18,7 +18,7 @@ import (
 )
 
 // openCatalog opens the tools for programs.
-func (g *Gateway) openCatalog() error {
+func openCatalog(g *Gateway) {
 	hostname, _ := os.Hostname()
 	name := cmp.Or(hostname, "Fairlead")
 	sum := sha256.Sum256([]byte(name))
@@ -26,20 +26,20 @@ func (g *Gateway) openCatalog() error {
 		Pipeline: g.calls, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
 		Version: Version, Used: g.apps.Used,
 	})
-	return nil
 }
 
 // programs returns the handler of MCP, REST and their sign-in.
-func (g *Gateway) programs() http.Handler {
+func programs(g *Gateway) http.Handler {
 	mux := http.NewServeMux()
-	guard := bearer.Guard{Verify: g.apps.Verify, Base: g.base, Path: resourcePath}
+	base := func(r *http.Request) string { return baseOf(g, r) }
+	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath}
 	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
-	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: g.base, Path: resourcePath})
+	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: base, Path: resourcePath})
 	mux.Handle("/oauth/", signIn)
 	mux.Handle("/.well-known/", signIn)
-	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: g.documents(), Guard: guard, Version: Version}))
+	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: documents(g), Guard: guard, Version: Version}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.config.Get().API
 		if !c.Enabled || r.TLS != nil && !c.Network {
@@ -51,7 +51,7 @@ func (g *Gateway) programs() http.Handler {
 }
 
 // documents are what clients of MCP can read about the gateway.
-func (g *Gateway) documents() []mcp.Document {
+func documents(g *Gateway) []mcp.Document {
 	return []mcp.Document{
 		{
 			URI: "fairlead://transfers", Name: "transfers", Description: "The file transfers in progress and the last ones", Scope: protocol.ScopeAllTools,
@@ -103,8 +103,8 @@ func (g prompts) Text(ctx context.Context, name string) (string, error) {
 	return "", protocol.ErrNotFound.With("there is no skill named " + name)
 }
 
-// base returns the address of the gateway as a program sees it, without a path.
-func (g *Gateway) base(r *http.Request) string {
+// baseOf returns the address of the gateway as a program sees it, without a path.
+func baseOf(g *Gateway, r *http.Request) string {
 	if public := g.config.Get().API.PublicURL; public != "" {
 		return strings.TrimRight(public, "/")
 	}

@@ -64,9 +64,9 @@ func New(o Options) *Catalog {
 	c.jobs.running = make(map[string]*job)
 	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
 	c.sessions.all = make(map[string]session)
-	for _, add := range []func(){c.addNetworkTools, c.addCommand, c.addFileTools} {
-		add()
-	}
+	addNetworkTools(c)
+	addCommand(c)
+	addFileTools(c)
 	return c
 }
 

@@ -53,7 +53,7 @@ type nodeCommand struct {
 
 const commandTool = "command"
 
-func (c *Catalog) addCommand() {
+func addCommand(c *Catalog) {
 	add(c, Tool{
 		Name: commandTool, Title: "Run a command", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: []protocol.Scope{protocol.ScopeShell},
 		Description: "Runs a command on a machine, or continues one. session starts a command; command_id reads more of its output, sends input or a signal. " +

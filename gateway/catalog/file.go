@@ -72,7 +72,7 @@ const maxBatch = 100
 // reading are the operations that change nothing.
 var reading = []operation{opRead, opList, opStat}
 
-func (c *Catalog) addFile() {
+func addFile(c *Catalog) {
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite}
 	add(c, Tool{
 		Name: "file", Title: "Work with files", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: both,

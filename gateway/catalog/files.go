@@ -23,8 +23,8 @@ const (
 	fsGrep   = "fs_grep"
 )
 
-func (c *Catalog) addFileTools() {
-	c.addFile()
+func addFileTools(c *Catalog) {
+	addFile(c)
 	read := func(t Tool) Tool {
 		t.Mode, t.ReadOnly, t.Idempotent, t.Scopes = OneShot, true, true, []protocol.Scope{protocol.ScopeFilesRead}
 		return t

@@ -24,7 +24,7 @@ type limits struct {
 // bucket is a token bucket and the setting that it was made for.
 type bucket struct {
 	*rate.Limiter
-	limit config.RateLimit
+	perMinute, burst int
 }
 
 // maxBuckets bounds the memory for callers that are gone.
@@ -65,11 +65,11 @@ func (l *limits) take(c config.API, p auth.Principal, e *entry, args json.RawMes
 // bucket returns the bucket of a key; a new one if the setting has changed.
 func (l *limits) bucket(key string, limit config.RateLimit) *bucket {
 	b := l.buckets[key]
-	if b == nil || b.limit != limit {
+	if b == nil || b.perMinute != limit.PerMinute || b.burst != limit.Burst {
 		if len(l.buckets) >= maxBuckets || l.buckets == nil {
 			l.buckets = make(map[string]*bucket)
 		}
-		b = &bucket{rate.NewLimiter(rate.Limit(float64(limit.PerMinute)/60), max(limit.Burst, 1)), limit}
+		b = &bucket{rate.NewLimiter(rate.Limit(float64(limit.PerMinute)/60), max(limit.Burst, 1)), limit.PerMinute, limit.Burst}
 		l.buckets[key] = b
 	}
 	return b

@@ -70,7 +70,7 @@ type targetIn struct {
 
 type none struct{}
 
-func (c *Catalog) addNetworkTools() {
+func addNetworkTools(c *Catalog) {
 	read := func(t Tool) Tool {
 		t.Mode, t.ReadOnly, t.Idempotent = OneShot, true, true
 		return t
