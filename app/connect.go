@@ -16,13 +16,7 @@ import (
 // connectRequest is a device that asks to be paired, or an app that asks to connect.
 type connectRequest struct {
 	id, title string
-	build     func(notNow func()) requestView
-}
-
-// requestView shows a request and takes the answer.
-type requestView struct {
-	box  fyne.CanvasObject
-	tick func(now time.Time)
+	build     func(notNow func()) *widgets.Question
 }
 
 // connectWindow asks the person, in a window of its own, whether a device may be paired or an app
@@ -31,7 +25,7 @@ type connectWindow struct {
 	ui     *ui
 	window fyne.Window    // nil while no request is shown
 	shown  connectRequest // in the window
-	view   requestView
+	view   *widgets.Question
 	later  map[string]bool // requests that the person put off; they are still on the page Needs you
 }
 
@@ -39,16 +33,15 @@ type connectWindow struct {
 func (c *connectWindow) requests(v state.View) (list []connectRequest) {
 	app := c.ui.backend.state
 	for _, r := range v.PairRequests() {
-		list = append(list, connectRequest{r.ID, state.RequestTitle(r), func(notNow func()) requestView {
-			q := nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
-			return requestView{q.Box, q.Tick}
+		list = append(list, connectRequest{r.ID, state.RequestTitle(r), func(notNow func()) *widgets.Question {
+			return nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
 		}})
 	}
 	for _, r := range v.Apps.Consents {
-		list = append(list, connectRequest{r.ID, state.ConsentTitle(r), func(notNow func()) requestView {
+		list = append(list, connectRequest{r.ID, state.ConsentTitle(r), func(notNow func()) *widgets.Question {
 			q := apps.NewConsent(r, v.Nodes, time.Now(), app.Apps.Answer, notNow)
 			q.OnResize = c.fit
-			return requestView{q.Box, q.Tick}
+			return q
 		}})
 	}
 	return list
@@ -88,7 +81,7 @@ func (c *connectWindow) show(r connectRequest, open func(fyne.Window)) {
 	}
 	c.shown, c.view = r, r.build(c.putOff)
 	c.window.SetTitle(r.title)
-	content := widgets.NewVScroll(widgets.Inset(style.Group, style.Page, style.Group, style.Page, c.view.box))
+	content := widgets.NewVScroll(widgets.Inset(style.Group, style.Page, style.Group, style.Page, c.view.Box))
 	c.window.SetContent(container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), content))
 	c.fit()
 	if isNew {
@@ -103,7 +96,7 @@ const connectWidth, connectHeight float32 = 480, 720
 // fit gives the window the height of its content.
 func (c *connectWindow) fit() {
 	if c.window != nil {
-		height := widgets.Fit(c.view.box, connectWidth-2*style.Page) + 2*style.Group
+		height := widgets.Fit(c.view.Box, connectWidth-2*style.Page) + 2*style.Group
 		c.window.Resize(fyne.NewSize(connectWidth, min(height, connectHeight)))
 	}
 }
@@ -121,7 +114,7 @@ func (c *connectWindow) putOff() {
 func (c *connectWindow) close() {
 	if c.window != nil {
 		c.window.Close()
-		c.window, c.shown, c.view = nil, connectRequest{}, requestView{}
+		c.window, c.shown, c.view = nil, connectRequest{}, nil
 	}
 }
 
@@ -142,6 +135,6 @@ func (c *connectWindow) review(id string) {
 
 func (c *connectWindow) tick(now time.Time) {
 	if c.window != nil {
-		c.view.tick(now)
+		c.view.Tick(now)
 	}
 }

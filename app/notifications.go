@@ -39,7 +39,7 @@ type shown struct {
 
 // allowDelay is how long a notification must have been visible before its Allow counts, as in the
 // dialog: a click that was meant for another window allows nothing.
-const allowDelay = 2 * time.Second
+const allowDelay = state.ArmAfter
 
 // maxSeparate is the largest number of approvals with a notification each; more share one.
 const maxSeparate = 3

@@ -39,8 +39,8 @@ type Inbox struct {
 
 	h        InboxHandlers
 	machines *style.Machines
-	requests *nodes.Requests // above the approvals
-	consents *apps.Consents  // below requests
+	requests *widgets.Questions // of devices, above the approvals
+	consents *widgets.Questions // of apps, below requests
 	rows     *fyne.Container
 	none     fyne.CanvasObject
 	list     *container.Scroll
@@ -55,7 +55,7 @@ const maxRows = 100
 
 // NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
-	in := &Inbox{h: h, machines: machines, requests: nodes.NewRequests(h.Pairing), consents: apps.NewConsents(h.Consent), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
+	in := &Inbox{h: h, machines: machines, requests: widgets.NewQuestions(), consents: widgets.NewQuestions(), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing needs you", "Questions appear here, in the tray and in a window."))
 	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.consents.Box, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
@@ -65,8 +65,8 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 // Update shows the approvals of a view. The focused row keeps the focus while it exists.
 func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
-	in.requests.Update(v.Pairing.Requests)
-	in.consents.Update(v.Apps.Consents, v.Nodes)
+	nodes.UpdateRequests(in.requests, v.Pairing.Requests, in.clock(), in.h.Pairing)
+	apps.UpdateConsents(in.consents, v.Apps.Consents, v.Nodes, in.clock(), in.h.Consent)
 	widgets.SetVisible(in.none, v.Needs() == 0)
 	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
@@ -124,10 +125,12 @@ func check(t *testing.T, o fyne.CanvasObject, text string) *widget.Check {
 func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	var answers []protocol.ConsentAnswerParams
-	l := NewConsents(func(a protocol.ConsentAnswerParams) { answers = append(answers, a) })
-	l.now = pagetest.Clock
+	l := widgets.NewQuestions()
+	update := func(list ...protocol.Consent) {
+		UpdateConsents(l, list, twoMachines(), pagetest.Noon, func(a protocol.ConsentAnswerParams) { answers = append(answers, a) })
+	}
 	w := pagetest.Window(t, l.Box, 480, 760)
-	l.Update([]protocol.Consent{consent()}, twoMachines())
+	update(consent())
 	golden.Markup(t, "consent", l.Box)
 	pagetest.Shot(t, w, "apps-consent")
 	pagetest.Shows(t, l.Box, "Connect “Claude Code”?", "published by claude.example", "K7WQ", "5:00 left", "Run commands")
@@ -139,7 +142,7 @@ func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	}
 	l.Tick(pagetest.Noon.Add(2 * time.Second))
 	check(t, l.Box, "Run commands").SetChecked(false)
-	l.list[0].machines.some.SetSelected(someMachines)
+	widgettest.Find(l.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, someMachines) }).SetSelected(someMachines)
 	if allow := pagetest.Button(t, l.Box, "Allow"); !allow.Disabled() {
 		t.Error("it can be allowed on no machine")
 	}
@@ -153,14 +156,14 @@ func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	if len(answers) != 2 || answers[1].Allow || answers[1].Scopes != nil {
 		t.Errorf("denied with %+v", answers)
 	}
-	before := l.list[0]
+	before := pagetest.Button(t, l.Box, "Allow")
 	second := consent()
 	second.ID = "d"
-	l.Update([]protocol.Consent{consent(), second}, twoMachines())
-	if len(l.list) != 2 || l.list[0] != before {
+	update(consent(), second)
+	if len(l.Box.Objects) != 2 || pagetest.Button(t, l.Box, "Allow") != before {
 		t.Error("a second question made the first one new")
 	}
-	l.Update(nil, twoMachines())
+	update()
 	if len(l.Box.Objects) != 0 {
 		t.Error("a question that is over is shown")
 	}

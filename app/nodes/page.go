@@ -40,10 +40,11 @@ type Page struct {
 	pairing  state.Pairing
 	clients  []protocol.Device
 	list     *widgets.ItemList
-	requests *Requests
+	requests *widgets.Questions
 	detail   *detail // nil while no machine is shown
 	client   *client // nil while no controller is shown
 	invite   *invite // nil while no machine is added
+	answer   func(id string, allow bool)
 	now      func() time.Time
 }
 
@@ -58,7 +59,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: NewRequests(a.Pairings.Answer), now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: widgets.NewQuestions(), answer: a.Pairings.Answer, now: time.Now}
 	p.list = widgets.NewItemList(p.choose)
 	p.drawList()
 	return p
@@ -103,7 +104,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 
 func (p *Page) show(v state.View) {
 	p.view, p.pairing = v, v.Pairing
-	p.requests.Update(p.pairing.Requests)
+	UpdateRequests(p.requests, p.pairing.Requests, p.now(), p.answer)
 	items := state.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})

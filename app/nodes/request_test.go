@@ -21,8 +21,7 @@ func asking(id string) protocol.DeviceRequest {
 func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 	p := inPage(t)
 	var answers []string
-	p.requests.now = p.now
-	p.requests.answer = func(id string, allow bool) { answers = append(answers, id) }
+	p.answer = func(id string, allow bool) { answers = append(answers, id) }
 	p.show(machines())
 	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{asking("r")}}})
 	pagetest.Shows(t, p.Box, "Pair “tower”?", "It wants to be a machine that the agent can use.", "Debian 12 · 10.0.0.9 · computer name vm", "cobalt-otter", "1:00 left")

@@ -184,6 +184,12 @@ func (a *Arming) Show(hash string, now time.Time) {
 	}
 }
 
+// ArmingInView is for a question that is visible from now on and needs no scrolling to its end: it
+// is short, or has the buttons there.
+func ArmingInView(hash string, now time.Time) Arming {
+	return Arming{hash: hash, since: now, read: true}
+}
+
 // Hide records that it is not: it must be seen again.
 func (a *Arming) Hide() { *a = Arming{key: a.key} }
 

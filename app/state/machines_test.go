@@ -136,7 +136,7 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	r.Kind, r.Wider = protocol.RequestWiden, []string{"the tool Write"}
 	says("Allow more on “nas”?", "It offers more than you allowed: the tool Write.")
 	r.ExpiresAt = now.Add(59*time.Second + 700*time.Millisecond).UnixMilli()
-	if got := RequestTimeLeft(r, now); got != "1:00 left" {
+	if got := TimeLeft(r.ExpiresAt, now); got != "1:00 left" {
 		t.Error(got)
 	}
 }

@@ -64,9 +64,6 @@ func (v View) PairRequests() []protocol.DeviceRequest {
 	return without(v.Pairing.Requests, func(q protocol.DeviceRequest) bool { return q.Kind != protocol.RequestPair })
 }
 
-// AllowPairingAfter is how long a request must be visible before it can be allowed.
-const AllowPairingAfter = 2 * time.Second
-
 // RequestTitle is the question that a request asks.
 func RequestTitle(r protocol.DeviceRequest) string {
 	question, _ := display.Request(r)
@@ -105,9 +102,4 @@ func RequestSource(r protocol.DeviceRequest) string {
 		host = "computer name " + h
 	}
 	return joinNonEmpty(" · ", systemName(r.Device.OS), r.Device.Address, host)
-}
-
-// RequestTimeLeft formats the time left to answer a request: 0:42 left. It is empty without a limit.
-func RequestTimeLeft(r protocol.DeviceRequest, now time.Time) string {
-	return TimeLeft(r.ExpiresAt, now)
 }

@@ -99,7 +99,8 @@ func (p *consents) list() []protocol.Consent {
 	return list
 }
 
-// take removes the consent with an ID or a code, for the one who answers it; nil if there is none.
+// take removes and returns the consent with an ID, or without an ID the one with a code. It returns
+// nil if neither is waiting.
 func (p *consents) take(id, code string) *consent {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, config: config.Default()}
-	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return done(`{}`), nil }
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{}`), nil }
 	b.Catalog = New(Options{
 		Pipeline: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) { b.used = append(b.used, string(id)+" "+name) },
@@ -45,7 +45,8 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func done(raw string) tool.Result {
+// succeed is the outcome of a call that returned this JSON.
+func succeed(raw string) tool.Result {
 	return tool.Result{Info: protocol.CallInfo{State: protocol.CallDone}, Raw: json.RawMessage(raw)}
 }
 
@@ -281,7 +282,7 @@ func TestSmallTools(t *testing.T) {
 	if !strings.Contains(peers, `{"name":"Laptop","internal_ip":"10.0.0.2","dst_ip":"10.0.0.2","remote_id":"laptop","local":false}`) || !strings.Contains(peers, `"remote_id":"nas","local":true`) {
 		t.Errorf("got %s", peers)
 	}
-	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) { return done(`{"count":3}`), nil }
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) { return succeed(`{"count":3}`), nil }
 	for _, name := range []string{"net_interfaces", "net_routes"} {
 		if got := b.must(me, name, `{"target":{"node_id":"nas"}}`); !strings.Contains(got, `"count":3`) {
 			t.Errorf("%s: got %s", name, got)
@@ -392,7 +393,7 @@ func TestRateLimitsAreOffUntilTheyAreSet(t *testing.T) {
 func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return done(`{"path":"/x","replacements":2,"bytes":9,"sha256":"new","oldBytes":7,"oldSha256":"old"}`), nil
+		return succeed(`{"path":"/x","replacements":2,"bytes":9,"sha256":"new","oldBytes":7,"oldSha256":"old"}`), nil
 	}
 	on := `{"target":{"node_id":"nas"},"path":"/x",`
 	got := b.must(me, "fs_edit", on+`"old_string":"a","new_string":"b","replace_all":true,"expected_sha256":"s"}`)
@@ -423,7 +424,7 @@ func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 func TestFilesAreFound(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
-		return done(`{"basePath":"/x","matches":["/x/a"],"count":1}`), nil
+		return succeed(`{"basePath":"/x","matches":["/x/a"],"count":1}`), nil
 	}
 	if got := b.must(me, "fs_glob", `{"target":{"node_id":"nas"},"path":"/x","pattern":"*"}`); !strings.Contains(got, `"path":"/x","matches":["/x/a"],"count":1`) {
 		t.Errorf("got %s", got)
@@ -442,7 +443,7 @@ func TestBatchGoesOnAfterAFailure(t *testing.T) {
 		if strings.Contains(string(c.Args), "bad") {
 			return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "x", Fault: protocol.NewFault(protocol.FaultAlreadyExists, "x")}}, nil
 		}
-		return done(`{"path":"/x","file_id":"f","done":true,"total":1}`), nil
+		return succeed(`{"path":"/x","file_id":"f","done":true,"total":1}`), nil
 	}
 	got := b.must(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":[{"op":"mkdir","path":"/bad"},{"op":"write","path":"/x","chunk_b64":"eA=="},{"op":"read","path":"/x"},{"op":"batch"},
 		{"op":"stat","path":"/x","target":{"node_id":"nas"}},{"path":"/x"},{"op":"fetch_url","path":"/x","url":"http://x"}]}`)
@@ -468,7 +469,7 @@ func TestBatchGoesOnAfterAFailure(t *testing.T) {
 
 func TestExtraToolsReturnObjects(t *testing.T) {
 	b := newBench(t)
-	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return done(`"text"`), nil }
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`"text"`), nil }
 	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":"text"}` {
 		t.Errorf("got %s", got)
 	}

@@ -32,7 +32,7 @@ type commandSession struct {
 
 type commandOut struct {
 	CommandID  string `json:"command_id" jsonschema:"for further calls"`
-	Output     string `json:"output,omitempty" jsonschema:"output since the last call; absent if there is none"`
+	Output     string `json:"output,omitempty" jsonschema:"output since the last call; left out if the command printed nothing"`
 	ExitCode   *int   `json:"exit_code,omitempty" jsonschema:"absent while the command runs; -1 if a signal ended it, 1 on Windows"`
 	State      string `json:"state" jsonschema:"running or exited"`
 	DurationMs int64  `json:"duration_ms" jsonschema:"how long this call took"`

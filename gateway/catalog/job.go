@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,8 +65,9 @@ type job struct {
 
 	mu      sync.Mutex // guards the fields below
 	parts   []Part
-	waiting *Waiting // the question that the person has not answered yet
-	keep    bool     // the outcome stays after the call, because its caller has gone
+	waiting *Waiting          // the question that the person has not answered yet; nil without one
+	asked   []protocol.CallID // calls that the person was asked about
+	keep    bool              // the outcome stays after the call, because its caller has gone
 	callers int
 }
 
@@ -127,13 +129,14 @@ func (s *jobs) remove(j *job) {
 	}
 }
 
-// byCall returns the job of an owner that waits, or waited, for the answer about a call.
+// byCall returns the job of an owner that goes on without its caller, by a call about which the
+// person was asked.
 func (s *jobs) byCall(owner string, id protocol.CallID) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.running {
 		j.mu.Lock()
-		found := j.owner == owner && j.keep && j.waiting != nil && j.waiting.CallID == id
+		found := j.owner == owner && j.keep && slices.Contains(j.asked, id)
 		j.mu.Unlock()
 		if found {
 			return j
@@ -161,18 +164,20 @@ func (j *job) signal() {
 	}
 }
 
-// asked records that the person is asked, and that they have answered.
-func (j *job) asked(q protocol.Approval) {
-	j.mu.Lock()
+// recordApproval records that the person is asked, or has answered.
+func (j *job) recordApproval(q protocol.Approval) {
+	var waiting *Waiting
 	if q.State == protocol.ApprovalPending {
-		j.waiting = &Waiting{ApprovalID: q.ID, CallID: q.CallID, Message: "Fairlead asks its owner about this call."}
+		waiting = &Waiting{ApprovalID: q.ID, CallID: q.CallID, Message: "Fairlead asks its owner about this call."}
+	}
+	j.mu.Lock()
+	j.waiting = waiting
+	if waiting != nil {
+		j.asked = append(j.asked, q.CallID)
 	}
 	j.mu.Unlock()
-	if q.State == protocol.ApprovalPending {
-		raw, err := protocol.Marshal(j.waiting)
-		if err == nil {
-			j.emit(Part{PartWaiting, raw})
-		}
+	if waiting != nil {
+		j.emit(Part{PartWaiting, encode(waiting)})
 	}
 }
 

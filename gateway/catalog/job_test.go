@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,7 +49,7 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 		if _, err := b.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultApprovalRequired {
 			t.Errorf("too early: %v", err)
 		}
-		go func() { answered <- done(`{"path":"/x"}`) }()
+		go func() { answered <- succeed(`{"path":"/x"}`) }()
 		if got := b.must(app("a"), "fs_stat", statArgs); !strings.Contains(got, "/x") {
 			t.Errorf("repeated: %s", got)
 		}
@@ -61,19 +62,65 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 	})
 }
 
+func TestAllowedCallKeepsItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+			q := protocol.Approval{ID: "q", CallID: "call", State: protocol.ApprovalPending}
+			c.OnApproval(q)
+			time.Sleep(10 * time.Second)
+			q.State = protocol.ApprovalAllowed
+			c.OnApproval(q)
+			time.Sleep(time.Minute) // the call itself takes longer than a caller waits for the person
+			return succeed(`{"path":"/x"}`), nil
+		}
+		if got := b.must(app("a"), "fs_stat", statArgs); !strings.Contains(got, "/x") {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		answered := asking(b)
+		n := 0
+		ask := b.answer
+		b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
+			n++
+			id := protocol.CallID(fmt.Sprint("call", n))
+			notify := c.OnApproval
+			c.OnApproval = func(q protocol.Approval) { q.CallID = id; notify(q) }
+			return ask(ctx, c)
+		}
+		batch := `{"target":{"node_id":"nas"},"path":"/x","op":"batch","ops":[{"op":"mkdir","path":"/x"},{"op":"mkdir","path":"/y"}]}`
+		b.fails(app("a"), "file", batch, protocol.FaultApprovalRequired, "")
+		answered <- succeed(`{"path":"/x"}`)
+		synctest.Wait()
+		f := new(protocol.Fault)
+		if _, err := b.Outcome(t.Context(), app("a"), "call1"); !errors.As(err, &f) || f.Code != protocol.FaultApprovalRequired || !strings.Contains(string(f.Details), `"call2"`) {
+			t.Errorf("while the second call waits: %v", err)
+		}
+		answered <- succeed(`{"path":"/y"}`)
+		if _, err := b.Outcome(t.Context(), app("a"), "call1"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestOutcomeIsKeptForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		answered := asking(b)
 		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
-		answered <- done(`{"path":"/x"}`)
+		answered <- succeed(`{"path":"/x"}`)
 		time.Sleep(keepOutcome - time.Second)
 		r, err := b.Outcome(t.Context(), app("a"), "call")
 		if err != nil || !strings.Contains(string(r.Data), "/x") {
 			t.Errorf("got %s, %v", r.Data, err)
 		}
 		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
-		answered <- done(`{}`)
+		answered <- succeed(`{}`)
 		time.Sleep(keepOutcome + time.Second)
 		if _, err := b.Outcome(t.Context(), app("a"), "call"); err == nil {
 			t.Error("the outcome is kept for ever")
@@ -126,7 +173,7 @@ func TestCloseEndsWaitingCalls(t *testing.T) {
 
 func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 	b := newBench(t)
-	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return done(`{"path":"/x"}`), nil }
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{"path":"/x"}`), nil }
 	call := func(id, key, args string) error {
 		_, err := b.Catalog.Call(t.Context(), app(id), Request{Tool: "fs_mkdir", Args: json.RawMessage(args), IdempotencyKey: key})
 		return err
@@ -162,7 +209,7 @@ func TestPartsArriveInOrderOrAreCollected(t *testing.T) {
 		chunk(c, `{"matches":[1,2]}`)
 		c.OnProgress(protocol.ToolProgress{Tail: "x", Bytes: 1})
 		chunk(c, `{"matches":[3]}`)
-		return done(`{"path":"/x","count":3}`), nil
+		return succeed(`{"path":"/x","count":3}`), nil
 	}
 	args := `{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`
 	var got []string
@@ -205,7 +252,7 @@ func TestOnlySoManyStreamsRun(t *testing.T) {
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		started <- struct{}{}
 		<-release
-		return done(`{}`), nil
+		return succeed(`{}`), nil
 	}
 	args := `{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`
 	ended := make(chan error, 2)

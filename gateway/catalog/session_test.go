@@ -14,7 +14,7 @@ import (
 func TestCommandIsStartedAndContinued(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return done(`{"command_id":"cmd","state":"running","output":"$ ","duration_ms":1}`), nil
+		return succeed(`{"command_id":"cmd","state":"running","output":"$ ","duration_ms":1}`), nil
 	}
 	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
 		return json.RawMessage(`{"command_id":"cmd","state":"exited","exit_code":0,"output":"bye","duration_ms":1}`), nil
@@ -61,9 +61,9 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
 		if c.Tool == "nas__command" {
-			return done(`{"command_id":"cmd","state":"running"}`), nil
+			return succeed(`{"command_id":"cmd","state":"running"}`), nil
 		}
-		return done(`{"file_id":"file","done":false}`), nil
+		return succeed(`{"file_id":"file","done":false}`), nil
 	}
 	b.must(app("a"), "command", `{"session":{"node_id":"nas","command":"bash"}}`)
 	b.must(app("a"), "fs_read", statArgs)
@@ -90,7 +90,7 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
-		return done(`{"file_id":"f","path":"/x","offset":0,"size":3,"total":5,"done":false}`), nil
+		return succeed(`{"file_id":"f","path":"/x","offset":0,"size":3,"total":5,"done":false}`), nil
 	}
 	over := false
 	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {

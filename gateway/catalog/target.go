@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,7 +70,7 @@ func (c *call) run(ctx context.Context, node protocol.NodeID, name string, args,
 func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.RawMessage) (json.RawMessage, error) {
 	r := tool.Call{
 		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner,
-		OnApproval: c.job.asked, OnProgress: c.progress,
+		OnApproval: c.job.recordApproval, OnProgress: c.progress,
 	}
 	if c.principal.App != "" {
 		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
@@ -140,14 +139,14 @@ func (s *sessions) remove(id string) {
 	delete(s.all, id)
 }
 
-// session returns a session of the caller with one of the tools. That of somebody else does not
+// session returns a session of the caller with a tool. For the caller, sessions of others do not
 // exist.
-func (c *call) session(id string, tools ...string) (session, error) {
+func (c *call) session(id string, tool string) (session, error) {
 	s := &c.catalog.sessions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.all[id]
-	if !ok || x.owner != owner(c.principal) || !slices.Contains(tools, x.tool) || !c.principal.MayUse(x.node) {
+	if !ok || x.owner != owner(c.principal) || x.tool != tool || !c.principal.MayUse(x.node) {
 		return session{}, protocol.NewFault(protocol.FaultNotFound, "there is no such session: it has ended, or belongs to another token")
 	}
 	x.used = time.Now()

@@ -34,7 +34,7 @@ type Tool struct {
 const (
 	PartChunk    = "chunk"    // a part of the result, in order, complete
 	PartProgress = "progress" // protocol.ToolProgress; a slow receiver may miss some
-	PartWaiting  = "waiting"  // Waiting: the person is asked about the call
+	PartWaiting  = "waiting"  // a Waiting: the call waits for the person to allow it
 )
 
 // Part is what a caller gets while its call runs.

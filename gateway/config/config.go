@@ -149,7 +149,7 @@ type API struct {
 	Enabled bool `json:"enabled"`
 	// Network also serves programs on other machines, once other machines can connect at all.
 	Network bool `json:"network"`
-	// PublicURL is the address under which a proxy serves the API; empty if there is none.
+	// PublicURL is the address under which a reverse proxy serves the API; empty without a proxy.
 	PublicURL string `json:"publicUrl" url:"true"`
 	// WaitMs is how long a call waits for the person's answer, in milliseconds.
 	WaitMs int `json:"waitMs" min:"1000" max:"3600000"`

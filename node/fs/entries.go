@@ -210,7 +210,7 @@ func (in removeIn) checkDepth() error {
 	return nil
 }
 
-// checkRemove returns why a deletion is refused, before anybody is asked about it.
+// checkRemove returns why an entry cannot be deleted, so that the person is not asked in vain.
 func (f *files) checkRemove(root *workspace.Root, p workspace.Path, in removeIn) error {
 	i, err := f.info(root, p)
 	if err != nil {

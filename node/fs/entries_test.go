@@ -56,22 +56,6 @@ func TestFolderIsListed(t *testing.T) {
 	fault(b, "fs_list", tooltest.Args{"path": in(b, "b.txt")}, protocol.FaultInvalidArgs, "")
 }
 
-func TestUnreadableFolderDoesNotFailTheListing(t *testing.T) {
-	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
-		t.Skip("this user can read every folder")
-	}
-	b := newBench(t)
-	b.File("closed/x", "1")
-	if err := os.Chmod(in(b, "closed"), 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.Chmod(in(b, "closed"), 0o700) })
-	out := tooltest.Must[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "recursive": true})
-	if len(out.Entries) != 1 || out.Entries[0].Error == "" {
-		t.Errorf("got %+v", out)
-	}
-}
-
 func TestLinkIsDescribedAndNotFollowed(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", "hello")

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -142,29 +141,6 @@ func TestFileIsWrittenInPartsAndReplacedAtTheEnd(t *testing.T) {
 	text := write(b, tooltest.Args{"path": in(b, "new/folder/b"), "encoding": "utf8", "chunk": "é", "done": true})
 	if text.Total != 2 || content(t, in(b, "new/folder/b")) != "é" {
 		t.Errorf("got %+v", text)
-	}
-}
-
-func TestModeOfAWrittenFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such permissions")
-	}
-	b := newBench(t)
-	mode := func(path string) os.FileMode {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Mode().Perm()
-	}
-	path := in(b, "run.sh")
-	write(b, tooltest.Args{"path": path, "mode": "0750", "chunk_b64": b64("x"), "done": true})
-	if mode(path) != 0o750 {
-		t.Errorf("mode %o", mode(path))
-	}
-	write(b, tooltest.Args{"path": path, "chunk_b64": b64("y"), "done": true})
-	if mode(path) != 0o750 {
-		t.Errorf("the old file's mode is lost: %o", mode(path))
 	}
 }
 

@@ -59,7 +59,8 @@ func addressOf(a route.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// maskBits returns the length of a prefix; that of a single host if there is no mask.
+// maskBits returns the length in bits of a network mask. A route without a mask leads to a single
+// host, or is the default route.
 func maskBits(mask route.Addr, dst netip.Addr, flags int) int {
 	switch m := mask.(type) {
 	case *route.Inet4Addr:

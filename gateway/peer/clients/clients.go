@@ -203,7 +203,7 @@ func (c Client) edit(data []byte, entry map[string]any) ([]byte, error) {
 	unit := indentation(data)
 	servers := member(top, c.key)
 	if servers == nil {
-		put(top, c.key, hujson.Value{Value: &hujson.Object{}}, unit, 1)
+		appendMember(top, c.key, hujson.Value{Value: &hujson.Object{}}, unit, 1)
 		servers = member(top, c.key)
 	}
 	list, ok := servers.Value.(*hujson.Object)
@@ -220,7 +220,7 @@ func (c Client) edit(data []byte, entry map[string]any) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		put(list, Name, value, unit, 2)
+		appendMember(list, Name, value, unit, 2)
 	}
 	return file.Pack(), nil
 }
@@ -233,7 +233,7 @@ func nameOf(m hujson.ObjectMember) string {
 	return text.String()
 }
 
-// member finds the value of a name; nil if there is none.
+// member returns the value of a member, or nil if the object has no member of that name.
 func member(o *hujson.Object, name string) *hujson.Value {
 	for i := range o.Members {
 		if nameOf(o.Members[i]) == name {
@@ -243,8 +243,8 @@ func member(o *hujson.Object, name string) *hujson.Value {
 	return nil
 }
 
-// put adds a member at the end of an object, on a line of its own.
-func put(o *hujson.Object, name string, value hujson.Value, unit string, depth int) {
+// appendMember adds a member at the end of an object, on a line of its own.
+func appendMember(o *hujson.Object, name string, value hujson.Value, unit string, depth int) {
 	value.BeforeExtra = hujson.Extra(" ")
 	m := hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra("\n" + strings.Repeat(unit, depth)), Value: hujson.String(name)}, Value: value}
 	o.Members = append(o.Members, m)

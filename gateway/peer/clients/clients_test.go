@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// client returns a client with a file of that content; empty is no file.
+// client returns a client whose file has this content. It has no file if content is empty.
 func client(t *testing.T, id, content string) Client {
 	t.Helper()
 	dir := t.TempDir()

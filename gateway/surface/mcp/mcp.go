@@ -194,16 +194,3 @@ func (s *Server) client(p auth.Principal) {
 	s.mu.Unlock()
 	c.update(p)
 }
-
-// Changed tells the clients that machines, transfers or calls have changed.
-func (s *Server) Changed(ctx context.Context, uri string) {
-	s.mu.Lock()
-	var all []*client
-	for _, c := range s.clients {
-		all = append(all, c)
-	}
-	s.mu.Unlock()
-	for _, c := range all {
-		c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
-	}
-}

@@ -1,5 +1,5 @@
 // Package rest serves the tools of package catalog over HTTP: POST /api/v1/tools/NAME, with a list
-// of the tools, an OpenAPI document, and a page that shows it. docs/rest.md describes it.
+// of the tools, an OpenAPI document, and a page that shows it. docs/api.md describes it.
 package rest
 
 import (
