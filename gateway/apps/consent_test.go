@@ -137,7 +137,7 @@ func TestOnlyAFewAppsAskAtATime(t *testing.T) {
 
 func issue(t *testing.T, a *Apps, app protocol.AppID) SignIn {
 	t.Helper()
-	s, err := a.Issue(t.Context(), app, "http://127.0.0.1/mcp", nil, true)
+	s, err := a.Issue(t.Context(), app, "http://127.0.0.1/mcp", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestRefreshTokenUsedTwiceRevokesTheApp(t *testing.T) {
 	if _, err := a.Refresh(t.Context(), second.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("the next one lives on: %v", err)
 	}
-	if _, err := a.Issue(t.Context(), app.ID, "", nil, true); !errors.Is(err, protocol.ErrUnauthorized) {
+	if _, err := a.Issue(t.Context(), app.ID, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("a revoked app gets tokens: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ const (
 // SignIn is what an app gets when it signs in or refreshes its tokens.
 type SignIn struct {
 	Access  string
-	Refresh string // empty: the app did not ask for one
+	Refresh string
 	Scopes  []protocol.Scope
 }
 
@@ -49,14 +49,14 @@ func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes 
 
 // Issue makes tokens for an app that signed in, for use at resource. The access token has the given
 // scopes, those of the app if empty.
-func (a *Apps) Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope, withRefresh bool) (SignIn, error) {
+func (a *Apps) Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope) (SignIn, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	return a.issue(ctx, id, resource, scopes, withRefresh, store.AppChange{})
+	return a.issue(ctx, id, resource, scopes, store.AppChange{})
 }
 
 // issue is Issue with another change that is stored together with it. The caller must hold changing.
-func (a *Apps) issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope, withRefresh bool, c store.AppChange) (SignIn, error) {
+func (a *Apps) issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope, c store.AppChange) (SignIn, error) {
 	app, err := a.app(id)
 	if err != nil {
 		return SignIn{}, err
@@ -65,12 +65,10 @@ func (a *Apps) issue(ctx context.Context, id protocol.AppID, resource string, sc
 		return SignIn{}, protocol.ErrUnauthorized.With("the app's access was revoked")
 	}
 	now := time.Now()
-	out := SignIn{Access: newSecret("fla_"), Scopes: narrow(app.Scopes, scopes)}
-	c.Tokens = append(c.Tokens, store.AppToken{Hash: hashOf(out.Access), App: id, Kind: store.TokenAccess, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(AccessTime).UnixMilli()})
-	if withRefresh {
-		out.Refresh = newSecret("flr_")
-		c.Tokens = append(c.Tokens, store.AppToken{Hash: hashOf(out.Refresh), App: id, Kind: store.TokenRefresh, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(refreshTime).UnixMilli()})
-	}
+	out := SignIn{Access: newSecret("fla_"), Refresh: newSecret("flr_"), Scopes: narrow(app.Scopes, scopes)}
+	c.Tokens = append(c.Tokens,
+		store.AppToken{Hash: hashOf(out.Access), App: id, Kind: store.TokenAccess, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(AccessTime).UnixMilli()},
+		store.AppToken{Hash: hashOf(out.Refresh), App: id, Kind: store.TokenRefresh, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(refreshTime).UnixMilli()})
 	a.mu.Lock()
 	for hash, t := range a.tokens { // expired ones are of no use
 		if t.App == id && t.Kind != store.TokenPersonal && isExpired(t.ExpiresAt) {
@@ -111,7 +109,7 @@ func (a *Apps) Refresh(ctx context.Context, token, clientID, resource string, sc
 		}
 	}
 	t.UsedAt = time.Now().UnixMilli()
-	return a.issue(ctx, app.ID, t.Resource, scopes, true, store.AppChange{Tokens: []store.AppToken{t}})
+	return a.issue(ctx, app.ID, t.Resource, scopes, store.AppChange{Tokens: []store.AppToken{t}})
 }
 
 // RevokeToken ends the access of the app that a token of clientID belongs to. An unknown token is

@@ -43,7 +43,6 @@ func page(w http.ResponseWriter, status int, s shown) {
 type request struct {
 	program
 	redirect, state, challenge, resource, issuer string
-	offline                                      bool
 }
 
 // pendings are the requests that wait, by the secret of the page that waits with them.
@@ -87,11 +86,10 @@ func (h *handler) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := request{program: p, redirect: redirect, state: q.Get("state"), challenge: q.Get("code_challenge"), issuer: h.Base(r)}
-	scopes, offline := parseScopes(q.Get("scope"))
+	scopes := parseScopes(q.Get("scope"))
 	if len(scopes) == 0 {
 		scopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead}
 	}
-	req.offline = offline
 	var ok bool
 	req.resource, ok = h.resource(r, q["resource"])
 	switch {
@@ -157,7 +155,7 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 			p.fail(w, r, "access_denied", "the owner refused")
 		default:
 			h.used(r.Context(), p.program)
-			p.succeed(w, r, h.codes.add(code{app: d.App.ID, client: p.id, redirect: p.redirect, challenge: p.challenge, resource: p.resource, offline: p.offline}))
+			p.succeed(w, r, h.codes.add(code{app: d.App.ID, client: p.id, redirect: p.redirect, challenge: p.challenge, resource: p.resource}))
 		}
 	default:
 		page(w, http.StatusOK, shown{

@@ -18,7 +18,7 @@ import (
 // Apps keeps the apps and asks the person ([apps.Apps]).
 type Apps interface {
 	Ask(ctx context.Context, c protocol.Consent) (protocol.Consent, <-chan apps.Decision, error)
-	Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope, withRefresh bool) (apps.SignIn, error)
+	Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope) (apps.SignIn, error)
 	Refresh(ctx context.Context, token, clientID, resource string, scopes []protocol.Scope) (apps.SignIn, error)
 	RevokeToken(ctx context.Context, token, clientID string) error
 	Revoke(ctx context.Context, by string, id protocol.AppID) error
@@ -125,18 +125,16 @@ func (h *handler) resource(r *http.Request, asked []string) (string, bool) {
 	return ours, true
 }
 
-// parseScopes splits a list of scopes. Unknown ones are left out, as RFC 6749 permits; offline says
-// whether a refresh token is asked for.
-func parseScopes(text string) (scopes []protocol.Scope, offline bool) {
+// parseScopes splits a list of scopes. Unknown ones are left out, as RFC 6749 permits, and so is
+// offline_access: every app gets a refresh token.
+func parseScopes(text string) (scopes []protocol.Scope) {
 	for _, name := range strings.Fields(text) {
 		s := protocol.Scope(name)
-		if s == protocol.ScopeOfflineAccess {
-			offline = true
-		} else if slices.Contains(protocol.AppScopes, s) && !slices.Contains(scopes, s) {
+		if slices.Contains(protocol.AppScopes, s) && !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)
 		}
 	}
-	return scopes, offline
+	return scopes
 }
 
 func joinScopes(scopes []protocol.Scope) string {

@@ -29,7 +29,6 @@ type codes struct {
 type code struct {
 	app                                   protocol.AppID
 	client, redirect, challenge, resource string
-	offline                               bool
 	expires                               time.Time
 	used                                  bool
 }
@@ -81,7 +80,7 @@ func (h *handler) token(w http.ResponseWriter, r *http.Request) {
 	case "authorization_code":
 		h.exchange(w, r, resource)
 	case "refresh_token":
-		scopes, _ := parseScopes(r.PostForm.Get("scope"))
+		scopes := parseScopes(r.PostForm.Get("scope"))
 		out, err := h.Apps.Refresh(r.Context(), r.PostForm.Get("refresh_token"), r.PostForm.Get("client_id"), resource, scopes)
 		if errors.Is(err, protocol.ErrForbidden) {
 			refuse(w, http.StatusBadRequest, "invalid_scope", err.Error())
@@ -123,7 +122,7 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, resource stri
 	case c.resource != resource:
 		refuse(w, http.StatusBadRequest, "invalid_target", "the code is for another resource")
 	default:
-		out, err := h.Apps.Issue(r.Context(), c.app, c.resource, nil, true)
+		out, err := h.Apps.Issue(r.Context(), c.app, c.resource, nil)
 		grant(w, out, err)
 	}
 }
