@@ -131,22 +131,11 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	if p.App != "" && c.o.Used != nil {
 		c.o.Used(p.App, r.Tool)
 	}
-	id := identify(p, r)
-	if j, err := c.jobs.find(id); err != nil {
-		return Result{}, err
-	} else if j != nil {
-		return c.await(ctx, j, r.Emit)
-	}
-	release, err := c.limits.take(c.o.Config().API, p, e, r.Args)
-	if err != nil {
-		return Result{}, err
-	}
-	j, err := c.jobs.start(id, func(ctx context.Context, j *job) (Result, error) {
-		defer release()
+	admit := func() (release func(), err error) { return c.limits.take(c.o.Config().API, p, e, r.Args) }
+	j, err := c.jobs.join(identify(p, r), admit, func(ctx context.Context, j *job) (Result, error) {
 		return e.run(ctx, &call{catalog: c, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
 	})
 	if err != nil {
-		release()
 		return Result{}, err
 	}
 	return c.await(ctx, j, r.Emit)

@@ -39,7 +39,11 @@ func newBench(t *testing.T) *bench {
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{}`), nil }
 	b.Catalog = New(Options{
 		Pipeline: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", Version: "1.2.3",
-		Used: func(id protocol.AppID, name string) { b.used = append(b.used, string(id)+" "+name) },
+		Used: func(id protocol.AppID, name string) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.used = append(b.used, string(id)+" "+name)
+		},
 	})
 	t.Cleanup(b.Close)
 	return b

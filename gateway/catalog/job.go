@@ -71,11 +71,28 @@ type job struct {
 	callers int
 }
 
-// find returns the job of the same call, if there is one: with the same idempotency key, or one
-// that waits for the person and whose caller has gone.
-func (s *jobs) find(id identity) (*job, error) {
+// join returns the job of the same call, or starts one in the background if admit allows it. The
+// release that admit returned is called when the new job ends.
+func (s *jobs) join(id identity, admit func() (release func(), err error), run func(context.Context, *job) (Result, error)) (*job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	j, err := s.find(id)
+	if j != nil || err != nil {
+		return j, err
+	}
+	if s.ctx.Err() != nil || len(s.running) >= maxJobs {
+		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "the gateway has too many calls in progress").With(map[string]int{"retry_after_ms": 1000})
+	}
+	release, err := admit()
+	if err != nil {
+		return nil, err
+	}
+	return s.start(id, release, run), nil
+}
+
+// find returns the job of the same call, if there is one: with the same idempotency key, or one
+// that waits for the person and whose caller has gone. The caller holds mu.
+func (s *jobs) find(id identity) (*job, error) {
 	j := s.running[id.slot()]
 	switch {
 	case j == nil:
@@ -94,16 +111,10 @@ func (j *job) isKept() bool {
 	return j.keep
 }
 
-// start runs a call in the background.
-func (s *jobs) start(id identity, run func(context.Context, *job) (Result, error)) (*job, error) {
+// start runs a call in the background. The caller holds mu.
+func (s *jobs) start(id identity, release func(), run func(context.Context, *job) (Result, error)) *job {
 	ctx, cancel := context.WithCancel(s.ctx)
 	j := &job{identity: id, slot: id.slot(), cancel: cancel, done: make(chan struct{}), news: make(chan struct{}, 1)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ctx.Err() != nil || len(s.running) >= maxJobs {
-		cancel()
-		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "the gateway has too many calls in progress").With(map[string]int{"retry_after_ms": 1000})
-	}
 	if s.running[j.slot] != nil {
 		j.slot += " " + protocol.NewID()
 	}
@@ -111,6 +122,7 @@ func (s *jobs) start(id identity, run func(context.Context, *job) (Result, error
 	s.wg.Go(func() {
 		defer cancel()
 		j.result, j.err = run(ctx, j)
+		release()
 		close(j.done)
 		if j.key != "" || j.isKept() {
 			time.AfterFunc(keepOutcome, func() { s.remove(j) })
@@ -118,7 +130,7 @@ func (s *jobs) start(id identity, run func(context.Context, *job) (Result, error
 		}
 		s.remove(j)
 	})
-	return j, nil
+	return j
 }
 
 func (s *jobs) remove(j *job) {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,6 +198,25 @@ func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 	b.must(app("a"), "fs_mkdir", statArgs)
 	if len(b.calls) != 4 {
 		t.Errorf("calls without a key run once: %d", len(b.calls))
+	}
+}
+
+func TestCallsWithOneKeyAtTheSameTimeAreOneCall(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{"path":"/x"}`), nil }
+	const keys, callers = 50, 4
+	var wg sync.WaitGroup
+	for i := range keys * callers {
+		wg.Go(func() {
+			r := Request{Tool: "fs_mkdir", Args: json.RawMessage(statArgs), IdempotencyKey: strconv.Itoa(i / callers)}
+			if _, err := b.Catalog.Call(t.Context(), app("a"), r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(b.calls) != keys {
+		t.Errorf("%d calls ran, want %d", len(b.calls), keys)
 	}
 }
 
