@@ -58,6 +58,9 @@ func (e *helperError) Error() string { return e.err.Error() }
 func (s *system) runProbe(ctx context.Context, opts Options, unwrapped string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return Report{}, err
+	}
 	dir, err := os.MkdirTemp(probeTemp(), "fairlead-probe-")
 	if err != nil {
 		return Report{}, err

@@ -136,6 +136,7 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 			return nil, fmt.Errorf("sandbox: %q is not an absolute path", p)
 		}
 	}
+	handleIgnoredSignals()
 	sys := newSystem(opts)
 	return &Box{sys.probe(ctx, opts), sys}, nil
 }
