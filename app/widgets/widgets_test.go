@@ -14,7 +14,7 @@ import (
 
 func TestToastUndoesWithinItsTime(t *testing.T) {
 	undone := 0
-	toast := NewToast()
+	toast := NewToast(func() {})
 	widgettest.Window(t, toast, 400, 60)
 	start := time.Unix(100, 0)
 	toast.ShowMessage("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
@@ -32,7 +32,7 @@ func TestToastUndoesWithinItsTime(t *testing.T) {
 
 func TestALongMessageWrapsAndIsNotCut(t *testing.T) {
 	height := func(text string) float32 {
-		toast := NewToast()
+		toast := NewToast(func() {})
 		widgettest.Window(t, toast, 420, 120)
 		toast.ShowMessage(text, nil, time.Unix(100, 0), time.Unix(101, 0))
 		return Fit(toast, 420)
