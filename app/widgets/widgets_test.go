@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/style"
 	"fairlead/app/widgets/widgettest"
 )
 
@@ -128,5 +129,17 @@ func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 		if got := l.ItemAt(at); got != -1 {
 			t.Errorf("at %v is line %d of one", at, got)
 		}
+	}
+}
+
+func TestStatusTakesNoSpaceWithoutText(t *testing.T) {
+	status := NewStatus()
+	box := Col(style.Inside, NewText("above", style.ColorText, "text"), status)
+	empty := box.MinSize().Height
+	status.Set("Saved.", style.ColorGood)
+	shown := box.MinSize().Height
+	status.Set("", style.ColorMuted)
+	if shown <= empty || box.MinSize().Height != empty {
+		t.Errorf("heights: %v without a text, %v with one, %v after it", empty, shown, box.MinSize().Height)
 	}
 }
