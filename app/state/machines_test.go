@@ -173,3 +173,11 @@ func TestRequestsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		}
 	})
 }
+
+func TestOwnMachineComesFirst(t *testing.T) {
+	var v View
+	applySnapshot(&v, protocol.FeedSnapshot{Nodes: []protocol.NodeInfo{{ID: "a", Online: true}, {ID: "b"}, {ID: "z", Local: true}}})
+	if got := Map(v.Nodes, func(n protocol.NodeInfo) string { return string(n.ID) }); strings.Join(got, " ") != "z a b" {
+		t.Errorf("order %q", got)
+	}
+}
