@@ -228,7 +228,7 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	p.relayout()
 }
 
-// AddFiles attaches pictures to the next message, and inserts the paths of other files into it.
+// AddFiles attaches pictures to the next message, and the paths of other files.
 func (p *Pane) AddFiles(paths []string) {
 	p.composer.problem.Hide()
 	for _, path := range paths {
