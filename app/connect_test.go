@@ -27,7 +27,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	want := f.wants(t)
 	v := sample()
 	v.Approvals = nil
-	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower"), {ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
+	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower")}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -37,11 +37,11 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	}
 	pagetest.Shows(t, u.connect.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
 	want(`show connect-r "Pair “tower”?" allow false deny false`)
-	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\nAllow more on “nas”?\n") {
+	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
 	u.approvals.openInbox()
-	pagetest.Shows(t, u.nav.box, "Pair “tower”?", "Allow more on “nas”?", "the tool Write")
+	pagetest.Shows(t, u.nav.box, "Pair “tower”?")
 	pagetest.Shot(t, u.connect.window, "pairing")
 
 	// Put off, the request stays on the page, and can be shown again.
@@ -70,6 +70,41 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 		t.Error("the window asks about nothing")
 	}
 	pagetest.Shows(t, u.nav.box, "Nothing needs you")
+}
+
+func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Approvals = nil
+	v.Pairing.Requests = []protocol.DeviceRequest{{ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
+	u.update(v)
+	if u.connect.window == nil {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.connect.window.Content(), "Allow more on “nas”?", "the tool Write", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.connect.window, "widen")
+	want(`show connect-w "Allow more on “nas”?" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Allow more on “nas”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.approvals.openInbox()
+	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
+
+	// A request with a time limit comes first, and this one again after it.
+	widen := v.Pairing.Requests
+	v.Pairing.Requests = append(widen, pairRequest("r", "tower"))
+	u.update(v)
+	if got := u.connect.window.Title(); got != "Pair “tower”?" {
+		t.Errorf("the window asks %q", got)
+	}
+	v.Pairing.Requests = widen
+	u.update(v)
+	if got := u.connect.window.Title(); got != "Allow more on “nas”?" {
+		t.Errorf("the window asks %q", got)
+	}
 }
 
 func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {

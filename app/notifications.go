@@ -149,7 +149,7 @@ func (ns *notifications) update(v state.View, now time.Time) {
 		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
 	}
 	want, questions := ns.questionMessages(v)
-	for _, r := range v.PairRequests() {
+	for _, r := range v.Pairing.Requests {
 		id := connectPrefix + r.ID
 		want[id] = notify.Message{ID: id, Title: state.RequestTitle(r), Body: state.RequestText(r, now), Sound: ns.settings.Sound}
 	}
