@@ -19,6 +19,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
 )
@@ -28,6 +29,12 @@ type Tools interface {
 	Tools(p auth.Principal) []catalog.Tool
 	Check(p auth.Principal, r catalog.Request) error
 	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+	Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error)
+}
+
+// Machines are the machines that the gateway knows ([nodes.Hub]).
+type Machines interface {
+	Nodes() []protocol.NodeInfo
 }
 
 // Prompt is a skill that a client can use as a prompt.
@@ -42,10 +49,15 @@ type Prompts interface {
 // Options are the parts that the server uses.
 type Options struct {
 	Tools     Tools
-	Prompts   Prompts
+	Machines  Machines
+	Prompts   Prompts // nil for none
 	Documents []Document
+	Bus       *event.Bus // what clients are notified of
 	Guard     bearer.Guard
 	Version   string
+	// Extend, if set, adds to the server of each client what a test of the protocol needs, and
+	// returns the addresses of its resources to which clients can subscribe.
+	Extend func(*mcp.Server) []string
 }
 
 // Limits of requests and sessions.
@@ -63,14 +75,15 @@ const firstModern = "2026-07-28"
 type Server struct {
 	o              Options
 	legacy, modern http.Handler
+	changes        *event.Subscription
 
 	mu      sync.Mutex // guards clients
 	clients map[string]*client
 }
 
-// New returns a server.
+// New returns a server. Its clients are notified of changes while Run runs.
 func New(o Options) *Server {
-	s := &Server{o: o, clients: make(map[string]*client)}
+	s := &Server{o: o, clients: make(map[string]*client), changes: o.Bus.SubscribeOnly(isWatched)}
 	serverOf := func(r *http.Request) *mcp.Server {
 		info := sdkauth.TokenInfoFromContext(r.Context())
 		s.mu.Lock()
@@ -106,6 +119,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.client(p)
+	w = &eventWriter{w, http.NewResponseController(w)}
 	handler := s.legacy
 	if isModern(r, body) {
 		handler = s.modern
@@ -113,7 +127,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no") // events must not wait in a proxy
 	// The SDK ties sessions to the user of the token, which was verified above.
 	verified := func(context.Context, string, *http.Request) (*sdkauth.TokenInfo, error) {
-		return &sdkauth.TokenInfo{UserID: identify(p), Expiration: time.Now().Add(time.Hour)}, nil
+		return &sdkauth.TokenInfo{UserID: p.Caller(), Expiration: time.Now().Add(time.Hour)}, nil
 	}
 	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(w, r)
 }
@@ -168,17 +182,9 @@ func isModern(r *http.Request, m message) bool {
 	return ok
 }
 
-// identify names the user of a token.
-func identify(p auth.Principal) string {
-	if p.App != "" {
-		return string(p.App)
-	}
-	return p.Kind
-}
-
 // client prepares the server of a client, with the tools that its token may use now.
 func (s *Server) client(p auth.Principal) {
-	id := identify(p)
+	id := p.Caller()
 	s.mu.Lock()
 	c := s.clients[id]
 	if c == nil {
@@ -194,3 +200,25 @@ func (s *Server) client(p auth.Principal) {
 	s.mu.Unlock()
 	c.update(p)
 }
+
+// writeLimit is how long one event may take to be written to a client that does not read.
+const writeLimit = 30 * time.Second
+
+// eventWriter bounds the time that each write takes, so that a client that has stopped reading does
+// not keep others from their notifications.
+type eventWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Write implements io.Writer.
+func (w *eventWriter) Write(b []byte) (int, error) {
+	w.control.SetWriteDeadline(time.Now().Add(writeLimit)) // a writer without deadlines has none
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (w *eventWriter) Flush() { w.control.Flush() }
+
+// Unwrap is for http.ResponseController.
+func (w *eventWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

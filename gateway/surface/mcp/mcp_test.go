@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
 )
@@ -25,6 +26,8 @@ import (
 // fake are the catalog's tools with outcomes of the test.
 type fake struct {
 	*catalog.Catalog
+
+	withdraw func(p auth.Principal, id protocol.CallID) (catalog.Result, error)
 
 	mu   sync.Mutex // guards call
 	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
@@ -35,6 +38,10 @@ func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (c
 	call := f.call
 	f.mu.Unlock()
 	return call(ctx, p, r)
+}
+
+func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+	return f.withdraw(p, id)
 }
 
 func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {
@@ -60,10 +67,30 @@ var scopes = map[string][]protocol.Scope{
 	"all": protocol.AppScopes, "reader": {protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, "other": protocol.AppScopes,
 }
 
+// machines are those that the gateway knows.
+type machines struct {
+	mu   sync.Mutex // guards list
+	list []protocol.NodeInfo
+}
+
+func (m *machines) Nodes() []protocol.NodeInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.list)
+}
+
+func (m *machines) set(list ...protocol.NodeInfo) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = list
+}
+
 type bench struct {
 	*fake
 	*httptest.Server
-	mcp *Server
+	mcp      *Server
+	bus      *event.Bus
+	machines *machines
 }
 
 func serve(t testing.TB) *bench {
@@ -72,9 +99,11 @@ func serve(t testing.TB) *bench {
 		return catalog.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
 	})
 	t.Cleanup(f.Close)
+	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines)}
+	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
 	s := New(Options{
-		Tools: f, Prompts: skills{}, Version: "1.2.3",
-		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
+		Tools: f, Prompts: skills{}, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
+		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
 			Verify: func(_ context.Context, token, _ string) (auth.Principal, error) {
@@ -85,9 +114,17 @@ func serve(t testing.TB) *bench {
 			},
 		},
 	})
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	return &bench{f, h, s}
+	b.mcp, b.Server = s, httptest.NewServer(s)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		b.Server.CloseClientConnections() // of streams that a test left open
+		b.Server.Close()
+	})
+	return b
 }
 
 // connect connects a client of the newest protocol version, or of an older one.
@@ -234,7 +271,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
 			switch r.Tool {
 			case "network_directory":
-				return catalog.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"name":"Laptop"},{"name":"nas"}]}]}`)}, nil
+				return catalog.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`)}, nil
 			case "fs_list":
 				return catalog.Result{Data: json.RawMessage(`{"entries":[{"name":"notes","is_dir":true},{"name":"node.txt"},{"name":"x"}]}`)}, nil
 			}
@@ -245,7 +282,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 			return catalog.Result{Data: json.RawMessage(`{"chunk_b64":"` + content + `","done":` + fmt.Sprint(!strings.Contains(string(r.Args), "large")) + `}`)}, nil
 		})
 		list, err := s.ListResources(t.Context(), nil)
-		if err != nil || len(list.Resources) != 2 {
+		if err != nil || len(list.Resources) != 3 {
 			t.Fatalf("got %+v, %v", list, err)
 		}
 		read := func(uri string) (*sdk.ResourceContents, error) {
@@ -256,7 +293,8 @@ func TestResourcesAndPrompts(t *testing.T) {
 			return r.Contents[0], nil
 		}
 		for uri, want := range map[string]string{
-			"fairlead://journal": `{"calls":7}`, "fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"name":"Laptop"},{"name":"nas"}]}]}`,
+			"fairlead://journal": `{"calls":7}`, "fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`,
+			"fairlead://machines/nas": `{"id":"nas","name":"nas"}`, "fairlead://My%20computer/file/etc/hosts": "hello",
 		} {
 			if got, err := read(uri); err != nil || got.Text != want {
 				t.Errorf("%s: got %+v, %v", uri, got, err)
@@ -303,7 +341,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 
 func TestFileAddresses(t *testing.T) {
 	for uri, want := range map[string][2]string{
-		"fairlead://nas/file/etc/hosts": {"nas", "/etc/hosts"}, "fairlead://pc/file/C:/Users/a%20b": {"pc", "C:/Users/a b"}, "fairlead://nas/files/x": {}, "file:///etc": {}, "fairlead://nas/file": {}, ":": {},
+		"fairlead://nas/file/etc/hosts": {"nas", "/etc/hosts"}, "fairlead://pc/file/C:/Users/a%20b": {"pc", "C:/Users/a b"}, "fairlead://nas/files/x": {}, "fairlead://My%20computer/file/a": {"My computer", "/a"}, "fairlead://a%2Fb/file/x": {}, "fairlead:///file/x": {}, "file:///etc": {}, "fairlead://nas/file": {}, ":": {},
 	} {
 		machine, path, ok := parseFileURI(uri)
 		if ok != (want[0] != "") || ok && (machine != want[0] || path != want[1]) {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -21,15 +22,25 @@ import (
 type Document struct {
 	URI, Name, Description string
 	Scope                  protocol.Scope
+	Changes                []string // kinds of protocol.Change after which it is another
 	Read                   func(ctx context.Context) (any, error)
 }
 
+func (d Document) isFor(p auth.Principal) bool { return p.Kind == auth.KindOwner || p.Has(d.Scope) }
+
 // Addresses of resources.
 const (
-	machinesURI = "fairlead://machines"
-	fileURI     = "fairlead://{machine}/file{+path}"
-	scheme      = "fairlead"
+	machinesURI = scheme + "machines"
+	fileURI     = scheme + "{machine}/file{+path}"
+	scheme      = "fairlead://"
 )
+
+func machineURI(id protocol.NodeID) string { return machinesURI + "/" + string(id) }
+
+func isMachineURI(uri string) bool {
+	id, ok := strings.CutPrefix(uri, machinesURI+"/")
+	return ok && id != "" && !strings.Contains(id, "/")
+}
 
 // maxFile is the largest file that a client can read as a resource, in bytes.
 const maxFile = 1 << 20
@@ -55,7 +66,7 @@ func (c *client) addResources() {
 }
 
 func (c *client) readDocument(ctx context.Context, d Document) (*mcp.ReadResourceResult, error) {
-	if p := c.who(); p.Kind != auth.KindOwner && !p.Has(d.Scope) {
+	if !d.isFor(c.who()) {
 		return nil, protocol.NewFault(protocol.FaultForbidden, "the token needs the scope "+string(d.Scope))
 	}
 	v, err := d.Read(ctx)
@@ -72,15 +83,19 @@ func text(uri, kind, content string) *mcp.ReadResourceResult {
 
 // parseFileURI returns the machine and the path of a file's address.
 func parseFileURI(uri string) (machine, file string, ok bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != scheme || u.Host == "" {
+	rest, ok := strings.CutPrefix(uri, scheme)
+	machine, file, found := strings.Cut(rest, "/file/")
+	machine, err := url.PathUnescape(machine)
+	if !ok || !found || err != nil || machine == "" || strings.Contains(machine, "/") {
 		return "", "", false
 	}
-	file, ok = strings.CutPrefix(u.Path, "/file")
-	if len(file) > 3 && file[0] == '/' && file[2] == ':' { // /C:/Users
-		file = file[1:]
+	if file, err = url.PathUnescape(file); err != nil || file == "" {
+		return "", "", false
 	}
-	return u.Host, file, ok && strings.ContainsAny(file, "/:") && (file[0] == '/' || len(file) > 2 && file[1] == ':')
+	if len(file) < 2 || file[1] != ':' { // C:/Users has no leading slash
+		file = "/" + file
+	}
+	return machine, file, true
 }
 
 func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -189,6 +204,42 @@ func (c *client) completePath(ctx context.Context, machine, prefix string) (list
 	return list
 }
 
+// updateMachines lists a resource for each machine that the token may use. The caller holds c.mu.
+func (c *client) updateMachines() {
+	current := make(map[string]bool)
+	for _, n := range c.o.Machines.Nodes() {
+		uri := machineURI(n.ID)
+		if !c.principal.MayUse(n.ID) || !c.mayWatch(c.principal, uri) {
+			continue
+		}
+		current[uri] = true
+		listed := &mcp.Resource{URI: uri, Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine", MIMEType: "application/json"}
+		if c.machines.changed(uri, listed) {
+			c.server.AddResource(listed, c.readMachine)
+		}
+	}
+	c.server.RemoveResources(c.machines.retain(current)...)
+}
+
+// readMachine returns what network_directory tells about one machine.
+func (c *client) readMachine(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	var dir struct {
+		Networks []struct{ Nodes []json.RawMessage }
+	}
+	if err := c.run(ctx, "network_directory", map[string]any{}, &dir); err != nil {
+		return nil, err
+	}
+	for _, n := range dir.Networks {
+		for _, raw := range n.Nodes {
+			var node struct{ ID protocol.NodeID }
+			if json.Unmarshal(raw, &node) == nil && machineURI(node.ID) == r.Params.URI {
+				return text(r.Params.URI, "application/json", string(raw)), nil
+			}
+		}
+	}
+	return nil, mcp.ResourceNotFoundError(r.Params.URI)
+}
+
 // updatePrompts makes the prompts the skills that exist now. The caller holds c.mu.
 func (c *client) updatePrompts() {
 	if c.o.Prompts == nil {
@@ -198,16 +249,12 @@ func (c *client) updatePrompts() {
 	if err != nil {
 		return // the prompts stay as they are
 	}
-	gone := make(map[string]bool)
-	for name := range c.prompts {
-		gone[name] = true
-	}
+	current := make(map[string]bool)
 	for _, p := range list {
-		delete(gone, p.Name)
-		if old, known := c.prompts[p.Name]; known && old == p.Description {
+		current[p.Name] = true
+		if !c.prompts.changed(p.Name, p) {
 			continue
 		}
-		c.prompts[p.Name] = p.Description
 		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			content, err := c.o.Prompts.Text(ctx, p.Name)
 			if err != nil {
@@ -216,8 +263,5 @@ func (c *client) updatePrompts() {
 			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
 		})
 	}
-	for name := range gone {
-		delete(c.prompts, name)
-		c.server.RemovePrompts(name)
-	}
+	c.server.RemovePrompts(c.prompts.retain(current)...)
 }
