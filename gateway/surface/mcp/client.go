@@ -27,7 +27,7 @@ type client struct {
 	stale     bool            // the lists may be out of date
 	tools     lists           // by name
 	prompts   lists           // by name
-	machines  lists           // by address
+	contents  lists           // resources, by address
 	dirty     map[string]bool // addresses of resources that changed and are not reported yet
 	notifying bool            // a goroutine reports dirty
 }
@@ -60,7 +60,7 @@ const instructions = "Fairlead lets you use the machines of one person. Call net
 	"Calls that change something may wait until the person has answered in Fairlead; approval_required means that they have not answered yet: repeat the same call."
 
 func newClient(o Options) *client {
-	c := &client{o: o, stale: true, tools: make(lists), prompts: make(lists), machines: make(lists), dirty: make(map[string]bool)}
+	c := &client{o: o, stale: true, tools: make(lists), prompts: make(lists), contents: make(lists), dirty: make(map[string]bool)}
 	c.server = mcp.NewServer(&mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, CompletionHandler: c.complete,
 		SubscribeHandler:   c.subscribe,
@@ -70,7 +70,9 @@ func newClient(o Options) *client {
 		},
 	})
 	c.server.AddReceivingMiddleware(c.watchableOnly)
-	c.addResources()
+	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
+	}, c.readFile)
 	if o.Extend != nil {
 		c.watchable = o.Extend(c.server)
 	}
@@ -93,7 +95,7 @@ func (c *client) update(p auth.Principal) {
 	}
 	c.principal, c.stale = p, false
 	c.updateTools()
-	c.updateMachines()
+	c.updateResources()
 	c.updatePrompts()
 }
 

@@ -37,32 +37,43 @@ const (
 
 func machineURI(id protocol.NodeID) string { return machinesURI + "/" + string(id) }
 
-func isMachineURI(uri string) bool {
-	id, ok := strings.CutPrefix(uri, machinesURI+"/")
-	return ok && id != "" && !strings.Contains(id, "/")
-}
-
 // maxFile is the largest file that a client can read as a resource, in bytes.
 const maxFile = 1 << 20
 
-func (c *client) addResources() {
-	c.server.AddResource(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use", MIMEType: "application/json"},
-		func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			out, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
-			if err != nil {
-				return nil, err
+// updateResources lists the resources that the token may read: what is listed can also be watched.
+// The caller holds c.mu.
+func (c *client) updateResources() {
+	current := make(map[string]bool)
+	add := func(r *mcp.Resource, read mcp.ResourceHandler) {
+		current[r.URI] = true
+		if r.MIMEType = "application/json"; c.contents.changed(r.URI, r) {
+			c.server.AddResource(r, read)
+		}
+	}
+	if p := c.principal; p.Kind == auth.KindOwner || p.Has(protocol.ScopeNetworkRead) {
+		add(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use"}, c.readMachines)
+		for _, n := range c.o.Machines.Nodes() {
+			if p.MayUse(n.ID) {
+				add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine"}, c.readMachine)
 			}
-			return text(r.Params.URI, "application/json", string(out.Data)), nil
-		})
+		}
+	}
 	for _, d := range c.o.Documents {
-		c.server.AddResource(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description, MIMEType: "application/json"},
-			func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		if d.isFor(c.principal) {
+			add(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description}, func(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				return c.readDocument(ctx, d)
 			})
+		}
 	}
-	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
-		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
-	}, c.readFile)
+	c.server.RemoveResources(c.contents.retain(current)...)
+}
+
+func (c *client) readMachines(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	out, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
+	if err != nil {
+		return nil, err
+	}
+	return text(r.Params.URI, "application/json", string(out.Data)), nil
 }
 
 func (c *client) readDocument(ctx context.Context, d Document) (*mcp.ReadResourceResult, error) {
@@ -202,23 +213,6 @@ func (c *client) completePath(ctx context.Context, machine, prefix string) (list
 		}
 	}
 	return list
-}
-
-// updateMachines lists a resource for each machine that the token may use. The caller holds c.mu.
-func (c *client) updateMachines() {
-	current := make(map[string]bool)
-	for _, n := range c.o.Machines.Nodes() {
-		uri := machineURI(n.ID)
-		if !c.principal.MayUse(n.ID) || !c.mayWatch(c.principal, uri) {
-			continue
-		}
-		current[uri] = true
-		listed := &mcp.Resource{URI: uri, Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine", MIMEType: "application/json"}
-		if c.machines.changed(uri, listed) {
-			c.server.AddResource(listed, c.readMachine)
-		}
-	}
-	c.server.RemoveResources(c.machines.retain(current)...)
 }
 
 // readMachine returns what network_directory tells about one machine.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
 
@@ -88,13 +87,9 @@ func (c *client) affected(change protocol.Change) map[string]bool {
 		}
 	}
 	if change.Kind == protocol.ChangeResync { // anything may have changed
-		for uri := range c.machines {
+		for uri := range c.contents {
 			uris[uri] = true
 		}
-		for _, d := range c.o.Documents {
-			uris[d.URI] = true
-		}
-		uris[machinesURI] = true
 	}
 	return uris
 }
@@ -122,7 +117,7 @@ func (c *client) notify(ctx context.Context) {
 		c.mu.Unlock()
 		c.update(p)
 		for _, uri := range uris {
-			if c.mayWatch(p, uri) {
+			if c.mayWatch(uri) {
 				c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) // subscribers that are gone get none
 			}
 		}
@@ -133,23 +128,17 @@ func (c *client) notify(ctx context.Context) {
 	}
 }
 
-// mayWatch reports whether clients with these rights can subscribe to a resource. Files cannot be
-// watched.
-func (c *client) mayWatch(p auth.Principal, uri string) bool {
-	if uri == machinesURI || isMachineURI(uri) {
-		return p.Kind == auth.KindOwner || p.Has(protocol.ScopeNetworkRead)
-	}
-	for _, d := range c.o.Documents {
-		if d.URI == uri {
-			return d.isFor(p)
-		}
-	}
-	return slices.Contains(c.watchable, uri)
+// mayWatch reports whether the client can subscribe to a resource: those of the list, which are
+// those that it may read. Files cannot be watched.
+func (c *client) mayWatch(uri string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.contents[uri] != "" || slices.Contains(c.watchable, uri)
 }
 
 // subscribe accepts a subscription; the SDK keeps it.
 func (c *client) subscribe(_ context.Context, r *mcp.SubscribeRequest) error {
-	if !c.mayWatch(c.who(), r.Params.URI) {
+	if !c.mayWatch(r.Params.URI) {
 		return mcp.ResourceNotFoundError(r.Params.URI)
 	}
 	return nil
@@ -160,8 +149,7 @@ func (c *client) subscribe(_ context.Context, r *mcp.SubscribeRequest) error {
 func (c *client) watchableOnly(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if p, ok := r.GetParams().(*mcp.SubscriptionsListenParams); ok && p.Notifications != nil {
-			who := c.who()
-			p.Notifications.ResourceSubscriptions = slices.DeleteFunc(p.Notifications.ResourceSubscriptions, func(uri string) bool { return !c.mayWatch(who, uri) })
+			p.Notifications.ResourceSubscriptions = slices.DeleteFunc(p.Notifications.ResourceSubscriptions, func(uri string) bool { return !c.mayWatch(uri) })
 		}
 		return next(ctx, method, r)
 	}
