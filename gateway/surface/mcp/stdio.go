@@ -37,16 +37,12 @@ type relay struct {
 	tools    lists      // by name
 	prompts  lists      // by name
 	contents lists      // by address
-
-	mu       sync.Mutex // guards the fields below
-	progress map[string]func(context.Context, *mcp.ProgressNotificationParams)
-	next     int
 }
 
 // Serve serves until the client closes its end or ctx ends. Only messages of the protocol are
 // written to out.
 func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	r := &relay{progress: make(map[string]func(context.Context, *mcp.ProgressNotificationParams)), tools: make(lists), prompts: make(lists), contents: make(lists)}
+	r := &relay{tools: make(lists), prompts: make(lists), contents: make(lists)}
 	own := &mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.Version}
 	client := mcp.NewClient(own, &mcp.ClientOptions{
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true}, // questions are for the client at the other end
@@ -171,39 +167,24 @@ func (r *relay) subscribe(ctx context.Context, uri string) error {
 	return r.gateway.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
 }
 
-// call passes a call on, and its progress back.
+// call passes a call on, with its progress token: the one client's tokens are unique.
 func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	params := &mcp.CallToolParams{
 		Name: q.Params.Name, Arguments: q.Params.Arguments, InputResponses: q.Params.InputResponses, RequestState: q.Params.RequestState,
 		Meta: mcp.Meta{mcp.MetaKeyClientCapabilities: capabilities(q)}, // the gateway asks only what the client can show
 	}
 	if token := q.Params.GetProgressToken(); token != nil {
-		r.mu.Lock()
-		r.next++
-		own := fmt.Sprint("call ", r.next)
-		r.progress[own] = func(ctx context.Context, p *mcp.ProgressNotificationParams) {
-			passed := *p
-			passed.ProgressToken = token
-			q.Session.NotifyProgress(ctx, &passed)
-		}
-		r.mu.Unlock()
-		defer func() {
-			r.mu.Lock()
-			delete(r.progress, own)
-			r.mu.Unlock()
-		}()
-		params.SetProgressToken(own)
+		params.SetProgressToken(token)
 	}
 	return r.gateway.CallTool(ctx, params)
 }
 
-// reported passes a report of the gateway on to the client whose call it is about.
+// reported passes a report of the gateway on.
 func (r *relay) reported(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
-	r.mu.Lock()
-	pass := r.progress[fmt.Sprint(n.Params.ProgressToken)]
-	r.mu.Unlock()
-	if pass != nil {
-		pass(ctx, n.Params)
+	for s := range r.server.Sessions() {
+		s.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: n.Params.ProgressToken, Progress: n.Params.Progress, Total: n.Params.Total, Message: n.Params.Message,
+		})
 	}
 }
 
