@@ -142,6 +142,9 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 	if q := question(r, err); q != nil {
 		return q, nil
 	}
+	for isAccepted(r) && isWaiting(err) && ctx.Err() == nil {
+		out, err = c.o.Tools.Call(ctx, c.who(), in) // the same call, which still waits
+	}
 	out.Data = catalog.WithMatches(out.Data, chunks)
 	return c.result(out, err)
 }

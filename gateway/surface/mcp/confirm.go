@@ -18,7 +18,8 @@ import (
 // call. The state that travels with the question is the ID of the call, which is looked up among
 // the calls of the same token, so that it needs no signature.
 //
-// The client is asked once for each request. After a second wait the model gets approval_required.
+// A person who goes on waits until the owner has answered, the question expires, or the client
+// cancels its request.
 
 // confirmKey names the question among the input requests of a result.
 const confirmKey = "owner_has_not_answered"
@@ -27,14 +28,13 @@ const confirmKey = "owner_has_not_answered"
 // for the owner or the client cannot ask. The SDK sends it as elicitation/create to clients with a
 // session, and calls the tool again with the answer.
 func question(r *mcp.CallToolRequest, err error) *mcp.CallToolResult {
-	f, ok := errors.AsType[*protocol.Fault](err)
-	if !ok || f.Code != protocol.FaultApprovalRequired || len(r.Params.InputResponses) > 0 || !canAsk(r) {
+	if !isWaiting(err) || len(r.Params.InputResponses) > 0 || !canAsk(r) {
 		return nil
 	}
 	var waiting struct {
 		CallID string `json:"call_id"`
 	}
-	if json.Unmarshal(f.Details, &waiting) != nil || waiting.CallID == "" {
+	if json.Unmarshal(asFault(err).Details, &waiting) != nil || waiting.CallID == "" {
 		return nil
 	}
 	return &mcp.CallToolResult{
@@ -56,10 +56,20 @@ func canAsk(r *mcp.CallToolRequest) bool {
 	return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // neither: an older client, which has forms
 }
 
+// isWaiting reports whether a call still waits for the owner.
+func isWaiting(err error) bool {
+	return err != nil && asFault(err).Code == protocol.FaultApprovalRequired
+}
+
+// isAccepted reports whether the person at the client wants to go on waiting.
+func isAccepted(r *mcp.CallToolRequest) bool {
+	answer, ok := r.Params.InputResponses[confirmKey].(*mcp.ElicitResult)
+	return ok && answer.Action == "accept"
+}
+
 // withdrawn returns the call that the person at the client gave up; empty for none.
 func withdrawn(r *mcp.CallToolRequest) protocol.CallID {
-	answer, ok := r.Params.InputResponses[confirmKey].(*mcp.ElicitResult)
-	if !ok || answer.Action == "accept" {
+	if r.Params.InputResponses[confirmKey] == nil || isAccepted(r) {
 		return ""
 	}
 	return protocol.CallID(r.Params.RequestState)

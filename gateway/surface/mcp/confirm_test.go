@@ -60,12 +60,17 @@ func TestPersonAtTheClientIsAskedWhetherToWait(t *testing.T) {
 
 func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
-		var allowed atomic.Bool // never
+		waits := 0
+		b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+			if waits++; waits > 5 { // the question expires
+				return catalog.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner did not answer")
+			}
+			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+		})
 		asked := 0
 		s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { asked++; return "accept" }), legacy)
-		b.waiting(&allowed)
-		if got := command(t, s); !strings.Contains(got, `"code":"approval_required"`) || asked != 1 {
-			t.Errorf("asked %d times, got %s", asked, got)
+		if got := command(t, s); !strings.Contains(got, `"code":"permission_denied"`) || asked != 1 || waits != 6 {
+			t.Errorf("asked %d times, waited %d times, got %s", asked, waits, got)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -151,6 +152,21 @@ func TestStdioPassesQuestionsOn(t *testing.T) {
 		allowed.Store(false)
 		if got := command(t, b.overStdio(t, "all", nil, legacy)); !strings.Contains(got, `"code":"approval_required"`) {
 			t.Errorf("a client that cannot ask: got %s", got)
+		}
+	})
+}
+
+func TestEndOfInputWaitsForAnswersOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call"}` + "\n"
+		p := newPending(strings.NewReader(lines), io.Discard)
+		began := time.Now()
+		time.AfterFunc(5*time.Second, func() { p.Write([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n")) })
+		if got, err := io.ReadAll(p); err != nil || string(got) != lines {
+			t.Errorf("read %q, %v", got, err)
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("the end came after %v", took)
 		}
 	})
 }
