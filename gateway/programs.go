@@ -32,7 +32,7 @@ func openCatalog(g *Gateway) {
 func programs(g *Gateway) http.Handler {
 	mux := http.NewServeMux()
 	base := func(r *http.Request) string { return baseOf(g, r) }
-	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath}
+	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
 	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
