@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
@@ -109,7 +110,7 @@ func (c *client) updateTools() {
 	for _, t := range c.o.Tools.Tools(c.principal) {
 		current[t.Name] = true
 		described := &mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.In, OutputSchema: t.Out,
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(t.Out),
 			Annotations: &mcp.ToolAnnotations{
 				Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld,
 			},
@@ -119,6 +120,15 @@ func (c *client) updateTools() {
 		}
 	}
 	c.server.RemoveTools(c.tools.retain(current)...)
+}
+
+// encoded returns a schema as JSON. The SDK encodes any other form anew for each call of the tool.
+func encoded(s *jsonschema.Schema) json.RawMessage {
+	raw, err := protocol.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return raw
 }
 
 // call runs a tool. A failure is a result for the model, with the failure as JSON.
