@@ -4,6 +4,7 @@ package bearer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -28,18 +29,26 @@ type Guard struct {
 // Authenticate returns who makes a request. Without a valid token it answers with status 401, and
 // ok is false.
 func (g Guard) Authenticate(w http.ResponseWriter, r *http.Request) (p auth.Principal, ok bool) {
+	p, err := g.Check(r)
+	switch {
+	case errors.Is(err, errNoToken):
+		g.challenge(w, r, "")
+	case err != nil:
+		g.challenge(w, r, "invalid_token")
+	}
+	return p, err == nil
+}
+
+var errNoToken = errors.New("the request has no bearer token")
+
+// Check returns who makes a request, or an error without a valid token.
+func (g Guard) Check(r *http.Request) (auth.Principal, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if token == "" || !strings.EqualFold(scheme, "Bearer") {
-		g.challenge(w, r, "")
-		return p, false
+		return auth.Principal{}, errNoToken
 	}
-	p, err := g.Verify(r.Context(), token, g.Base(r)+g.Path)
-	if err != nil {
-		g.challenge(w, r, "invalid_token")
-		return p, false
-	}
-	return p, true
+	return g.Verify(r.Context(), token, g.Base(r)+g.Path)
 }
 
 func (g Guard) challenge(w http.ResponseWriter, r *http.Request, problem string) {

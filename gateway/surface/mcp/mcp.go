@@ -64,8 +64,6 @@ type Options struct {
 const (
 	maxBody     = 4 << 20 // bytes
 	sessionTime = 30 * time.Minute
-	// keepServer is how long the server of a client that makes no requests is kept.
-	keepServer = 2 * time.Hour
 )
 
 // firstModern is the first protocol version without sessions.
@@ -77,13 +75,15 @@ type Server struct {
 	legacy, modern http.Handler
 	changes        *event.Subscription
 
-	mu      sync.Mutex // guards clients
-	clients map[string]*client
+	mu       sync.Mutex // guards the fields below
+	clients  map[string]*client
+	requests map[*http.Request]request // that are being served
+	idle     map[string]time.Time      // when each session was first seen without a request
 }
 
 // New returns a server. Its clients are notified of changes while Run runs.
 func New(o Options) *Server {
-	s := &Server{o: o, clients: make(map[string]*client), changes: o.Bus.SubscribeOnly(isWatched)}
+	s := &Server{o: o, clients: make(map[string]*client), requests: make(map[*http.Request]request), idle: make(map[string]time.Time), changes: o.Bus.SubscribeOnly(isWatched)}
 	serverOf := func(r *http.Request) *mcp.Server {
 		info := sdkauth.TokenInfoFromContext(r.Context())
 		s.mu.Lock()
@@ -93,7 +93,8 @@ func New(o Options) *Server {
 		}
 		return nil
 	}
-	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{SessionTimeout: sessionTime, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
+	// Sessions expire here: the SDK would end one whose client only listens.
+	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
 	s.modern = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true,
 	})
@@ -119,6 +120,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.client(p)
+	r, done := s.begin(r, body, p)
+	defer done()
 	w = &eventWriter{w, http.NewResponseController(w)}
 	handler := s.legacy
 	if isModern(r, body) {
@@ -188,11 +191,6 @@ func (s *Server) client(p auth.Principal) {
 	s.mu.Lock()
 	c := s.clients[id]
 	if c == nil {
-		for old, x := range s.clients {
-			if time.Since(x.used) > keepServer {
-				delete(s.clients, old)
-			}
-		}
 		c = newClient(s.o)
 		s.clients[id] = c
 	}

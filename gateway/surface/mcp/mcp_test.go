@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +92,7 @@ type bench struct {
 	mcp      *Server
 	bus      *event.Bus
 	machines *machines
+	scopes   atomic.Pointer[map[string][]protocol.Scope] // of each token
 }
 
 func serve(t testing.TB) *bench {
@@ -101,16 +103,18 @@ func serve(t testing.TB) *bench {
 	t.Cleanup(f.Close)
 	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines)}
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
+	b.scopes.Store(&scopes)
 	s := New(Options{
 		Tools: f, Prompts: skills{}, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
 		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
 			Verify: func(_ context.Context, token, _ string) (auth.Principal, error) {
-				if scopes[token] == nil {
+				scopes := (*b.scopes.Load())[token]
+				if scopes == nil {
 					return auth.Principal{}, protocol.ErrUnauthorized
 				}
-				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes[token]}), nil
+				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes}), nil
 			},
 		},
 	})

@@ -19,7 +19,7 @@ const settle = time.Second
 func isWatched(c protocol.Change) bool {
 	switch c.Kind {
 	case protocol.ChangeNode, protocol.ChangeNodeForgotten, protocol.ChangeTransfer, protocol.ChangeTransferRemoved, protocol.ChangeSkills, protocol.ChangeFile,
-		protocol.ChangeConfig, protocol.ChangeServers, protocol.ChangeResync:
+		protocol.ChangeConfig, protocol.ChangeServers, protocol.ChangeApps, protocol.ChangeResync:
 		return true
 	case protocol.ChangeCall:
 		return !c.MayDrop() // the output of a running call is not in the journal
@@ -27,20 +27,22 @@ func isWatched(c protocol.Change) bool {
 	return false
 }
 
-// Run notifies clients of changes until ctx ends.
+// Run notifies clients of changes, and ends sessions and requests whose time is over, until ctx
+// ends.
 func (s *Server) Run(ctx context.Context) {
 	defer s.changes.Close()
 	var senders sync.WaitGroup
 	defer senders.Wait()
+	senders.Go(func() { s.expireSessions(ctx) })
 	machines := make(lists)
 	for change := range s.changes.All(ctx) {
 		if n := change.Node; n != nil && change.Kind == protocol.ChangeNode && !machines.changed(string(n.ID), described(*n)) {
 			continue // only its ping, which no resource shows
 		}
-		s.mu.Lock()
-		clients := slices.Collect(maps.Values(s.clients))
-		s.mu.Unlock()
-		for _, c := range clients {
+		if change.Kind == protocol.ChangeApps || change.Kind == protocol.ChangeResync {
+			s.endStreams()
+		}
+		for _, c := range s.all() {
 			if c.record(change) {
 				senders.Go(func() { c.notify(ctx) })
 			}
@@ -61,7 +63,9 @@ func (c *client) record(change protocol.Change) bool {
 	for uri := range c.affected(change) {
 		c.dirty[uri] = true
 	}
-	if change.Kind != protocol.ChangeCall && change.Kind != protocol.ChangeTransfer && change.Kind != protocol.ChangeTransferRemoved {
+	switch change.Kind {
+	case protocol.ChangeCall, protocol.ChangeTransfer, protocol.ChangeTransferRemoved, protocol.ChangeApps:
+	default:
 		c.stale = true
 	}
 	if !c.hasSessions() {
