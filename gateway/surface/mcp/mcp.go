@@ -122,7 +122,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.client(p)
 	r, done := s.begin(r, body, p)
 	defer done()
-	w = &eventWriter{w, http.NewResponseController(w)}
+	events := newEventWriter(w)
+	defer events.close()
 	handler := s.legacy
 	if isModern(r, body) {
 		handler = s.modern
@@ -132,7 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	verified := func(context.Context, string, *http.Request) (*sdkauth.TokenInfo, error) {
 		return &sdkauth.TokenInfo{UserID: p.Caller(), Expiration: time.Now().Add(time.Hour)}, nil
 	}
-	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(w, r)
+	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(events, r)
 }
 
 // message is the part of a request's body that decides how it is served.
@@ -198,25 +199,3 @@ func (s *Server) client(p auth.Principal) {
 	s.mu.Unlock()
 	c.update(p)
 }
-
-// writeLimit is how long one event may take to be written to a client that does not read.
-const writeLimit = 30 * time.Second
-
-// eventWriter bounds the time that each write takes, so that a client that has stopped reading does
-// not keep others from their notifications.
-type eventWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-// Write implements io.Writer.
-func (w *eventWriter) Write(b []byte) (int, error) {
-	w.control.SetWriteDeadline(time.Now().Add(writeLimit)) // a writer without deadlines has none
-	return w.ResponseWriter.Write(b)
-}
-
-// Flush implements http.Flusher.
-func (w *eventWriter) Flush() { w.control.Flush() }
-
-// Unwrap is for http.ResponseController.
-func (w *eventWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

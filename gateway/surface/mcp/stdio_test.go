@@ -15,6 +15,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -73,17 +74,11 @@ func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
 		if err != nil || r.Content[0].(*sdk.TextContent).Text != `{"count":1,"matches":[1]}` {
 			t.Fatalf("got %+v, %v", r, err)
 		}
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		polltest.Until(t, "the progress", func() bool {
 			mu.Lock()
-			got := strings.Join(heard, ", ")
-			mu.Unlock()
-			if got == `mine {"matches":[1]}` {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("heard %q", got)
-			}
-		}
+			defer mu.Unlock()
+			return strings.Join(heard, ", ") == `mine {"matches":[1]}`
+		})
 		if prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"}); err != nil || len(prompt.Messages) != 1 {
 			t.Errorf("got %+v, %v", prompt, err)
 		}
