@@ -23,7 +23,7 @@ install() {
   rm -rf "$dir" && mkdir -p "$dir"
   (cd "$dir" && "${@:3}") >"$cache/install.log" 2>&1 && echo "$versions" >"$dir/versions"
 }
-if ! install "$cache/mcp-npm" "${npm[*]}" npm install --no-audit --no-fund "${npm[@]}"; then
+if ! install "$cache/mcp-npm" "${npm[*]}" npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-maxtimeout=5000 --fetch-retry-mintimeout=1000 "${npm[@]}"; then
   echo "NOTE: the MCP referees cannot be installed here (npm: see $cache/install.log); MCP is tested by Go tests only"
   exit 0
 fi
@@ -119,12 +119,12 @@ inspect() {
   fi
 }
 inspector() {
-  inspect "$@" --method tools/list --strict
-  inspect "$@" --method tools/call --tool-name whoami
-  inspect "$@" --method resources/list
-  inspect "$@" --method resources/read --uri "fairlead://machines/$machine"
-  inspect "$@" --method prompts/list
-  inspect "$@" --method prompts/get --prompt-name tidy-folder
+  inspect "$@" --method tools/list --strict &&
+    inspect "$@" --method tools/call --tool-name whoami &&
+    inspect "$@" --method resources/list &&
+    inspect "$@" --method resources/read --uri "fairlead://machines/$machine" &&
+    inspect "$@" --method prompts/list &&
+    inspect "$@" --method prompts/get --prompt-name tidy-folder
 }
 tour=$PWD/packaging/conformance/tour program=$PWD/fairlead
 for era in legacy modern; do

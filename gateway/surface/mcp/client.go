@@ -153,6 +153,9 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 		return q, nil
 	}
 	for isAccepted(r) && isWaiting(err) && ctx.Err() == nil {
+		if in.Emit != nil { // progress keeps the client from giving up
+			in.Emit(ctx, catalog.Part{Kind: catalog.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead's owner has not answered yet."}`)})
+		}
 		out, err = c.o.Tools.Call(ctx, c.who(), in) // the same call, which still waits
 	}
 	out.Data = catalog.WithMatches(out.Data, chunks)

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,7 +29,9 @@ func (b *bench) waiting(allowed *atomic.Bool) (calls *atomic.Int32) {
 
 func command(t *testing.T, s *sdk.ClientSession) string {
 	t.Helper()
-	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}})
+	params := &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}}
+	params.SetProgressToken("p")
+	r, err := s.CallTool(t.Context(), params)
 	if err != nil || len(r.Content) != 1 {
 		t.Fatalf("got %+v, %v", r, err)
 	}
@@ -68,10 +71,14 @@ func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
 			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
 		})
 		asked := 0
-		s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { asked++; return "accept" }), legacy)
+		var reports atomic.Int32
+		o := person(func(*sdk.ElicitRequest) string { asked++; return "accept" })
+		o.ProgressNotificationHandler = func(context.Context, *sdk.ProgressNotificationClientRequest) { reports.Add(1) }
+		s := b.connect(t, "all", o, legacy)
 		if got := command(t, s); !strings.Contains(got, `"code":"permission_denied"`) || asked != 1 || waits != 6 {
 			t.Errorf("asked %d times, waited %d times, got %s", asked, waits, got)
 		}
+		polltest.Until(t, "progress for each wait", func() bool { return reports.Load() == 4 })
 	})
 }
 
