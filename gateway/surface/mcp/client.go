@@ -23,8 +23,8 @@ type client struct {
 	watchable []string  // addresses of the resources that Options.Extend has added
 	used      time.Time // guarded by Server.mu
 
-	mu        sync.Mutex // guards the fields below
-	principal auth.Principal
+	mu        sync.Mutex      // guards the fields below
+	principal auth.Principal  // of the last request; the lists are for it
 	stale     bool            // the lists may be out of date
 	tools     lists           // by name
 	prompts   lists           // by name
@@ -80,21 +80,36 @@ func newClient(o Options) *client {
 	return c
 }
 
-// who returns the principal of the last request, whose scopes count.
-func (c *client) who() auth.Principal {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.principal
+// principalKey is the name of the principal among what the SDK keeps about a request's token.
+const principalKey = "principal"
+
+// who returns who made a request: nobody, if the SDK does not say. An app can have tokens with
+// different scopes, so that those of another request do not count.
+func who(x *mcp.RequestExtra) auth.Principal {
+	if x == nil || x.TokenInfo == nil {
+		return auth.Principal{}
+	}
+	p, _ := x.TokenInfo.Extra[principalKey].(auth.Principal)
+	return p
 }
 
-// update makes the lists those that the token may use now. The server notifies clients of changes.
+// update makes the lists those that the token of a request may use now. The server notifies clients
+// of changes.
 func (c *client) update(p auth.Principal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.stale && hasSameRights(c.principal, p) {
+	if !hasSameRights(c.principal, p) {
+		c.principal, c.stale = p, true
+	}
+	c.refresh()
+}
+
+// refresh makes the lists anew if they may be out of date. The caller holds c.mu.
+func (c *client) refresh() {
+	if !c.stale {
 		return
 	}
-	c.principal, c.stale = p, false
+	c.stale = false
 	c.updateTools()
 	c.updateResources()
 	c.updatePrompts()
@@ -134,7 +149,7 @@ func encoded(s *jsonschema.Schema) json.RawMessage {
 // call runs a tool. A failure is a result for the model, with the failure as JSON.
 func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if id := withdrawn(r); id != "" {
-		return c.result(c.o.Tools.Withdraw(ctx, c.who(), id))
+		return c.result(c.o.Tools.Withdraw(ctx, who(r.Extra), id))
 	}
 	in := catalog.Request{Tool: r.Params.Name, Args: r.Params.Arguments}
 	var chunks []json.RawMessage
@@ -148,7 +163,7 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 			return r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: progressText(p)})
 		}
 	}
-	out, err := c.o.Tools.Call(ctx, c.who(), in)
+	out, err := c.o.Tools.Call(ctx, who(r.Extra), in)
 	if q := question(r, err); q != nil {
 		return q, nil
 	}
@@ -156,7 +171,7 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 		if in.Emit != nil { // progress keeps the client from giving up
 			in.Emit(ctx, catalog.Part{Kind: catalog.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead's owner has not answered yet."}`)})
 		}
-		out, err = c.o.Tools.Call(ctx, c.who(), in) // the same call, which still waits
+		out, err = c.o.Tools.Call(ctx, who(r.Extra), in) // the same call, which still waits
 	}
 	out.Data = catalog.WithMatches(out.Data, chunks)
 	return c.result(out, err)

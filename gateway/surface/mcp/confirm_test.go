@@ -117,3 +117,28 @@ func TestClientThatCannotAskGetsTheFailure(t *testing.T) {
 		}
 	})
 }
+
+// An app can have tokens with different scopes, whose requests run at the same time.
+func TestCallKeepsTheRightsOfItsOwnToken(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		b.scopes.Store(&map[string][]protocol.Scope{"all": {protocol.ScopeShell}})
+		var callers []auth.Principal
+		b.answer(func(_ context.Context, p auth.Principal, _ catalog.Request) (catalog.Result, error) {
+			callers = append(callers, p)
+			b.mcp.client(auth.App(protocol.App{ID: "app_all", Name: "all", Scopes: protocol.AppScopes})) // a request with the other token
+			if len(callers) == 3 {
+				return catalog.Result{Data: []byte(`{}`)}, nil
+			}
+			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+		})
+		s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { return "accept" }), legacy)
+		if got := command(t, s); got != `{}` {
+			t.Fatalf("got %s", got)
+		}
+		for i, p := range callers {
+			if !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) {
+				t.Errorf("call %d has the rights %v", i+1, p.Scopes)
+			}
+		}
+	})
+}

@@ -55,13 +55,17 @@ type noTools struct{}
 
 func (noTools) Tools() []protocol.ToolSpec { return nil }
 
-type skills struct{}
+// skills are the main agent's: the skill deploy, and another one if it was added.
+type skills struct{ added atomic.Bool }
 
-func (skills) List(context.Context) ([]Prompt, error) {
+func (s *skills) List(context.Context) ([]Prompt, error) {
+	if s.added.Load() {
+		return []Prompt{{"deploy", "How to deploy"}, {"tidy", "How to tidy"}}, nil
+	}
 	return []Prompt{{"deploy", "How to deploy"}}, nil
 }
 
-func (skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
+func (*skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
 
 // scopes are those of the token of that name.
 var scopes = map[string][]protocol.Scope{
@@ -92,6 +96,7 @@ type bench struct {
 	mcp      *Server
 	bus      *event.Bus
 	machines *machines
+	skills   *skills
 	scopes   atomic.Pointer[map[string][]protocol.Scope] // of each token
 }
 
@@ -101,11 +106,11 @@ func serve(t testing.TB) *bench {
 		return catalog.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
 	})
 	t.Cleanup(f.Close)
-	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines)}
+	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines), skills: new(skills)}
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
 	b.scopes.Store(&scopes)
 	s := New(Options{
-		Tools: f, Prompts: skills{}, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
+		Tools: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
 		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
@@ -438,5 +443,21 @@ func TestChangedScopesChangeTheTools(t *testing.T) {
 	}
 	if len(before.Tools) != 18 || len(b.mcp.clients["app_all"].tools) != 2 {
 		t.Errorf("%d tools before, %d after", len(before.Tools), len(b.mcp.clients["app_all"].tools))
+	}
+}
+
+func TestChangedSkillsChangeThePrompts(t *testing.T) {
+	b := serve(t)
+	changed := make(chan struct{}, 10)
+	s := b.connect(t, "all", &sdk.ClientOptions{PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { changed <- struct{}{} }}, true)
+	b.skills.added.Store(true)
+	b.bus.Publish(protocol.Change{Kind: protocol.ChangeSkills})
+	select {
+	case <-changed:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the client is not told")
+	}
+	if list, err := s.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {
+		t.Errorf("got %+v, %v", list, err)
 	}
 }

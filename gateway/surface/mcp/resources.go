@@ -60,8 +60,8 @@ func (c *client) updateResources() {
 	}
 	for _, d := range c.o.Documents {
 		if d.isFor(c.principal) {
-			add(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description}, func(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				return c.readDocument(ctx, d)
+			add(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return readDocument(ctx, who(r.Extra), d)
 			})
 		}
 	}
@@ -69,15 +69,15 @@ func (c *client) updateResources() {
 }
 
 func (c *client) readMachines(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	out, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
+	out, err := c.o.Tools.Call(ctx, who(r.Extra), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
 	if err != nil {
 		return nil, err
 	}
 	return text(r.Params.URI, "application/json", string(out.Data)), nil
 }
 
-func (c *client) readDocument(ctx context.Context, d Document) (*mcp.ReadResourceResult, error) {
-	if !d.isFor(c.who()) {
+func readDocument(ctx context.Context, p auth.Principal, d Document) (*mcp.ReadResourceResult, error) {
+	if !d.isFor(p) {
 		return nil, protocol.NewFault(protocol.FaultForbidden, "the token needs the scope "+string(d.Scope))
 	}
 	v, err := d.Read(ctx)
@@ -118,7 +118,7 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 		ChunkB64 string `json:"chunk_b64"`
 		Done     bool   `json:"done"`
 	}
-	if err := c.run(ctx, "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
+	if err := c.run(ctx, who(r.Extra), "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
 		return nil, err
 	}
 	raw, err := base64.StdEncoding.DecodeString(part.ChunkB64)
@@ -135,12 +135,12 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 }
 
 // run calls a tool and decodes its result.
-func (c *client) run(ctx context.Context, name string, args, out any) error {
+func (c *client) run(ctx context.Context, p auth.Principal, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
 		return err
 	}
-	r, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: name, Args: raw})
+	r, err := c.o.Tools.Call(ctx, p, catalog.Request{Tool: name, Args: raw})
 	if err != nil {
 		return err
 	}
@@ -157,10 +157,10 @@ func (c *client) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Com
 	if r.Params.Ref.Type == "ref/resource" && r.Params.Ref.URI == fileURI {
 		switch arg.Name {
 		case "machine":
-			values = c.completeMachine(ctx, arg.Value)
+			values = c.completeMachine(ctx, who(r.Extra), arg.Value)
 		case "path":
 			if r.Params.Context != nil {
-				values = c.completePath(ctx, r.Params.Context.Arguments["machine"], arg.Value)
+				values = c.completePath(ctx, who(r.Extra), r.Params.Context.Arguments["machine"], arg.Value)
 			}
 		}
 	}
@@ -172,11 +172,11 @@ func (c *client) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Com
 	return out, nil
 }
 
-func (c *client) completeMachine(ctx context.Context, prefix string) (list []string) {
+func (c *client) completeMachine(ctx context.Context, p auth.Principal, prefix string) (list []string) {
 	var dir struct {
 		Networks []struct{ Nodes []struct{ Name string } }
 	}
-	if c.run(ctx, "network_directory", map[string]any{"online": true, "brief": true}, &dir) != nil {
+	if c.run(ctx, p, "network_directory", map[string]any{"online": true, "brief": true}, &dir) != nil {
 		return nil // a completion is a help, not a result
 	}
 	for _, n := range dir.Networks {
@@ -189,7 +189,7 @@ func (c *client) completeMachine(ctx context.Context, prefix string) (list []str
 	return list
 }
 
-func (c *client) completePath(ctx context.Context, machine, prefix string) (list []string) {
+func (c *client) completePath(ctx context.Context, p auth.Principal, machine, prefix string) (list []string) {
 	dir, start := path.Split(prefix)
 	if machine == "" || dir == "" {
 		return nil
@@ -200,7 +200,7 @@ func (c *client) completePath(ctx context.Context, machine, prefix string) (list
 			IsDir bool `json:"is_dir"`
 		}
 	}
-	if c.run(ctx, "fs_list", map[string]any{"target": map[string]string{"node_name": machine}, "path": dir}, &folder) != nil {
+	if c.run(ctx, p, "fs_list", map[string]any{"target": map[string]string{"node_name": machine}, "path": dir}, &folder) != nil {
 		return nil
 	}
 	for _, e := range folder.Entries {
@@ -220,7 +220,7 @@ func (c *client) readMachine(ctx context.Context, r *mcp.ReadResourceRequest) (*
 	var dir struct {
 		Networks []struct{ Nodes []json.RawMessage }
 	}
-	if err := c.run(ctx, "network_directory", map[string]any{}, &dir); err != nil {
+	if err := c.run(ctx, who(r.Extra), "network_directory", map[string]any{}, &dir); err != nil {
 		return nil, err
 	}
 	for _, n := range dir.Networks {

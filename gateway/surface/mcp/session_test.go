@@ -68,7 +68,7 @@ func TestClientWithoutSessionsIsForgotten(t *testing.T) {
 	polltest.Until(t, "only the client with a session", func() bool {
 		b.mcp.expire(time.Now().Add(sessionTime + time.Minute))
 		list := b.mcp.all()
-		return len(list) == 1 && list[0].who().App == "app_all"
+		return len(list) == 1 && list[0].principal.App == "app_all"
 	})
 	if _, err := s.ListTools(t.Context(), nil); err != nil {
 		t.Error(err)

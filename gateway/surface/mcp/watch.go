@@ -18,7 +18,7 @@ const settle = time.Second
 // isWatched selects the changes that clients are notified of, or that change their lists.
 func isWatched(c protocol.Change) bool {
 	switch c.Kind {
-	case protocol.ChangeNode, protocol.ChangeNodeForgotten, protocol.ChangeTransfer, protocol.ChangeTransferRemoved, protocol.ChangeSkills, protocol.ChangeFile,
+	case protocol.ChangeNode, protocol.ChangeNodeForgotten, protocol.ChangeTransfer, protocol.ChangeTransferRemoved, protocol.ChangeSkills,
 		protocol.ChangeConfig, protocol.ChangeServers, protocol.ChangeApps, protocol.ChangeResync:
 		return true
 	case protocol.ChangeCall:
@@ -110,16 +110,15 @@ func (c *client) hasSessions() bool {
 func (c *client) notify(ctx context.Context) {
 	for {
 		c.mu.Lock()
-		p, stale := c.principal, c.stale
 		uris := slices.Sorted(maps.Keys(c.dirty))
 		clear(c.dirty)
-		if !stale && len(uris) == 0 || ctx.Err() != nil {
+		if !c.stale && len(uris) == 0 || ctx.Err() != nil {
 			c.notifying = false
 			c.mu.Unlock()
 			return
 		}
+		c.refresh()
 		c.mu.Unlock()
-		c.update(p)
 		for _, uri := range uris {
 			if c.mayWatch(uri) {
 				c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) // subscribers that are gone get none
