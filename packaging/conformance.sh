@@ -80,8 +80,16 @@ ${GO:-go} build -tags conformance -overlay "$work/overlay.json" -o "$work/suite"
 FAIRLEAD_HOME=$work/suite-home "$work/suite" >"$work/suite.log" 2>&1 &
 programs+=($!)
 at=$(address "$work/suite.log" 'http://[^ ]*/mcp')
+# Go's reverse proxy, which adds the token, loses one answer in thousands, also in front of the SDK's own fixture without
+# Fairlead: a set that fails is run again. What fails three times in a row is a failure.
+suite() {
+  for _ in 1 2 3; do
+    node "$bin/conformance" server --url "$at" --requirements "$1" --timeout 10000 && return
+  done
+  return 1
+}
 for version in 2025-11-25 2026-07-28; do
-  check "server conformance, $version" node "$bin/conformance" server --url "$at" --requirements $version
+  check "server conformance, $version" suite $version
 done
 
 # A real gateway. Its owner answers here, late enough that clients are asked whether to go on waiting.

@@ -59,7 +59,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	go http.Serve(l, &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+	// Connections that are used again make the proxy lose answers now and then.
+	transport := &http.Transport{DisableKeepAlives: true}
+	go http.Serve(l, &httputil.ReverseProxy{FlushInterval: -1, Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "http", Host: to.Host})
 		r.Out.Host = r.In.Host // the suite tests the checks of the gateway with it
 		r.Out.Header.Set("Authorization", "Bearer "+os.Getenv("FAIRLEAD_TOKEN"))
