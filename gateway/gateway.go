@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"fairlead/gateway/approval"
 	"fairlead/gateway/apps"
 	"fairlead/gateway/auth"
@@ -39,6 +41,7 @@ import (
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
+	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
@@ -54,6 +57,8 @@ type Options struct {
 	Home   string // data folder
 	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
+	// ExtendMCP is for tests of the protocol: see [mcp.Options].
+	ExtendMCP func(*sdk.Server) []string
 }
 
 // Gateway is an open gateway. Call Open, Run, StopRuns and Close once each, in this order.
@@ -81,6 +86,7 @@ type Gateway struct {
 	devices   *pairing.Manager
 	apps      *apps.Apps
 	catalog   *catalog.Catalog
+	mcp       *mcp.Server
 	install   *install.Server // nil if the path of this program is unknown
 	network   *network.Listener
 	channels  *channel.Hub
@@ -90,6 +96,7 @@ type Gateway struct {
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
 	stopOnce  sync.Once
+	extendMCP func(*sdk.Server) []string // of Options
 
 	fixedStatus protocol.Status // the fields that do not change: version, start time, addresses and folders
 }

@@ -52,7 +52,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
+	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP}
 	for _, open := range []func() error{
 		func() error { return g.listen(o.Listen) },
 		func() error { return g.openStorage(ctx) },

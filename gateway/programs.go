@@ -28,18 +28,21 @@ func openCatalog(g *Gateway) {
 	})
 }
 
-// programs returns the handler of MCP, REST and their sign-in.
+// programs builds the handler of MCP, REST and their sign-in.
 func programs(g *Gateway) http.Handler {
 	mux := http.NewServeMux()
 	base := func(r *http.Request) string { return baseOf(g, r) }
-	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath}
+	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
 	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
 	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: base, Path: resourcePath})
 	mux.Handle("/oauth/", signIn)
 	mux.Handle("/.well-known/", signIn)
-	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: documents(g), Guard: guard, Version: Version}))
+	g.mcp = mcp.New(mcp.Options{
+		Tools: g.catalog, Machines: g.hub, Prompts: prompts{g}, Documents: documents(g), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
+	})
+	mux.Handle(resourcePath, g.mcp)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.config.Get().API
 		if !c.Enabled || r.TLS != nil && !c.Network {
@@ -55,12 +58,14 @@ func documents(g *Gateway) []mcp.Document {
 	return []mcp.Document{
 		{
 			URI: "fairlead://transfers", Name: "transfers", Description: "The file transfers in progress and the last ones", Scope: protocol.ScopeAllTools,
+			Changes: []string{protocol.ChangeTransfer, protocol.ChangeTransferRemoved},
 			Read: func(ctx context.Context) (any, error) {
 				return g.transfers.List(ctx, protocol.TransferListParams{History: true})
 			},
 		},
 		{
 			URI: "fairlead://journal", Name: "journal", Description: "The last 100 calls of tools", Scope: protocol.ScopeAllTools,
+			Changes: []string{protocol.ChangeCall},
 			Read: func(ctx context.Context) (any, error) {
 				list, _, err := g.store.Calls.List(ctx, protocol.JournalListParams{Limit: 100})
 				calls := make([]protocol.CallInfo, len(list))
