@@ -43,6 +43,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
+	wg.Go(func() { g.servers.Run(ctx) })
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)

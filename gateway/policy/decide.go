@@ -146,6 +146,10 @@ type Request struct {
 	Grants  []SessionGrant // of the session
 	Mode    protocol.ApprovalMode
 	By      protocol.AskedBy // who caused the call
+	// Server is the MCP server that has the tool: what it says about the tool proves nothing. Risk is
+	// what it warns of.
+	Server protocol.ServerName
+	Risk   string
 }
 
 // SessionGrant is a permission of a chat for one call, or for one tool's access to one file.
