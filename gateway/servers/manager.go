@@ -132,7 +132,7 @@ func (m *Manager) reconcile(start func(*server)) {
 	var stopped []*server
 	for name, s := range m.servers {
 		spec, ok := m.o.Config.Server(name)
-		if !ok || !reflect.DeepEqual(connection(spec), connection(s.settings())) {
+		if !ok || !reflect.DeepEqual(essential(spec), essential(s.settings())) {
 			stopped = append(stopped, s)
 			delete(m.servers, name)
 		} else {
@@ -164,8 +164,8 @@ func (m *Manager) reconcile(start func(*server)) {
 	}
 }
 
-// connection returns the settings that need a new connection when they change.
-func connection(s protocol.ServerSpec) protocol.ServerSpec {
+// essential returns the settings that need a new connection when they change.
+func essential(s protocol.ServerSpec) protocol.ServerSpec {
 	s.DisabledTools = nil
 	return s
 }

@@ -207,11 +207,11 @@ func (s *server) connectOnce(ctx context.Context) error {
 		return fmt.Errorf("the machine %s has the same name: rename the server", id)
 	}
 	s.setState(protocol.ServerStarting, nil)
-	t, end, err := s.transport(ctx)
+	t, err := s.transport(ctx)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer t.end()
 	limit := time.AfterFunc(connectLimit, func() { drop(errNoAnswer) })
 	if t.paused != nil {
 		t.paused.Store(limit)
@@ -229,7 +229,7 @@ func (s *server) connectOnce(ctx context.Context) error {
 		s.mu.Unlock()
 		return cmp.Or(cause, t.ended(), err)
 	}
-	defer session.Close()
+	defer closeWithin(session, t)
 	return s.use(ctx, session, t)
 }
 
@@ -262,10 +262,20 @@ func (s *server) use(ctx context.Context, session *mcp.ClientSession, t *transpo
 	select {
 	case err = <-over:
 	case <-ctx.Done():
-		session.Close() // ends Wait
+		closeWithin(session, t) // ends Wait
 		<-over
 	}
 	return cmp.Or(context.Cause(ctx), t.ended(), err, errors.New("the server closed the connection"))
+}
+
+// closeLimit is how long a server may take to answer the end of the connection.
+const closeLimit = 2 * time.Second
+
+// closeWithin closes a session. When the server does not answer, its connection is broken.
+func closeWithin(session *mcp.ClientSession, t *transport) {
+	limit := time.AfterFunc(closeLimit, t.end)
+	defer limit.Stop()
+	session.Close()
 }
 
 // client makes a client for one connection.

@@ -66,6 +66,38 @@ func (h *signIn) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	return h.source, nil
 }
 
+// renew gets a new access token after the server refused one before its end, and reports whether that
+// worked.
+func (h *signIn) renew() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s, ok := h.source.(*savedSource)
+	if !ok {
+		return false
+	}
+	s.mu.Lock()
+	l := s.login
+	s.mu.Unlock()
+	ended := *l.Token
+	ended.Expiry = time.Now().Add(-time.Hour)
+	l.Token = &ended
+	next := l.source(h.server)
+	if ended.RefreshToken != "" {
+		if _, err := next.Token(); err == nil {
+			h.source = next
+			return true
+		}
+	}
+	h.source = nil
+	return false
+}
+
+// source returns the source of a sign-in.
+func (l login) source(s *server) *savedSource {
+	c := &oauth2.Config{ClientID: l.ClientID, ClientSecret: l.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: l.TokenURL, AuthStyle: l.AuthStyle}}
+	return &savedSource{server: s, login: l, next: c.TokenSource(context.Background(), l.Token)}
+}
+
 // stored returns the source of the sign-in in the keychain; nil if there is none for this address.
 func (h *signIn) stored() oauth2.TokenSource {
 	secret, err := h.server.m.o.Secrets.Get(signInName(h.server.name))
@@ -76,8 +108,7 @@ func (h *signIn) stored() oauth2.TokenSource {
 	if json.Unmarshal([]byte(secret.Reveal()), &l) != nil || l.URL != h.server.settings().URL || l.Token == nil {
 		return nil
 	}
-	c := &oauth2.Config{ClientID: l.ClientID, ClientSecret: l.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: l.TokenURL, AuthStyle: l.AuthStyle}}
-	return &savedSource{server: h.server, login: l, next: c.TokenSource(context.Background(), l.Token)}
+	return l.source(h.server)
 }
 
 // savedSource stores each new token.
@@ -122,6 +153,10 @@ var errSignedOut = errors.New("the sign-in did not succeed")
 func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	h.authorizing.Lock()
 	defer h.authorizing.Unlock()
+	if resp.StatusCode == http.StatusUnauthorized && h.renew() {
+		resp.Body.Close()
+		return nil
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		resp.Body.Close()
@@ -165,7 +200,7 @@ func (h *signIn) newSource(_ context.Context, c *oauth2.Config, t *oauth2.Token)
 	l := login{
 		URL: h.server.settings().URL, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle, Token: t,
 	}
-	s := &savedSource{server: h.server, login: l, next: c.TokenSource(context.Background(), t)}
+	s := l.source(h.server)
 	s.save()
 	return s, nil
 }

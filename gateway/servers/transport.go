@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,32 +31,35 @@ type transport struct {
 	mcp.Transport
 	// paused gets the timer of the connection, which a sign-in stops; may be nil.
 	paused *atomic.Pointer[time.Timer]
+	// end breaks the connection. It may be called twice.
+	end func()
 	// ended returns why the server ended, or nil while it runs.
 	ended func() error
 }
 
-// transport opens the way to the server. The caller calls end after the connection has ended.
-func (s *server) transport(ctx context.Context) (t *transport, end func(), err error) {
+// transport opens the way to the server. The caller calls its end.
+func (s *server) transport(ctx context.Context) (t *transport, err error) {
 	spec := s.settings()
 	if spec.URL == "" {
 		return s.startCommand(ctx, spec)
 	}
 	u, err := url.Parse(spec.URL)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: func() error { return nil }}
-	client := &http.Client{Transport: withHeaders{u.Host, spec.Headers, http.DefaultTransport}}
+	conns := &connections{open: make(map[*connection]bool)}
+	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: func() error { return nil }, end: conns.close}
+	client := &http.Client{Transport: withHeaders{u.Host, spec.Headers, conns.transport()}}
 	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/sse") { // the transport of 2024-11-05
 		t.Transport = &mcp.SSEClientTransport{Endpoint: spec.URL, HTTPClient: client}
-		return t, func() {}, nil
+		return t, nil
 	}
 	h := &signIn{server: s, paused: t.paused}
 	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: h}
 	if hasAuthorization(spec.Headers) { // the person chose another way
 		t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client}
 	}
-	return t, func() {}, nil
+	return t, nil
 }
 
 func hasAuthorization(headers map[string]string) bool {
@@ -80,6 +86,58 @@ func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return w.next.RoundTrip(r)
+}
+
+// connections are the network connections to a server, so that its end breaks requests that wait.
+type connections struct {
+	mu       sync.Mutex // guards the fields below
+	open     map[*connection]bool
+	isClosed bool
+}
+
+// connection is a network connection that leaves the list when it is closed.
+type connection struct {
+	net.Conn
+	list *connections
+}
+
+func (c *connection) Close() error {
+	c.list.mu.Lock()
+	delete(c.list.open, c)
+	c.list.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// transport returns a transport whose connections are recorded.
+func (c *connections) transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.isClosed {
+			conn.Close()
+			return nil, net.ErrClosed
+		}
+		one := &connection{conn, c}
+		c.open[one] = true
+		return one, nil
+	}
+	return t
+}
+
+func (c *connections) close() {
+	c.mu.Lock()
+	c.isClosed = true
+	open := slices.Collect(maps.Keys(c.open))
+	c.mu.Unlock()
+	for _, conn := range open {
+		conn.Close()
+	}
 }
 
 var errOffline = errors.New("its machine is offline")
@@ -130,20 +188,20 @@ type servePart struct {
 
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
 // rule stops it, and it is recorded in the journal, without the variables.
-func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, func(), error) {
+func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
 	node, err := s.machine()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	args := serveArgs{Command: words.Join(append([]string{spec.Command}, spec.Args...)), Server: string(s.name), Workdir: spec.Cwd}
 	shown, err := protocol.Marshal(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	args.Env = spec.Env
 	raw, err := protocol.Marshal(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	by := protocol.AskedBy{Kind: "client", Name: "MCP server " + string(s.name)}
 	allowed, err := s.m.o.Authorize(ctx, tool.Call{
@@ -153,7 +211,7 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		if errors.Is(err, protocol.ErrNotFound) {
 			err = fmt.Errorf("the machine %s runs a version of Fairlead that cannot run MCP servers: update it", node)
 		}
-		return nil, nil, err
+		return nil, err
 	}
 	p := &process{machines: s.m.o.Machines, node: node, call: protocol.NewCallID(), log: &s.log, started: make(chan struct{}), over: make(chan struct{})}
 	p.out.ready = sync.NewCond(&p.out.mu)
@@ -167,20 +225,20 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	end := func() {
+	end := sync.OnceFunc(func() {
 		p.out.Close()
 		kill()
 		<-p.over
-	}
+	})
 	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); err == nil {
 		err = e
 	}
 	if err != nil {
 		end()
-		return nil, nil, err
+		return nil, err
 	}
-	t := &transport{Transport: &mcp.IOTransport{Reader: &p.out, Writer: &input{p: p, ctx: running}}, ended: p.ended}
-	return t, end, nil
+	t := &transport{Transport: &mcp.IOTransport{Reader: &p.out, Writer: &input{p: p, ctx: running}}, ended: p.ended, end: end}
+	return t, nil
 }
 
 // process is a command that runs on a machine.
