@@ -25,9 +25,10 @@ func (a *accepted) of(name protocol.ServerName) store.AcceptedTools {
 	return a.all[name]
 }
 
-// first accepts the tools of a server that the person has just added.
+// first accepts the tools of a server that the person has just added, also if it has none yet: what
+// comes later is a change.
 func (a *accepted) first(ctx context.Context, name protocol.ServerName, list []remoteTool) {
-	if a.of(name) != nil || len(list) == 0 {
+	if a.of(name) != nil {
 		return
 	}
 	if err := a.add(ctx, name, list); err != nil {

@@ -118,7 +118,10 @@ type house struct {
 	owner   *client.Client
 	model   *scriptedModel
 	work    string // the node's workspace
+	home    string
 	restart func()
+	// stopNode stops the machine, which startNode starts.
+	stopNode func()
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]protocol.CallInfo
@@ -128,8 +131,8 @@ func openHouse(t *testing.T) *house {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	h := &house{t: t, model: newScriptedModel(t), work: t.TempDir(), calls: make(map[protocol.CallID]protocol.CallInfo)}
-	home := t.TempDir()
+	h := &house{t: t, model: newScriptedModel(t), work: t.TempDir(), home: t.TempDir(), calls: make(map[protocol.CallID]protocol.CallInfo)}
+	home := h.home
 	var stop func()
 	start := func() {
 		gw, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
@@ -137,16 +140,10 @@ func openHouse(t *testing.T) *house {
 			t.Fatal(err)
 		}
 		h.gw = gw
-		n, err := node.New(node.Options{ID: "laptop", Workspace: h.work, Home: home, Dial: gw.Dial, Version: "test", Confine: node.Confinement{Network: node.AskNetwork}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		ctx, cancel := context.WithCancel(context.Background())
 		var wg sync.WaitGroup
 		wg.Go(func() { gw.Run(ctx) })
-		nodeCtx, endNode := context.WithCancel(context.Background())
-		var nodes sync.WaitGroup
-		nodes.Go(func() { n.Run(nodeCtx) })
+		h.startNode()
 		h.owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
 		wg.Go(func() { h.owner.Run(ctx) })
 		wg.Go(func() {
@@ -161,8 +158,7 @@ func openHouse(t *testing.T) *house {
 		stop = sync.OnceFunc(func() {
 			cancel()
 			wg.Wait()
-			endNode()
-			nodes.Wait()
+			h.stopNode()
 			gw.Close()
 		})
 		h.until("the owner is connected", h.owner.Connected)
@@ -181,6 +177,22 @@ func openHouse(t *testing.T) *house {
 	set("model", `{"provider": "openai", "id": "scripted"}`)
 	set("session.autoTitle", `false`)
 	return h
+}
+
+func (h *house) startNode() {
+	n, err := node.New(node.Options{
+		ID: "laptop", Workspace: h.work, Home: h.home, Dial: h.gw.Dial, Version: "test", Confine: node.Confinement{Network: node.AskNetwork},
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { n.Run(ctx) })
+	h.stopNode = sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+	})
 }
 
 // ask calls a method as the owner.

@@ -240,3 +240,22 @@ func TestAQuestionExpires(t *testing.T) {
 		t.Errorf("the server got %q", r)
 	}
 }
+
+// TestAServerComesBackWithItsMachine stops the machine of a server, and starts it again.
+func TestAServerComesBackWithItsMachine(t *testing.T) {
+	h := openHouse(t)
+	h.stdio("srv")
+	h.stopNode()
+	h.startNode()
+	h.until("the server is back", func() bool { return h.invoke("srv__echo", `{"text": "back"}`) == "back" })
+	h.stopNode()
+	h.until("the machine is offline", func() bool {
+		ask(h, protocol.ServerRestart, protocol.ServerParams{Name: "srv"})
+		return h.status("srv").State == protocol.ServerOffline
+	})
+	if got := h.invoke("srv__echo", `{"text": "x"}`); !strings.Contains(got, "its machine is offline") {
+		t.Errorf("a call returns %q", got)
+	}
+	h.startNode()
+	h.untilState("srv", protocol.ServerReady)
+}
