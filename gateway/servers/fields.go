@@ -42,12 +42,17 @@ func problemOf(f protocol.Field, v any) string {
 	default:
 		text, ok := v.(string)
 		if !ok || !isText(f.Kind, text) {
-			return map[string]string{"email": "it must be an email address", "uri": "it must be an address", "date": "it must be a date such as 2026-11-30",
-				"dateTime": "it must be a time such as 2026-11-30T09:00:00Z", "text": "it must be text"}[f.Kind]
+			return textProblems[f.Kind]
 		}
 		return outside(f, float64(utf8.RuneCountInString(text)))
 	}
 	return ""
+}
+
+// textProblems say what a kind of text must be.
+var textProblems = map[string]string{
+	"email": "it must be an email address", "uri": "it must be an address", "date": "it must be a date such as 2026-11-30",
+	"dateTime": "it must be a time such as 2026-11-30T09:00:00Z", "text": "it must be text",
 }
 
 func outside(f protocol.Field, n float64) string {

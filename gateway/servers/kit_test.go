@@ -206,7 +206,7 @@ func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
 }
 
 // patience is how long a test waits for something that happens soon.
-const patience = 15 * time.Second
+const patience = time.Minute
 
 func (h *house) until(what string, ok func() bool) {
 	h.t.Helper()

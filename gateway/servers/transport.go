@@ -144,26 +144,30 @@ var errOffline = errors.New("its machine is offline")
 
 // machine returns the machine that runs the command: the chosen one, or the gateway's own. The error
 // is an errOffline.
-func (s *server) machine() (protocol.NodeID, error) {
+func (s *server) machine() (found protocol.NodeInfo, err error) {
 	want := s.settings().Node
 	host, _ := os.Hostname()
-	var own protocol.NodeID
 	for _, n := range s.m.o.Machines.Nodes() {
 		switch {
 		case !n.Online:
 		case want != "" && n.ID == want, want == "" && n.Local:
-			return n.ID, nil
-		case own == "" && n.Host != nil && n.Host.Hostname == host && host != "":
-			own = n.ID // a node beside a gateway without one
+			return n, nil
+		case found.ID == "" && n.Host != nil && n.Host.Hostname == host && host != "":
+			found = n // a node beside a gateway without one
 		}
 	}
 	switch {
 	case want != "":
-		return "", fmt.Errorf("%w: %s", errOffline, want)
-	case own == "":
-		return "", fmt.Errorf("%w: no node runs on the gateway's own machine; start one, or choose another machine for the server", errOffline)
+		return found, fmt.Errorf("%w: %s", errOffline, want)
+	case found.ID == "":
+		return found, fmt.Errorf("%w: no node runs on the gateway's own machine; start one, or choose another machine for the server", errOffline)
 	}
-	return own, nil
+	return found, nil
+}
+
+// hasNetwork reports whether a server may use the network on a machine, as far as is known.
+func hasNetwork(n protocol.NodeInfo) bool {
+	return n.Host == nil || n.Host.Enforcement == nil || n.Host.Enforcement.Network != "blocked" || n.Host.Enforcement.Lends
 }
 
 // serveTool is the tool of machines that runs a server.
@@ -189,10 +193,11 @@ type servePart struct {
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
 // rule stops it, and it is recorded in the journal, without the variables.
 func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
-	node, err := s.machine()
+	machine, err := s.machine()
 	if err != nil {
 		return nil, err
 	}
+	node := machine.ID
 	args := serveArgs{Command: words.Join(append([]string{spec.Command}, spec.Args...)), Server: string(s.name), Workdir: spec.Cwd}
 	shown, err := protocol.Marshal(args)
 	if err != nil {
@@ -213,7 +218,7 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		}
 		return nil, err
 	}
-	p := &process{machines: s.m.o.Machines, node: node, call: protocol.NewCallID(), log: &s.log, started: make(chan struct{}), over: make(chan struct{})}
+	p := &process{machines: s.m.o.Machines, node: node, call: protocol.NewCallID(), log: &s.log, hasNetwork: hasNetwork(machine), started: make(chan struct{}), over: make(chan struct{})}
 	p.out.ready = sync.NewCond(&p.out.mu)
 	running, kill := context.WithCancel(context.WithoutCancel(ctx))
 	s.log.addf("Starting %s on %s", args.Command, node)
@@ -247,11 +252,13 @@ type process struct {
 	node     protocol.NodeID
 	call     protocol.CallID
 	log      *ring
-	out      buffer
-	started  chan struct{} // closed when it runs
-	over     chan struct{} // closed when it has ended
-	once     sync.Once
-	err      error // why it ended; readable once over is closed
+	// hasNetwork reports that the machine does not block the network for it.
+	hasNetwork bool
+	out        buffer
+	started    chan struct{} // closed when it runs
+	over       chan struct{} // closed when it has ended
+	once       sync.Once
+	err        error // why it ended; readable once over is closed
 }
 
 // run blocks until the command has ended.
@@ -283,6 +290,9 @@ func (p *process) run(ctx context.Context, args json.RawMessage) {
 		p.err = fmt.Errorf("the command ended with exit code %d", *exit.Code)
 	default:
 		p.err = errors.New("the command ended")
+	}
+	if !p.hasNetwork {
+		p.err = fmt.Errorf("%w (the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask)", p.err, p.node)
 	}
 }
 
