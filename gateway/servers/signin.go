@@ -173,7 +173,7 @@ func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	back := newReturn(l)
 	defer back.close()
 	redirect := "http://" + l.Addr().String() + returnPath
-	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+	handler, err := auth.NewAuthorizationCodeHandler(h.client(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: "Fairlead", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
 			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
@@ -183,7 +183,7 @@ func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 			return h.wait(ctx, args.URL, back)
 		},
 		NewTokenSource: h.newSource,
-	})
+	}))
 	if err != nil {
 		resp.Body.Close()
 		return err
@@ -201,6 +201,30 @@ func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 		h.source, h.isRead = source, true
 	}
 	return nil
+}
+
+// client adds the ways in which Fairlead can be known to an authorization server, before it registers
+// itself: by its document, or as the person registered it.
+func (h *signIn) client(c *auth.AuthorizationCodeHandlerConfig) *auth.AuthorizationCodeHandlerConfig {
+	if document := h.server.m.o.ClientDocument; document != nil && document() != "" {
+		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: document()}
+	}
+	if spec := h.server.settings(); spec.ClientID != "" {
+		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: spec.ClientID}
+		if spec.ClientSecret != "" {
+			c.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: spec.ClientSecret}
+		}
+	}
+	return c
+}
+
+// ClientDocument describes Fairlead to authorization servers that read who a client is from the
+// address that is its client ID.
+func ClientDocument(address string) ([]byte, error) {
+	return protocol.Marshal(map[string]any{
+		"client_id": address, "client_name": "Fairlead", "redirect_uris": []string{"http://127.0.0.1" + returnPath},
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none",
+	})
 }
 
 // addScopes adds scopes to those that were requested before.
