@@ -64,6 +64,18 @@ func TestServersAtAnAddressWorkInBothErasOfTheProtocol(t *testing.T) {
 	}
 }
 
+// TestTheTransportOf2024StillWorks uses a server whose address ends in /sse.
+func TestTheTransportOf2024StillWorks(t *testing.T) {
+	h := openHouse(t)
+	server := newTestServer(t.TempDir())
+	s := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	h.add("old", protocol.ServerSpec{URL: s.URL + "/sse"})
+	if got := h.invoke("old__echo", `{"text": "hello"}`); got != "hello" {
+		t.Error(got)
+	}
+}
+
 func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 	h := openHouse(t)
 	set := func(name protocol.ServerName, spec protocol.ServerSpec) {

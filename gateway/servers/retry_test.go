@@ -19,7 +19,7 @@ import (
 // brokenMachine runs no command.
 type brokenMachine struct {
 	mu  sync.Mutex // guards at
-	at  []float64 // seconds since new
+	at  []float64  // seconds since new
 	new time.Time
 }
 
