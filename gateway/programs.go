@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/servers"
+	"fairlead/gateway/servers/login"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
@@ -42,7 +42,7 @@ func programs(g *Gateway) http.Handler {
 	mux.Handle("/oauth/", signIn)
 	mux.Handle("/.well-known/", signIn)
 	mux.HandleFunc("GET "+clientPath, func(w http.ResponseWriter, r *http.Request) {
-		raw, err := servers.ClientDocument(clientDocument(g.config.Get().API))
+		raw, err := login.ClientDocument(clientDocument(g.config.Get().API))
 		if err != nil || clientDocument(g.config.Get().API) == "" {
 			http.NotFound(w, r)
 			return

@@ -13,18 +13,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/servers/snippet"
+	"fairlead/gateway/servers/question"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 )
@@ -60,7 +58,7 @@ type Options struct {
 	// Authorize takes the start of a command through the pipeline ([tool.Pipeline.Authorize]).
 	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
 	Version   string
-	// ClientDocument returns the public https address of [ClientDocument]; empty if there is none. It
+	// ClientDocument returns the public https address of [login.ClientDocument]; empty if there is none. It
 	// may be nil.
 	ClientDocument func() string
 }
@@ -68,7 +66,7 @@ type Options struct {
 // Manager manages the MCP servers. It is safe for concurrent use.
 type Manager struct {
 	o         Options
-	questions questions
+	questions *question.List
 	accepted  accepted
 	found     finds
 
@@ -86,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	}
 	m := &Manager{o: o, reload: make(chan struct{}, 1), servers: make(map[protocol.ServerName]*server)}
 	m.accepted.store, m.accepted.all = o.Store, all
-	m.questions.changed = func() { o.Bus.Publish(protocol.Change{Kind: protocol.ChangeServerQuestions}) }
+	m.questions = question.New(func() { o.Bus.Publish(protocol.Change{Kind: protocol.ChangeServerQuestions}) })
 	m.reconcile(nil) // so that lists are complete before Run
 	return m, nil
 }
@@ -278,70 +276,4 @@ func (m *Manager) Restart(_ context.Context, p protocol.ServerParams) (protocol.
 	}
 	s.restart()
 	return protocol.OK{OK: true}, nil
-}
-
-// Parse reads the servers of a text that the person pasted. Nothing is stored.
-func (m *Manager) Parse(_ context.Context, p protocol.ServerParseParams) (protocol.ServersFoundResult, error) {
-	list, err := snippet.Parse(p.Text)
-	return m.mark(list), err
-}
-
-// Find returns the servers that other programs on this machine use.
-func (m *Manager) Find(context.Context) (protocol.ServersFoundResult, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return protocol.ServersFoundResult{}, fmt.Errorf("find the home folder: %w", err)
-	}
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return protocol.ServersFoundResult{}, fmt.Errorf("find the folder of settings: %w", err)
-	}
-	return m.mark(snippet.Find(home, dir)), nil
-}
-
-// mark marks the servers whose names are in use.
-func (m *Manager) mark(list []protocol.FoundServer) protocol.ServersFoundResult {
-	specs := m.o.Config.Get().MCP.Servers
-	for i, f := range list {
-		_, list[i].Exists = specs[string(f.Name)]
-	}
-	if list == nil {
-		list = []protocol.FoundServer{}
-	}
-	return protocol.ServersFoundResult{Servers: list}
-}
-
-// Logs returns the last lines of a server.
-func (m *Manager) Logs(_ context.Context, p protocol.ServerParams) (protocol.ServerLogsResult, error) {
-	s, err := m.find(p.Name)
-	if err != nil {
-		return protocol.ServerLogsResult{}, err
-	}
-	return protocol.ServerLogsResult{Lines: s.log.lines()}, nil
-}
-
-// signInWait is how long SignIn waits for the address of the sign-in.
-const signInWait = 30 * time.Second
-
-// SignIn returns the address at which the person signs in.
-func (m *Manager) SignIn(ctx context.Context, p protocol.ServerParams) (protocol.ServerSignInResult, error) {
-	s, err := m.find(p.Name)
-	if err != nil {
-		return protocol.ServerSignInResult{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, signInWait)
-	defer cancel()
-	url, err := signInAddress(ctx, s)
-	return protocol.ServerSignInResult{URL: url}, err
-}
-
-// Questions lists the questions of servers without an answer, oldest first.
-func (m *Manager) Questions(context.Context) (protocol.ServerQuestionsResult, error) {
-	return protocol.ServerQuestionsResult{Questions: m.questions.list()}, nil
-}
-
-// Answer answers a question.
-func (m *Manager) Answer(_ context.Context, p protocol.ServerAnswerParams) (protocol.OK, error) {
-	err := m.questions.answer(p)
-	return protocol.OK{OK: err == nil}, err
 }

@@ -1,12 +1,9 @@
 package servers
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -23,6 +20,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/process"
 	"fairlead/gateway/tool"
 )
 
@@ -54,8 +52,7 @@ func (s *server) transport(ctx context.Context) (t *transport, err error) {
 		t.Transport = &mcp.SSEClientTransport{Endpoint: spec.URL, HTTPClient: client}
 		return t, nil
 	}
-	h := &signIn{server: s, paused: t.paused}
-	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: h}
+	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused)}
 	if hasAuthorization(spec.Headers) { // the person chose another way
 		t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client}
 	}
@@ -170,26 +167,6 @@ func hasNetwork(n protocol.NodeInfo) bool {
 	return n.Host == nil || n.Host.Enforcement == nil || n.Host.Enforcement.Network != "blocked" || n.Host.Enforcement.Lends
 }
 
-// serveTool is the tool of machines that runs a server.
-const serveTool = "serve"
-
-// serveArgs are the arguments of the tool.
-type serveArgs struct {
-	Command string            `json:"command,omitempty"`
-	Server  string            `json:"server,omitempty"`
-	Workdir string            `json:"workdir,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	Session string            `json:"session,omitempty"`
-	Input   []byte            `json:"input,omitempty"` // Base64 in JSON
-}
-
-// servePart is a part of the output of the tool.
-type servePart struct {
-	Started bool   `json:"started"`
-	Out     []byte `json:"out"`
-	Err     []byte `json:"err"`
-}
-
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
 // rule stops it, and it is recorded in the journal, without the variables.
 func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
@@ -198,19 +175,15 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		return nil, err
 	}
 	node := machine.ID
-	args := serveArgs{Command: words.Join(append([]string{spec.Command}, spec.Args...)), Server: string(s.name), Workdir: spec.Cwd}
+	args := process.Args{Command: words.Join(append([]string{spec.Command}, spec.Args...)), Server: string(s.name), Workdir: spec.Cwd}
 	shown, err := protocol.Marshal(args)
 	if err != nil {
 		return nil, err
 	}
 	args.Env = spec.Env
-	raw, err := protocol.Marshal(args)
-	if err != nil {
-		return nil, err
-	}
 	by := protocol.AskedBy{Kind: "client", Name: "MCP server " + string(s.name)}
 	allowed, err := s.m.o.Authorize(ctx, tool.Call{
-		Tool: protocol.NewToolName(node, serveTool), Args: shown, Principal: auth.Owner("MCP server " + string(s.name)), AskedBy: by, Direct: true,
+		Tool: protocol.NewToolName(node, process.Tool), Args: shown, Principal: auth.Owner("MCP server " + string(s.name)), AskedBy: by, Direct: true,
 	})
 	if err != nil {
 		if errors.Is(err, protocol.ErrNotFound) {
@@ -218,158 +191,14 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		}
 		return nil, err
 	}
-	p := &process{machines: s.m.o.Machines, node: node, call: protocol.NewCallID(), log: &s.log, hasNetwork: hasNetwork(machine), started: make(chan struct{}), over: make(chan struct{})}
-	p.out.ready = sync.NewCond(&p.out.mu)
-	running, kill := context.WithCancel(context.WithoutCancel(ctx))
 	s.log.addf("Starting %s on %s", args.Command, node)
-	go p.run(running, raw)
-	select {
-	case <-p.started:
-	case <-p.over:
-		err = p.ended()
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	end := sync.OnceFunc(func() {
-		p.out.Close()
-		kill()
-		<-p.over
-	})
-	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); err == nil {
+	p, err := process.Start(ctx, process.Options{Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, HasNetwork: hasNetwork(machine)})
+	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); e != nil && err == nil {
+		p.Stop()
 		err = e
 	}
 	if err != nil {
-		end()
 		return nil, err
 	}
-	t := &transport{Transport: &mcp.IOTransport{Reader: &p.out, Writer: &input{p: p, ctx: running}}, ended: p.ended, end: end}
-	return t, nil
+	return &transport{Transport: p.Transport(), ended: p.Ended, end: p.Stop}, nil
 }
-
-// process is a command that runs on a machine.
-type process struct {
-	machines Machines
-	node     protocol.NodeID
-	call     protocol.CallID
-	log      *ring
-	// hasNetwork reports that the machine does not block the network for it.
-	hasNetwork bool
-	out        buffer
-	started    chan struct{} // closed when it runs
-	over       chan struct{} // closed when it has ended
-	once       sync.Once
-	err        error // why it ended; readable once over is closed
-}
-
-// run blocks until the command has ended.
-func (p *process) run(ctx context.Context, args json.RawMessage) {
-	defer close(p.over)
-	inv := protocol.ToolInvoke{CallID: p.call, Tool: serveTool, Args: args, Direct: true, Network: true}
-	raw, err := p.machines.Call(ctx, p.node, inv, func(r protocol.ToolProgress) {
-		var part servePart
-		if json.Unmarshal(r.Chunk, &part) != nil {
-			return
-		}
-		if part.Started {
-			p.once.Do(func() { close(p.started) })
-		}
-		p.log.Write(part.Err)
-		p.out.add(part.Out)
-	})
-	p.out.Close()
-	var exit struct {
-		Code   *int   `json:"exitCode"`
-		Signal string `json:"signal"`
-	}
-	switch {
-	case err != nil:
-		p.err = err
-	case json.Unmarshal(raw, &exit) == nil && exit.Signal != "":
-		p.err = fmt.Errorf("the command was ended by %s", exit.Signal)
-	case exit.Code != nil:
-		p.err = fmt.Errorf("the command ended with exit code %d", *exit.Code)
-	default:
-		p.err = errors.New("the command ended")
-	}
-	if !p.hasNetwork {
-		p.err = fmt.Errorf("%w (the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask)", p.err, p.node)
-	}
-}
-
-// endWait is how long a connection that broke waits for the end of its command, which says why.
-const endWait = 3 * time.Second
-
-// ended returns why the command ended. It waits a short time for its end.
-func (p *process) ended() error {
-	select {
-	case <-p.over:
-		return p.err
-	case <-time.After(endWait):
-		return nil
-	}
-}
-
-// maxBuffer is how many bytes of a server may wait to be read.
-const maxBuffer = 64 << 20
-
-// buffer is what a server wrote and nobody has read.
-type buffer struct {
-	mu       sync.Mutex // guards the fields below
-	ready    *sync.Cond
-	data     bytes.Buffer
-	isClosed bool
-}
-
-func (b *buffer) add(data []byte) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.data.Len()+len(data) > maxBuffer {
-		b.isClosed = true // the connection fails rather than losing a part
-	} else if !b.isClosed {
-		b.data.Write(data)
-	}
-	b.ready.Broadcast()
-}
-
-// Read blocks until there is data, or the end.
-func (b *buffer) Read(into []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for b.data.Len() == 0 && !b.isClosed {
-		b.ready.Wait()
-	}
-	if b.data.Len() == 0 {
-		return 0, io.EOF
-	}
-	return b.data.Read(into)
-}
-
-// Close ends reads, after the data that is there.
-func (b *buffer) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.isClosed = true
-	b.ready.Broadcast()
-	return nil
-}
-
-// input writes to the standard input of a command, and waits until its machine has done so.
-type input struct {
-	p   *process
-	ctx context.Context // of the command
-}
-
-func (w *input) Write(data []byte) (int, error) {
-	args, err := protocol.Marshal(serveArgs{Session: string(w.p.call), Input: data})
-	if err != nil {
-		return 0, err
-	}
-	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: serveTool, Args: args, Direct: true}
-	if _, err := w.p.machines.Call(w.ctx, w.p.node, inv, nil); err != nil {
-		return 0, err
-	}
-	return len(data), nil
-}
-
-// Close does nothing: the end of the connection ends the command.
-func (w *input) Close() error { return nil }

@@ -1,4 +1,6 @@
-package servers
+// Package question holds the questions of MCP servers (elicitations) until the person answers them or
+// they expire.
+package question
 
 import (
 	"cmp"
@@ -6,30 +8,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
 const (
-	// questionLimit is how long a question of a server waits for the person if the settings let
-	// approvals wait forever.
-	questionLimit = 15 * time.Minute
-	maxQuestions  = 20 // of all servers
-	maxFields     = 50
-	maxMessage    = 2_000 // characters
+	maxQuestions = 20 // of all servers
+	maxFields    = 50
+	maxText      = 2_000 // characters
+	maxTitle     = 100   // characters
 )
 
-// questions are the questions of servers that wait for the person. They are safe for concurrent use.
-type questions struct {
-	changed func()
+// List are the questions of servers that wait for the person. It is safe for concurrent use.
+type List struct {
+	changed func() // a question was added or closed
 
 	mu   sync.Mutex // guards open
 	open []*question
@@ -40,7 +37,11 @@ type question struct {
 	answered chan protocol.ServerAnswerParams // has room for the answer
 }
 
-func (q *questions) list() []protocol.ServerQuestion {
+// New returns an empty list. changed is called after each change.
+func New(changed func()) *List { return &List{changed: changed} }
+
+// All returns the questions, oldest first.
+func (q *List) All() []protocol.ServerQuestion {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	list := make([]protocol.ServerQuestion, len(q.open))
@@ -50,8 +51,9 @@ func (q *questions) list() []protocol.ServerQuestion {
 	return list
 }
 
-// answer answers a question; the first answer counts.
-func (q *questions) answer(p protocol.ServerAnswerParams) error {
+// Answer answers a question; the first answer counts. Errors are protocol.ErrBadRequest for values
+// that do not fit, and protocol.ErrNotFound.
+func (q *List) Answer(p protocol.ServerAnswerParams) error {
 	if !slices.Contains([]string{"accept", "decline", "cancel"}, p.Action) {
 		return protocol.ErrBadRequest.With("action must be accept, decline or cancel")
 	}
@@ -72,8 +74,9 @@ func (q *questions) answer(p protocol.ServerAnswerParams) error {
 	return nil
 }
 
-// ask asks the person, and waits until the question is answered or expires, or ctx ends.
-func (q *questions) ask(ctx context.Context, one protocol.ServerQuestion) protocol.ServerAnswerParams {
+// Ask asks the person, and waits until the question is answered or expires, or ctx ends: then the
+// action is cancel.
+func (q *List) Ask(ctx context.Context, one protocol.ServerQuestion) protocol.ServerAnswerParams {
 	cancelled := protocol.ServerAnswerParams{Action: "cancel"}
 	w := &question{ServerQuestion: one, answered: make(chan protocol.ServerAnswerParams, 1)}
 	q.mu.Lock()
@@ -99,42 +102,6 @@ func (q *questions) ask(ctx context.Context, one protocol.ServerQuestion) protoc
 	case <-ctx.Done():
 	}
 	return cancelled
-}
-
-// elicit asks the person what a server wants to know.
-func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	limit := cmp.Or(time.Duration(s.m.o.Config.Get().Approvals.Timeout)*time.Millisecond, questionLimit)
-	now := time.Now()
-	call, report := s.calls.only()
-	q := protocol.ServerQuestion{
-		ID: protocol.NewID(), Server: s.name, Call: call, Message: display.Clip(r.Params.Message, maxMessage), CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(limit).UnixMilli(),
-	}
-	if r.Params.Mode == "url" || r.Params.URL != "" {
-		u, err := url.Parse(r.Params.URL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			s.log.addf("A question was declined: its address is not a web address")
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		}
-		q.URL = u.String()
-	} else {
-		fields, err := readFields(r.Params.RequestedSchema)
-		if err != nil {
-			s.log.addf("A question was declined: %v", err)
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		}
-		q.Fields = fields
-	}
-	if report != nil {
-		report(protocol.ToolProgress{CallID: call, Tail: "Waiting for your answer to the server " + string(s.name)})
-	}
-	a := s.m.questions.ask(ctx, q)
-	out := &mcp.ElicitResult{Action: a.Action}
-	if a.Action == "accept" && q.URL == "" {
-		if out.Content = a.Values; out.Content == nil {
-			out.Content = map[string]any{}
-		}
-	}
-	return out, nil
 }
 
 // property is a field in the schema of a question.
@@ -166,9 +133,9 @@ type option struct {
 	Title string `json:"title"`
 }
 
-// readFields reads the fields of a question from its schema, which is an object without nesting: the
+// Fields reads the fields of a question from its schema, which is an object without nesting: the
 // required ones first, in the order of the schema, then the others by name.
-func readFields(schema any) ([]protocol.Field, error) {
+func Fields(schema any) ([]protocol.Field, error) {
 	raw, err := protocol.Marshal(schema)
 	if err != nil {
 		return nil, err
@@ -203,7 +170,7 @@ func readFields(schema any) ([]protocol.Field, error) {
 
 // field returns the field without its name.
 func (p property) field() (protocol.Field, error) {
-	f := protocol.Field{Title: display.Line(p.Title, maxTitle), Description: display.Line(p.Description, maxMessage), Default: p.Default}
+	f := protocol.Field{Title: display.Line(p.Title, maxTitle), Description: display.Line(p.Description, maxText), Default: p.Default}
 	switch p.Type {
 	case "string":
 		f.Kind, f.Min, f.Max = "text", p.MinLength, p.MaxLength
