@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ import (
 	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
@@ -85,6 +87,7 @@ type Gateway struct {
 	transfers *transfer.Engine
 	devices   *pairing.Manager
 	apps      *apps.Apps
+	servers   *servers.Manager
 	catalog   *catalog.Catalog
 	mcp       *mcp.Server
 	install   *install.Server // nil if the path of this program is unknown
@@ -147,6 +150,9 @@ func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
 
 // configChanged passes a changed setting to the parts that do not read it each time.
 func (g *Gateway) configChanged(path string) {
+	if path == "mcp" || strings.HasPrefix(path, "mcp.") {
+		g.servers.Reload()
+	}
 	switch path {
 	case "auth.token":
 		if v, ok := g.config.Secret(path); ok {
