@@ -10,17 +10,21 @@ import (
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/tools"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
-// connectRequest is a device that asks to be paired, or an app that asks to connect.
+// connectRequest is a device that asks to be paired, an app that asks to connect, or the question of
+// an MCP server.
 type connectRequest struct {
 	id, title string
 	build     func(notNow func()) *widgets.Question
+	onClose   func() // answers the request when the person closes the window; nil puts it off
 }
 
 // connectWindow asks the person, in a window of its own, whether a device may be paired or an app
-// may connect.
+// may connect, and what a server asks.
 type connectWindow struct {
 	ui     *ui
 	window fyne.Window    // nil while no request is shown
@@ -33,16 +37,27 @@ type connectWindow struct {
 func (c *connectWindow) requests(v state.View) (list []connectRequest) {
 	app := c.ui.backend.state
 	for _, r := range v.PairRequests() {
-		list = append(list, connectRequest{r.ID, state.RequestTitle(r), func(notNow func()) *widgets.Question {
+		list = append(list, connectRequest{id: r.ID, title: state.RequestTitle(r), build: func(notNow func()) *widgets.Question {
 			return nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
 		}})
 	}
 	for _, r := range v.Apps.Consents {
-		list = append(list, connectRequest{r.ID, state.ConsentTitle(r), func(notNow func()) *widgets.Question {
+		list = append(list, connectRequest{id: r.ID, title: state.ConsentTitle(r), build: func(notNow func()) *widgets.Question {
 			q := apps.NewConsent(r, v.Nodes, time.Now(), app.Apps.Answer, notNow)
 			q.OnResize = c.fit
 			return q
 		}})
+	}
+	for _, r := range v.ServerQuestions {
+		h := tools.QuestionHandlers{Answer: app.Servers.Answer, OpenURL: c.ui.opener.openLink}
+		list = append(list, connectRequest{
+			id: r.ID, title: state.ServerQuestionTitle(r), build: func(func()) *widgets.Question {
+				q := tools.NewQuestion(r, v, time.Now(), h)
+				q.OnResize = c.fit
+				return q
+			},
+			onClose: func() { app.Servers.Answer(protocol.ServerAnswerParams{ID: r.ID, Action: "cancel"}) },
+		})
 	}
 	return list
 }
@@ -101,8 +116,14 @@ func (c *connectWindow) fit() {
 	}
 }
 
-// putOff closes the window without an answer. The request stays on the page Needs you.
+// putOff closes the window without an answer. The request stays on the page Needs you, except that
+// of a server, which is cancelled.
 func (c *connectWindow) putOff() {
+	if cancel := c.shown.onClose; cancel != nil {
+		c.close()
+		cancel()
+		return
+	}
 	if c.later == nil {
 		c.later = make(map[string]bool)
 	}
