@@ -185,7 +185,8 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	}
 	g.servers, err = servers.Open(ctx, servers.Options{
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Version: Version,
-		Authorize: func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
+		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
+		Authorize:      func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
 	})
 	if err != nil {
 		return err

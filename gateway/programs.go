@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
@@ -39,6 +41,15 @@ func programs(g *Gateway) http.Handler {
 	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: base, Path: resourcePath})
 	mux.Handle("/oauth/", signIn)
 	mux.Handle("/.well-known/", signIn)
+	mux.HandleFunc("GET "+clientPath, func(w http.ResponseWriter, r *http.Request) {
+		raw, err := servers.ClientDocument(clientDocument(g.config.Get().API))
+		if err != nil || clientDocument(g.config.Get().API) == "" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(raw)
+	})
 	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: documents(g), Guard: guard, Version: Version}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.config.Get().API
@@ -112,6 +123,17 @@ func baseOf(g *Gateway, r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
+}
+
+// clientPath is the path of the document that describes the gateway as a client of MCP servers.
+const clientPath = "/oauth/client.json"
+
+// clientDocument returns the address of that document; empty if others cannot read it.
+func clientDocument(c config.API) string {
+	if !c.Enabled || !strings.HasPrefix(c.PublicURL, "https://") {
+		return ""
+	}
+	return strings.TrimRight(c.PublicURL, "/") + clientPath
 }
 
 // resourcePath is the path of the resource that tokens are for: MCP and REST are one.

@@ -70,8 +70,8 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 		}
 		if strings.HasPrefix(path, "mcp.servers.") { // whose parts depend on each other
 			base := `{"command": "npx"}`
-			if strings.Contains(path, ".url") || strings.Contains(path, ".headers") {
-				base = `{"url": "https://example.org/mcp"}`
+			if strings.Contains(path, ".url") || strings.Contains(path, ".headers") || strings.Contains(path, ".client") {
+				base = `{"url": "https://example.org/mcp", "clientId": "x"}`
 			}
 			if err := s.Set(t.Context(), "mcp.servers.name", json.RawMessage(base)); err != nil {
 				t.Fatal(err)
@@ -107,7 +107,7 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 		if list, _ := at.([]any); f.Items == "object" && len(list) == 1 {
 			continue
 		}
-		if strings.Contains(path, ".headers.") {
+		if strings.Contains(path, ".headers.") || strings.HasSuffix(path, ".clientSecret") {
 			want = json.RawMessage(`"` + protocol.MaskedSecret + `"`)
 		}
 		if string(got) != string(want) {

@@ -47,6 +47,8 @@ func checkServer(path string, s protocol.ServerSpec) error {
 		return bad("%s needs a command or a url", path)
 	case s.Command != "" && s.URL != "":
 		return bad("%s must have a command or a url, not both", path)
+	case s.Command != "" && (s.ClientID != "" || s.ClientSecret != ""), s.ClientID == "" && s.ClientSecret != "":
+		return bad("%s: clientId and clientSecret belong together, to a url", path)
 	case s.URL != "" && (len(s.Env) > 0 || len(s.Args) > 0 || s.Cwd != "" || s.Node != ""):
 		return bad("%s has a url: args, env, cwd and node belong to a command", path)
 	case s.Command != "" && len(s.Headers) > 0:
@@ -75,10 +77,13 @@ var (
 	secretValue = regexp.MustCompile(`^(sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ|Bearer )`)
 )
 
+// clientSecret is the name of a setting of a server that is a secret.
+const clientSecret = "clientSecret"
+
 // isSecret reports whether a variable or a header of a server is stored in the keychain: every
 // header, and each variable that looks like a secret.
 func isSecret(kind, name, value string) bool {
-	if kind == "headers" || secretName.MatchString(name) || secretValue.MatchString(value) {
+	if kind == "headers" || kind == clientSecret || secretName.MatchString(name) || secretValue.MatchString(value) {
 		return value != ""
 	}
 	u, err := url.Parse(value)
@@ -109,14 +114,15 @@ func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage
 				v[name] = hide(append(slices.Clone(at), name), part)
 			}
 		case string:
-			if len(at) != 5 || at[3] != "env" && at[3] != "headers" {
+			isClient := len(at) == 4 && at[3] == clientSecret
+			if !isClient && (len(at) != 5 || at[3] != "env" && at[3] != "headers") {
 				return v
 			}
 			name := strings.Join(at, ".")
 			if _, stored := s.Secret(name); v == protocol.MaskedSecret && !stored {
 				problem = bad("%s must be the value itself, not its placeholder %s", name, protocol.MaskedSecret)
 			}
-			if v != protocol.MaskedSecret && isSecret(at[3], at[4], v) {
+			if v != protocol.MaskedSecret && isSecret(at[3], at[len(at)-1], v) {
 				found[name] = v
 				return protocol.MaskedSecret
 			}
@@ -135,6 +141,9 @@ func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage
 func serverSecrets(c Config) map[string]bool {
 	paths := make(map[string]bool)
 	for name, spec := range c.MCP.Servers {
+		if spec.ClientSecret == protocol.MaskedSecret {
+			paths[strings.Join([]string{"mcp.servers", name, clientSecret}, ".")] = true
+		}
 		for kind, values := range map[string]map[string]string{"env": spec.Env, "headers": spec.Headers} {
 			for key, value := range values {
 				if value == protocol.MaskedSecret {
@@ -210,6 +219,9 @@ func (s *Store) Server(name protocol.ServerName) (protocol.ServerSpec, bool) {
 			out[key] = value
 		}
 		return out
+	}
+	if spec.ClientSecret == protocol.MaskedSecret {
+		spec.ClientSecret, _ = s.Secret(strings.Join([]string{"mcp.servers", string(name), clientSecret}, "."))
 	}
 	spec.Env, spec.Headers = reveal("env", spec.Env), reveal("headers", spec.Headers)
 	return spec, ok

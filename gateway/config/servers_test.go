@@ -21,7 +21,7 @@ func TestSecretsOfServersAreInTheKeychainAlone(t *testing.T) {
 	}
 	// as a whole, and then a part of it
 	set("mcp.servers", `{"hub": {"command": "npx", "env": {"API_TOKEN": "very-secret-1", "MODE": "fast", "DB": "postgres://u:very-secret-2@h/x"}}}`)
-	set("mcp.servers.web", `{"url": "https://example.org/mcp", "headers": {"X-Any": "very-secret-3"}}`)
+	set("mcp.servers.web", `{"url": "https://example.org/mcp", "headers": {"X-Any": "very-secret-3"}, "clientId": "me", "clientSecret": "very-secret-4"}`)
 	check := func(s *Store) {
 		t.Helper()
 		all, err := s.All()
@@ -30,7 +30,7 @@ func TestSecretsOfServersAreInTheKeychainAlone(t *testing.T) {
 		}
 		hub, _ := s.Server("hub")
 		web, ok := s.Server("web")
-		if hub.Env["API_TOKEN"] != "very-secret-1" || hub.Env["MODE"] != "fast" || hub.Env["DB"] != "postgres://u:very-secret-2@h/x" || !ok || web.Headers["X-Any"] != "very-secret-3" {
+		if hub.Env["API_TOKEN"] != "very-secret-1" || hub.Env["MODE"] != "fast" || hub.Env["DB"] != "postgres://u:very-secret-2@h/x" || !ok || web.Headers["X-Any"] != "very-secret-3" || web.ClientSecret != "very-secret-4" {
 			t.Errorf("the servers get %v and %v", hub.Env, web.Headers)
 		}
 	}
@@ -72,6 +72,8 @@ func TestServersThatCannotWorkAreRefused(t *testing.T) {
 		{"mcp.servers.a", `{"url": "https://u:p@e.org"}`, "password"},
 		{"mcp.servers.a", `{"url": "https://e.org", "node": "n"}`, "belong to a command"},
 		{"mcp.servers.a", `{"url": "https://e.org", "headers": {"A B": "x"}}`, "cannot be a header"},
+		{"mcp.servers.a", `{"command": "x", "clientId": "y"}`, "belong together"},
+		{"mcp.servers.a", `{"url": "https://e.org", "clientSecret": "y"}`, "belong together"},
 		{"mcp.servers.a", `{"command": "x", "env": {"A=B": "x"}}`, "cannot be a variable"},
 	} {
 		err := s.Set(t.Context(), c.path, json.RawMessage(c.value))

@@ -13,6 +13,10 @@ type ServerSpec struct {
 	Cwd     string            `json:"cwd,omitempty"`
 	URL     string            `json:"url,omitempty" url:"true"`
 	Headers map[string]string `json:"headers,omitempty"` // as Env
+	// ClientID and ClientSecret are those of Fairlead at the sign-in of a server that registers no
+	// clients by itself; the secret is masked as Env is.
+	ClientID     string `json:"clientId,omitempty"`
+	ClientSecret string `json:"clientSecret,omitempty"`
 	// Node is the machine that runs the command; empty: the gateway's own.
 	Node NodeID `json:"node,omitempty"`
 	// Disabled keeps the server's settings but does not connect to it.

@@ -4,6 +4,7 @@ package servers_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -221,5 +222,32 @@ func (as *authServer) revokeAll(t *testing.T) {
 		if err := as.apps.Revoke(t.Context(), "owner", a.ID); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestTheClientDocumentIsPublicWithAnAddress reads the document that describes Fairlead as a client.
+func TestTheClientDocumentIsPublicWithAnAddress(t *testing.T) {
+	h := openHouse(t)
+	address := "http" + strings.TrimSuffix(strings.TrimPrefix(h.gw.URL(), "ws"), "/ws") + "/oauth/client.json"
+	read := func() (int, string) {
+		t.Helper()
+		r, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(raw)
+	}
+	if status, _ := read(); status != http.StatusNotFound {
+		t.Errorf("without a public address the status is %d", status)
+	}
+	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.publicUrl", Value: []byte(`"https://me.example/"`)})
+	status, body := read()
+	if status != http.StatusOK || !strings.Contains(body, `"client_id":"https://me.example/oauth/client.json"`) || !strings.Contains(body, `"http://127.0.0.1/callback"`) {
+		t.Errorf("%d %s", status, body)
 	}
 }

@@ -41,6 +41,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if os.Getenv(scenario) != "" {
+		if err := beClient(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(tooltest.Main(m))
 }
 

@@ -50,7 +50,7 @@ type Machines interface {
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
-// Options are the parts that a [Manager] uses. All are required.
+// Options are the parts that a [Manager] uses.
 type Options struct {
 	Config   Config
 	Store    Store
@@ -60,6 +60,9 @@ type Options struct {
 	// Authorize takes the start of a command through the pipeline ([tool.Pipeline.Authorize]).
 	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
 	Version   string
+	// ClientDocument returns the public https address of [ClientDocument]; empty if there is none. It
+	// may be nil.
+	ClientDocument func() string
 }
 
 // Manager manages the MCP servers. It is safe for concurrent use.

@@ -35,10 +35,11 @@ type server struct {
 	name      protocol.ServerName
 	log       ring
 	calls     calls
-	wake      chan struct{} // holds a token when a pause should end
-	stopped   chan struct{} // closed by stop
-	stopOnce  sync.Once
-	isStarted bool // guarded by the manager's lock
+	wake      chan struct{}   // holds a token when a pause should end
+	stopped   context.Context // ends with stop
+	stop      func()          // ends the server; it does not wait
+	work      sync.WaitGroup  // reading lists after notifications
+	isStarted bool            // guarded by the manager's lock
 
 	mu       sync.Mutex // guards the fields below
 	spec     protocol.ServerSpec
@@ -55,9 +56,8 @@ type server struct {
 }
 
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
-	s := &server{
-		m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: make(chan struct{}, 1), stopped: make(chan struct{}),
-	}
+	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: make(chan struct{}, 1)}
+	s.stopped, s.stop = context.WithCancel(context.Background())
 	if spec.Disabled {
 		s.state = protocol.ServerDisabled
 	}
@@ -76,9 +76,6 @@ func (s *server) change(spec protocol.ServerSpec) {
 	defer s.mu.Unlock()
 	s.spec = spec
 }
-
-// stop ends the server. It does not wait.
-func (s *server) stop() { s.stopOnce.Do(func() { close(s.stopped) }) }
 
 var errRestart = errors.New("restarted")
 
@@ -117,13 +114,7 @@ func (s *server) machineChanged() {
 func (s *server) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-s.stopped:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(s.stopped, cancel)()
 	pause := retryMin
 	for ctx.Err() == nil {
 		if s.settings().Disabled {
@@ -229,6 +220,7 @@ func (s *server) connectOnce(ctx context.Context) error {
 		s.mu.Unlock()
 		return cmp.Or(cause, t.ended(), err)
 	}
+	defer s.work.Wait()
 	defer closeWithin(session, t)
 	return s.use(ctx, session, t)
 }
@@ -284,13 +276,11 @@ func (s *server) client() *mcp.Client {
 		Capabilities: &mcp.ClientCapabilities{ // neither roots nor sampling
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
 		},
-		ElicitationHandler:         s.elicit,
-		ElicitationCompleteHandler: func(context.Context, *mcp.ElicitationCompleteNotificationRequest) {},
-		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { go s.refreshLater(s.refresh) },
-		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
-			go s.refreshLater(s.countItems)
-		},
-		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { go s.refreshLater(s.countItems) },
+		ElicitationHandler:          s.elicit,
+		ElicitationCompleteHandler:  func(context.Context, *mcp.ElicitationCompleteNotificationRequest) {},
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { s.readLater(s.refresh) },
+		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { s.readLater(s.countItems) },
+		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.readLater(s.countItems) },
 		ProgressNotificationHandler: s.progress,
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
 			s.log.addf("%s: %v", r.Params.Level, r.Params.Data)
@@ -298,15 +288,15 @@ func (s *server) client() *mcp.Client {
 	})
 }
 
-// refreshLater reads a list again after a notification: handlers of notifications must not wait for
+// readLater reads a list again after a notification: handlers of notifications must not wait for
 // answers of the same connection.
-func (s *server) refreshLater(read func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.Background(), listLimit)
-	defer cancel()
-	if err := read(ctx); err != nil {
-		s.log.addf("Reading a list failed: %v", err)
-	}
-	s.m.publish()
+func (s *server) readLater(read func(context.Context) error) {
+	s.work.Go(func() {
+		if err := read(s.stopped); err != nil {
+			s.log.addf("Reading a list failed: %v", err)
+		}
+		s.m.publish()
+	})
 }
 
 // connected returns the connection, or protocol.ErrUnavailable.

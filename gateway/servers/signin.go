@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	neturl "net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ type login struct {
 	ClientSecret string           `json:"clientSecret,omitempty"`
 	TokenURL     string           `json:"tokenUrl"`
 	AuthStyle    oauth2.AuthStyle `json:"authStyle"`
+	Scopes       []string         `json:"scopes,omitempty"`
 	Token        *oauth2.Token    `json:"token"`
 }
 
@@ -38,7 +40,8 @@ type signIn struct {
 	server *server
 	paused *atomic.Pointer[time.Timer] // the time limit of the connection, which a person stops
 
-	authorizing sync.Mutex // one sign-in at a time
+	authorizing sync.Mutex // one sign-in at a time; guards scopes
+	scopes      []string   // requested so far: asking for more must not lose them
 
 	mu     sync.Mutex // guards the fields below
 	source oauth2.TokenSource
@@ -51,7 +54,9 @@ func (h *signIn) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	defer h.mu.Unlock()
 	if !h.isRead {
 		h.isRead = true
-		h.source = h.stored()
+		if s := h.stored(); s != nil {
+			h.source = s
+		}
 	}
 	if h.source == nil {
 		return nil, nil
@@ -99,7 +104,7 @@ func (l login) source(s *server) *savedSource {
 }
 
 // stored returns the source of the sign-in in the keychain; nil if there is none for this address.
-func (h *signIn) stored() oauth2.TokenSource {
+func (h *signIn) stored() *savedSource {
 	secret, err := h.server.m.o.Secrets.Get(signInName(h.server.name))
 	if err != nil {
 		return nil
@@ -153,6 +158,9 @@ var errSignedOut = errors.New("the sign-in did not succeed")
 func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	h.authorizing.Lock()
 	defer h.authorizing.Unlock()
+	if s := h.stored(); s != nil {
+		h.addScopes(s.login.Scopes)
+	}
 	if resp.StatusCode == http.StatusUnauthorized && h.renew() {
 		resp.Body.Close()
 		return nil
@@ -165,17 +173,17 @@ func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	back := newReturn(l)
 	defer back.close()
 	redirect := "http://" + l.Addr().String() + returnPath
-	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+	handler, err := auth.NewAuthorizationCodeHandler(h.client(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: "Fairlead", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
 			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
 		}},
-		RedirectURL: redirect, RequestRefreshToken: true,
+		RedirectURL: redirect, RequestRefreshToken: true, ScopeFilter: h.addScopes,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			return h.wait(ctx, args.URL, back)
 		},
 		NewTokenSource: h.newSource,
-	})
+	}))
 	if err != nil {
 		resp.Body.Close()
 		return err
@@ -195,10 +203,45 @@ func (h *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	return nil
 }
 
+// client adds the ways in which Fairlead can be known to an authorization server, before it registers
+// itself: by its document, or as the person registered it.
+func (h *signIn) client(c *auth.AuthorizationCodeHandlerConfig) *auth.AuthorizationCodeHandlerConfig {
+	if document := h.server.m.o.ClientDocument; document != nil && document() != "" {
+		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: document()}
+	}
+	if spec := h.server.settings(); spec.ClientID != "" {
+		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: spec.ClientID}
+		if spec.ClientSecret != "" {
+			c.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: spec.ClientSecret}
+		}
+	}
+	return c
+}
+
+// ClientDocument describes Fairlead to authorization servers that read who a client is from the
+// address that is its client ID.
+func ClientDocument(address string) ([]byte, error) {
+	return protocol.Marshal(map[string]any{
+		"client_id": address, "client_name": "Fairlead", "redirect_uris": []string{"http://127.0.0.1" + returnPath},
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none",
+	})
+}
+
+// addScopes adds scopes to those that were requested before.
+func (h *signIn) addScopes(more []string) []string {
+	for _, scope := range more {
+		if !slices.Contains(h.scopes, scope) {
+			h.scopes = append(h.scopes, scope)
+		}
+	}
+	return slices.Clone(h.scopes)
+}
+
 // newSource stores a sign-in that succeeded.
 func (h *signIn) newSource(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 	l := login{
 		URL: h.server.settings().URL, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle, Token: t,
+		Scopes: h.scopes,
 	}
 	s := l.source(h.server)
 	s.save()

@@ -113,6 +113,8 @@ func addServerCommand(o *options) *cobra.Command {
 	f.StringSliceVar(&headers, "header", nil, "a header for the address, as 'NAME: VALUE'; it goes to the keychain")
 	f.StringVar(&spec.Cwd, "folder", "", "folder to run the command in (default the machine's workspace)")
 	f.StringVar((*string)(&spec.Node), "node", "", "machine that runs the command (default the gateway's own)")
+	f.StringVar(&spec.ClientID, "client-id", "", "client ID for the sign-in at the address, if you registered Fairlead there by hand")
+	f.StringVar(&spec.ClientSecret, "client-secret", "", "the secret of that client ID; it goes to the keychain")
 	f.StringVar(&paste, "paste", "", "a JSON snippet, a command or an address")
 	return cmd
 }
