@@ -30,7 +30,7 @@ type addForm struct {
 	request int // number of the latest request for a preview
 }
 
-func (p *Page) openAdd() {
+func (p *Page) openAdd() *addForm {
 	f := &addForm{p: p, preview: container.NewStack(), name: widget.NewEntry(), run: newRunner(p.view, ""), message: newMessage(p)}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
 	f.text.TextStyle.Monospace = true
@@ -47,6 +47,7 @@ func (p *Page) openAdd() {
 		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall),
 		f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", p.back)))
 	widgets.FocusIn(p.Box, f.text)
+	return f
 }
 
 // read requests the preview of a text.

@@ -78,7 +78,7 @@ func (p *Page) openList() {
 }
 
 func (p *Page) addButton() *widgets.Button {
-	add := widgets.NewButton("Add a server…", "plus", p.openAdd)
+	add := widgets.NewButton("Add a server…", "plus", func() { p.openAdd() })
 	add.Primary = true
 	return add
 }
