@@ -68,15 +68,18 @@ func ServerState(s protocol.ServerStatus) (text string, wants bool) {
 	switch n := len(ChangedTools(s)); {
 	case s.State == protocol.ServerReady && n > 0:
 		return Plural(n, "changed tool", "changed tools"), true
-	case s.State == protocol.ServerFailed:
-		return "failed", true
-	case s.State == protocol.ServerSignIn:
-		return "needs sign-in", true
+	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
+		return stateWord(s.State), true
 	}
+	return stateWord(s.State), false
+}
+
+func stateWord(state string) string {
 	words := map[string]string{
 		protocol.ServerReady: "ready", protocol.ServerStarting: "starting", protocol.ServerDisabled: "off", protocol.ServerOffline: "machine offline",
+		protocol.ServerFailed: "failed", protocol.ServerSignIn: "needs sign-in",
 	}
-	return cmp.Or(words[s.State], s.State), false
+	return cmp.Or(words[state], state)
 }
 
 // ServerSentence explains the state of a server that is not ready, and what happens next; empty if
@@ -102,7 +105,7 @@ func endSentence(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
 	}
-	return strings.TrimRight(display.Capital(text), ".") + "."
+	return strings.TrimRight(display.Capital(text), ".;,:") + "."
 }
 
 // EffectText describes the effect of a server's tool as its server declares it.
@@ -116,7 +119,7 @@ func EffectText(e protocol.Effect) string {
 // ServerFacts lists the known facts about a server and its settings. Secrets are masked.
 func ServerFacts(v View, s protocol.ServerStatus, now time.Time) []MachineFact {
 	var list factList
-	state, _ := ServerState(s)
+	state := stateWord(s.State)
 	if s.Since > 0 {
 		state += " since " + When(s.Since, now)
 	}

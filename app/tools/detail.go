@@ -72,6 +72,8 @@ func (d *detail) show() {
 	facts := state.ServerFacts(p.view, s, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
 	drawn = d.tools.show(s) || drawn
+	widgets.SetVisible(d.problem.Box, what != "")
+	widgets.SetVisible(d.tools.Box, len(s.Tools) > 0 || s.State == protocol.ServerReady)
 	if drawn {
 		p.Box.Refresh()
 		p.Box.Refresh() // the height of wrapped text is known only after its first layout

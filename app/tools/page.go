@@ -112,7 +112,7 @@ func (p *Page) fill() {
 		case none:
 			return widgets.NewEmptyPage("settings", "No MCP servers yet",
 				"MCP servers are programs that give the agent more tools, such as for a calendar, a database or a code host. "+
-					"Fairlead asks you before it uses a tool that changes something.", p.addButton(), p.importButton())
+					"Fairlead asks you before it uses one, unless a rule allows it.", p.addButton(), p.importButton())
 		}
 		about := widgets.NewParagraph("MCP servers give the agent more tools. Fairlead asks you before it uses one, unless a rule allows it.", style.ColorMuted, style.SizeSmall)
 		return widgets.WithHeader(widgets.Inset(0, 0, style.Inside, 0, about), p.list)

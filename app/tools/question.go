@@ -36,6 +36,7 @@ func NewQuestion(in protocol.ServerQuestion, v state.View, now time.Time, h Ques
 	if in.URL != "" {
 		verb = "Open in browser"
 		host := widgets.NewParagraph(state.HostOf(in.URL), style.ColorText, style.SizeTitle)
+		host.SetStyle(fyne.TextStyle{Bold: true})
 		rows = append(rows, widgets.NewField("Host", host), widgets.NewField("Full address", widgets.NewSelectableText(in.URL)),
 			widgets.NewParagraph("Open it only if you trust this host. What you enter there goes to that page, not to Fairlead.", style.ColorMuted, style.SizeSmall))
 	} else {

@@ -52,9 +52,6 @@ func (l *toolList) rows() fyne.CanvasObject {
 	s := l.server
 	l.checks = make(map[string]*widget.Check)
 	if len(s.Tools) == 0 {
-		if s.State != protocol.ServerReady {
-			return widgets.Col(0)
-		}
 		return widgets.Col(style.Gap, widgets.NewSectionHeading("TOOLS"), widgets.NewParagraph("This server has no tools.", style.ColorMuted, "text"))
 	}
 	var actions []fyne.CanvasObject
