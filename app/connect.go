@@ -11,15 +11,18 @@ import (
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/tools"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
-// connectRequest is a device that asks to be paired, an app that asks to connect, or a machine that
-// offers more than was allowed.
+// connectRequest is a device that asks to be paired, an app that asks to connect, a machine that
+// offers more than was allowed, or the question of an MCP server.
 type connectRequest struct {
 	id, title string
 	hasLimit  bool // it ends at a time
 	build     func(notNow func()) *widgets.Question
+	onClose   func() // answers the request when the person closes the window; nil puts it off
 }
 
 // connectWindow asks the person such a question in a window of its own.
@@ -35,16 +38,27 @@ type connectWindow struct {
 func (c *connectWindow) requests(v state.View) (list []connectRequest) {
 	app := c.ui.backend.state
 	for _, r := range v.Pairing.Requests {
-		list = append(list, connectRequest{r.ID, state.RequestTitle(r), r.ExpiresAt > 0, func(notNow func()) *widgets.Question {
+		list = append(list, connectRequest{id: r.ID, title: state.RequestTitle(r), hasLimit: r.ExpiresAt > 0, build: func(notNow func()) *widgets.Question {
 			return nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
 		}})
 	}
 	for _, r := range v.Apps.Consents {
-		list = append(list, connectRequest{r.ID, state.ConsentTitle(r), true, func(notNow func()) *widgets.Question {
+		list = append(list, connectRequest{id: r.ID, title: state.ConsentTitle(r), hasLimit: true, build: func(notNow func()) *widgets.Question {
 			q := apps.NewConsent(r, v.Nodes, time.Now(), app.Apps.Answer, notNow)
 			q.OnResize = c.fit
 			return q
 		}})
+	}
+	for _, r := range v.ServerQuestions {
+		h := tools.QuestionHandlers{Answer: app.Servers.Answer, OpenURL: c.ui.opener.openLink}
+		list = append(list, connectRequest{
+			id: r.ID, title: state.ServerQuestionTitle(r), hasLimit: true, build: func(func()) *widgets.Question {
+				q := tools.NewQuestion(r, v, time.Now(), h)
+				q.OnResize = c.fit
+				return q
+			},
+			onClose: func() { app.Servers.Answer(protocol.ServerAnswerParams{ID: r.ID, Action: "cancel"}) },
+		})
 	}
 	slices.SortStableFunc(list, func(a, b connectRequest) int {
 		if a.hasLimit == b.hasLimit {
@@ -109,8 +123,14 @@ func (c *connectWindow) fit() {
 	}
 }
 
-// putOff closes the window without an answer. The request stays on the page Needs you.
+// putOff closes the window without an answer. The request stays on the page Needs you, except that
+// of a server, which is cancelled.
 func (c *connectWindow) putOff() {
+	if cancel := c.shown.onClose; cancel != nil {
+		c.close()
+		cancel()
+		return
+	}
 	if c.later == nil {
 		c.later = make(map[string]bool)
 	}

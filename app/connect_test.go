@@ -158,3 +158,39 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 		t.Error("the window asks about nothing")
 	}
 }
+
+func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Approvals, v.Pairing.Requests = nil, nil
+	v.ServerQuestions = []protocol.ServerQuestion{{
+		ID: "q", Server: "docs", Message: "Which branch?", ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
+		Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
+	}}
+	u.update(v)
+	if u.connect.window == nil || u.connect.window.Title() != "“docs” asks you a question" {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.connect.window.Content(), "Which branch?", "Branch", "left", "Decline", "Send in 2 s")
+	pagetest.Shot(t, u.connect.window, "server-question")
+	want(`show connect-q "“docs” asks you a question" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "“docs” asks you a question\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.approvals.openInbox()
+	pagetest.Shows(t, u.nav.box, "“docs” asks you a question", "Which branch?")
+	tray := state.TrayOf(v)
+	if tray.Needs != 1 || tray.Items[2].Items[0].Request != "q" {
+		t.Errorf("the tray needs %d: %+v", tray.Needs, tray.Items[2])
+	}
+
+	// Closing the window cancels the question.
+	u.backend.state.Value.Update(func(s *state.View) { *s = v })
+	u.connect.putOff()
+	if n := len(u.backend.state.Value.Get().ServerQuestions); n != 0 || u.connect.window != nil {
+		t.Errorf("%d questions after closing, window %v", n, u.connect.window)
+	}
+}

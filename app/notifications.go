@@ -8,6 +8,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/notify"
 	"fairlead/app/state"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -157,6 +158,11 @@ func (ns *notifications) update(v state.View, now time.Time) {
 		id := connectPrefix + c.ID
 		want[id] = notify.Message{ID: id, Title: state.ConsentTitle(c), Body: state.ConsentText(c), Sound: ns.settings.Sound}
 	}
+	for _, q := range v.ServerQuestions {
+		id := connectPrefix + q.ID
+		text, _ := state.Reveal(display.Line(q.Message, 160))
+		want[id] = notify.Message{ID: id, Title: state.ServerQuestionTitle(q), Body: text, Sound: ns.settings.Sound}
+	}
 	for id := range ns.announced {
 		if _, waits := want[id]; !waits {
 			ns.withdraw(id)
@@ -226,5 +232,6 @@ func (ns *notifications) tick(now time.Time) {
 	}
 }
 
-// connectPrefix is the prefix of the names of notifications of devices and apps that ask to connect.
+// connectPrefix is the prefix of the names of notifications of devices and apps that ask to connect,
+// and of questions of servers.
 const connectPrefix = "connect-"

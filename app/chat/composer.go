@@ -192,6 +192,9 @@ func (c *composer) showThumbnails() {
 
 // chip shows an attachment: its picture, name and size, and a button that removes it.
 func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject {
+	if x, ok := state.AttachedItemOf(a); ok {
+		return itemChip(x, remove)
+	}
 	button := widgets.NewQuietButton("", "cross", remove)
 	button.Small, button.Muted = true, true
 	if isFileByPath(a) {
