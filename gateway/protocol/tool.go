@@ -109,6 +109,7 @@ type CallPreview struct {
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
 	Problem string         `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
+	Fault   *Fault         `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
 }
 
 // FolderAccess is a folder outside the workspace and the granted folders that a call needs. The

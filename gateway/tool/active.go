@@ -148,6 +148,7 @@ func (a *activeCall) updatePreview(ctx context.Context) (problem string, err err
 	var failed *nodes.ToolError
 	switch {
 	case errors.As(err, &failed):
+		a.record.Info.Fault = failed.Fault
 		return failed.Text, nil
 	case err != nil || !hasPreview:
 		return "", err
@@ -156,7 +157,7 @@ func (a *activeCall) updatePreview(ctx context.Context) (problem string, err err
 	// For credentials, the reason of a failure would reveal their contents: whether a text is
 	// found, or a file exists.
 	if preview.Secret == "" {
-		problem = preview.Problem
+		problem, a.record.Info.Fault = preview.Problem, preview.Fault
 	}
 	return problem, nil
 }

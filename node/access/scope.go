@@ -184,6 +184,14 @@ func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	return preview
 }
 
+// SetProblem records why a call cannot work, with its code if it has one. A nil error clears it.
+func SetProblem(p *protocol.CallPreview, err error) {
+	if p.Problem, p.Fault = "", nil; err != nil {
+		p.Problem = err.Error()
+		p.Fault, _ = errors.AsType[*protocol.Fault](err)
+	}
+}
+
 // ReadError describes why a file could not be read.
 func ReadError(p workspace.Path, err error) error {
 	if large, ok := errors.AsType[*workspace.TooLargeError](err); ok {

@@ -131,7 +131,11 @@ type checksumError struct{ path, want, have string }
 func (e *checksumError) Error() string {
 	return fmt.Sprintf("'%s' has changed: its SHA-256 is %s, not %s. Nothing was written. Read it again.", e.path, e.have, e.want)
 }
-func (e *checksumError) Unwrap() error { return workspace.ErrChanged }
+
+func (e *checksumError) Unwrap() []error {
+	f := protocol.NewFault(protocol.FaultFailedPrecondition, e.Error())
+	return []error{workspace.ErrChanged, f.With(map[string]string{"observed_sha256": e.have})}
+}
 
 // applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed
 // or none is done.

@@ -89,7 +89,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 		err = compareChecksum(p, want, preview.FileSHA256)
 	}
 	if err != nil {
-		preview.Problem = writeError(p, err).Error()
+		access.SetProblem(&preview, writeError(p, err))
 	}
 	return preview, old, p
 }

@@ -236,7 +236,7 @@ func (f *files) checkRemove(root *workspace.Root, p workspace.Path, in removeIn)
 
 func previewRemove(f *files, in removeIn) protocol.CallPreview {
 	if err := in.checkDepth(); err != nil {
-		return protocol.CallPreview{Path: in.Path, Problem: err.Error()}
+		return problem(in.Path, err)
 	}
 	return f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
 		err := f.checkRemove(s.Root, at, in)
@@ -244,7 +244,7 @@ func previewRemove(f *files, in removeIn) protocol.CallPreview {
 			err = s.Writable(at)
 		}
 		if err != nil {
-			p.Problem = err.Error()
+			access.SetProblem(p, faultOf(err))
 		}
 	})
 }
@@ -279,12 +279,9 @@ func previewMkdir(f *files, in mkdirIn) protocol.CallPreview {
 		_, _, err := s.Target(at)
 		switch {
 		case err == nil && !in.Recursive:
-			p.Problem = "'" + at.String() + "' exists already"
+			access.SetProblem(p, protocol.NewFault(protocol.FaultAlreadyExists, "'"+at.String()+"' exists already"))
 		case err == nil, errors.Is(err, iofs.ErrNotExist):
-			p.Problem = ""
-			if err := s.Writable(at); err != nil {
-				p.Problem = err.Error()
-			}
+			access.SetProblem(p, faultOf(s.Writable(at)))
 		}
 	})
 }

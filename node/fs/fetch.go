@@ -59,7 +59,7 @@ func previewFetch(f *files, in fetchIn) protocol.CallPreview {
 	p := f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
 		f.describeOld(s, p, at)
 		if _, err := in.check(); err != nil && p.Problem == "" {
-			p.Problem = err.Error()
+			access.SetProblem(p, err)
 		}
 		p.Truncated = true // the content is not known before
 	})

@@ -87,7 +87,7 @@ func exampleOf() string {
 func (f *files) preview(path string, write bool, describe func(access.Scope, *protocol.CallPreview, workspace.Path)) protocol.CallPreview {
 	if _, err := f.path(path); path == "" || err != nil {
 		if fault, ok := errors.AsType[*protocol.Fault](err); ok {
-			return protocol.CallPreview{Problem: fault.Message}
+			return problem("", fault)
 		}
 	}
 	p, err := f.Preview(path, write, func(s access.Scope) (protocol.CallPreview, error) {
@@ -99,8 +99,15 @@ func (f *files) preview(path string, write bool, describe func(access.Scope, *pr
 		return preview, nil
 	})
 	if err != nil {
-		p.Problem = err.Error()
+		access.SetProblem(&p, faultOf(err))
 	}
+	return p
+}
+
+// problem describes a call that cannot work.
+func problem(path string, err error) protocol.CallPreview {
+	p := protocol.CallPreview{Path: path}
+	access.SetProblem(&p, err)
 	return p
 }
 

@@ -102,7 +102,7 @@ func previewWrite(f *files, in writeIn) protocol.CallPreview {
 			err = changedFault(at, p.FileSHA256)
 		}
 		if err != nil {
-			p.Problem = err.Error()
+			access.SetProblem(p, err)
 			return
 		}
 		p.Truncated = true // unless the change can be shown
@@ -134,12 +134,12 @@ func (f *files) describeOld(s access.Scope, p *protocol.CallPreview, at workspac
 		err = s.Writable(at)
 	}
 	if err != nil {
-		p.Problem = err.Error()
+		access.SetProblem(p, faultOf(err))
 		return
 	}
 	p.FileSHA256 = sum
 	if p.NewFile = sum == workspace.Absent; p.NewFile {
-		p.Problem = "" // that it does not exist is no problem for a write
+		access.SetProblem(p, nil) // that it does not exist is no problem for a write
 		if real, _, err := s.Target(at); err == nil || errors.Is(err, iofs.ErrNotExist) {
 			p.Path, p.Outside = real.String(), real.Outside
 		}

@@ -97,13 +97,17 @@ func (s *sessions) tool() toolkit.Tool[access.Call] {
 }
 
 // preview describes a command as Bash does; text for a running command as a command in its folder.
-func (s *sessions) preview(in commandIn) protocol.CallPreview {
+func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 	if in.CommandID != "" {
 		c, err := s.find(in)
 		if err != nil {
-			return protocol.CallPreview{Problem: err.Error()}
+			access.SetProblem(&p, err)
+			return p
 		}
 		in.Workdir = workspace.Spell(c.dir)
+	} else if err := in.check(); err != nil {
+		access.SetProblem(&p, err)
+		return p
 	}
 	return previewBash(s.ws, s.jobs, in.bash())
 }
