@@ -313,12 +313,12 @@ func (h *house) allow(a protocol.Approval, scope string) {
 }
 
 // over waits for the end of the last call of a tool.
-func (h *house) over(tool string) (c protocol.JournalEntry) {
+func (h *house) over(tool protocol.ToolName) (c protocol.JournalEntry) {
 	h.t.Helper()
-	h.until("the end of "+tool, func() bool {
+	h.until("the end of "+string(tool), func() bool {
 		list := ask(h, protocol.JournalList, protocol.JournalListParams{Limit: 50}).Calls
 		for _, one := range list {
-			if one.Tool == tool && one.EndedAt > 0 {
+			if protocol.NewToolName(one.Node, one.Tool) == tool && one.EndedAt > 0 {
 				c = one
 				return true
 			}

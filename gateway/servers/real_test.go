@@ -66,7 +66,7 @@ func TestRealServersServeTheAgent(t *testing.T) {
 				t.Errorf("the question is about %s on %s", a.Tool, a.Node)
 			}
 			h.allow(a, protocol.ScopeOnce)
-			r := h.over(c.tool)
+			r := h.over(protocol.ToolName(c.name + "__" + c.tool))
 			h.until("the answer", func() bool { return strings.Contains(h.model.last(), `"role":"tool"`) })
 			if !strings.Contains(string(r.Output), c.want) {
 				lines := ask(h, protocol.ServerLogs, protocol.ServerParams{Name: protocol.ServerName(c.name)}).Lines

@@ -127,21 +127,24 @@ func (s *server) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errRestart) {
-			s.log.addf("Restarting")
-			pause = retryMin
-			continue
-		}
 		if time.Since(began) > stableAfter {
 			pause = retryMin
 		}
-		state := protocol.ServerFailed
-		if errors.Is(err, errOffline) {
-			state = protocol.ServerOffline
+		switch {
+		case errors.Is(err, errRestart):
+			s.log.addf("Restarting")
+			pause = retryMin
+		case errors.Is(err, errOffline):
+			s.setState(protocol.ServerOffline, err)
+			if _, err := s.machine(); err != nil { // it may have come back just now
+				waitFor(ctx, retryMax, s.wake)
+			}
+			pause = retryMin
+		default:
+			s.setState(protocol.ServerFailed, err)
+			waitFor(ctx, pause, s.wake)
+			pause = min(pause*2, retryMax)
 		}
-		s.setState(state, err)
-		waitFor(ctx, pause, s.wake)
-		pause = min(pause*2, retryMax)
 	}
 }
 
@@ -218,7 +221,7 @@ func (s *server) connectOnce(ctx context.Context) error {
 		s.mu.Lock()
 		s.isLegacy = errors.Is(cause, errNoAnswer) && !isLegacy
 		s.mu.Unlock()
-		return cmp.Or(cause, t.ended(), err)
+		return t.reason(ctx, err)
 	}
 	defer s.work.Wait()
 	defer closeWithin(session, t)
@@ -244,7 +247,7 @@ func (s *server) use(ctx context.Context, session *mcp.ClientSession, t *transpo
 		s.session = nil
 	}()
 	if err := s.refresh(ctx); err != nil {
-		return cmp.Or(context.Cause(ctx), t.ended(), err)
+		return t.reason(ctx, err)
 	}
 	s.countItems(ctx)
 	s.setState(protocol.ServerReady, nil)
@@ -257,7 +260,7 @@ func (s *server) use(ctx context.Context, session *mcp.ClientSession, t *transpo
 		closeWithin(session, t) // ends Wait
 		<-over
 	}
-	return cmp.Or(context.Cause(ctx), t.ended(), err, errors.New("the server closed the connection"))
+	return cmp.Or(t.reason(ctx, err), errors.New("the server closed the connection"))
 }
 
 // connected returns the connection, or protocol.ErrUnavailable.

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,14 @@ type transport struct {
 	end func()
 	// ended returns why the server ended, or nil while it runs.
 	ended func() error
+}
+
+// reason returns why a connection ended: because ctx did, or its server, or err.
+func (t *transport) reason(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return cmp.Or(t.ended(), err)
 }
 
 // transport opens the way to the server. The caller calls its end.
