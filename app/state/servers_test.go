@@ -177,3 +177,14 @@ func TestMachinesThatCanRunAServer(t *testing.T) {
 		t.Errorf("the gateway's machine is listed twice: %v", got)
 	}
 }
+
+func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
+	text, with := FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"B": "secret", "A": "1", "C": "2"}}})
+	if text != "npx" || with != "With the variables A, B and C" {
+		t.Errorf("got %q, %q", text, with)
+	}
+	text, with = FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{URL: "https://x.org", Headers: map[string]string{"Authorization": "secret"}}})
+	if text != "https://x.org" || with != "With the header Authorization" {
+		t.Errorf("got %q, %q", text, with)
+	}
+}

@@ -175,10 +175,23 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// FoundText describes a server that can be added, in one line.
-func FoundText(f protocol.FoundServer) string {
+// FoundText returns the command or the address of a server that can be added, and what it is given.
+func FoundText(f protocol.FoundServer) (text, with string) {
 	if f.Spec.URL != "" {
-		return joinNonEmpty(" · ", f.Spec.URL, count(len(f.Spec.Headers), "header", "headers"))
+		return f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
 	}
-	return joinNonEmpty(" · ", CommandLine(f.Spec), count(len(f.Spec.Env), "variable", "variables"))
+	return CommandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
+}
+
+// namesText lists the names of variables or headers, whose values may be secret.
+func namesText(one, many string, values map[string]string) string {
+	names := slices.Sorted(maps.Keys(values))
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return one + names[0]
+	default:
+		return many + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
 }

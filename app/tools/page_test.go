@@ -234,7 +234,7 @@ func TestThePreviewShowsWhatWillBeAdded(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	f := p.adding(found()[1:2], "")
-	pagetest.Shows(t, p.Box, "WILL BE ADDED", "uvx mcp-server-fetch · 1 variable", "Runs on")
+	pagetest.Shows(t, p.Box, "WILL BE ADDED", "uvx mcp-server-fetch", "With the variable KEY", "Runs on")
 	if f.name.Text != "fetch" || f.add.Disabled() {
 		t.Errorf("name %q, disabled %v", f.name.Text, f.add.Disabled())
 	}

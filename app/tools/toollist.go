@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -97,7 +98,7 @@ func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
 }
 
 func description(text string, color fyne.ThemeColorName) fyne.CanvasObject {
-	text, _ = state.Reveal(text)
+	text, _ = state.Reveal(strings.TrimSpace(text))
 	if text == "" {
 		text, color = "No description.", style.ColorMuted
 	}
