@@ -57,7 +57,8 @@ func toolsText(s protocol.ServerStatus) string {
 	return text
 }
 
-// ChangedTools returns the tools of a server that wait until the person accepts their change.
+// ChangedTools returns the tools of a server that wait until the person accepts them: changed ones and
+// new ones.
 func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
 	return without(s.Tools, func(t protocol.ServerTool) bool { return !t.Changed })
 }
@@ -67,7 +68,7 @@ func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
 func ServerState(s protocol.ServerStatus) (text string, wants bool) {
 	switch n := len(ChangedTools(s)); {
 	case s.State == protocol.ServerReady && n > 0:
-		return Plural(n, "changed tool", "changed tools"), true
+		return Plural(n, "tool", "tools") + " to accept", true
 	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
 		return stateWord(s.State), true
 	}
@@ -98,6 +99,17 @@ func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
 		return "The server is off.", "Its settings stay, and the agent does not get its tools."
 	}
 	return "", ""
+}
+
+// ToolChange says why the agent does not get a tool of [ChangedTools].
+func ToolChange(t protocol.ServerTool) string {
+	switch t.Before {
+	case "":
+		return "This tool is new or has changed. The agent gets it after you accept it."
+	case t.Description:
+		return "The inputs of this tool or its effect have changed. The agent gets it again after you accept the change."
+	}
+	return "The description of this tool has changed. The agent gets it again after you accept the change."
 }
 
 // endSentence turns a text into a sentence with a full stop.
