@@ -73,7 +73,7 @@ func TestAServerIsDescribedInALine(t *testing.T) {
 	}{
 		{name: "ready", in: protocol.ServerStatus{Name: "m", State: protocol.ServerReady, Title: "Memory", Spec: protocol.ServerSpec{Command: "npx"}, Tools: []protocol.ServerTool{on, {Name: "b"}}}, line: "Memory · runs on Laptop · 2 tools, 1 off", state: "ready"},
 		{name: "one tool", in: protocol.ServerStatus{Name: "web", State: protocol.ServerReady, Title: "Web", Spec: protocol.ServerSpec{URL: "https://mcp.example.org/mcp"}, Tools: []protocol.ServerTool{on}}, line: "mcp.example.org · 1 tool", state: "ready"},
-		{name: "changed", in: protocol.ServerStatus{State: protocol.ServerReady, Spec: protocol.ServerSpec{Node: "nas"}, Tools: []protocol.ServerTool{{Changed: true, Enabled: true}}}, line: "runs on NAS · 1 tool", state: "1 changed tool", wants: true},
+		{name: "changed", in: protocol.ServerStatus{State: protocol.ServerReady, Spec: protocol.ServerSpec{Node: "nas"}, Tools: []protocol.ServerTool{{Changed: true, Enabled: true}}}, line: "runs on NAS · 1 tool", state: "1 tool to accept", wants: true},
 		{name: "failed", in: protocol.ServerStatus{State: protocol.ServerFailed, Error: "npx: not found"}, line: "npx: not found", state: "failed", what: "The server does not work. Npx: not found. Fairlead tries again by itself.", wants: true},
 		{name: "sign-in", in: protocol.ServerStatus{State: protocol.ServerSignIn, Spec: protocol.ServerSpec{URL: "https://x.org"}}, line: "x.org", state: "needs sign-in", what: "You have to sign in. The server asks who you are. Sign in with your browser, and then come back here.", wants: true},
 		{name: "offline", in: protocol.ServerStatus{State: protocol.ServerOffline, Spec: protocol.ServerSpec{Command: "x", Node: "nas"}}, line: "runs on NAS", state: "machine offline", what: "NAS is offline. The server starts when its machine is back."},
@@ -175,5 +175,28 @@ func TestMachinesThatCanRunAServer(t *testing.T) {
 	}
 	if got := RunnerChoices(v, "laptop"); len(got) != 2 {
 		t.Errorf("the gateway's machine is listed twice: %v", got)
+	}
+}
+
+func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
+	text, with := FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"B": "secret", "A": "1", "C": "2"}}})
+	if text != "npx" || with != "With the variables A, B and C" {
+		t.Errorf("got %q, %q", text, with)
+	}
+	text, with = FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{URL: "https://x.org", Headers: map[string]string{"Authorization": "secret"}}})
+	if text != "https://x.org" || with != "With the header Authorization" {
+		t.Errorf("got %q, %q", text, with)
+	}
+}
+
+func TestEveryChangeOfAToolHasWords(t *testing.T) {
+	for _, c := range []struct{ before, now, want string }{
+		{"", "a", "This tool is new or has changed."},
+		{"a", "a", "The inputs of this tool or its effect have changed."},
+		{"a", "b", "The description of this tool has changed."},
+	} {
+		if got := ToolChange(protocol.ServerTool{Before: c.before, Description: c.now}); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q to %q: got %q", c.before, c.now, got)
+		}
 	}
 }

@@ -57,7 +57,8 @@ func toolsText(s protocol.ServerStatus) string {
 	return text
 }
 
-// ChangedTools returns the tools of a server that wait until the person accepts their change.
+// ChangedTools returns the tools of a server that wait until the person accepts them: changed ones and
+// new ones.
 func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
 	return without(s.Tools, func(t protocol.ServerTool) bool { return !t.Changed })
 }
@@ -67,7 +68,7 @@ func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
 func ServerState(s protocol.ServerStatus) (text string, wants bool) {
 	switch n := len(ChangedTools(s)); {
 	case s.State == protocol.ServerReady && n > 0:
-		return Plural(n, "changed tool", "changed tools"), true
+		return Plural(n, "tool", "tools") + " to accept", true
 	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
 		return stateWord(s.State), true
 	}
@@ -98,6 +99,17 @@ func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
 		return "The server is off.", "Its settings stay, and the agent does not get its tools."
 	}
 	return "", ""
+}
+
+// ToolChange says why the agent does not get a tool of [ChangedTools].
+func ToolChange(t protocol.ServerTool) string {
+	switch t.Before {
+	case "":
+		return "This tool is new or has changed. The agent gets it after you accept it."
+	case t.Description:
+		return "The inputs of this tool or its effect have changed. The agent gets it again after you accept the change."
+	}
+	return "The description of this tool has changed. The agent gets it again after you accept the change."
 }
 
 // endSentence turns a text into a sentence with a full stop.
@@ -175,10 +187,23 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// FoundText describes a server that can be added, in one line.
-func FoundText(f protocol.FoundServer) string {
+// FoundText returns the command or the address of a server that can be added, and what it is given.
+func FoundText(f protocol.FoundServer) (text, with string) {
 	if f.Spec.URL != "" {
-		return joinNonEmpty(" · ", f.Spec.URL, count(len(f.Spec.Headers), "header", "headers"))
+		return f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
 	}
-	return joinNonEmpty(" · ", CommandLine(f.Spec), count(len(f.Spec.Env), "variable", "variables"))
+	return CommandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
+}
+
+// namesText lists the names of variables or headers, whose values may be secret.
+func namesText(one, many string, values map[string]string) string {
+	names := slices.Sorted(maps.Keys(values))
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return one + names[0]
+	default:
+		return many + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
 }

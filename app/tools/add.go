@@ -102,10 +102,14 @@ func (f *addForm) show(problem string) {
 
 // foundRow describes a server that can be added.
 func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
-	text, _ := state.Reveal(state.FoundText(s))
+	text, with := state.FoundText(s)
+	text, _ = state.Reveal(text)
 	line := widgets.NewParagraph(text, style.ColorText, style.SizeSmall)
 	line.SetStyle(fyne.TextStyle{Monospace: true})
 	rows := []fyne.CanvasObject{line}
+	if with, _ = state.Reveal(with); with != "" {
+		rows = append(rows, widgets.NewParagraph(with, style.ColorMuted, style.SizeSmall))
+	}
 	if withName {
 		rows = append([]fyne.CanvasObject{widgets.NewParagraph(string(s.Name), style.ColorText, "text")}, rows...)
 	}

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -97,7 +98,7 @@ func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
 }
 
 func description(text string, color fyne.ThemeColorName) fyne.CanvasObject {
-	text, _ = state.Reveal(text)
+	text, _ = state.Reveal(strings.TrimSpace(text))
 	if text == "" {
 		text, color = "No description.", style.ColorMuted
 	}
@@ -106,16 +107,14 @@ func description(text string, color fyne.ThemeColorName) fyne.CanvasObject {
 
 // changedRow shows the accepted description beside the new one, or above it in a narrow window.
 func (l *toolList) changedRow(t protocol.ServerTool, check, effect fyne.CanvasObject) fyne.CanvasObject {
-	note := "The server changed this tool. The agent gets it again after you accept the change."
-	if t.Before == t.Description {
-		note = "The server changed the inputs of this tool. The agent gets it again after you accept the change."
+	text := description(t.Description, style.ColorText)
+	if t.Before != "" && t.Before != t.Description {
+		text = container.New(&pairLayout{}, widgets.NewField("Accepted", description(t.Before, style.ColorMuted)), widgets.NewField("New", text))
 	}
-	before := widgets.NewField("Accepted", description(t.Before, style.ColorMuted))
-	after := widgets.NewField("New", description(t.Description, style.ColorText))
 	accept := widgets.NewButton("Accept", "check", func() { l.accept(t.Name) })
 	content := widgets.Col(style.Inside, check,
-		widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(note, style.ColorText, style.SizeSmall)),
-		container.New(&pairLayout{}, before, after), effect, widgets.Row(style.Inside, -1, accept))
+		widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.ToolChange(t), style.ColorText, style.SizeSmall)),
+		text, effect, widgets.Row(style.Inside, -1, accept))
 	return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 		widgets.Inset(style.Inside, style.Group, style.Group, style.Inside, content))
 }
