@@ -63,8 +63,12 @@ type Questions struct {
 	list []*Question
 }
 
-// NewQuestions creates an empty list.
-func NewQuestions() *Questions { return &Questions{Box: container.NewVBox()} }
+// NewQuestions creates an empty list. It is hidden while it is empty, so that it makes no gap.
+func NewQuestions() *Questions {
+	l := &Questions{Box: container.NewVBox()}
+	l.Box.Hide()
+	return l
+}
 
 // Update shows the questions with these IDs. Those that are shown already stay as they are; create
 // makes the one at a position.
@@ -87,6 +91,7 @@ func (l *Questions) Update(ids []string, create func(i int) *Question) {
 		l.Box.Add(Inset(0, 0, style.Inside, 0, container.NewStack(NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 			Inset(style.Inside, style.Group, style.Inside, style.Group, q.Box))))
 	}
+	SetVisible(l.Box, len(l.list) > 0)
 	l.Box.Refresh()
 }
 
