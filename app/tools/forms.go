@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"context"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -9,8 +11,6 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
-
-	"context"
 )
 
 // openForm shows a form. close is what Back and Cancel do.
