@@ -119,6 +119,7 @@ func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey)
 	case b.filter.Tag != "":
 		head = strings.ToUpper(b.filter.Tag)
 	}
+	before := len(rows)
 	rows = append(rows, row{heading: head})
 	if b.filter != (state.ChatFilter{}) {
 		item := widgets.SidebarItem{Icon: "back", Title: "All chats"}
@@ -148,6 +149,9 @@ func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey)
 	case n > 0:
 		item := widgets.SidebarItem{Icon: "archive", Title: "Archived", Detail: fmt.Sprint(n), Muted: true}
 		rows = append(rows, row{item: item, tap: func() { b.setFilter(state.ChatFilter{Archived: true}) }})
+	}
+	if len(rows) == before+1 {
+		return rows[:before] // no heading without chats
 	}
 	return rows
 }

@@ -244,3 +244,16 @@ func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
 		t.Error("the heading is not reused")
 	}
 }
+
+func TestListWithoutChatsHasNoHeading(t *testing.T) {
+	u := newTestUI(t)
+	u.main.key = ""
+	u.update(state.View{Loaded: true})
+	if got := headings(u); got != "" {
+		t.Errorf("headings %q", got)
+	}
+	u.update(state.View{Loaded: true, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}})
+	if got := headings(u); !strings.HasPrefix(got, "CHATS") {
+		t.Errorf("headings with a chat: %q", got)
+	}
+}

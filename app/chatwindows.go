@@ -60,7 +60,7 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	w.SetPadded(false)
 	c := newConversation(cw.ui, w)
 	cw.windows[key] = c
-	c.toast = widgets.NewToast()
+	c.toast = widgets.NewToast(func() { c.foot.Layout.Layout(c.foot.Objects, c.foot.Size()) })
 	c.foot = container.New(&toastLayout{c.pane}, c.toast)
 	w.SetContent(container.NewStack(c.pane, c.foot))
 	last := cw.ui.backend.prefs.get()

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -10,17 +11,21 @@ import (
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/tools"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
-// connectRequest is a device that asks to be paired, or an app that asks to connect.
+// connectRequest is a device that asks to be paired, an app that asks to connect, a machine that
+// offers more than was allowed, or the question of an MCP server.
 type connectRequest struct {
 	id, title string
+	hasLimit  bool // it ends at a time
 	build     func(notNow func()) *widgets.Question
+	onClose   func() // answers the request when the person closes the window; nil puts it off
 }
 
-// connectWindow asks the person, in a window of its own, whether a device may be paired or an app
-// may connect.
+// connectWindow asks the person such a question in a window of its own.
 type connectWindow struct {
 	ui     *ui
 	window fyne.Window    // nil while no request is shown
@@ -29,29 +34,46 @@ type connectWindow struct {
 	later  map[string]bool // requests that the person put off; they are still on the page Needs you
 }
 
-// requests returns the requests of a view that have a time limit, in the order of the list.
+// requests returns the requests of a view: first those that have a time limit.
 func (c *connectWindow) requests(v state.View) (list []connectRequest) {
 	app := c.ui.backend.state
-	for _, r := range v.PairRequests() {
-		list = append(list, connectRequest{r.ID, state.RequestTitle(r), func(notNow func()) *widgets.Question {
+	for _, r := range v.Pairing.Requests {
+		list = append(list, connectRequest{id: r.ID, title: state.RequestTitle(r), hasLimit: r.ExpiresAt > 0, build: func(notNow func()) *widgets.Question {
 			return nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
 		}})
 	}
 	for _, r := range v.Apps.Consents {
-		list = append(list, connectRequest{r.ID, state.ConsentTitle(r), func(notNow func()) *widgets.Question {
+		list = append(list, connectRequest{id: r.ID, title: state.ConsentTitle(r), hasLimit: true, build: func(notNow func()) *widgets.Question {
 			q := apps.NewConsent(r, v.Nodes, time.Now(), app.Apps.Answer, notNow)
 			q.OnResize = c.fit
 			return q
 		}})
 	}
+	for _, r := range v.ServerQuestions {
+		h := tools.QuestionHandlers{Answer: app.Servers.Answer, OpenURL: c.ui.opener.openLink}
+		list = append(list, connectRequest{
+			id: r.ID, title: state.ServerQuestionTitle(r), hasLimit: true, build: func(func()) *widgets.Question {
+				q := tools.NewQuestion(r, v, time.Now(), h)
+				q.OnResize = c.fit
+				return q
+			},
+			onClose: func() { app.Servers.Answer(protocol.ServerAnswerParams{ID: r.ID, Action: "cancel"}) },
+		})
+	}
+	slices.SortStableFunc(list, func(a, b connectRequest) int {
+		if a.hasLimit == b.hasLimit {
+			return 0
+		}
+		return widgets.Choose(a.hasLimit, -1, 1)
+	})
 	return list
 }
 
-// update shows the oldest request, and closes the window when it is no longer pending.
+// update shows the most urgent request, and closes the window when it is no longer pending.
 func (c *connectWindow) update(v state.View) {
 	var first *connectRequest
 	for _, r := range c.requests(v) {
-		if c.window != nil && c.shown.id == r.id {
+		if c.window != nil && c.shown.id == r.id && (r.hasLimit || first == nil) {
 			return
 		}
 		if first == nil && !c.later[r.id] {
@@ -101,8 +123,14 @@ func (c *connectWindow) fit() {
 	}
 }
 
-// putOff closes the window without an answer. The request stays on the page Needs you.
+// putOff closes the window without an answer. The request stays on the page Needs you, except that
+// of a server, which is cancelled.
 func (c *connectWindow) putOff() {
+	if cancel := c.shown.onClose; cancel != nil {
+		c.close()
+		cancel()
+		return
+	}
 	if c.later == nil {
 		c.later = make(map[string]bool)
 	}
@@ -118,8 +146,7 @@ func (c *connectWindow) close() {
 	}
 }
 
-// review shows a request in front: in the window if it has a time limit, otherwise on the page
-// Needs you.
+// review shows a request in front, or the page Needs you if it is no longer pending.
 func (c *connectWindow) review(id string) {
 	for _, r := range c.requests(c.ui.view) {
 		if r.id == id {

@@ -27,7 +27,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	want := f.wants(t)
 	v := sample()
 	v.Approvals = nil
-	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower"), {ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
+	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower")}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -37,11 +37,11 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	}
 	pagetest.Shows(t, u.connect.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
 	want(`show connect-r "Pair “tower”?" allow false deny false`)
-	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\nAllow more on “nas”?\n") {
+	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
 	u.approvals.openInbox()
-	pagetest.Shows(t, u.nav.box, "Pair “tower”?", "Allow more on “nas”?", "the tool Write")
+	pagetest.Shows(t, u.nav.box, "Pair “tower”?")
 	pagetest.Shot(t, u.connect.window, "pairing")
 
 	// Put off, the request stays on the page, and can be shown again.
@@ -70,6 +70,41 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 		t.Error("the window asks about nothing")
 	}
 	pagetest.Shows(t, u.nav.box, "Nothing needs you")
+}
+
+func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Approvals = nil
+	v.Pairing.Requests = []protocol.DeviceRequest{{ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
+	u.update(v)
+	if u.connect.window == nil {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.connect.window.Content(), "Allow more on “nas”?", "the tool Write", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.connect.window, "widen")
+	want(`show connect-w "Allow more on “nas”?" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Allow more on “nas”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.approvals.openInbox()
+	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
+
+	// A request with a time limit comes first, and this one again after it.
+	widen := v.Pairing.Requests
+	v.Pairing.Requests = append(widen, pairRequest("r", "tower"))
+	u.update(v)
+	if got := u.connect.window.Title(); got != "Pair “tower”?" {
+		t.Errorf("the window asks %q", got)
+	}
+	v.Pairing.Requests = widen
+	u.update(v)
+	if got := u.connect.window.Title(); got != "Allow more on “nas”?" {
+		t.Errorf("the window asks %q", got)
+	}
 }
 
 func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {
@@ -121,5 +156,41 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
+	}
+}
+
+func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Approvals, v.Pairing.Requests = nil, nil
+	v.ServerQuestions = []protocol.ServerQuestion{{
+		ID: "q", Server: "docs", Message: "Which branch?", ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
+		Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
+	}}
+	u.update(v)
+	if u.connect.window == nil || u.connect.window.Title() != "“docs” asks you a question" {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.connect.window.Content(), "Which branch?", "Branch", "left", "Decline", "Send in 2 s")
+	pagetest.Shot(t, u.connect.window, "server-question")
+	want(`show connect-q "“docs” asks you a question" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "“docs” asks you a question\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.approvals.openInbox()
+	pagetest.Shows(t, u.nav.box, "“docs” asks you a question", "Which branch?")
+	tray := state.TrayOf(v)
+	if tray.Needs != 1 || tray.Items[2].Items[0].Request != "q" {
+		t.Errorf("the tray needs %d: %+v", tray.Needs, tray.Items[2])
+	}
+
+	// Closing the window cancels the question.
+	u.backend.state.Value.Update(func(s *state.View) { *s = v })
+	u.connect.putOff()
+	if n := len(u.backend.state.Value.Get().ServerQuestions); n != 0 || u.connect.window != nil {
+		t.Errorf("%d questions after closing, window %v", n, u.connect.window)
 	}
 }

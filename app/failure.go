@@ -29,7 +29,7 @@ func startProblem(home string, err error) (what, todo string, known bool) {
 	case isErrno(err, syscall.ENOSPC, 112), isErrno(err, syscall.EDQUOT, 39): // ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL
 		return "The disk of the data folder is full.", "Free up space on the disk of " + home + ". No saved messages were lost.", true
 	case errors.Is(err, fs.ErrPermission):
-		return "You may not write to the data folder.", "Change the permissions of " + home + ", " + elsewhere, true
+		return "Fairlead cannot write to its data folder.", "Change the permissions of " + home + ", " + elsewhere, true
 	case isErrno(err, syscall.ENOTDIR, 267): // ERROR_DIRECTORY
 		return "The data folder cannot be created.", "A file is in the way of " + home + ". Move it, " + elsewhere, true
 	}

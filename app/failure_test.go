@@ -31,7 +31,7 @@ func TestAFailedStartSaysWhyAndWhatToDo(t *testing.T) {
 	}{
 		{"read-only", &fs.PathError{Op: "mkdir", Path: "/data", Err: readOnly}, "The data folder is on a read-only disk.", "Make /data writable, or start Fairlead with another data folder"},
 		{"full", &fs.PathError{Op: "write", Path: "/data/log", Err: full}, "The disk of the data folder is full.", "Free up space on the disk of /data."},
-		{"forbidden", fmt.Errorf("open: %w", fs.ErrPermission), "You may not write to the data folder.", "Change the permissions of /data"},
+		{"forbidden", fmt.Errorf("open: %w", fs.ErrPermission), "Fairlead cannot write to its data folder.", "Change the permissions of /data"},
 		{"another", errors.New("no gateway is called attic"), "Fairlead cannot start.", "Fix the cause below"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestTheBannerExplainsAFailedStart(t *testing.T) {
 		want string
 	}{
 		{fmt.Errorf("open store: %w", full), "The disk is full. Free up space."},
-		{fmt.Errorf("open log: %w", fs.ErrPermission), "You may not write to the data folder."},
+		{fmt.Errorf("open log: %w", fs.ErrPermission), "Fairlead cannot write to its data folder."},
 		{errors.New("something else"), "something else"},
 	} {
 		if got := explained("/data", c.err).Error(); !strings.HasPrefix(got, c.want) {
@@ -77,7 +77,7 @@ func TestTheWindowOfAFailedStartOffersAnotherTry(t *testing.T) {
 	pagetest.App(t)
 	did := ""
 	o := newFailure("/data", fs.ErrPermission, func() { did += "retry " }, func() { did += "quit" })
-	pagetest.Shows(t, o, "You may not write to the data folder.", fs.ErrPermission.Error())
+	pagetest.Shows(t, o, "Fairlead cannot write to its data folder.", fs.ErrPermission.Error())
 	test.Tap(pagetest.Button(t, o, "Try again"))
 	test.Tap(pagetest.Button(t, o, "Quit"))
 	if did != "retry quit" {

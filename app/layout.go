@@ -108,8 +108,8 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// toastLayout puts the program's messages at the lower edge of a page or, in a chat, above the
-// composer; and higher up if there is an approval: the approval and its buttons must stay visible.
+// toastLayout puts the program's messages at the lower edge of a page or, in a chat, between the
+// transcript and the composer, where they cover nothing.
 type toastLayout struct{ pane *chat.Pane }
 
 func (*toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -119,6 +119,7 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if l.pane.Visible() {
 		y -= l.pane.FootHeight()
 	}
+	bottom := y
 	for _, x := range o {
 		if !x.Visible() {
 			continue
@@ -128,26 +129,12 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 			width = min(width, t.NaturalWidth())
 		}
 		height := widgets.Fit(x, width)
-		y = max(l.freePosition(y-height, height), style.Inside)
+		y = max(y-height, style.Inside)
 		x.Resize(fyne.NewSize(width, height))
 		x.Move(fyne.NewPos(float32(int((size.Width-width)/2)), y))
 		y -= style.Inside
 	}
-}
-
-// freePosition returns the lowest position from y up where an object covers no protected area.
-func (l *toastLayout) freePosition(y, height float32) float32 {
-	d := fyne.CurrentApp().Driver()
-	for again := true; again; {
-		again = false
-		for _, o := range l.pane.Questions() {
-			top := d.AbsolutePositionForObject(o).Y
-			if y < top+o.Size().Height && y+height > top {
-				y, again = top-style.Inside-height, true
-			}
-		}
-	}
-	return y
+	l.pane.Reserve(widgets.Choose(l.pane.Visible(), bottom-y, 0))
 }
 
 // sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit,

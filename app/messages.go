@@ -25,7 +25,8 @@ type messages struct {
 }
 
 func newMessages(u *ui) *messages {
-	m := &messages{ui: u, toast: widgets.NewToast(), banner: widgets.NewErrorBox(widgets.Problem{}, func() {})}
+	m := &messages{ui: u, banner: widgets.NewErrorBox(widgets.Problem{}, func() {})}
+	m.toast = widgets.NewToast(m.layout)
 	m.banner.Hide()
 	m.box = container.NewStack(m.toast, m.banner)
 	return m
@@ -113,7 +114,7 @@ const maxUndos = 5
 
 // offerUndo shows a message about a deletion with an Undo button, for its full time.
 func (m *messages) offerUndo(text string, undo func(), until time.Time) {
-	t := widgets.NewToast()
+	t := widgets.NewToast(m.layout)
 	t.ShowMessage(text, undo, time.Now(), until)
 	m.undos = append(m.undos, t)
 	if len(m.undos) > maxUndos {

@@ -8,6 +8,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/notify"
 	"fairlead/app/state"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -149,13 +150,18 @@ func (ns *notifications) update(v state.View, now time.Time) {
 		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
 	}
 	want, questions := ns.questionMessages(v)
-	for _, r := range v.PairRequests() {
+	for _, r := range v.Pairing.Requests {
 		id := connectPrefix + r.ID
 		want[id] = notify.Message{ID: id, Title: state.RequestTitle(r), Body: state.RequestText(r, now), Sound: ns.settings.Sound}
 	}
 	for _, c := range v.Apps.Consents {
 		id := connectPrefix + c.ID
 		want[id] = notify.Message{ID: id, Title: state.ConsentTitle(c), Body: state.ConsentText(c), Sound: ns.settings.Sound}
+	}
+	for _, q := range v.ServerQuestions {
+		id := connectPrefix + q.ID
+		text, _ := state.Reveal(display.Line(q.Message, 160))
+		want[id] = notify.Message{ID: id, Title: state.ServerQuestionTitle(q), Body: text, Sound: ns.settings.Sound}
 	}
 	for id := range ns.announced {
 		if _, waits := want[id]; !waits {
@@ -226,5 +232,6 @@ func (ns *notifications) tick(now time.Time) {
 	}
 }
 
-// connectPrefix is the prefix of the names of notifications of devices and apps that ask to connect.
+// connectPrefix is the prefix of the names of notifications of devices and apps that ask to connect,
+// and of questions of servers.
 const connectPrefix = "connect-"

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
 	"fairlead/app/skills"
+	"fairlead/app/tools"
 	"fairlead/app/transfers"
 	"fairlead/gateway/protocol"
 )
@@ -29,7 +30,7 @@ func (n fixedPages) foot() []page {
 // all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
 // its headings or from the settings.
 func (n fixedPages) all() []page {
-	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels(), n.apps())
+	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels(), n.tools(), n.apps())
 }
 
 func (n fixedPages) machines() page {
@@ -120,6 +121,15 @@ func (n fixedPages) apps() page {
 	return page{"link", "Connected apps", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := apps.New(ctx, n.ui.backend.state, apps.Handlers{
 			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Review: n.ui.connect.review,
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) tools() page {
+	return page{"terminal", "Tools", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := tools.New(ctx, n.ui.backend.state, tools.Handlers{
+			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, OpenURL: n.ui.opener.openLink, Review: n.ui.connect.review,
 		})
 		return p.Box, p.Back
 	}}

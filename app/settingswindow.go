@@ -83,7 +83,7 @@ func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 	for _, l := range []struct {
 		page  page
 		title string
-	}{{fixedPages{u.nav}.rules(), "Approvals and rules"}, {fixedPages{u.nav}.skills(), "Skills"}, {fixedPages{u.nav}.channels(), channelsTitle}, {fixedPages{u.nav}.apps(), "Connected apps"}} {
+	}{{fixedPages{u.nav}.rules(), "Approvals and rules"}, {fixedPages{u.nav}.skills(), "Skills"}, {fixedPages{u.nav}.channels(), channelsTitle}, {fixedPages{u.nav}.tools(), "Tools"}, {fixedPages{u.nav}.apps(), "Connected apps"}} {
 		h.Links = append(h.Links, settings.Link{Icon: l.page.icon, Title: l.title, Open: func() {
 			w.Close()
 			u.main.show()

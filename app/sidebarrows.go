@@ -96,6 +96,10 @@ func (b *sidebar) show() {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ConsentTitle(c)}
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(c.ID) }})
 	}
+	for _, q := range v.ServerQuestions {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ServerQuestionTitle(q)}
+		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
+	}
 	for _, g := range state.Inbox(v) {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(g.Approval)}
 		if n := len(g.All); n > 1 {

@@ -17,7 +17,9 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -175,7 +177,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	}
 }
 
-func TestAMessageLeavesQuestionsFree(t *testing.T) {
+func TestAMessageCoversNoQuestion(t *testing.T) {
 	u := newTestUI(t)
 	u.main.window.Resize(fyne.NewSize(520, 640))
 	v := sample()
@@ -196,25 +198,24 @@ func TestAMessageLeavesQuestionsFree(t *testing.T) {
 	u.main.showChat(chat)
 	u.messages.show("Sending a file with a name that takes some room to the machine that is called server")
 	pagetest.Shot(t, u.main.window, "shell-toast-over-questions")
-	free := func(when string) {
+	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	view := widgettest.Find(u.main.pane, func(*transcript.View) bool { return true })
+	end := func() float32 { return place(view).Y + view.Size().Height }
+	covered := func(when string) {
 		t.Helper()
-		place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-		from := place(u.messages.toast).Y
-		to := from + u.messages.toast.Size().Height
-		questions := u.main.pane.Questions()
-		if len(questions) != 2 {
-			t.Fatalf("%s: %d questions are on the screen", when, len(questions))
-		}
-		for _, o := range questions {
-			if y := place(o).Y; from < y+o.Size().Height && y < to {
-				t.Errorf("%s: the message stands from %v to %v, and a question from %v to %v", when, from, to, y, y+o.Size().Height)
-			}
+		if toast := place(u.messages.toast).Y; toast < end() {
+			t.Errorf("%s: the message covers the transcript from %v to %v", when, toast, end())
 		}
 	}
-	free("at first")
-	u.main.pane.SetDraft("a\nb\nc\nd") // the content above moves
+	covered("at first")
+	u.main.pane.SetDraft("a\nb\nc\nd") // the composer grows
 	u.tick(time.Now())
-	free("after a move")
+	covered("after a move")
+	shown := end()
+	u.messages.toast.Close()
+	if end() <= shown {
+		t.Error("the transcript does not get the place of a closed message back")
+	}
 }
 
 func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {

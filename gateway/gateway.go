@@ -15,8 +15,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/apps"
@@ -36,9 +39,11 @@ import (
 	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
+	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
@@ -54,6 +59,8 @@ type Options struct {
 	Home   string // data folder
 	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
+	// ExtendMCP is for tests of the protocol: see [mcp.Options].
+	ExtendMCP func(*sdk.Server) []string
 }
 
 // Gateway is an open gateway. Call Open, Run, StopRuns and Close once each, in this order.
@@ -80,7 +87,9 @@ type Gateway struct {
 	transfers *transfer.Engine
 	devices   *pairing.Manager
 	apps      *apps.Apps
+	servers   *servers.Manager
 	catalog   *catalog.Catalog
+	mcp       *mcp.Server
 	install   *install.Server // nil if the path of this program is unknown
 	network   *network.Listener
 	channels  *channel.Hub
@@ -90,6 +99,7 @@ type Gateway struct {
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
 	stopOnce  sync.Once
+	extendMCP func(*sdk.Server) []string // of Options
 
 	fixedStatus protocol.Status // the fields that do not change: version, start time, addresses and folders
 }
@@ -140,6 +150,9 @@ func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
 
 // configChanged passes a changed setting to the parts that do not read it each time.
 func (g *Gateway) configChanged(path string) {
+	if path == "mcp" || strings.HasPrefix(path, "mcp.") {
+		g.servers.Reload()
+	}
 	switch path {
 	case "auth.token":
 		if v, ok := g.config.Secret(path); ok {

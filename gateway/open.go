@@ -30,6 +30,7 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/servers"
 	"fairlead/gateway/session"
 	"fairlead/gateway/session/background"
 	"fairlead/gateway/skills"
@@ -52,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
+	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP}
 	for _, open := range []func() error{
 		func() error { return g.listen(o.Listen) },
 		func() error { return g.openStorage(ctx) },
@@ -182,7 +183,15 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g.tools = tool.NewRegistry(g.hub)
+	g.servers, err = servers.Open(ctx, servers.Options{
+		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Version: Version,
+		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
+		Authorize:      func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
+	})
+	if err != nil {
+		return err
+	}
+	g.tools = tool.NewRegistry(g.hub, g.servers.Toolbox())
 	g.calls = tool.New(tool.Options{
 		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: journal.New(g.store.Calls), Grants: g.store.Grants, Sessions: g.store.Sessions,
 		Bus: g.bus, Config: g.config.Get,
@@ -219,6 +228,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 			}, in.Files)
 		},
 	})...)
+	g.tools.Register(g.servers.Toolbox().FindTools())
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.transfers.Load, g.channels.Load, g.schedules.Load} {
 		if err := load(ctx); err != nil {
 			return err
@@ -237,7 +247,7 @@ func (g *Gateway) openSurface() {
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Catalog: g.catalog, Programs: programs(g),
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Programs: programs(g),
 		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/login"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
@@ -28,18 +30,30 @@ func openCatalog(g *Gateway) {
 	})
 }
 
-// programs returns the handler of MCP, REST and their sign-in.
+// programs builds the handler of MCP, REST and their sign-in.
 func programs(g *Gateway) http.Handler {
 	mux := http.NewServeMux()
 	base := func(r *http.Request) string { return baseOf(g, r) }
-	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath}
+	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
 	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
 	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: base, Path: resourcePath})
 	mux.Handle("/oauth/", signIn)
 	mux.Handle("/.well-known/", signIn)
-	mux.Handle(resourcePath, mcp.New(mcp.Options{Tools: g.catalog, Prompts: prompts{g}, Documents: documents(g), Guard: guard, Version: Version}))
+	mux.HandleFunc("GET "+clientPath, func(w http.ResponseWriter, r *http.Request) {
+		raw, err := login.ClientDocument(clientDocument(g.config.Get().API))
+		if err != nil || clientDocument(g.config.Get().API) == "" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(raw)
+	})
+	g.mcp = mcp.New(mcp.Options{
+		Tools: g.catalog, Machines: g.hub, Prompts: prompts{g}, Documents: documents(g), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
+	})
+	mux.Handle(resourcePath, g.mcp)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.config.Get().API
 		if !c.Enabled || r.TLS != nil && !c.Network {
@@ -55,12 +69,14 @@ func documents(g *Gateway) []mcp.Document {
 	return []mcp.Document{
 		{
 			URI: "fairlead://transfers", Name: "transfers", Description: "The file transfers in progress and the last ones", Scope: protocol.ScopeAllTools,
+			Changes: []string{protocol.ChangeTransfer, protocol.ChangeTransferRemoved},
 			Read: func(ctx context.Context) (any, error) {
 				return g.transfers.List(ctx, protocol.TransferListParams{History: true})
 			},
 		},
 		{
 			URI: "fairlead://journal", Name: "journal", Description: "The last 100 calls of tools", Scope: protocol.ScopeAllTools,
+			Changes: []string{protocol.ChangeCall},
 			Read: func(ctx context.Context) (any, error) {
 				list, _, err := g.store.Calls.List(ctx, protocol.JournalListParams{Limit: 100})
 				calls := make([]protocol.CallInfo, len(list))
@@ -112,6 +128,17 @@ func baseOf(g *Gateway, r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
+}
+
+// clientPath is the path of the document that describes the gateway as a client of MCP servers.
+const clientPath = "/oauth/client.json"
+
+// clientDocument returns the address of that document; empty if others cannot read it.
+func clientDocument(c config.API) string {
+	if !c.Enabled || !strings.HasPrefix(c.PublicURL, "https://") {
+		return ""
+	}
+	return strings.TrimRight(c.PublicURL, "/") + clientPath
 }
 
 // resourcePath is the path of the resource that tokens are for: MCP and REST are one.

@@ -43,6 +43,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
+	wg.Go(func() { g.mcp.Run(ctx) })
+	var servers sync.WaitGroup
+	servers.Go(func() { g.servers.Run(ctx) })
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)
@@ -60,6 +63,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	g.StopRuns(context.WithoutCancel(ctx))
 	g.catalog.Close()
 	g.transfers.Close()
+	servers.Wait() // their commands are stopped through their machines
 	g.server.Close()
 	wg.Wait()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {

@@ -25,7 +25,7 @@ const maxResult = protocol.MaxReadFrame - 1<<20
 // Process has no limit, because it ends them.
 const maxCalls = 64
 
-var unlimited = map[string]bool{"Bash": true, "Process": true, "command": true}
+var unlimited = map[string]bool{"Bash": true, "Process": true, "command": true, "serve": true}
 
 // event handles an event from the gateway. It does not block.
 func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
@@ -201,7 +201,10 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}()
 	if n.client != nil {
 		call.Chunk = func(ctx context.Context, chunk json.RawMessage) error {
-			_, err := client.Call(ctx, n.client, protocol.ReportProgress, protocol.ToolProgress{CallID: inv.CallID, Chunk: chunk})
+			ack, err := client.Call(ctx, n.client, protocol.ReportProgress, protocol.ToolProgress{CallID: inv.CallID, Chunk: chunk})
+			if err == nil && ack.Dropped {
+				err = errUnread
+			}
 			return err
 		}
 	}
@@ -214,6 +217,9 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}
 	return t.Call(ctx, call, inv.Args)
 }
+
+// errUnread means that nobody waits for the call any more.
+var errUnread = errors.New("nobody reads the result any more")
 
 // progressLimit is how long a progress report may wait for its confirmation, because the call's
 // result waits for it.

@@ -223,3 +223,33 @@ func TestBrokenEventsDoNoHarm(t *testing.T) {
 		t.Errorf("result = %+v", r)
 	}
 }
+
+// TestAServerThatNobodyReadsIsEnded plays a gateway that was killed and does not know its servers.
+func TestAServerThatNobodyReadsIsEnded(t *testing.T) {
+	g := start(t, nil)
+	l, _ := g.accept()
+	l.invoke("srv", "serve", `{"command":"cat"}`)
+	l.answer(l.next(protocol.ReportProgress.Name), protocol.Ack{OK: true})
+	l.ws.NetConn().Close()
+	receive(t, l.gone, "the end of the connection")
+	l, p := g.accept()
+	if !slices.Contains(p.Calls, "srv") {
+		t.Fatalf("it says that it has %q", p.Calls)
+	}
+	l.invoke("in", "serve", `{"session":"srv","input":"aGk="}`) // it prints something
+	seen := map[protocol.CallID]string{}
+	for len(seen) < 2 {
+		req := receive(t, l.got, "a request")
+		switch req.Method {
+		case protocol.ReportProgress.Name:
+			l.answer(req, protocol.Ack{OK: true, Dropped: true})
+		case protocol.ReturnResult.Name:
+			r := decode[protocol.ToolResultParams](t, req.Params)
+			seen[r.CallID] = r.Error
+			l.answer(req, protocol.Ack{OK: true})
+		}
+	}
+	if !strings.Contains(seen["srv"], "nobody reads the result") || seen["in"] != "" {
+		t.Errorf("results: %q", seen)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/tools"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
@@ -27,9 +28,12 @@ type InboxHandlers struct {
 	Snooze    func(...protocol.Approval)
 	Wake      func(protocol.ApprovalID)
 	Chat      func(protocol.SessionKey)
-	// Pairing answers the request of a device, and Consent that of an app.
+	// Pairing answers the request of a device, Consent that of an app, and Server the question of a
+	// server. OpenURL opens an address that a server asks to open.
 	Pairing func(id string, allow bool)
 	Consent func(protocol.ConsentAnswerParams)
+	Server  func(protocol.ServerAnswerParams)
+	OpenURL func(string)
 }
 
 // Inbox is the page of all pending approvals, of all chats and machines. It has no Allow button:
@@ -41,6 +45,7 @@ type Inbox struct {
 	machines *style.Machines
 	requests *widgets.Questions // of devices, above the approvals
 	consents *widgets.Questions // of apps, below requests
+	servers  *widgets.Questions // of MCP servers, below consents
 	rows     *fyne.Container
 	none     fyne.CanvasObject
 	list     *container.Scroll
@@ -55,9 +60,9 @@ const maxRows = 100
 
 // NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
-	in := &Inbox{h: h, machines: machines, requests: widgets.NewQuestions(), consents: widgets.NewQuestions(), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
+	in := &Inbox{h: h, machines: machines, requests: widgets.NewQuestions(), consents: widgets.NewQuestions(), servers: widgets.NewQuestions(), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing needs you", "Questions appear here, in the tray and in a window."))
-	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.consents.Box, in.rows, in.more)))
+	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.consents.Box, in.servers.Box, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
 }
@@ -67,6 +72,7 @@ func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
 	nodes.UpdateRequests(in.requests, v.Pairing.Requests, in.clock(), in.h.Pairing)
 	apps.UpdateConsents(in.consents, v.Apps.Consents, v.Nodes, in.clock(), in.h.Consent)
+	tools.UpdateQuestions(in.servers, v, in.clock(), tools.QuestionHandlers{Answer: in.h.Server, OpenURL: in.h.OpenURL})
 	widgets.SetVisible(in.none, v.Needs() == 0)
 	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0
@@ -93,6 +99,7 @@ func (in *Inbox) Update(v state.View) {
 func (in *Inbox) Tick(now time.Time) {
 	in.requests.Tick(now)
 	in.consents.Tick(now)
+	in.servers.Tick(now)
 	for i := range in.rows.Objects {
 		in.all[i].tick(now)
 	}

@@ -132,7 +132,8 @@ func askedBy(q protocol.Approval) string {
 	case state.OperatorModel:
 		s += ", the built-in operator"
 	default:
-		s += ", model " + q.AskedBy.Model
+		_, model, hasProvider := strings.Cut(q.AskedBy.Model, "/")
+		s += ", model " + widgets.Choose(hasProvider, model, q.AskedBy.Model)
 	}
 	return s
 }

@@ -45,7 +45,7 @@ func (d *Dialog) startRule(scope string) {
 	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
 	r.setExpiry(display.RuleEnds[0])
 	rows = append(rows, container.NewHBox(r.expiry, r.expiryText), r.preview,
-		widgets.NewParagraph("You can change or delete the rule on the Rules page. Some things, such as sudo, are always asked.", style.ColorMuted, style.SizeSmall))
+		widgets.NewParagraph("You can change or delete the rule under Settings › Approvals and rules. Some things, such as sudo, are always asked.", style.ColorMuted, style.SizeSmall))
 	d.enterStep(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.frame.back)
 	r.updatePreview()
 }

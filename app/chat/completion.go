@@ -114,7 +114,7 @@ func (c *completion) key(name fyne.KeyName) bool {
 	case fyne.KeyTab:
 		c.accept(c.selected)
 	case fyne.KeyReturn, fyne.KeyEnter:
-		if c.found.List[c.selected].Insert == c.before[c.found.Start:] { // it is complete: send it
+		if o := c.found.List[c.selected]; o.Item == nil && o.Insert == c.before[c.found.Start:] { // it is complete: send it
 			c.close()
 			return false
 		}
@@ -134,6 +134,11 @@ func (c *completion) key(name fyne.KeyName) bool {
 func (c *completion) accept(i int) {
 	o, word := c.found.List[i], c.before[c.found.Start:]
 	c.pane.composer.entry.replaceWord(utf8.RuneCountInString(word), o.Insert)
+	if o.Item != nil {
+		c.close()
+		c.pane.composer.attachItem(*o.Item)
+		return
+	}
 	if o.Continues() {
 		c.typed(c.before[:c.found.Start] + o.Insert)
 	}

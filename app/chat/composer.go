@@ -3,7 +3,6 @@ package chat
 import (
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// composer is the input area: text, pictures, the machine, the chat's cost, and Send or Stop.
+// composer is the input area: text, pictures and files, the machine, the chat's cost, and Send or Stop.
 type composer struct {
 	pane          *Pane
 	entry         *entry
@@ -153,7 +152,8 @@ func (c *composer) submit() {
 		return
 	}
 	c.entry.remember(text)
-	images, edited := c.images, c.edited
+	text, images := withPaths(text, c.images)
+	edited := c.edited
 	c.images = nil
 	c.entry.SetText("")
 	c.endEdit()
@@ -192,6 +192,14 @@ func (c *composer) showThumbnails() {
 
 // chip shows an attachment: its picture, name and size, and a button that removes it.
 func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject {
+	if x, ok := state.AttachedItemOf(a); ok {
+		return itemChip(x, remove)
+	}
+	button := widgets.NewQuietButton("", "cross", remove)
+	button.Small, button.Muted = true, true
+	if isFileByPath(a) {
+		return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, fileChip(a.Filename), button))
+	}
 	// an unreadable attachment shows an icon
 	raw, _ := base64.StdEncoding.DecodeString(a.Data)
 	r := drawable(a.Filename, raw)
@@ -201,8 +209,6 @@ func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject 
 	name := widgets.NewText(display.Clip(cmp.Or(a.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
 	size := widgets.NewText(display.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
 	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { c.pane.handlers.OpenImage(r) })
-	button := widgets.NewQuietButton("", "cross", remove)
-	button.Small, button.Muted = true, true
 	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, open, button))
 }
 
@@ -270,19 +276,12 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 	return items
 }
 
-// addPath attaches a picture, and inserts the path of any other file into the text.
+// addPath attaches a picture, or the path of any other file.
 func (c *composer) addPath(path string) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
 		c.pane.handlers.ReadFile(path, c.addAttachment)
 		return
 	}
-	text := c.entry.Text
-	if text != "" && !strings.HasSuffix(text, " ") && !strings.HasSuffix(text, "\n") {
-		text += " "
-	}
-	if strings.ContainsAny(path, " \t") {
-		path = fmt.Sprintf("%q", path)
-	}
-	c.entry.setText(text + path + " ")
+	c.addAttachment(fileByPath(path), nil)
 }

@@ -132,7 +132,9 @@ func newDesk(t testing.TB, width, height float32) *desk {
 			}
 			done(list)
 		},
-		PasteImage: func(done func(protocol.Attachment, error)) { done(protocol.Attachment{Filename: "pasted.png"}, nil) },
+		PasteImage: func(done func(protocol.Attachment, error)) {
+			done(protocol.Attachment{Filename: "pasted.png", MimeType: "image/png"}, nil)
+		},
 	}, &style.Machines{})
 	d.win = test.NewTempWindow(t, d.Pane)
 	d.win.SetPadded(false)

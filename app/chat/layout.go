@@ -79,7 +79,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	// The transcript extends to the window's edge, for its scroll bar; its rows have margins.
 	p.transcript.Width = width
 	p.content.Move(fyne.NewPos(0, top))
-	p.content.Resize(fyne.NewSize(size.Width, max(size.Height-top-h-margin-style.Inside, 0)))
+	p.content.Resize(fyne.NewSize(size.Width, max(size.Height-top-h-margin-style.Inside-p.reserved, 0)))
 	p.content.Layout.Layout(p.content.Objects, p.content.Size()) // its content may have a new height
 	p.headerLine.Move(fyne.NewPos(0, head))
 	p.headerLine.Resize(fyne.NewSize(size.Width, 1))

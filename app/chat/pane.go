@@ -40,6 +40,7 @@ type Pane struct {
 	headerBackground   *widgets.Background // backgrounds, and the line below the header
 	composerBackground *widgets.Background
 	headerLine         fyne.CanvasObject
+	reserved           float32 // height between the transcript and the composer, see [Pane.Reserve]
 	problemBox         *widgets.ErrorBox
 	loadingText        *widgets.Text
 	loadingSince       time.Time          // start of loading
@@ -227,7 +228,7 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	p.relayout()
 }
 
-// AddFiles attaches pictures to the next message, and inserts the paths of other files into it.
+// AddFiles attaches pictures to the next message, and the paths of other files.
 func (p *Pane) AddFiles(paths []string) {
 	p.composer.problem.Hide()
 	for _, path := range paths {
@@ -245,22 +246,17 @@ func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
 // FocusComposer focuses the text field in a window that was drawn already.
 func (p *Pane) FocusComposer() { widgets.FocusIn(p, p.composer.entry) }
 
-// Questions returns the visible cards with a pending approval.
-func (p *Pane) Questions() []fyne.CanvasObject {
-	if !p.Visible() {
-		return nil
-	}
-	var list []fyne.CanvasObject
-	for _, r := range p.transcript.VisibleRows() {
-		if card, ok := r.(*row).content.(*transcript.CallCard); ok && card.CanAnswer() {
-			list = append(list, card)
-		}
-	}
-	return list
-}
-
 // FootHeight returns the height of the composer and of the space around it.
 func (p *Pane) FootHeight() float32 { return p.Size().Height - p.composer.box.Position().Y }
+
+// Reserve leaves this height free between the transcript and the composer, for the window's
+// messages.
+func (p *Pane) Reserve(height float32) {
+	if p.reserved != height {
+		p.reserved = height
+		p.relayout()
+	}
+}
 
 // Draft returns the unsent text of a new message, also while an earlier one is edited.
 func (p *Pane) Draft() string { return p.composer.draft().text }

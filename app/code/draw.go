@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"image"
 	"image/color"
+	"image/draw"
 	"iter"
 	"math"
 
@@ -80,14 +81,32 @@ func (p *painter) rect(x, y, w, h float32, c color.Color) {
 
 func (p *painter) cells(s Span, x float32) {
 	base := int(math.Round(float64((p.y + p.cell.Height*baseline) * p.scale)))
-	draw := func(x float32) {
-		typeset.Cells(p.img, s.Text, p.size, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(cmp.Or(s.Color, style.ColorText)))
+	img := p.img
+	if s.Italic {
+		img = image.NewRGBA(image.Rect(0, int(p.y*p.scale), p.img.Rect.Max.X, int((p.y+p.cell.Height)*p.scale)).Intersect(p.img.Rect))
+		defer func() { p.slant(img, base) }()
 	}
-	draw(x)
+	paint := func(x float32) {
+		typeset.Cells(img, s.Text, p.size, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(cmp.Or(s.Color, style.ColorText)))
+	}
+	paint(x)
 	if s.Bold { // the monospaced font has only one weight
-		draw(x + boldOffset)
+		paint(x + boldOffset)
 	}
 }
+
+// slant paints the letters of a line so that they lean to the right: the monospaced font has no
+// italic.
+func (p *painter) slant(letters *image.RGBA, base int) {
+	for y := letters.Rect.Min.Y; y < letters.Rect.Max.Y; y++ {
+		row := image.Rect(letters.Rect.Min.X, y, letters.Rect.Max.X, y+1)
+		shift := int(math.Round(slantAngle * float64(base-y)))
+		draw.Draw(p.img, row.Add(image.Pt(shift, 0)), letters, row.Min, draw.Over)
+	}
+}
+
+// slantAngle is the tangent of the angle of a slanted letter.
+const slantAngle = 0.2
 
 // boldOffset is the distance between the two copies of a bold letter.
 const boldOffset = 0.6

@@ -99,3 +99,29 @@ func TestCodeHasNoPictureOfWhatItShowedBefore(t *testing.T) {
 		t.Error("the toolkit may keep the old picture of code")
 	}
 }
+
+func TestItalicLettersLeanToTheRight(t *testing.T) {
+	lean := func(text string) int {
+		p := NewPanel(0)
+		widgettest.Window(t, p, 200, 60)
+		p.SetLines(OutputLines(text))
+		_, area := p.view.area()
+		img := p.view.draw(int(area.Width), int(area.Height)).(*image.RGBA)
+		var ends []int // the first column with ink, from the top of the letter to its foot
+		for y := range int(area.Height) {
+			for x := range int(area.Width) {
+				if img.RGBAAt(x, y).A > 0 {
+					ends = append(ends, x)
+					break
+				}
+			}
+		}
+		if len(ends) == 0 {
+			t.Fatal("nothing is drawn")
+		}
+		return ends[0] - ends[len(ends)-1]
+	}
+	if upright, italic := lean("|"), lean("\x1b[3m|"); upright != 0 || italic < 2 {
+		t.Errorf("an upright line leans by %d, an italic one by %d", upright, italic)
+	}
+}

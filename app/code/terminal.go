@@ -244,6 +244,8 @@ func (t *terminal) setAttribute(n int) {
 		*s, t.inverse = Span{}, false
 	case n == 1, n == 22:
 		s.Bold = n == 1
+	case n == 3, n == 23:
+		s.Italic = n == 3
 	case n == 4, n == 21, n == 24:
 		s.Underline = n != 24
 	case n == 7, n == 27:

@@ -81,7 +81,8 @@ func TestOutputHasTheColoursOfATerminal(t *testing.T) {
 		"\x1b[48;5;2;31mx":       {Text: "x", Color: style.ColorBad, Background: style.ColorGood},
 		"\x1b[31;7mx":            {Text: "x", Background: style.ColorBad},
 		"\x1b[31;7m\x1b[27;39mx": {Text: "x"},
-		"\x1b[2;3mx":             {Text: "x", Color: style.ColorMuted},
+		"\x1b[2;3mx":             {Text: "x", Color: style.ColorMuted, Italic: true},
+		"\x1b[3m\x1b[23mx":       {Text: "x"},
 		"\x1b[38;9;1mx":          {Text: "x"},
 	} {
 		lines := OutputLines(in)

@@ -24,7 +24,7 @@ type Span struct {
 	// Background tints what is behind the text; empty means none.
 	Background fyne.ThemeColorName
 
-	Bold, Underline, Strike bool
+	Bold, Italic, Underline, Strike bool
 }
 
 // Line is one line of code. Background is that of the whole line; empty means none. Gutter is shown

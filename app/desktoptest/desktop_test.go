@@ -294,7 +294,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.activate(d.waitWindow(mainWindow))
 	d.keys("ctrl+comma")
 	d.waitWindow(settings)
-	d.clickText(settings, "Any") // OpenAI-compatible server
+	d.clickText(settings, "OpenAI-compatible")
 	d.clickText(settings, "Paste the key")
 	d.typeText("sk-desktop-test-key")
 	d.keys("Return")

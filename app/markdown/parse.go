@@ -26,7 +26,7 @@ var commonMark = goldmark.New(goldmark.WithExtensions(extension.Linkify, extensi
 // bare links). HTML is shown as text, a picture becomes a link, and a link with a target other than
 // the web or a mail address becomes text followed by its target.
 func parse(source string) []paragraph {
-	p := &parser{source: []byte(readableNotes(source))}
+	p := &parser{source: []byte(readableFormulas(readableNotes(source)))}
 	p.blocks(commonMark.Parse(gtext.NewReader(p.source)), 0, 0, "")
 	if len(p.paragraphs) == 0 && strings.TrimSpace(source) != "" { // such as a link definition
 		return plainParagraphs(source, "", "text")

@@ -103,7 +103,7 @@ func TestFootnotesAreReadable(t *testing.T) {
 		"True[^1], and so is this[^12].\n\n[^1]: Source.\n[^12]: Another one, with more words.": "True¹, and so is this¹².\n\n¹ Source.\n\n¹² Another one, with more words.",
 		"[^note]: Why.":              "note: Why.",
 		"Match `[^1]` and [^a-z].":   "Match [^1] and [^a-z].",
-		"$x_i + y_i$ stays as it is": "$x_i + y_i$ stays as it is",
+		"$x_i^2 + y_i$ is a formula": "xᵢ² + yᵢ is a formula",
 	} {
 		p := newRichText(parse(source))
 		widgettest.Window(t, p, 500, 400)

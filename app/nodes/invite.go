@@ -170,9 +170,9 @@ func (i *invite) texts(r protocol.DeviceInvite) fyne.CanvasObject {
 		value.SetForward(i.form.Scrolled)
 		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Copy", "copy", func() { i.p.h.Copy(text) }))))
 	}
-	where := "On the other computer, open this link in Fairlead (Settings › Gateways)"
+	where := "On the other computer: Settings › Gateways"
 	if r.Role == protocol.RoleClient {
-		where = "On the other device, open this link in Fairlead (Settings › Gateways)"
+		where = "On the other device: Settings › Gateways"
 	}
 	add(where, r.Link)
 	add("Or type this code", r.Code)

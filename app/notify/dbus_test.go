@@ -3,17 +3,17 @@
 package notify
 
 import (
-	"bufio"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"fairlead/app/system/bustest"
 )
 
 // server is a small notification server and screen saver on a bus of the test.
@@ -88,35 +88,9 @@ func (s *server) wait(t *testing.T, want string) {
 	}
 }
 
-// newBus starts a bus and makes it the session and the system bus.
-func newBus(t *testing.T) string {
-	t.Helper()
-	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err) // packaging/deps.sh test installs it
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = strings.TrimSpace(address)
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
-	return address
-}
-
 func newServer(t *testing.T, caps ...string) *server {
 	t.Helper()
-	conn, err := dbus.Connect(newBus(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
+	conn := bustest.Start(t)
 	s := &server{conn: conn, caps: caps, shown: make(map[uint32]note), calls: make(chan string, 64)}
 	for name, path := range map[string]dbus.ObjectPath{serverName: serverPath, "org.freedesktop.ScreenSaver": "/org/freedesktop/ScreenSaver"} {
 		if err := conn.Export(s, path, name); err != nil {
@@ -212,7 +186,7 @@ func TestServerWithoutButtonsGetsNone(t *testing.T) {
 }
 
 func TestNoServerIsNoTrouble(t *testing.T) {
-	newBus(t)
+	bustest.Start(t)
 	n, did := newNotifier(t)
 	n.Show(Message{ID: "q"})
 	n.Remove("q")
@@ -230,11 +204,7 @@ func (login1) Get(_, name string) (dbus.Variant, *dbus.Error) {
 }
 
 func TestLogindSaysThatTheSessionIsLocked(t *testing.T) {
-	conn, err := dbus.Connect(newBus(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := bustest.Start(t)
 	if lockedByLogind(t.Context()) {
 		t.Error("locked without logind")
 	}

@@ -178,6 +178,10 @@ func (d *detail) save() {
 		d.showError("This is not valid JSON.")
 		return
 	}
+	if text := d.missing(); text != "" {
+		d.showError(text)
+		return
+	}
 	params := protocol.RulePutParams{ID: d.rule.ID, Policy: d.policy}
 	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, params, func(rule protocol.Rule, err error) {
 		if err != nil {
@@ -191,6 +195,14 @@ func (d *detail) save() {
 		}
 		d.p.Load()
 	})
+}
+
+// missing says what the form still needs, or nothing.
+func (d *detail) missing() string {
+	if d.form == nil {
+		return ""
+	}
+	return d.form.rule.Missing()
 }
 
 // showError shows an error; an empty text takes no space.
@@ -222,7 +234,7 @@ func (v *preview) update() {
 		v.again = true
 		return
 	}
-	if !d.edit || !json.Valid(d.policy) {
+	if !d.edit || !json.Valid(d.policy) || d.missing() != "" {
 		widgets.SetContent(v.box)
 		return
 	}

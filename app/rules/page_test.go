@@ -149,6 +149,12 @@ func TestNewRuleIsMadeWordByWord(t *testing.T) {
 		t.Error("an unchanged form does not close")
 	}
 	pagetest.Button(t, b.Box, "New rule").OnTap()
+	b.g.did = nil
+	b.detail.save()
+	pagetest.Shows(t, b.Box, "Enter the command that the rule allows.")
+	if len(b.g.did) > 0 {
+		t.Errorf("a rule without a command is sent: %q", b.g.did)
+	}
 	f := b.detail.form
 	f.command.SetText("git push origin main")
 	choose(t, f.wordMenu(2), "Any value")

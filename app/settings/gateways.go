@@ -71,7 +71,7 @@ type gatewaysPage struct {
 }
 
 func newGatewaysPage(p *Page) *gatewaysPage {
-	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: mutedText(""), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
+	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
 	e.result.Hide()
 	e.words.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
@@ -81,7 +81,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	e.invitation.OnSubmitted = func(string) { e.pairOrCancel() }
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
 	e.name.SetPlaceHolder("same as here")
-	how, name := mutedText(""), widgets.NewField("Name of this computer there", e.name)
+	how, name := widgets.NewStatus(), widgets.NewField("Name of this computer there", e.name)
 	chosen := func(work bool) {
 		e.asMachine = work
 		how.Set(howToPair(work), style.ColorMuted)

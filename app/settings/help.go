@@ -22,7 +22,7 @@ const checkUpTimeout = time.Minute
 
 // help is the page that checks for problems.
 func (p *Page) help() fyne.CanvasObject {
-	c := &checkUp{page: p, list: container.NewVBox(), status: mutedText("")}
+	c := &checkUp{page: p, list: container.NewVBox(), status: widgets.NewStatus()}
 	c.status.Hide()
 	c.check = widgets.NewButton("Check now", "activity", c.run)
 	c.check.Primary = true

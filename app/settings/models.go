@@ -124,7 +124,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	if p.ID == m.current.Provider {
 		rows = append(rows, widgets.NewParagraph("✓ In use", style.ColorGood, "text"))
 	}
-	result := mutedText("")
+	result := widgets.NewStatus()
 	if p.ID == "operator" {
 		use := widgets.NewButton("Use the built-in operator", "check", func() { m.useModel(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
 		use.Primary = true
@@ -141,7 +141,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	if !p.NeedsKey {
 		rows = append(rows, m.addressRows(p, result)...)
 	}
-	list := container.NewVBox()
+	list := widgets.Col(style.Inside)
 	test := widgets.NewButton("Test", "play", nil)
 	test.OnTap = func() { m.testProvider(p, "", test, result, list) }
 	rows = append(rows, widgets.Row(style.Inside, -1, test), result)
@@ -220,7 +220,7 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 			}
 			return
 		}
-		rows, status := container.NewVBox(), mutedText("")
+		rows, status := container.NewVBox(), widgets.NewStatus()
 		fill := func(query string) { m.listModels(rows, p.ID, r.Models, query, status) }
 		search := widgets.NewSearchField("Search models", "")
 		search.OnChanged = fill

@@ -96,7 +96,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 				rows = append(rows, mutedText("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}
 			for _, s := range servers {
-				status := mutedText("")
+				status := widgets.NewStatus()
 				use := widgets.NewButton("Use", "check", func() {
 					m.page.run(status, func(ctx context.Context) error {
 						_, err := m.page.app.Models.UseServer(ctx, s) // and its first model

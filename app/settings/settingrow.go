@@ -41,7 +41,7 @@ type settingRow struct {
 }
 
 func newSettingRow(a *allSettings, s state.Setting) *settingRow {
-	r := &settingRow{page: a, setting: s, control: container.NewStack(), result: mutedText(""), facts: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+	r := &settingRow{page: a, setting: s, control: container.NewStack(), result: widgets.NewStatus(), facts: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	title := widgets.NewText(r.title(), style.ColorText, "text")
 	title.Style.Bold, title.Ellipsis = true, true
 	r.changedMark = widgets.NewText("Changed", style.ColorAccent, style.SizeSmall)

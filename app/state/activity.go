@@ -191,9 +191,9 @@ func (a ActivityView) summary() string {
 func (a ActivityView) costLines(now time.Time) []ActivityLine {
 	u := a.Usage
 	b := u.Budget
-	today := ActivityLine{Icon: "clock", Title: "Today", Detail: ofLimit(Dollars(u.Today.Cost), b.DailyUSD, Dollars(b.DailyUSD)), Opens: OpenBudget}
+	today := ActivityLine{Icon: "clock", Title: "Today", Detail: ofLimit(a.spent(u.Today), b.DailyUSD, Dollars(b.DailyUSD)), Opens: OpenBudget}
 	today.Text = ofLimit(Tokens(u.Today.Tokens), float64(b.DailyTokens), Tokens(int64(b.DailyTokens))) + " tokens"
-	month := ActivityLine{Icon: "calendar", Title: "This month", Detail: ofLimit(Dollars(u.Month.Cost), b.MonthlyUSD, Dollars(b.MonthlyUSD)), Opens: OpenBudget}
+	month := ActivityLine{Icon: "calendar", Title: "This month", Detail: ofLimit(a.spent(u.Month), b.MonthlyUSD, Dollars(b.MonthlyUSD)), Opens: OpenBudget}
 	month.Text = Tokens(u.Month.Tokens) + " tokens"
 	switch {
 	case isUsedUp(u.Today.Cost, b.DailyUSD), isUsedUp(float64(u.Today.Tokens), float64(b.DailyTokens)):
@@ -213,6 +213,23 @@ func (a ActivityView) costLines(now time.Time) []ActivityLine {
 	return lines
 }
 
+const priceUnknown = "price unknown"
+
+// spent formats a cost, unless no model that was used has a known price.
+func (a ActivityView) spent(s protocol.Spending) string {
+	for _, d := range a.Usage.Days {
+		for _, m := range d.Models {
+			if m.Unpriced < m.Steps {
+				return Dollars(s.Cost)
+			}
+		}
+	}
+	if s.Tokens > 0 && s.Cost == 0 {
+		return priceUnknown
+	}
+	return Dollars(s.Cost)
+}
+
 func modelLine(day string, m protocol.ModelUsage, now time.Time) ActivityLine {
 	name := day
 	if t, err := time.ParseInLocation(time.DateOnly, day, now.Location()); err == nil {
@@ -220,7 +237,7 @@ func modelLine(day string, m protocol.ModelUsage, now time.Time) ActivityLine {
 	}
 	cost := Dollars(m.Cost)
 	if m.Unpriced == m.Steps {
-		cost = "price unknown"
+		cost = priceUnknown
 	}
 	return ActivityLine{Icon: "activity", Title: name + " · " + m.Model.ID, Text: Plural(m.Steps, "step", "steps") + ", " + Tokens(m.Tokens()) + " tokens", Detail: cost}
 }

@@ -102,3 +102,21 @@ func TestReachedBudgetNeedsThePerson(t *testing.T) {
 		})
 	}
 }
+
+func TestCostOfModelsWithoutAPriceIsUnknown(t *testing.T) {
+	u := protocol.UsageReportResult{
+		Today: protocol.Spending{Tokens: 100}, Month: protocol.Spending{Tokens: 100},
+		Days: []protocol.UsageDay{{Day: "2026-03-28", Models: []protocol.ModelUsage{{Model: protocol.ModelRef{ID: "local"}, Steps: 1, Unpriced: 1, Input: 100}}}},
+	}
+	details := func() string {
+		a := ActivityView{Loaded: true, Usage: u}
+		return Map(a.costLines(activityNoon), func(l ActivityLine) string { return l.Detail })[0]
+	}
+	if got := details(); got != "price unknown" {
+		t.Errorf("without a price: %q", got)
+	}
+	u.Days[0].Models[0].Unpriced = 0
+	if got := details(); got != "$0.00" {
+		t.Errorf("of a free model: %q", got)
+	}
+}

@@ -25,6 +25,7 @@ type App struct {
 	Machines  Machines
 	Pairings  Pairings
 	Apps      Apps
+	Servers   Servers
 	Transfers Transfers
 	Models    Models
 	Drafts    *FileDrafts
@@ -36,6 +37,8 @@ type App struct {
 
 	pairingLoads atomic.Int64 // number of the latest request for Pairing
 	appLoads     atomic.Int64 // number of the latest request for Apps
+	// numbers of the latest requests for Servers and ServerQuestions
+	serverLoads, questionLoads atomic.Int64
 
 	mu     sync.Mutex // guards the fields below
 	files  []*Files   // open pages of files
@@ -57,7 +60,7 @@ func newApp(v View) *App {
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &FileDrafts{}
 	a.Archives, a.Approvals, a.Transfers = Archives{a}, Approvals{a}, Transfers{a}
-	a.Machines, a.Pairings, a.Apps, a.Models = Machines{a}, Pairings{a}, Apps{a}, Models{a}
+	a.Machines, a.Pairings, a.Apps, a.Servers, a.Models = Machines{a}, Pairings{a}, Apps{a}, Servers{a}, Models{a}
 	return a
 }
 
@@ -138,6 +141,8 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.loadAccessRequests()
 	a.Pairings.load()
 	a.Apps.Load()
+	a.Servers.Load()
+	a.Servers.LoadQuestions()
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
@@ -150,6 +155,10 @@ func (a *App) apply(c protocol.Change) {
 		a.Pairings.load()
 	case protocol.ChangeApps:
 		a.Apps.Load()
+	case protocol.ChangeServers:
+		a.Servers.Load()
+	case protocol.ChangeServerQuestions:
+		a.Servers.LoadQuestions()
 	case protocol.ChangeChannels:
 		a.loadAccessRequests()
 	case protocol.ChangeConfig:

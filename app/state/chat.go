@@ -184,6 +184,10 @@ func (c *Chat) apply(ch protocol.Change) {
 func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
+	text, images, err := c.withItems(ctx, text, images)
+	if err != nil {
+		return protocol.ChatSendResult{}, err
+	}
 	return Call(ctx, c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node})
 }
 

@@ -18,6 +18,12 @@ type Completion struct {
 	// Insert replaces the word. Unless it ends with a space or a command, the word continues, such as
 	// a folder's path.
 	Insert string
+	// Item is attached to the message in place of the word.
+	Item *protocol.ServerItem
+}
+
+func plain(icon, label, detail, insert string) Completion {
+	return Completion{Icon: icon, Label: label, Detail: detail, Insert: insert}
 }
 
 // Continues reports whether more is offered after the insertion, such as the files of a folder.
@@ -41,17 +47,17 @@ const Export = "/export"
 
 // slashCommands are the commands that the composer offers; a space at the end asks for an argument.
 var slashCommands = []Completion{
-	{"reset", "/new", "Start this chat over; its messages are archived", "/new"},
-	{"trash", "/clear", "The same as /new", "/clear"},
-	{"list", "/compact", "Replace the older messages with a summary", "/compact"},
-	{"undo", "/compact undo", "Let the agent read the summarized messages again", "/compact undo"},
-	{"person", "/model", "Show or set the model of this chat", "/model "},
-	{"shield", "/mode", "Show or set what needs your approval", "/mode "},
-	{"thinking", "/think", "Show or set how much the model thinks", "/think "},
-	{"export", Export, "Save this chat as Markdown", Export},
-	{"stop", "/stop", "Stop the run in progress", "/stop"},
-	{"activity", "/status", "Show the model, tokens and waiting messages", "/status"},
-	{"question", "/help", "Show all commands", "/help"},
+	plain("reset", "/new", "Start this chat over; its messages are archived", "/new"),
+	plain("trash", "/clear", "The same as /new", "/clear"),
+	plain("list", "/compact", "Replace the older messages with a summary", "/compact"),
+	plain("undo", "/compact undo", "Let the agent read the summarized messages again", "/compact undo"),
+	plain("person", "/model", "Show or set the model of this chat", "/model "),
+	plain("shield", "/mode", "Show or set what needs your approval", "/mode "),
+	plain("thinking", "/think", "Show or set how much the model thinks", "/think "),
+	plain("export", Export, "Save this chat as Markdown", Export),
+	plain("stop", "/stop", "Stop the run in progress", "/stop"),
+	plain("activity", "/status", "Show the model, tokens and waiting messages", "/status"),
+	plain("question", "/help", "Show all commands", "/help"),
 }
 
 // completionWord finds the word before the cursor for which there may be completions: a command at
@@ -91,7 +97,7 @@ func (c *Chat) Complete(ctx context.Context, before string, node protocol.NodeID
 	case "@":
 		out.List = slices.Concat(matching(machineCompletions(v), word), c.files(ctx, node, word), c.skills(ctx, word, func(name string) Completion {
 			return Completion{Label: name, Insert: "the skill “" + name + "” "}
-		}), matching(chatCompletions(v, c.Key), word))
+		}), c.items(ctx, word), matching(chatCompletions(v, c.Key), word))
 	default:
 		out.List = matching(arguments(what, v), word)
 	}
@@ -124,7 +130,7 @@ func machineCompletions(v View) []Completion {
 		if !n.Online {
 			detail += ", offline"
 		}
-		return Completion{"machine", NameOf(n), detail, "@" + string(n.ID) + " "}
+		return plain("machine", NameOf(n), detail, "@"+string(n.ID)+" ")
 	})
 }
 
@@ -133,7 +139,7 @@ func chatCompletions(v View, but protocol.SessionKey) []Completion {
 	for _, s := range v.Sessions {
 		if s.SessionKey != but {
 			title := TitleOf(s)
-			list = append(list, Completion{"chat", title, "Chat", fmt.Sprintf("the chat “%s” (%s) ", title, s.SessionKey)})
+			list = append(list, plain("chat", title, "Chat", fmt.Sprintf("the chat “%s” (%s) ", title, s.SessionKey)))
 		}
 	}
 	return list
@@ -144,11 +150,11 @@ func arguments(command string, v View) (list []Completion) {
 	switch command {
 	case "/model":
 		for _, m := range v.Models {
-			list = append(list, Completion{"person", m.Ref.String(), m.Name, m.Ref.String()})
+			list = append(list, plain("person", m.Ref.String(), m.Name, m.Ref.String()))
 		}
 	case "/think":
 		for _, level := range protocol.ThinkingLevels {
-			list = append(list, Completion{"thinking", level, ThinkingName(level), level})
+			list = append(list, plain("thinking", level, ThinkingName(level), level))
 		}
 	case "/mode":
 		for _, m := range ModeChoices {
@@ -156,7 +162,7 @@ func arguments(command string, v View) (list []Completion) {
 			if m.For > 0 {
 				word = fmt.Sprintf("%s %d", m.Mode, int(m.For.Minutes()))
 			}
-			list = append(list, Completion{"shield", word, m.Text, word})
+			list = append(list, plain("shield", word, m.Text, word))
 		}
 	}
 	return list
@@ -190,10 +196,10 @@ func (c *Chat) files(ctx context.Context, node protocol.NodeID, word string) []C
 		if !strings.HasPrefix(strings.ToLower(f.Name), strings.ToLower(base)) || strings.HasPrefix(f.Name, ".") && base == "" {
 			continue
 		}
-		o := Completion{"file", dir + f.Name, "File on " + NameOf(n), dir + f.Name + " "}
+		o := plain("file", dir+f.Name, "File on "+NameOf(n), dir+f.Name+" ")
 		switch {
 		case f.Folder():
-			o = Completion{"folder", dir + f.Name + "/", "Folder on " + NameOf(n), "@" + dir + f.Name + "/"}
+			o = plain("folder", dir+f.Name+"/", "Folder on "+NameOf(n), "@"+dir+f.Name+"/")
 		case strings.ContainsAny(f.Name+dir, " \t"):
 			o.Insert = fmt.Sprintf("%q ", dir+f.Name)
 		}

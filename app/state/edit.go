@@ -13,6 +13,13 @@ func (c *Chat) Resend(ctx context.Context, in protocol.ChatResendParams) (protoc
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	in.SessionKey = c.Key
+	if in.Attachments != nil && in.Message != nil {
+		text, files, err := c.withItems(ctx, *in.Message, *in.Attachments)
+		if err != nil {
+			return "", err
+		}
+		in.Message, in.Attachments = &text, &files
+	}
 	r, err := Call(ctx, c.app, protocol.ChatResend, in)
 	return r.ArchiveID, err
 }

@@ -70,7 +70,7 @@ func (h Heartbeat) IntervalText() string {
 // PurposeText says what the heartbeat does.
 func (h Heartbeat) PurposeText() string {
 	if !h.On() {
-		return "Off. When on, the agent checks HEARTBEAT.md for things to do, such as every 30 min."
+		return "Off. You can let the agent check HEARTBEAT.md for things to do, such as every 30 min."
 	}
 	text := h.IntervalText() + " the agent checks HEARTBEAT.md for things to do"
 	if h.Start != "" && h.End != "" {

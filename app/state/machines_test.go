@@ -156,7 +156,7 @@ func TestRequestsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		v := a.Value.Get()
-		if v.Needs() != 2 || len(v.PairRequests()) != 1 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
+		if v.Needs() != 2 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
 			t.Fatalf("waiting: %+v, %+v", v.Pairing, TrayOf(v).Items[2])
 		}
 		a.Pairings.Answer("r", true)
@@ -172,4 +172,12 @@ func TestRequestsFollowTheGatewayAndTheAnswer(t *testing.T) {
 			t.Errorf("an answer that was refused: %+v, %+v", v.Pairing.Requests, v.Notice)
 		}
 	})
+}
+
+func TestOwnMachineComesFirst(t *testing.T) {
+	var v View
+	applySnapshot(&v, protocol.FeedSnapshot{Nodes: []protocol.NodeInfo{{ID: "a", Online: true}, {ID: "b"}, {ID: "z", Local: true}}})
+	if got := Map(v.Nodes, func(n protocol.NodeInfo) string { return string(n.ID) }); strings.Join(got, " ") != "z a b" {
+		t.Errorf("order %q", got)
+	}
 }

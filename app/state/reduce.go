@@ -10,7 +10,7 @@ import (
 
 // applySnapshot sets the view to a snapshot. The window's own state is retained.
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
-	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, s.Nodes, s.Approvals
+	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, slices.SortedStableFunc(slices.Values(s.Nodes), byPresence), s.Approvals
 	isScheduled := func(e protocol.SessionEntry) bool { return e.Schedule != "" }
 	v.Sessions = without(s.Sessions, isScheduled)
 	v.Scheduled = without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
@@ -128,8 +128,9 @@ func (v *View) counters() map[string]*int {
 	}
 }
 
+// byPresence puts the gateway's own machine first, then those that are online.
 func byPresence(a, b protocol.NodeInfo) int {
-	return cmp.Or(trueFirst(a.Online, b.Online), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(trueFirst(a.Local, b.Local), trueFirst(a.Online, b.Online), cmp.Compare(a.ID, b.ID))
 }
 
 // trueFirst compares for an order in which true precedes false.

@@ -58,12 +58,6 @@ func (p Pairing) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, 
 	return InviteEnded, protocol.Device{}
 }
 
-// PairRequests returns the requests of devices that want to be paired. They have a time limit,
-// unlike the requests of machines that offer more than was allowed.
-func (v View) PairRequests() []protocol.DeviceRequest {
-	return without(v.Pairing.Requests, func(q protocol.DeviceRequest) bool { return q.Kind != protocol.RequestPair })
-}
-
 // RequestTitle is the question that a request asks.
 func RequestTitle(r protocol.DeviceRequest) string {
 	question, _ := display.Request(r)

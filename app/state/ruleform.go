@@ -139,6 +139,14 @@ func (f RuleForm) Apply(policy json.RawMessage) (json.RawMessage, error) {
 // IsCommand reports whether the rule is about commands, and not about files.
 func (f RuleForm) IsCommand() bool { return f.Tool == toolBash }
 
+// Missing says what the form still needs, or nothing.
+func (f RuleForm) Missing() string {
+	if f.IsCommand() && f.Verdict == "allow" && len(f.Words) == 0 {
+		return "Enter the command that the rule allows."
+	}
+	return ""
+}
+
 func (f RuleForm) argv() []string {
 	argv := Map(f.Words, func(w RuleWord) string {
 		if w.Any {

@@ -61,7 +61,7 @@ func SettingText(f protocol.ConfigField, value json.RawMessage) string {
 var choiceNames = map[string]map[string]string{
 	"model.provider": {
 		"openai": "OpenAI", "google": "Google Gemini", "openrouter": "OpenRouter", "lmstudio": "LM Studio", "llamacpp": "llama.cpp",
-		"compatible": "Any OpenAI-compatible server", "operator": "Built-in operator",
+		"compatible": "OpenAI-compatible server", "operator": "Built-in operator",
 	},
 	"ui.theme":                        {"system": "Match system"},
 	"providers.*.wire":                {"": "By the address", "chat": "Chat completions"},

@@ -44,7 +44,7 @@ type TrayItem struct {
 	Mode      int
 	Node      protocol.NodeID
 	Gateway   string // ID of a gateway
-	Request   string // ID of a device or an app that asks to connect
+	Request   string // ID of a device or an app that asks to connect, or of a server's question
 	Items     []TrayItem
 }
 
@@ -55,7 +55,7 @@ const (
 	TrayChat   = "chat"
 	TrayReview = "review"
 	TrayNeeds  = "needs" // all approvals, in the main window
-	// TrayConnect shows a device or an app that asks to connect.
+	// TrayConnect shows a device or an app that asks to connect, or the question of a server.
 	TrayConnect = "connect"
 	TrayPause   = "pause"
 	// changes the approval mode of the most recent chat: Mode is the index in ModeChoices
@@ -130,8 +130,10 @@ func needsText(v View) string {
 		return Plural(len(v.Approvals), "approval needs", "approvals need") + " you"
 	case v.Needs() == 1 && len(v.Pairing.Requests) == 1:
 		return RequestTitle(v.Pairing.Requests[0])
-	case v.Needs() == 1:
+	case v.Needs() == 1 && len(v.Apps.Consents) == 1:
 		return ConsentTitle(v.Apps.Consents[0])
+	case v.Needs() == 1:
+		return ServerQuestionTitle(v.ServerQuestions[0])
 	}
 	return Plural(v.Needs(), "question needs", "questions need") + " you"
 }
@@ -143,6 +145,8 @@ func needsItem(v View) TrayItem {
 		return TrayItem{Label: display.Clip(RequestTitle(r), 60), Do: TrayConnect, Request: r.ID}
 	}), Map(v.Apps.Consents, func(c protocol.Consent) TrayItem {
 		return TrayItem{Label: display.Clip(ConsentTitle(c), 60), Do: TrayConnect, Request: c.ID}
+	}), Map(v.ServerQuestions, func(q protocol.ServerQuestion) TrayItem {
+		return TrayItem{Label: display.Clip(ServerQuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
 	}), Map(v.Approvals, func(a protocol.Approval) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
 	}))

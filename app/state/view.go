@@ -93,6 +93,9 @@ type View struct {
 	Pairing Pairing
 	// Apps has the connected apps, and those that ask to connect.
 	Apps ConnectedApps
+	// Servers has the MCP servers, and ServerQuestions their open questions, oldest first.
+	Servers         ServerList
+	ServerQuestions []protocol.ServerQuestion
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
 
@@ -101,10 +104,13 @@ type View struct {
 	Device protocol.DeviceID
 
 	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
-	// answered are the requests of devices and apps that this window has answered.
+	// answered are the requests of devices and apps, and the questions of servers, that this window has
+	// answered.
 	answered    map[string]bool
 	pairingLoad int64 // number of the request that Pairing is the result of
 	appLoad     int64 // number of the request that Apps is the result of
+	// numbers of the requests that Servers and ServerQuestions are the results of
+	serverLoad, questionLoad int64
 	// removed are the transfers that will be removed from the history unless the person undoes that
 	removed map[protocol.TransferID]bool
 }
@@ -124,8 +130,11 @@ const (
 // Needs returns the number of questions that wait for the person.
 func (v View) Needs() int { return len(v.Approvals) + v.connectRequests() }
 
-// connectRequests returns the number of devices and apps that ask to connect.
-func (v View) connectRequests() int { return len(v.Pairing.Requests) + len(v.Apps.Consents) }
+// connectRequests returns the number of devices and apps that ask to connect, and of servers that
+// ask a question.
+func (v View) connectRequests() int {
+	return len(v.Pairing.Requests) + len(v.Apps.Consents) + len(v.ServerQuestions)
+}
 
 // Working reports whether any run is in progress.
 func (v View) Working() bool {

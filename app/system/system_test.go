@@ -3,15 +3,15 @@
 package system
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+
+	"fairlead/app/system/bustest"
 )
 
 // portal is a portal's file chooser and a file manager on a bus of the test.
@@ -48,31 +48,6 @@ func (p *portal) respond(request dbus.ObjectPath, code uint32, uris ...string) {
 	p.conn.Emit(request, requestInterface+".Response", code, map[string]dbus.Variant{"uris": dbus.MakeVariant(uris)})
 }
 
-// startBus starts a session bus.
-func startBus(t *testing.T) *dbus.Conn {
-	t.Helper()
-	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err) // packaging/deps.sh test installs it
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", strings.TrimSpace(address))
-	conn, err := dbus.Connect(strings.TrimSpace(address))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return conn
-}
-
 func serve(t *testing.T, conn *dbus.Conn, object any, path dbus.ObjectPath, name, iface string) {
 	t.Helper()
 	if err := conn.Export(object, path, iface); err != nil {
@@ -85,7 +60,7 @@ func serve(t *testing.T, conn *dbus.Conn, object any, path dbus.ObjectPath, name
 
 func startPortal(t *testing.T, answer func(p *portal, request dbus.ObjectPath)) *portal {
 	t.Helper()
-	p := &portal{conn: startBus(t), calls: make(chan call, 1)}
+	p := &portal{conn: bustest.Start(t), calls: make(chan call, 1)}
 	p.answer = func(_ call, request dbus.ObjectPath) { answer(p, request) }
 	serve(t, p.conn, p, portalPath, portalName, chooserInterface)
 	return p
@@ -140,9 +115,9 @@ func TestADialogThatIsCancelledReturnsNoFiles(t *testing.T) {
 func TestWithoutAPortalThereIsNoDialog(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T){
 		"no bus":    func(t *testing.T) { t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+t.TempDir()+"/none") },
-		"no portal": func(t *testing.T) { startBus(t) },
+		"no portal": func(t *testing.T) { bustest.Start(t) },
 		"no chooser": func(t *testing.T) {
-			serve(t, startBus(t), &struct{}{}, portalPath, portalName, "org.freedesktop.portal.Other")
+			serve(t, bustest.Start(t), &struct{}{}, portalPath, portalName, "org.freedesktop.portal.Other")
 		},
 		"a chooser that fails": func(t *testing.T) {
 			startPortal(t, func(p *portal, request dbus.ObjectPath) { p.respond(request, 2) })
@@ -177,7 +152,7 @@ func (m fileManager) ShowItems(uris []string, _ string) *dbus.Error {
 
 func TestTheFileManagerShowsAFile(t *testing.T) {
 	m := fileManager{make(chan []string, 1)}
-	serve(t, startBus(t), m, "/org/freedesktop/FileManager1", "org.freedesktop.FileManager1", "org.freedesktop.FileManager1")
+	serve(t, bustest.Start(t), m, "/org/freedesktop/FileManager1", "org.freedesktop.FileManager1", "org.freedesktop.FileManager1")
 	if err := Reveal(t.Context(), "/home/anna/a b#1.txt"); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func NewCallCard() *CallCard {
 		p.Selectable().Events = &c.Events
 	}
 	line := widgets.Row(style.Inside, 2, widgets.Row(6, -1, c.dot, c.verb), widgets.Row(6, -1, c.machineDot, c.machine), c.argument, c.added, c.removed, c.status, c.time, c.icon, c.arrow)
-	c.head = widgets.NewClickable(widgets.Inset(6, style.Inside, 6, style.Inside+4, line), c.toggle)
+	c.head = widgets.NewClickable(widgets.Inset(5, style.Inside-1, 5, style.Inside+4, line), c.toggle)
 	c.head.OnKey = func(k fyne.KeyName) bool {
 		if k == fyne.KeyRight && !c.open || k == fyne.KeyLeft && c.open {
 			c.toggle()
@@ -102,7 +102,8 @@ func NewCallCard() *CallCard {
 	c.reviewFirst.Primary = true
 	c.answers = widgets.Row(style.Inside, 1, c.review, c.reviewReason, c.deny, c.allow, c.reviewFirst)
 	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.output.panel, c.output.note, c.output.foot, c.answers))
-	c.box = container.NewStack(c.frame, widgets.Border(nil, nil, c.edge, nil, widgets.Col(0, c.head, c.body)))
+	// the head stays inside the line of the frame, also under the mouse
+	c.box = container.NewStack(c.frame, widgets.Border(nil, nil, c.edge, nil, widgets.Col(0, widgets.Inset(1, 1, 1, 0, c.head), c.body)))
 	c.Compose(c, c.box)
 	return c
 }
@@ -111,9 +112,6 @@ func (c *CallCard) toggle() {
 	c.SetOpen(!c.open)
 	widgets.CallWith(c.OnToggle, c.open)
 }
-
-// CanAnswer reports whether it shows a question that can be answered on it.
-func (c *CallCard) CanAnswer() bool { return c.answers.Visible() && c.body.Visible() }
 
 // SetOpen expands or collapses the card.
 func (c *CallCard) SetOpen(open bool) {

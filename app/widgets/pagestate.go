@@ -161,11 +161,12 @@ type Toast struct {
 	closeIt   *Button
 	until     time.Time
 	onUndo    func()
+	onClose   func()
 }
 
-// NewToast creates a hidden bar.
-func NewToast() *Toast {
-	t := &Toast{text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
+// NewToast creates a hidden bar. onClose is called when it has been closed or has expired.
+func NewToast(onClose func()) *Toast {
+	t := &Toast{onClose: onClose, text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
 	t.closeIt = NewQuietButton("", "cross", t.Close)
 	t.Compose(t, container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
@@ -221,4 +222,5 @@ func (t *Toast) Undo() {
 func (t *Toast) Close() {
 	t.onUndo = nil
 	t.Hide()
+	t.onClose()
 }

@@ -21,6 +21,7 @@ type Question struct {
 
 	left  *Text
 	allow *Button
+	deny  *Button
 }
 
 // NewQuestion creates a question with rows below its title. answer is called with the person's
@@ -30,7 +31,8 @@ func NewQuestion(title string, rows []fyne.CanvasObject, answer func(allow bool)
 	q := &Question{left: NewText("", style.ColorMuted, style.SizeSmall)}
 	heading := NewParagraph(title, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
-	buttons := []fyne.CanvasObject{NewButton("Deny", "denied", func() { answer(false) })}
+	q.deny = NewButton("Deny", "denied", func() { answer(false) })
+	buttons := []fyne.CanvasObject{q.deny}
 	if notNow != nil {
 		buttons = append(buttons, NewQuietButton("Not now", "clock", notNow))
 	}
@@ -40,6 +42,9 @@ func NewQuestion(title string, rows []fyne.CanvasObject, answer func(allow bool)
 	q.Box = Col(style.Inside, slices.Concat([]fyne.CanvasObject{top}, rows, []fyne.CanvasObject{Flow(style.Inside, append(buttons, q.allow)...)})...)
 	return q
 }
+
+// SetDeny sets the text of the button that denies.
+func (q *Question) SetDeny(text string) { q.deny.SetText(text) }
 
 // Set sets the time left, the text of the button that allows, and whether it is enabled.
 func (q *Question) Set(left, allow string, enabled bool) {
@@ -58,8 +63,12 @@ type Questions struct {
 	list []*Question
 }
 
-// NewQuestions creates an empty list.
-func NewQuestions() *Questions { return &Questions{Box: container.NewVBox()} }
+// NewQuestions creates an empty list. It is hidden while it is empty, so that it makes no gap.
+func NewQuestions() *Questions {
+	l := &Questions{Box: container.NewVBox()}
+	l.Box.Hide()
+	return l
+}
 
 // Update shows the questions with these IDs. Those that are shown already stay as they are; create
 // makes the one at a position.
@@ -82,6 +91,7 @@ func (l *Questions) Update(ids []string, create func(i int) *Question) {
 		l.Box.Add(Inset(0, 0, style.Inside, 0, container.NewStack(NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 			Inset(style.Inside, style.Group, style.Inside, style.Group, q.Box))))
 	}
+	SetVisible(l.Box, len(l.list) > 0)
 	l.Box.Refresh()
 }
 

@@ -145,8 +145,17 @@ func NewSelectableText(text string) fyne.CanvasObject {
 // Paragraph is wrapping plain text.
 type Paragraph struct {
 	Composite
-	segment *widget.TextSegment
-	rich    *widget.RichText
+	segment  *widget.TextSegment
+	rich     *widget.RichText
+	isStatus bool // hidden while it has no text
+}
+
+// NewStatus creates a paragraph for the result of an action. It takes no space until it has a text.
+func NewStatus() *Paragraph {
+	p := NewParagraph("", style.ColorMuted, "text")
+	p.isStatus = true
+	p.Hide()
+	return p
 }
 
 // Set changes text and colour.
@@ -154,6 +163,9 @@ func (p *Paragraph) Set(text string, color fyne.ThemeColorName) {
 	if p.segment.Text != text || p.segment.Style.ColorName != color {
 		p.segment.Text, p.segment.Style.ColorName = text, color
 		p.rich.Refresh()
+	}
+	if p.isStatus {
+		SetVisible(p, text != "")
 	}
 }
 

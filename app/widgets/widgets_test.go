@@ -9,12 +9,13 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/style"
 	"fairlead/app/widgets/widgettest"
 )
 
 func TestToastUndoesWithinItsTime(t *testing.T) {
 	undone := 0
-	toast := NewToast()
+	toast := NewToast(func() {})
 	widgettest.Window(t, toast, 400, 60)
 	start := time.Unix(100, 0)
 	toast.ShowMessage("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
@@ -32,7 +33,7 @@ func TestToastUndoesWithinItsTime(t *testing.T) {
 
 func TestALongMessageWrapsAndIsNotCut(t *testing.T) {
 	height := func(text string) float32 {
-		toast := NewToast()
+		toast := NewToast(func() {})
 		widgettest.Window(t, toast, 420, 120)
 		toast.ShowMessage(text, nil, time.Unix(100, 0), time.Unix(101, 0))
 		return Fit(toast, 420)
@@ -128,5 +129,17 @@ func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 		if got := l.ItemAt(at); got != -1 {
 			t.Errorf("at %v is line %d of one", at, got)
 		}
+	}
+}
+
+func TestStatusTakesNoSpaceWithoutText(t *testing.T) {
+	status := NewStatus()
+	box := Col(style.Inside, NewText("above", style.ColorText, "text"), status)
+	empty := box.MinSize().Height
+	status.Set("Saved.", style.ColorGood)
+	shown := box.MinSize().Height
+	status.Set("", style.ColorMuted)
+	if shown <= empty || box.MinSize().Height != empty {
+		t.Errorf("heights: %v without a text, %v with one, %v after it", empty, shown, box.MinSize().Height)
 	}
 }

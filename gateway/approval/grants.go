@@ -99,7 +99,9 @@ func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
 		return nil
 	}
 	scopes := []string{protocol.ScopeMachine, protocol.ScopeAlways}
-	if folderOf(*a) != "" {
+	if strings.Contains(d.Offers[0].Rule.Tool, "__") { // of an MCP server, wherever it runs
+		scopes = []string{protocol.ScopeAlways}
+	} else if folderOf(*a) != "" {
 		scopes = slices.Insert(scopes, 0, protocol.ScopeFolder)
 	}
 	a.Choices = append(a.Choices, scopes...)

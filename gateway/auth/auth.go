@@ -133,6 +133,15 @@ func (p Principal) MayUse(id protocol.NodeID) bool {
 	return len(p.Nodes) == 0 || slices.Contains(p.Nodes, id)
 }
 
+// Caller names whoever calls, for what belongs to one caller: the ID of a connected app, or p's
+// kind. All of the owner's windows and devices are one caller.
+func (p Principal) Caller() string {
+	if p.App != "" {
+		return string(p.App)
+	}
+	return p.Kind
+}
+
 // Has reports whether p has the scope. Every principal has ScopeNone.
 func (p Principal) Has(s protocol.Scope) bool { return s == protocol.ScopeNone || p.Scopes[s] }
 

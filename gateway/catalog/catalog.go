@@ -144,20 +144,25 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 // Outcome returns the result of a call of p that waited for the person. Its error is a
 // *protocol.Fault; approval_required while the person has still not answered.
 func (c *Catalog) Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
-	j := c.jobs.byCall(owner(p), id)
+	j := c.jobs.byCall(p.Caller(), id)
 	if j == nil {
-		return Result{}, protocol.NewFault(protocol.FaultNotFound, "no call with this ID waits for its outcome")
+		return Result{}, errNotWaiting
 	}
 	return c.await(ctx, j, nil)
 }
 
-// owner names a caller: an app, or the person.
-func owner(p auth.Principal) string {
-	if p.App != "" {
-		return string(p.App)
+// Withdraw cancels a call of p that waits for the person, and with it the question. It returns the
+// call's outcome: the failure canceled, unless the call had ended before.
+func (c *Catalog) Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
+	j := c.jobs.byCall(p.Caller(), id)
+	if j == nil {
+		return Result{}, errNotWaiting
 	}
-	return auth.KindOwner
+	j.cancel()
+	return c.await(ctx, j, nil)
 }
+
+var errNotWaiting = protocol.NewFault(protocol.FaultNotFound, "no call with this ID waits for its outcome")
 
 func checkScopes(p auth.Principal, need []protocol.Scope) error {
 	if p.Kind == auth.KindOwner {

@@ -49,7 +49,7 @@ func (i identity) slot() string {
 
 func identify(p auth.Principal, r Request) identity {
 	sum := sha256.Sum256(append([]byte(r.Tool+"\x00"), r.Args...))
-	return identity{owner(p), r.IdempotencyKey, hex.EncodeToString(sum[:])}
+	return identity{p.Caller(), r.IdempotencyKey, hex.EncodeToString(sum[:])}
 }
 
 // job is a call. Its goroutine owns the fields result and err until done is closed.

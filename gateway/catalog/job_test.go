@@ -297,3 +297,33 @@ func TestOnlySoManyStreamsRun(t *testing.T) {
 	go func() { <-started }()
 	b.must(me, "fs_grep", args)
 }
+
+func TestWithdrawnCallIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		answered := asking(b)
+		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		withdraw := func(who string) protocol.FaultCode {
+			_, err := b.Withdraw(t.Context(), app(who), "call")
+			if err == nil {
+				return ""
+			}
+			return err.(*protocol.Fault).Code
+		}
+		if code := withdraw("b"); code != protocol.FaultNotFound {
+			t.Errorf("another app: %s", code)
+		}
+		if code := withdraw("a"); code != protocol.FaultCanceled {
+			t.Errorf("got %q", code)
+		}
+		if code := withdraw("a"); code != protocol.FaultNotFound {
+			t.Errorf("a second time: %q", code)
+		}
+		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		answered <- succeed(`{"path":"/x"}`)
+		synctest.Wait()
+		if r, err := b.Withdraw(t.Context(), app("a"), "call"); err != nil || !strings.Contains(string(r.Data), "/x") {
+			t.Errorf("a call that has run: %s, %v", r.Data, err)
+		}
+	})
+}

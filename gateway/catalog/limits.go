@@ -38,7 +38,7 @@ func (l *limits) take(c config.API, p auth.Principal, e *entry, args json.RawMes
 	for _, axis := range []struct {
 		name, key string
 		limit     config.RateLimit
-	}{{"app", owner(p), c.Limits.App}, {"machine", targetKey(args), c.Limits.Machine}, {"tool", e.Name, c.Limits.Tool}} {
+	}{{"app", p.Caller(), c.Limits.App}, {"machine", targetKey(args), c.Limits.Machine}, {"tool", e.Name, c.Limits.Tool}} {
 		if axis.limit.PerMinute == 0 || axis.key == "" {
 			continue
 		}

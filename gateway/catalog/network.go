@@ -81,7 +81,7 @@ func addNetworkTools(c *Catalog) {
 	}), nil, c.directory)
 	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user that the token belongs to."}), nil,
 		func(_ context.Context, x *call, _ none) (whoamiOut, string, error) {
-			out := whoamiOut{UserID: owner(x.principal), Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
+			out := whoamiOut{UserID: x.principal.Caller(), Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
 			return out, "You act for " + out.Email, nil
 		})
 	net := []protocol.Scope{protocol.ScopeNetRead}
@@ -130,7 +130,7 @@ func (c *Catalog) directory(_ context.Context, x *call, in directoryIn) (out dir
 	network := networkOut{ID: c.o.NetworkID, Name: c.o.NetworkName, Nodes: []nodeOut{}}
 	online := 0
 	for _, n := range c.o.Machines.Nodes() {
-		node := c.describe(n)
+		node := describe(n, c.o.Version)
 		var info infoOut
 		if node.Info != nil {
 			info = *node.Info
@@ -157,19 +157,20 @@ func matches(glob, text string) bool {
 	return glob == "" || ok
 }
 
-func (c *Catalog) describe(n protocol.NodeInfo) nodeOut {
+// describe describes a machine to programs; version is that of the gateway.
+func describe(n protocol.NodeInfo, version string) nodeOut {
 	node := nodeOut{ID: string(n.ID), Name: nameOf(n), Online: n.Online}
 	if n.ConnectedAt == 0 && n.LastSeenAt == 0 && n.Host == nil {
 		return node
 	}
-	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, c.o.Version), ChannelVersion: c.o.Version, Platform: n.Platform}
+	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, version), ChannelVersion: version, Platform: n.Platform}
 	if h := n.Host; h != nil {
 		node.Info.Hostname, node.Info.KernelArch = h.Hostname, h.Arch
-		name, version, _ := strings.Cut(h.OS, " ")
+		name, release, _ := strings.Cut(h.OS, " ")
 		if node.Info.Platform = strings.ToLower(name); h.OS == "" {
 			node.Info.Platform = n.Platform
 		}
-		node.Info.PlatformVersion = firstNumber(version)
+		node.Info.PlatformVersion = firstNumber(release)
 	}
 	return node
 }

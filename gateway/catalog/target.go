@@ -76,7 +76,7 @@ func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.Raw
 		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
 	}
 	if c.calls++; c.key != "" { // every call of a batch has a key of its own
-		r.IdempotencyKey = fmt.Sprintf("%s %s %d", owner(c.principal), c.key, c.calls)
+		r.IdempotencyKey = fmt.Sprintf("%s %s %d", c.principal.Caller(), c.key, c.calls)
 	}
 	res, err := outcome(c.catalog.o.Pipeline.Run(ctx, r))
 	return res.Raw, err
@@ -146,7 +146,7 @@ func (c *call) session(id string, tool string) (session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.all[id]
-	if !ok || x.owner != owner(c.principal) || x.tool != tool || !c.principal.MayUse(x.node) {
+	if !ok || x.owner != c.principal.Caller() || x.tool != tool || !c.principal.MayUse(x.node) {
 		return session{}, protocol.NewFault(protocol.FaultNotFound, "there is no such session: it has ended, or belongs to another token")
 	}
 	x.used = time.Now()
@@ -156,5 +156,5 @@ func (c *call) session(id string, tool string) (session, error) {
 
 // begun records that the caller has begun a session.
 func (c *call) begun(id string, node protocol.NodeID, name string) {
-	c.catalog.sessions.add(id, session{owner: owner(c.principal), node: node, tool: name})
+	c.catalog.sessions.add(id, session{owner: c.principal.Caller(), node: node, tool: name})
 }

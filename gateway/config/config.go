@@ -34,6 +34,7 @@ type Config struct {
 	Network      Network                   `json:"network"`
 	API          API                       `json:"api"`
 	Owner        Owner                     `json:"owner"`
+	MCP          MCP                       `json:"mcp"`
 
 	Agents        Agents             `json:"agents"`
 	Compaction    Compaction         `json:"compaction"`
@@ -204,6 +205,7 @@ func Default() Config {
 		Notify:       DefaultNotifications(),
 		Network:      Network{Listen: DefaultNetworkListen, Discovery: true},
 		API:          API{Enabled: true, WaitMs: int((45 * time.Second).Milliseconds()), Streams: 8},
+		MCP:          MCP{Servers: map[string]protocol.ServerSpec{}, ToolBudget: 60_000},
 		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{
 			Every: "0m", Target: "last", // off, because each heartbeat costs tokens
 			ActiveHours: &ActiveHours{Start: "08:00", End: "23:00"},

@@ -62,8 +62,8 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	var dropped []string
 	trimmed := map[string]json.RawMessage{}
 	for p, whole := range overrides {
-		// it was set as a part of an object
-		if below, ok := strings.CutPrefix(path, p+"."); ok && reset {
+		// it was set as a part of an object; a server is replaced as a whole
+		if below, ok := strings.CutPrefix(path, p+"."); ok && (reset || isServer(path)) {
 			if rest, had := without(whole, below); had {
 				overrides[p], trimmed[p] = rest, rest
 			}
@@ -75,7 +75,12 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 			}
 		}
 	}
+	var hidden map[string]string
 	if !reset {
+		var err error
+		if value, hidden, err = s.hideSecrets(path, value); err != nil {
+			return err
+		}
 		if err := f.check(path, value); err != nil {
 			return err
 		}
@@ -86,6 +91,9 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 		return err
 	} else if err != nil {
 		return bad("%s: %v", path, err)
+	}
+	if err := s.saveSecrets(hidden); err != nil {
+		return err
 	}
 	for _, p := range dropped {
 		if err := s.backend.Put(ctx, p, nil); err != nil {
@@ -105,6 +113,7 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	s.mu.Lock()
 	s.overrides, s.current = overrides, next
 	s.mu.Unlock()
+	s.dropSecrets(next)
 	return nil
 }
 

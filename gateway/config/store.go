@@ -72,7 +72,7 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 	for {
 		var path string
 		if s.current, path, err = build(s.overrides); err == nil {
-			return s, problems, nil
+			return s, append(problems, s.loadSecrets()...), nil
 		} else if path == "" {
 			return nil, nil, err
 		}

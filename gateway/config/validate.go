@@ -107,6 +107,8 @@ func checkSpecial(path string, v reflect.Value) error {
 		}
 	case Heartbeat:
 		return x.check(path)
+	case protocol.ServerSpec:
+		return checkServer(path, x)
 	case QuietHours:
 		return x.check(path)
 	case Agents:

@@ -83,7 +83,7 @@ func open(t *testing.T) *kit {
 	bus := new(event.Bus)
 	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
 	hub := nodes.New(bus, nil)
-	k.Registry = tool.NewRegistry(hub)
+	k.Registry = tool.NewRegistry(hub, nil)
 	k.tools = Tools(Services{
 		Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Sessions: k.chats,
 		Cron:    toolkit.Define("Cron", "Schedules.", toolkit.Traits{}, func(context.Context, tool.Call, struct{}) (any, error) { return nil, nil }),

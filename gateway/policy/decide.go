@@ -23,6 +23,9 @@ type Policy struct {
 // always wins. Calls that the floor names (floor.go) need an approval whatever else allows them.
 // Only a deny stops a direct action of the person.
 func (p Policy) Decide(q Request) Decision {
+	if q.Server != "" {
+		p.Settings = p.Settings.withoutBroadAllows(q.Node)
+	}
 	configured, applies := p.Settings.rule(q)
 	if applies && configured.Verdict == Deny {
 		return Decision{Verdict: Deny, Reason: configured.reason(), Rule: configured.ID}
@@ -56,7 +59,7 @@ func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d
 		return Decision{Verdict: Deny, Reason: byRules.Reason, Rule: byRules.Rule}, false
 	case q.Direct:
 		return Decision{Verdict: Allow, Reason: "You did this yourself"}, false
-	case q.Mode.Mode == protocol.ModeReadOnly && q.Effect != protocol.EffectRead:
+	case q.Mode.Mode == protocol.ModeReadOnly && (q.Effect != protocol.EffectRead || q.Server != ""):
 		return Decision{Verdict: Deny, Reason: "This chat is read-only"}, false
 	case q.Mode.Mode == protocol.ModePaused:
 		return Decision{Verdict: Ask, Reason: "This chat is paused, so every call needs your approval"}, false
@@ -79,7 +82,7 @@ func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d
 }
 
 func (p Policy) byDefault(q Request, byRules Decision) (d Decision, broad bool) {
-	inside := q.Preview != nil && !q.Preview.Outside && q.Preview.Secret == ""
+	inside := q.Server == "" && q.Preview != nil && !q.Preview.Outside && q.Preview.Secret == ""
 	switch {
 	case q.Effect == protocol.EffectRead && inside && !q.Preview.Personal:
 		return Decision{Verdict: Allow, Reason: "Reads inside the workspace"}, false
@@ -103,6 +106,8 @@ func (q Request) askReason(byRules Decision) string {
 	switch {
 	case q.Mode.Mode == protocol.ModeTrust && q.isForeign():
 		return "Somebody else started this run; you trust this chat only for your own messages"
+	case q.Server != "":
+		return q.askServerReason()
 	case q.Effect == protocol.EffectExec && q.Call().Command != "":
 		return byRules.Reason
 	case q.Preview == nil:
@@ -146,6 +151,10 @@ type Request struct {
 	Grants  []SessionGrant // of the session
 	Mode    protocol.ApprovalMode
 	By      protocol.AskedBy // who caused the call
+	// Server is the MCP server that has the tool: what it says about the tool proves nothing. Risk is
+	// what it warns of.
+	Server protocol.ServerName
+	Risk   string
 }
 
 // SessionGrant is a permission of a chat for one call, or for one tool's access to one file.
@@ -174,6 +183,9 @@ func AnyAccess(tool, path string) string {
 func (q Request) SessionMatch() (match, words string, ok bool) {
 	if q.Preview == nil || q.Preview.Truncated {
 		return "", "", false
+	}
+	if q.Server != "" {
+		return ServerMatch, "any call of " + string(q.Tool), true
 	}
 	switch q.Effect {
 	case protocol.EffectExec:
@@ -216,6 +228,10 @@ func (q Request) blocksNetwork() bool {
 // Call converts a request to the form that rules decide.
 func (q Request) Call() Call {
 	c := Call{Tool: q.Bare, Node: q.Node, Agent: q.Session.Agent(), Session: q.Session, Args: q.Args, Whole: q.Whole}
+	if q.Server != "" {
+		c.Server, c.Risk = true, q.Risk
+		return c // its arguments mean what the server wants
+	}
 	if q.Host != nil {
 		c.Root, c.Cwd, c.Home = q.Host.Workspace, q.Host.Workspace, q.Host.Home
 		c.Aliases, c.Sandbox = q.Host.Aliases, sandboxOf(q.Host)

@@ -54,6 +54,8 @@ func (s *Set) Decide(c Call) Decision {
 	ev := &evaluation{matcher: m, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
 	ev.risks = &risks{ev: ev}
 	switch {
+	case c.Server:
+		ev.decideServer()
 	case c.Command == "" && c.Tool != "Bash":
 		ev.decideFiles()
 	case strings.TrimSpace(c.Command) == "":

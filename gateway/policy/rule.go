@@ -135,7 +135,10 @@ type Call struct {
 	// that it blocks.
 	NoNetwork bool
 	Blocked   []protocol.FolderAccess
-	Now       time.Time // default time.Now()
+	// Server means that an MCP server has the tool, and Risk is what it warns of.
+	Server bool
+	Risk   string
+	Now    time.Time // default time.Now()
 }
 
 // Part is one part of a call.

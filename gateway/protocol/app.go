@@ -26,6 +26,10 @@ const (
 	ScopeOfflineAccess Scope = "offline_access" // refresh tokens
 )
 
+// UsualAppScopes are those that a client program is set up with, or told to ask for: everything
+// except the agent's own tools.
+var UsualAppScopes = []Scope{ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead}
+
 // AppScopes lists every scope that an app can have and that gives access to a tool that exists.
 var AppScopes = []Scope{
 	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeAllTools,

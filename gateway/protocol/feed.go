@@ -66,6 +66,7 @@ const (
 	ChangeSchedules       = "schedules"       // a job, one of its runs or a heartbeat changed: call cron.list, cron.runs and heartbeat.status
 	ChangeApps            = "apps"            // a connected app or a consent changed: call apps.list
 	ChangeServers         = "servers"         // an MCP server or its tools changed: call servers.list
+	ChangeServerQuestions = "serverQuestions" // an MCP server asks the person, or a question was closed: call servers.questions
 	ChangeNotice          = "notice"          // Notice for the person
 	ChangeResync          = "resync"          // changes were lost: subscribe again
 	ChangeChat            = "chat"            // Chat is sent as a chat event, never in the feed
@@ -78,7 +79,8 @@ type Change struct {
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
 	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps and servers: load them again. resync: subscribe again.
+	// channels (with path), schedules, apps, servers and serverQuestions: load them again. resync:
+	// subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`

@@ -83,7 +83,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.gate = approval.New(s.Approvals, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	calls := tool.New(tool.Options{
-		Registry: tool.NewRegistry(hub), Executor: hub, Policy: openRules(g.t, s, cfg), Approver: g.gate, Journal: journal.New(s.Calls),
+		Registry: tool.NewRegistry(hub, nil), Executor: hub, Policy: openRules(g.t, s, cfg), Approver: g.gate, Journal: journal.New(s.Calls),
 		Grants: s.Grants, Sessions: s.Sessions, Bus: g.bus, Config: func() config.Config { return cfg },
 	})
 	cfg.Session.AutoTitle = g.autoTitle

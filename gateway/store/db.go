@@ -46,6 +46,7 @@ type DB struct {
 	Outbox     *Outbox
 	Devices    *Devices
 	Apps       *Apps
+	Servers    *Servers
 	Nodes      *Nodes
 	Settings   *Settings
 	Calls      *Calls
@@ -117,6 +118,7 @@ func (db *DB) openFamilies() {
 	db.Outbox = &Outbox{db.conn}
 	db.Devices = &Devices{db.conn}
 	db.Apps = &Apps{db.conn}
+	db.Servers = &Servers{db.conn}
 	db.Calls = &Calls{db.conn}
 	db.Nodes = &Nodes{db.conn, db.Calls}
 	db.Settings = &Settings{db.conn}
@@ -154,8 +156,11 @@ var createTables string
 //go:embed apps.sql
 var createApps string
 
+//go:embed servers.sql
+var createServers string
+
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps}
+var upgrades = []string{createApps, createServers}
 
 // firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
 // development. The version is stored as PRAGMA user_version.

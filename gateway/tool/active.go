@@ -136,9 +136,11 @@ func (a *activeCall) preview(ctx context.Context) error {
 func (a *activeCall) updatePreview(ctx context.Context) (problem string, err error) {
 	var preview protocol.CallPreview
 	hasPreview := true
-	if a.target.own != nil {
+	switch {
+	case a.target.Spec.Server != "": // nobody but the server knows, so there is nothing to show
+	case a.target.own != nil:
 		preview, err = a.target.own.preview(ctx, a.call)
-	} else {
+	default:
 		inv := protocol.ToolInvoke{Tool: a.target.Spec.Name, Args: a.call.Args, SessionKey: a.call.Session, RunID: a.call.Run}
 		preview, hasPreview, err = a.Executor.Preview(ctx, a.target.Node, inv)
 	}

@@ -77,7 +77,7 @@ func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err
 	if node, ok := a.Registry.Node(q.Node); ok && node.Host != nil {
 		q.Host, q.Sandbox = node.Host, node.Host.Sandbox
 	}
-	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix {
+	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix && a.target.Spec.Server == "" {
 		q.Sandbox = display.NotEnforced
 	}
 	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.request.Session != "" {

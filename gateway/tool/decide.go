@@ -35,12 +35,16 @@ func (a *activeCall) decide(ctx context.Context) error {
 // decision returns the stricter of the decisions about the call and the files that it accesses.
 func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 	name, bare := a.call.Tool, protocol.ActsAs(a.target.Spec.Name)
+	if a.target.Spec.Server != "" {
+		bare = a.target.Spec.Name
+	}
 	if bare != a.target.Spec.Name {
 		name = protocol.NewToolName(a.target.Node, bare)
 	}
 	a.request = policy.Request{
 		Tool: name, Node: a.target.Node, Bare: bare, Effect: a.target.Spec.Effect, Args: a.call.Args,
 		Preview: a.record.Info.Preview, Session: a.call.grantee(), Direct: a.call.Direct, By: a.call.AskedBy,
+		Server: a.target.Spec.Server, Risk: a.target.Spec.Risk,
 	}
 	if info, ok := a.Registry.Node(a.target.Node); ok {
 		a.request.Host = info.Host

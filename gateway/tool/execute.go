@@ -48,7 +48,11 @@ func (a *activeCall) execute(ctx context.Context) error {
 	if err != nil {
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
-	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress(a.record, a.call.OnProgress))
+	run := a.Executor.Call
+	if a.target.Spec.Server != "" {
+		run = a.Registry.servers.Call
+	}
+	raw, err := run(limited, a.target.Node, inv, a.publishProgress(a.record, a.call.OnProgress))
 	return a.finish(ctx, raw, err, limit)
 }
 
@@ -141,6 +145,9 @@ func (p *Pipeline) timeLimit(spec protocol.ToolSpec, raw json.RawMessage) time.D
 		return noLimit
 	}
 	limit := time.Duration(p.Config().Timeouts.Tool) * time.Millisecond
+	if spec.Server != "" {
+		return limit // an argument called timeout means what its server wants
+	}
 	var args struct {
 		Timeout *float64 `json:"timeout"`
 	}

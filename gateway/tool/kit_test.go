@@ -73,7 +73,7 @@ func (g *gateway) open() {
 	if g.machines != nil {
 		machines = g.machines(g.hub)
 	}
-	registry := tool.NewRegistry(machines)
+	registry := tool.NewRegistry(machines, nil)
 	registry.Register(g.own...)
 	g.Pipeline = tool.New(tool.Options{
 		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}), Grants: s.Grants, Sessions: s.Sessions,

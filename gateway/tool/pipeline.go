@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 
 	"fairlead/gateway/config"
@@ -48,12 +47,9 @@ func New(o Options) *Pipeline {
 	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall)}
 }
 
-// Tools lists the tools that an agent can call now, with their full names.
-func (p *Pipeline) Tools() []protocol.ToolSpec {
-	return slices.DeleteFunc(p.Registry.Tools(), func(s protocol.ToolSpec) bool {
-		_, bare, ok := protocol.ToolName(s.Name).Split()
-		return ok && protocol.ForPrograms(bare)
-	})
+// Tools lists the tools that the agent of a chat can call now, with their full names.
+func (p *Pipeline) Tools(key protocol.SessionKey) []protocol.ToolSpec {
+	return p.Registry.toolsFor(key)
 }
 
 // Run runs a call, and blocks until it has ended. An error means that the gateway failed or ctx

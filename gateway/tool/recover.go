@@ -51,7 +51,7 @@ func (p *Pipeline) endLost(ctx context.Context, r Record) (Result, error) {
 // rejoin waits for its result; otherwise the outcome is unknown. The call is never sent again.
 func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	id := a.record.Info.Node
-	if a.record.Info.Effect == protocol.EffectRead || id == protocol.NativePrefix {
+	if a.record.Info.Effect == protocol.EffectRead || id == protocol.NativePrefix || p.Registry.isServer(id) {
 		return p.endLost(ctx, a.record)
 	}
 	if a.call.OnStart != nil {

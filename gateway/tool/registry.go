@@ -23,6 +23,26 @@ type Machines interface {
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
 }
 
+// Servers are the MCP servers and their tools. gateway/servers implements it.
+type Servers interface {
+	// Has reports whether a server has the name in a tool's full name.
+	Has(name protocol.NodeID) bool
+	// Tools lists the tools of the connected servers, with their full names.
+	Tools() []protocol.ToolSpec
+	// ToolsFor lists those for the model of a chat; more reports that there are others, which
+	// [FindTools] finds.
+	ToolsFor(key protocol.SessionKey) (list []protocol.ToolSpec, more bool)
+	// Lookup finds a tool. The result has the tool's name without the server. Errors are those of
+	// [Machines], and protocol.ErrForbidden.
+	Lookup(protocol.ToolName) (protocol.ToolSpec, error)
+	// Call is Call of [Executor].
+	Call(ctx context.Context, server protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
+}
+
+// FindTools is the bare name of the tool with which an agent finds tools that are left out of its
+// list.
+const FindTools = "FindTools"
+
 // Own is one of the gateway's own tools, gsv__*.
 type Own struct {
 	toolkit.Tool[Call]
@@ -30,17 +50,21 @@ type Own struct {
 	Files func(args json.RawMessage) []FileAccess
 }
 
-// Registry holds every tool that exists now: the gateway's own and those of the connected nodes. It
-// is safe for concurrent use.
+// Registry holds every tool that exists now: the gateway's own, those of the connected nodes, and
+// those of MCP servers. It is safe for concurrent use.
 type Registry struct {
 	machines Machines
+	servers  Servers // nil: there are none
 
 	mu  sync.RWMutex // guards own
 	own []Own
 }
 
-// NewRegistry returns a registry with the tools of the machines.
-func NewRegistry(machines Machines) *Registry { return &Registry{machines: machines} }
+// NewRegistry returns a registry with the tools of the machines and of MCP servers; servers may be
+// nil.
+func NewRegistry(machines Machines, servers Servers) *Registry {
+	return &Registry{machines: machines, servers: servers}
+}
 
 // Register adds tools of the gateway itself.
 func (r *Registry) Register(tools ...Own) {
@@ -49,8 +73,33 @@ func (r *Registry) Register(tools ...Own) {
 	r.own = append(r.own, tools...)
 }
 
-// Tools lists the tools with their full names: first the gateway's own, then those of each node.
+// Tools lists the tools with their full names: first the gateway's own, then those of each node, then
+// those of MCP servers.
 func (r *Registry) Tools() []protocol.ToolSpec {
+	list := append(r.ownTools(), r.machines.Tools()...)
+	if r.servers != nil {
+		list = append(list, r.servers.Tools()...)
+	}
+	return list
+}
+
+// toolsFor lists the tools for the model of a chat.
+func (r *Registry) toolsFor(key protocol.SessionKey) []protocol.ToolSpec {
+	list := append(r.ownTools(), r.machines.Tools()...)
+	more := false
+	if r.servers != nil {
+		var theirs []protocol.ToolSpec
+		theirs, more = r.servers.ToolsFor(key)
+		list = append(list, theirs...)
+	}
+	find := string(protocol.NewToolName(protocol.NativePrefix, FindTools))
+	return slices.DeleteFunc(list, func(s protocol.ToolSpec) bool {
+		_, bare, ok := protocol.ToolName(s.Name).Split()
+		return ok && s.Server == "" && protocol.ForPrograms(bare) || s.Name == find && !more
+	})
+}
+
+func (r *Registry) ownTools() []protocol.ToolSpec {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var list []protocol.ToolSpec
@@ -59,12 +108,13 @@ func (r *Registry) Tools() []protocol.ToolSpec {
 		spec.Name = string(protocol.NewToolName(protocol.NativePrefix, spec.Name))
 		list = append(list, spec)
 	}
-	return append(list, r.machines.Tools()...)
+	return list
 }
 
-// Target is where a call runs: a node with one of its tools, or the gateway with one of its own.
+// Target is where a call runs: a node or an MCP server with one of its tools, or the gateway with one
+// of its own.
 type Target struct {
-	Node protocol.NodeID
+	Node protocol.NodeID   // or the name of the server
 	Spec protocol.ToolSpec // with the tool's name without the node
 	own  *Own
 }
@@ -78,6 +128,10 @@ func (r *Registry) Lookup(name protocol.ToolName) (Target, error) {
 			own := r.own[i]
 			return Target{Node: node, Spec: own.Spec, own: &own}, nil
 		}
+	}
+	if server, _, ok := name.Split(); ok && r.isServer(server) {
+		spec, err := r.servers.Lookup(name)
+		return Target{Node: server, Spec: spec}, err
 	}
 	node, spec, err := r.machines.Lookup(name)
 	return Target{Node: node, Spec: spec}, err
@@ -97,9 +151,13 @@ func (r *Registry) fileOperation(c Call) (Target, error) {
 	return t, nil
 }
 
-// Node describes a node. The gateway itself counts as a node that is always online.
+func (r *Registry) isServer(name protocol.NodeID) bool {
+	return r.servers != nil && r.servers.Has(name)
+}
+
+// Node describes a node. The gateway itself and an MCP server count as nodes that are always online.
 func (r *Registry) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	if id == protocol.NativePrefix {
+	if id == protocol.NativePrefix || r.isServer(id) {
 		return protocol.NodeInfo{ID: id, Online: true}, true
 	}
 	return r.machines.Node(id)

@@ -116,11 +116,6 @@ func mcpArguments(o *options, c clients.Client) []string {
 	return args
 }
 
-// clientScopes are those of a client that install adds: everything except the agent's own tools.
-var clientScopes = []protocol.Scope{
-	protocol.ScopeNetworkRead, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead,
-}
-
 func mcpInstallCommand(o *options) *cobra.Command {
 	var yes, undo, show bool
 	cmd := command("install CLIENT", "Add Fairlead to the settings of a client program: claude-desktop, claude-code, vscode, cursor, windsurf, zed, gemini or codex", cobra.ExactArgs(1),
@@ -186,7 +181,7 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 		}
 		return printf(x.out, "Fairlead was removed from %s. Restart it.\n", c.Title)
 	}
-	made, err := call(ctx, x, protocol.TokenCreate, protocol.TokenCreateParams{Name: c.Title, Scopes: clientScopes})
+	made, err := call(ctx, x, protocol.TokenCreate, protocol.TokenCreateParams{Name: c.Title, Scopes: protocol.UsualAppScopes})
 	if err != nil {
 		return err
 	}

@@ -169,6 +169,15 @@ func TestCommands(t *testing.T) {
 				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 				ts.Setenv("TRANSFER", string(list.Transfers[0].ID))
 			},
+			// serving NAME STATE: waits until an MCP server has the state.
+			"serving": func(ts *testscript.TestScript, neg bool, args []string) {
+				until(ts, args[0]+" is "+args[1], func() bool {
+					var list protocol.ServersListResult
+					ts.Check(ts.Exec("fairlead", "servers", "list", "--json"))
+					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+					return slices.ContainsFunc(list.Servers, func(s protocol.ServerStatus) bool { return string(s.Name) == args[0] && s.State == args[1] })
+				})
+			},
 			// online NODE: waits until the machine is connected.
 			"online": func(ts *testscript.TestScript, neg bool, args []string) {
 				until(ts, args[0]+" is there", func() bool { return ts.Exec("fairlead", "tools", "call", args[0]+"__Glob", `{"pattern":"*"}`) == nil })

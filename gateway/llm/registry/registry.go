@@ -81,7 +81,7 @@ var providers = []provider{
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
 	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible", Name: "OpenAI-compatible server"}, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
 }
 

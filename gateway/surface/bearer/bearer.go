@@ -4,6 +4,7 @@ package bearer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,36 +21,38 @@ type Guard struct {
 	Base func(*http.Request) string
 	// Path is the path of the surface, such as /mcp: with Base it is the resource.
 	Path string
+	// Scopes are those that a program without a token is told to ask for, as it may not ask for any
+	// otherwise; the person can give it fewer.
+	Scopes []protocol.Scope
 }
 
 // Authenticate returns who makes a request. Without a valid token it answers with status 401, and
 // ok is false.
 func (g Guard) Authenticate(w http.ResponseWriter, r *http.Request) (p auth.Principal, ok bool) {
+	p, err := g.Check(r)
+	switch {
+	case errors.Is(err, errNoToken):
+		g.challenge(w, r, "")
+	case err != nil:
+		g.challenge(w, r, "invalid_token")
+	}
+	return p, err == nil
+}
+
+var errNoToken = errors.New("the request has no bearer token")
+
+// Check returns who makes a request, or an error without a valid token.
+func (g Guard) Check(r *http.Request) (auth.Principal, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if token == "" || !strings.EqualFold(scheme, "Bearer") {
-		g.challenge(w, r, "")
-		return p, false
+		return auth.Principal{}, errNoToken
 	}
-	p, err := g.Verify(r.Context(), token, g.Base(r)+g.Path)
-	if err != nil {
-		g.challenge(w, r, "invalid_token")
-		return p, false
-	}
-	return p, true
-}
-
-// metadata is the address of the description of how to sign in (RFC 9728).
-func (g Guard) metadata(r *http.Request) string {
-	return g.Base(r) + "/.well-known/oauth-protected-resource" + g.Path
+	return g.Verify(r.Context(), token, g.Base(r)+g.Path)
 }
 
 func (g Guard) challenge(w http.ResponseWriter, r *http.Request, problem string) {
-	value := fmt.Sprintf("Bearer resource_metadata=%q", g.metadata(r))
-	if problem != "" {
-		value = fmt.Sprintf("Bearer error=%q, resource_metadata=%q", problem, g.metadata(r))
-	}
-	w.Header().Set("WWW-Authenticate", value)
+	g.explain(w, r, problem, g.Scopes)
 	Fail(w, http.StatusUnauthorized, protocol.NewFault(protocol.FaultUnauthorized, "a valid token is needed: make one in Fairlead, or sign in"))
 }
 
@@ -62,11 +65,25 @@ func (g Guard) Insufficient(w http.ResponseWriter, r *http.Request, need []proto
 
 // Need sets the header that names the scopes that a call needs.
 func (g Guard) Need(w http.ResponseWriter, r *http.Request, need []protocol.Scope) {
-	names := make([]string, len(need))
-	for i, s := range need {
+	g.explain(w, r, "insufficient_scope", need)
+}
+
+// explain sets the header that says what is wrong, which scopes to ask for, and where.
+func (g Guard) explain(w http.ResponseWriter, r *http.Request, problem string, scopes []protocol.Scope) {
+	var fields []string
+	add := func(name, value string) {
+		if value != "" {
+			fields = append(fields, fmt.Sprintf("%s=%q", name, value))
+		}
+	}
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
 		names[i] = string(s)
 	}
-	w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer error=\"insufficient_scope\", scope=%q, resource_metadata=%q", strings.Join(names, " "), g.metadata(r)))
+	add("error", problem)
+	add("scope", strings.Join(names, " "))
+	add("resource_metadata", g.Base(r)+"/.well-known/oauth-protected-resource"+g.Path) // RFC 9728
+	w.Header().Set("WWW-Authenticate", "Bearer "+strings.Join(fields, ", "))
 }
 
 // Fail answers with a failure as JSON.

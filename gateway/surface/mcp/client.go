@@ -3,11 +3,12 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
@@ -17,103 +18,171 @@ import (
 
 // client is the server for one token: what it sees follows its scopes.
 type client struct {
-	o      Options
-	server *mcp.Server
-	used   time.Time // guarded by Server.mu
+	o         Options
+	server    *mcp.Server
+	watchable []string  // addresses of the resources that Options.Extend has added
+	used      time.Time // guarded by Server.mu
 
-	mu        sync.Mutex // guards the fields below
-	principal auth.Principal
-	tools     map[string]string // description and schema by name
-	prompts   map[string]string // description by name
+	mu        sync.Mutex      // guards the fields below
+	principal auth.Principal  // of the last request; the lists are for it
+	stale     bool            // the lists may be out of date
+	tools     lists           // by name
+	prompts   lists           // by name
+	contents  lists           // resources, by address
+	dirty     map[string]bool // addresses of resources that changed and are not reported yet
+	notifying bool            // a goroutine reports dirty
+}
+
+// lists are the descriptions, as JSON, of what a server lists.
+type lists map[string]string
+
+// changed records an item and reports whether it is new or different.
+func (l lists) changed(key string, item any) bool {
+	raw, err := protocol.Marshal(item)
+	if err == nil && l[key] == string(raw) {
+		return false
+	}
+	l[key] = string(raw)
+	return true
+}
+
+// retain removes the items that are not in keys, and returns them.
+func (l lists) retain(keys map[string]bool) (removed []string) {
+	for key := range l {
+		if !keys[key] {
+			delete(l, key)
+			removed = append(removed, key)
+		}
+	}
+	return removed
 }
 
 const instructions = "Fairlead lets you use the machines of one person. Call network_directory first. " +
 	"Calls that change something may wait until the person has answered in Fairlead; approval_required means that they have not answered yet: repeat the same call."
 
 func newClient(o Options) *client {
-	c := &client{o: o, tools: make(map[string]string), prompts: make(map[string]string)}
+	c := &client{o: o, stale: true, tools: make(lists), prompts: make(lists), contents: make(lists), dirty: make(map[string]bool)}
 	c.server = mcp.NewServer(&mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, CompletionHandler: c.complete,
-		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		SubscribeHandler:   c.subscribe,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 		SetCacheable: func(_ context.Context, _ mcp.Request, x *mcp.Cacheable) {
 			x.CacheScope, x.TTLMs = "private", 0
 		},
 	})
-	c.addResources()
+	c.server.AddReceivingMiddleware(c.watchableOnly)
+	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
+	}, c.readFile)
+	if o.Extend != nil {
+		c.watchable = o.Extend(c.server)
+	}
 	return c
 }
 
-// who returns the principal of the last request, whose scopes count.
-func (c *client) who() auth.Principal {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.principal
+// principalKey is the name of the principal among what the SDK keeps about a request's token.
+const principalKey = "principal"
+
+// who returns who made a request: nobody, if the SDK does not say. An app can have tokens with
+// different scopes, so that those of another request do not count.
+func who(x *mcp.RequestExtra) auth.Principal {
+	if x == nil || x.TokenInfo == nil {
+		return auth.Principal{}
+	}
+	p, _ := x.TokenInfo.Extra[principalKey].(auth.Principal)
+	return p
 }
 
-// update makes the tools and prompts those that the token may use now. Clients with a session are
-// told about changes.
+// update makes the lists those that the token of a request may use now. The server notifies clients
+// of changes.
 func (c *client) update(p auth.Principal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.principal = p
-	gone := make(map[string]bool)
-	for name := range c.tools {
-		gone[name] = true
+	if !hasSameRights(c.principal, p) {
+		c.principal, c.stale = p, true
 	}
-	for _, t := range c.o.Tools.Tools(p) {
-		delete(gone, t.Name)
-		version := t.Description + fmt.Sprintf("%p", t.In)
-		if c.isExtra(t) {
-			version = t.Description // its schema is made anew for each list
-		}
-		if c.tools[t.Name] == version {
-			continue
-		}
-		c.tools[t.Name] = version
-		no := func(b bool) *bool { return &b }
-		c.server.AddTool(&mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.In, OutputSchema: t.Out,
-			Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: no(t.Destructive), IdempotentHint: t.Idempotent, OpenWorldHint: no(t.OpenWorld)},
-		}, c.call)
+	c.refresh()
+}
+
+// refresh makes the lists anew if they may be out of date. The caller holds c.mu.
+func (c *client) refresh() {
+	if !c.stale {
+		return
 	}
-	for name := range gone {
-		delete(c.tools, name)
-		c.server.RemoveTools(name)
-	}
+	c.stale = false
+	c.updateTools()
+	c.updateResources()
 	c.updatePrompts()
 }
 
-// isExtra reports whether a tool is one of a machine or of the gateway, under its own name.
-func (c *client) isExtra(t catalog.Tool) bool {
-	return len(t.Scopes) == 1 && t.Scopes[0] == protocol.ScopeAllTools
+func hasSameRights(a, b auth.Principal) bool {
+	return a.Kind == b.Kind && a.Name == b.Name && maps.Equal(a.Scopes, b.Scopes) && slices.Equal(a.Nodes, b.Nodes)
+}
+
+// updateTools lists the tools. The caller holds c.mu.
+func (c *client) updateTools() {
+	current := make(map[string]bool)
+	for _, t := range c.o.Tools.Tools(c.principal) {
+		current[t.Name] = true
+		described := &mcp.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(t.Out),
+			Annotations: &mcp.ToolAnnotations{
+				Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld,
+			},
+		}
+		if c.tools.changed(t.Name, described) {
+			c.server.AddTool(described, c.call)
+		}
+	}
+	c.server.RemoveTools(c.tools.retain(current)...)
+}
+
+// encoded returns a schema as JSON. The SDK encodes any other form anew for each call of the tool.
+func encoded(s *jsonschema.Schema) json.RawMessage {
+	raw, err := protocol.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return raw
 }
 
 // call runs a tool. A failure is a result for the model, with the failure as JSON.
 func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if id := withdrawn(r); id != "" {
+		return c.result(c.o.Tools.Withdraw(ctx, who(r.Extra), id))
+	}
 	in := catalog.Request{Tool: r.Params.Name, Args: r.Params.Arguments}
+	var chunks []json.RawMessage
 	if token := r.Params.GetProgressToken(); token != nil {
 		n := 0.0
-		in.Emit = func(ctx context.Context, p catalog.Part) error {
-			n++
-			return r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: progressText(p)})
-		}
-	}
-	var chunks []json.RawMessage
-	if emit := in.Emit; emit != nil {
 		in.Emit = func(ctx context.Context, p catalog.Part) error {
 			if p.Kind == catalog.PartChunk {
 				chunks = append(chunks, p.Data)
 			}
-			return emit(ctx, p)
+			n++
+			return r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: progressText(p)})
 		}
 	}
-	out, err := c.o.Tools.Call(ctx, c.who(), in)
+	out, err := c.o.Tools.Call(ctx, who(r.Extra), in)
+	if q := question(r, err); q != nil {
+		return q, nil
+	}
+	for isAccepted(r) && isWaiting(err) && ctx.Err() == nil {
+		if in.Emit != nil { // progress keeps the client from giving up
+			in.Emit(ctx, catalog.Part{Kind: catalog.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead's owner has not answered yet."}`)})
+		}
+		out, err = c.o.Tools.Call(ctx, who(r.Extra), in) // the same call, which still waits
+	}
+	out.Data = catalog.WithMatches(out.Data, chunks)
+	return c.result(out, err)
+}
+
+// result returns the outcome of a call with its structure and the same as text.
+func (c *client) result(out catalog.Result, err error) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return failure(err), nil
 	}
-	data := catalog.WithMatches(out.Data, chunks)
-	return &mcp.CallToolResult{StructuredContent: data, Content: []mcp.Content{&mcp.TextContent{Text: string(data)}}}, nil
+	return &mcp.CallToolResult{StructuredContent: out.Data, Content: []mcp.Content{&mcp.TextContent{Text: string(out.Data)}}}, nil
 }
 
 // progressText is the message of a progress notification.
@@ -126,13 +195,9 @@ func progressText(p catalog.Part) string {
 }
 
 func failure(err error) *mcp.CallToolResult {
-	f, ok := errors.AsType[*protocol.Fault](err)
-	if !ok {
-		f = protocol.NewFault(protocol.FaultInternal, "the call failed")
-	}
-	raw, err := protocol.Marshal(map[string]*protocol.Fault{"error": f})
+	raw, err := protocol.Marshal(map[string]*protocol.Fault{"error": asFault(err)})
 	if err != nil {
-		raw = []byte(f.Message)
+		raw = []byte("the call failed")
 	}
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}}
 }

@@ -19,6 +19,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
 )
@@ -28,6 +29,12 @@ type Tools interface {
 	Tools(p auth.Principal) []catalog.Tool
 	Check(p auth.Principal, r catalog.Request) error
 	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+	Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error)
+}
+
+// Machines are the machines that the gateway knows ([nodes.Hub]).
+type Machines interface {
+	Nodes() []protocol.NodeInfo
 }
 
 // Prompt is a skill that a client can use as a prompt.
@@ -42,18 +49,21 @@ type Prompts interface {
 // Options are the parts that the server uses.
 type Options struct {
 	Tools     Tools
-	Prompts   Prompts
+	Machines  Machines
+	Prompts   Prompts // nil for none
 	Documents []Document
+	Bus       *event.Bus // what clients are notified of
 	Guard     bearer.Guard
 	Version   string
+	// Extend, if set, adds to the server of each client what a test of the protocol needs, and
+	// returns the addresses of its resources to which clients can subscribe.
+	Extend func(*mcp.Server) []string
 }
 
 // Limits of requests and sessions.
 const (
 	maxBody     = 4 << 20 // bytes
 	sessionTime = 30 * time.Minute
-	// keepServer is how long the server of a client that makes no requests is kept.
-	keepServer = 2 * time.Hour
 )
 
 // firstModern is the first protocol version without sessions.
@@ -63,14 +73,17 @@ const firstModern = "2026-07-28"
 type Server struct {
 	o              Options
 	legacy, modern http.Handler
+	changes        *event.Subscription
 
-	mu      sync.Mutex // guards clients
-	clients map[string]*client
+	mu       sync.Mutex // guards the fields below
+	clients  map[string]*client
+	requests map[*http.Request]request // that are being served
+	idle     map[string]time.Time      // when each session was first seen without a request
 }
 
-// New returns a server.
+// New returns a server. Its clients are notified of changes while Run runs.
 func New(o Options) *Server {
-	s := &Server{o: o, clients: make(map[string]*client)}
+	s := &Server{o: o, clients: make(map[string]*client), requests: make(map[*http.Request]request), idle: make(map[string]time.Time), changes: o.Bus.SubscribeOnly(isWatched)}
 	serverOf := func(r *http.Request) *mcp.Server {
 		info := sdkauth.TokenInfoFromContext(r.Context())
 		s.mu.Lock()
@@ -80,7 +93,8 @@ func New(o Options) *Server {
 		}
 		return nil
 	}
-	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{SessionTimeout: sessionTime, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
+	// Sessions expire here: the SDK would end one whose client only listens.
+	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
 	s.modern = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true,
 	})
@@ -106,6 +120,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.client(p)
+	r, done := s.begin(r, body, p)
+	defer done()
+	events := newEventWriter(w)
+	defer events.close()
 	handler := s.legacy
 	if isModern(r, body) {
 		handler = s.modern
@@ -113,9 +131,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no") // events must not wait in a proxy
 	// The SDK ties sessions to the user of the token, which was verified above.
 	verified := func(context.Context, string, *http.Request) (*sdkauth.TokenInfo, error) {
-		return &sdkauth.TokenInfo{UserID: identify(p), Expiration: time.Now().Add(time.Hour)}, nil
+		return &sdkauth.TokenInfo{UserID: p.Caller(), Expiration: time.Now().Add(time.Hour), Extra: map[string]any{principalKey: p}}, nil
 	}
-	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(w, r)
+	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(events, r)
 }
 
 // message is the part of a request's body that decides how it is served.
@@ -168,25 +186,12 @@ func isModern(r *http.Request, m message) bool {
 	return ok
 }
 
-// identify names the user of a token.
-func identify(p auth.Principal) string {
-	if p.App != "" {
-		return string(p.App)
-	}
-	return p.Kind
-}
-
 // client prepares the server of a client, with the tools that its token may use now.
 func (s *Server) client(p auth.Principal) {
-	id := identify(p)
+	id := p.Caller()
 	s.mu.Lock()
 	c := s.clients[id]
 	if c == nil {
-		for old, x := range s.clients {
-			if time.Since(x.used) > keepServer {
-				delete(s.clients, old)
-			}
-		}
 		c = newClient(s.o)
 		s.clients[id] = c
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
 )
@@ -25,6 +27,8 @@ import (
 // fake are the catalog's tools with outcomes of the test.
 type fake struct {
 	*catalog.Catalog
+
+	withdraw func(p auth.Principal, id protocol.CallID) (catalog.Result, error)
 
 	mu   sync.Mutex // guards call
 	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
@@ -37,6 +41,10 @@ func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (c
 	return call(ctx, p, r)
 }
 
+func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+	return f.withdraw(p, id)
+}
+
 func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,23 +55,49 @@ type noTools struct{}
 
 func (noTools) Tools() []protocol.ToolSpec { return nil }
 
-type skills struct{}
+// skills are the main agent's: the skill deploy, and another one if it was added.
+type skills struct{ added atomic.Bool }
 
-func (skills) List(context.Context) ([]Prompt, error) {
+func (s *skills) List(context.Context) ([]Prompt, error) {
+	if s.added.Load() {
+		return []Prompt{{"deploy", "How to deploy"}, {"tidy", "How to tidy"}}, nil
+	}
 	return []Prompt{{"deploy", "How to deploy"}}, nil
 }
 
-func (skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
+func (*skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
 
 // scopes are those of the token of that name.
 var scopes = map[string][]protocol.Scope{
 	"all": protocol.AppScopes, "reader": {protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, "other": protocol.AppScopes,
 }
 
+// machines are those that the gateway knows.
+type machines struct {
+	mu   sync.Mutex // guards list
+	list []protocol.NodeInfo
+}
+
+func (m *machines) Nodes() []protocol.NodeInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.list)
+}
+
+func (m *machines) set(list ...protocol.NodeInfo) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = list
+}
+
 type bench struct {
 	*fake
 	*httptest.Server
-	mcp *Server
+	mcp      *Server
+	bus      *event.Bus
+	machines *machines
+	skills   *skills
+	scopes   atomic.Pointer[map[string][]protocol.Scope] // of each token
 }
 
 func serve(t testing.TB) *bench {
@@ -72,22 +106,34 @@ func serve(t testing.TB) *bench {
 		return catalog.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
 	})
 	t.Cleanup(f.Close)
+	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines), skills: new(skills)}
+	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
+	b.scopes.Store(&scopes)
 	s := New(Options{
-		Tools: f, Prompts: skills{}, Version: "1.2.3",
-		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
+		Tools: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
+		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
 			Verify: func(_ context.Context, token, _ string) (auth.Principal, error) {
-				if scopes[token] == nil {
+				scopes := (*b.scopes.Load())[token]
+				if scopes == nil {
 					return auth.Principal{}, protocol.ErrUnauthorized
 				}
-				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes[token]}), nil
+				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes}), nil
 			},
 		},
 	})
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	return &bench{f, h, s}
+	b.mcp, b.Server = s, httptest.NewServer(s)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		b.Server.CloseClientConnections() // of streams that a test left open
+		b.Server.Close()
+	})
+	return b
 }
 
 // connect connects a client of the newest protocol version, or of an older one.
@@ -234,7 +280,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
 			switch r.Tool {
 			case "network_directory":
-				return catalog.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"name":"Laptop"},{"name":"nas"}]}]}`)}, nil
+				return catalog.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`)}, nil
 			case "fs_list":
 				return catalog.Result{Data: json.RawMessage(`{"entries":[{"name":"notes","is_dir":true},{"name":"node.txt"},{"name":"x"}]}`)}, nil
 			}
@@ -245,7 +291,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 			return catalog.Result{Data: json.RawMessage(`{"chunk_b64":"` + content + `","done":` + fmt.Sprint(!strings.Contains(string(r.Args), "large")) + `}`)}, nil
 		})
 		list, err := s.ListResources(t.Context(), nil)
-		if err != nil || len(list.Resources) != 2 {
+		if err != nil || len(list.Resources) != 3 {
 			t.Fatalf("got %+v, %v", list, err)
 		}
 		read := func(uri string) (*sdk.ResourceContents, error) {
@@ -256,7 +302,8 @@ func TestResourcesAndPrompts(t *testing.T) {
 			return r.Contents[0], nil
 		}
 		for uri, want := range map[string]string{
-			"fairlead://journal": `{"calls":7}`, "fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"name":"Laptop"},{"name":"nas"}]}]}`,
+			"fairlead://journal": `{"calls":7}`, "fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`,
+			"fairlead://machines/nas": `{"id":"nas","name":"nas"}`, "fairlead://My%20computer/file/etc/hosts": "hello",
 		} {
 			if got, err := read(uri); err != nil || got.Text != want {
 				t.Errorf("%s: got %+v, %v", uri, got, err)
@@ -303,7 +350,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 
 func TestFileAddresses(t *testing.T) {
 	for uri, want := range map[string][2]string{
-		"fairlead://nas/file/etc/hosts": {"nas", "/etc/hosts"}, "fairlead://pc/file/C:/Users/a%20b": {"pc", "C:/Users/a b"}, "fairlead://nas/files/x": {}, "file:///etc": {}, "fairlead://nas/file": {}, ":": {},
+		"fairlead://nas/file/etc/hosts": {"nas", "/etc/hosts"}, "fairlead://pc/file/C:/Users/a%20b": {"pc", "C:/Users/a b"}, "fairlead://nas/files/x": {}, "fairlead://My%20computer/file/a": {"My computer", "/a"}, "fairlead://a%2Fb/file/x": {}, "fairlead:///file/x": {}, "file:///etc": {}, "fairlead://nas/file": {}, ":": {},
 	} {
 		machine, path, ok := parseFileURI(uri)
 		if ok != (want[0] != "") || ok && (machine != want[0] || path != want[1]) {
@@ -396,5 +443,21 @@ func TestChangedScopesChangeTheTools(t *testing.T) {
 	}
 	if len(before.Tools) != 18 || len(b.mcp.clients["app_all"].tools) != 2 {
 		t.Errorf("%d tools before, %d after", len(before.Tools), len(b.mcp.clients["app_all"].tools))
+	}
+}
+
+func TestChangedSkillsChangeThePrompts(t *testing.T) {
+	b := serve(t)
+	changed := make(chan struct{}, 10)
+	s := b.connect(t, "all", &sdk.ClientOptions{PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { changed <- struct{}{} }}, true)
+	b.skills.added.Store(true)
+	b.bus.Publish(protocol.Change{Kind: protocol.ChangeSkills})
+	select {
+	case <-changed:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the client is not told")
+	}
+	if list, err := s.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {
+		t.Errorf("got %+v, %v", list, err)
 	}
 }

@@ -13,6 +13,9 @@ import (
 // drainTime is how long answers are waited for after the client has closed its end.
 const drainTime = 30 * time.Second
 
+// methodListen is a request that stays open for notifications until the client has gone.
+const methodListen = "subscriptions/listen"
+
 // pending passes the lines of both directions on, and counts the requests without an answer. The end
 // of the input is passed on when all of them have been answered: a client may close its end as soon
 // as it has written its last request.
@@ -56,7 +59,7 @@ func (p *pending) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e envelope
-	if json.Unmarshal(line, &e) == nil && e.Method != "" && len(e.ID) > 0 {
+	if json.Unmarshal(line, &e) == nil && e.Method != "" && len(e.ID) > 0 && e.Method != methodListen {
 		p.open[string(e.ID)] = true
 	}
 	n := copy(b, line)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -21,41 +22,62 @@ import (
 type Document struct {
 	URI, Name, Description string
 	Scope                  protocol.Scope
+	Changes                []string // kinds of protocol.Change after which it is another
 	Read                   func(ctx context.Context) (any, error)
 }
 
+func (d Document) isFor(p auth.Principal) bool { return p.Kind == auth.KindOwner || p.Has(d.Scope) }
+
 // Addresses of resources.
 const (
-	machinesURI = "fairlead://machines"
-	fileURI     = "fairlead://{machine}/file{+path}"
-	scheme      = "fairlead"
+	machinesURI = scheme + "machines"
+	fileURI     = scheme + "{machine}/file{+path}"
+	scheme      = "fairlead://"
 )
+
+func machineURI(id protocol.NodeID) string { return machinesURI + "/" + string(id) }
 
 // maxFile is the largest file that a client can read as a resource, in bytes.
 const maxFile = 1 << 20
 
-func (c *client) addResources() {
-	c.server.AddResource(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use", MIMEType: "application/json"},
-		func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			out, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
-			if err != nil {
-				return nil, err
-			}
-			return text(r.Params.URI, "application/json", string(out.Data)), nil
-		})
-	for _, d := range c.o.Documents {
-		c.server.AddResource(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description, MIMEType: "application/json"},
-			func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				return c.readDocument(ctx, d)
-			})
+// updateResources lists the resources that the token may read: what is listed can also be watched.
+// The caller holds c.mu.
+func (c *client) updateResources() {
+	current := make(map[string]bool)
+	add := func(r *mcp.Resource, read mcp.ResourceHandler) {
+		current[r.URI] = true
+		if r.MIMEType = "application/json"; c.contents.changed(r.URI, r) {
+			c.server.AddResource(r, read)
+		}
 	}
-	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
-		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
-	}, c.readFile)
+	if p := c.principal; p.Kind == auth.KindOwner || p.Has(protocol.ScopeNetworkRead) {
+		add(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use"}, c.readMachines)
+		for _, n := range c.o.Machines.Nodes() {
+			if p.MayUse(n.ID) {
+				add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine"}, c.readMachine)
+			}
+		}
+	}
+	for _, d := range c.o.Documents {
+		if d.isFor(c.principal) {
+			add(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return readDocument(ctx, who(r.Extra), d)
+			})
+		}
+	}
+	c.server.RemoveResources(c.contents.retain(current)...)
 }
 
-func (c *client) readDocument(ctx context.Context, d Document) (*mcp.ReadResourceResult, error) {
-	if p := c.who(); p.Kind != auth.KindOwner && !p.Has(d.Scope) {
+func (c *client) readMachines(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	out, err := c.o.Tools.Call(ctx, who(r.Extra), catalog.Request{Tool: "network_directory", Args: json.RawMessage(`{}`)})
+	if err != nil {
+		return nil, err
+	}
+	return text(r.Params.URI, "application/json", string(out.Data)), nil
+}
+
+func readDocument(ctx context.Context, p auth.Principal, d Document) (*mcp.ReadResourceResult, error) {
+	if !d.isFor(p) {
 		return nil, protocol.NewFault(protocol.FaultForbidden, "the token needs the scope "+string(d.Scope))
 	}
 	v, err := d.Read(ctx)
@@ -72,15 +94,19 @@ func text(uri, kind, content string) *mcp.ReadResourceResult {
 
 // parseFileURI returns the machine and the path of a file's address.
 func parseFileURI(uri string) (machine, file string, ok bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != scheme || u.Host == "" {
+	rest, ok := strings.CutPrefix(uri, scheme)
+	machine, file, found := strings.Cut(rest, "/file/")
+	machine, err := url.PathUnescape(machine)
+	if !ok || !found || err != nil || machine == "" || strings.Contains(machine, "/") {
 		return "", "", false
 	}
-	file, ok = strings.CutPrefix(u.Path, "/file")
-	if len(file) > 3 && file[0] == '/' && file[2] == ':' { // /C:/Users
-		file = file[1:]
+	if file, err = url.PathUnescape(file); err != nil || file == "" {
+		return "", "", false
 	}
-	return u.Host, file, ok && strings.ContainsAny(file, "/:") && (file[0] == '/' || len(file) > 2 && file[1] == ':')
+	if len(file) < 2 || file[1] != ':' { // C:/Users has no leading slash
+		file = "/" + file
+	}
+	return machine, file, true
 }
 
 func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -92,7 +118,7 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 		ChunkB64 string `json:"chunk_b64"`
 		Done     bool   `json:"done"`
 	}
-	if err := c.run(ctx, "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
+	if err := c.run(ctx, who(r.Extra), "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
 		return nil, err
 	}
 	raw, err := base64.StdEncoding.DecodeString(part.ChunkB64)
@@ -109,12 +135,12 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 }
 
 // run calls a tool and decodes its result.
-func (c *client) run(ctx context.Context, name string, args, out any) error {
+func (c *client) run(ctx context.Context, p auth.Principal, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
 		return err
 	}
-	r, err := c.o.Tools.Call(ctx, c.who(), catalog.Request{Tool: name, Args: raw})
+	r, err := c.o.Tools.Call(ctx, p, catalog.Request{Tool: name, Args: raw})
 	if err != nil {
 		return err
 	}
@@ -131,10 +157,10 @@ func (c *client) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Com
 	if r.Params.Ref.Type == "ref/resource" && r.Params.Ref.URI == fileURI {
 		switch arg.Name {
 		case "machine":
-			values = c.completeMachine(ctx, arg.Value)
+			values = c.completeMachine(ctx, who(r.Extra), arg.Value)
 		case "path":
 			if r.Params.Context != nil {
-				values = c.completePath(ctx, r.Params.Context.Arguments["machine"], arg.Value)
+				values = c.completePath(ctx, who(r.Extra), r.Params.Context.Arguments["machine"], arg.Value)
 			}
 		}
 	}
@@ -146,11 +172,11 @@ func (c *client) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Com
 	return out, nil
 }
 
-func (c *client) completeMachine(ctx context.Context, prefix string) (list []string) {
+func (c *client) completeMachine(ctx context.Context, p auth.Principal, prefix string) (list []string) {
 	var dir struct {
 		Networks []struct{ Nodes []struct{ Name string } }
 	}
-	if c.run(ctx, "network_directory", map[string]any{"online": true, "brief": true}, &dir) != nil {
+	if c.run(ctx, p, "network_directory", map[string]any{"online": true, "brief": true}, &dir) != nil {
 		return nil // a completion is a help, not a result
 	}
 	for _, n := range dir.Networks {
@@ -163,7 +189,7 @@ func (c *client) completeMachine(ctx context.Context, prefix string) (list []str
 	return list
 }
 
-func (c *client) completePath(ctx context.Context, machine, prefix string) (list []string) {
+func (c *client) completePath(ctx context.Context, p auth.Principal, machine, prefix string) (list []string) {
 	dir, start := path.Split(prefix)
 	if machine == "" || dir == "" {
 		return nil
@@ -174,7 +200,7 @@ func (c *client) completePath(ctx context.Context, machine, prefix string) (list
 			IsDir bool `json:"is_dir"`
 		}
 	}
-	if c.run(ctx, "fs_list", map[string]any{"target": map[string]string{"node_name": machine}, "path": dir}, &folder) != nil {
+	if c.run(ctx, p, "fs_list", map[string]any{"target": map[string]string{"node_name": machine}, "path": dir}, &folder) != nil {
 		return nil
 	}
 	for _, e := range folder.Entries {
@@ -189,6 +215,25 @@ func (c *client) completePath(ctx context.Context, machine, prefix string) (list
 	return list
 }
 
+// readMachine returns what network_directory tells about one machine.
+func (c *client) readMachine(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	var dir struct {
+		Networks []struct{ Nodes []json.RawMessage }
+	}
+	if err := c.run(ctx, who(r.Extra), "network_directory", map[string]any{}, &dir); err != nil {
+		return nil, err
+	}
+	for _, n := range dir.Networks {
+		for _, raw := range n.Nodes {
+			var node struct{ ID protocol.NodeID }
+			if json.Unmarshal(raw, &node) == nil && machineURI(node.ID) == r.Params.URI {
+				return text(r.Params.URI, "application/json", string(raw)), nil
+			}
+		}
+	}
+	return nil, mcp.ResourceNotFoundError(r.Params.URI)
+}
+
 // updatePrompts makes the prompts the skills that exist now. The caller holds c.mu.
 func (c *client) updatePrompts() {
 	if c.o.Prompts == nil {
@@ -198,16 +243,12 @@ func (c *client) updatePrompts() {
 	if err != nil {
 		return // the prompts stay as they are
 	}
-	gone := make(map[string]bool)
-	for name := range c.prompts {
-		gone[name] = true
-	}
+	current := make(map[string]bool)
 	for _, p := range list {
-		delete(gone, p.Name)
-		if old, known := c.prompts[p.Name]; known && old == p.Description {
+		current[p.Name] = true
+		if !c.prompts.changed(p.Name, p) {
 			continue
 		}
-		c.prompts[p.Name] = p.Description
 		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			content, err := c.o.Prompts.Text(ctx, p.Name)
 			if err != nil {
@@ -216,8 +257,5 @@ func (c *client) updatePrompts() {
 			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
 		})
 	}
-	for name := range gone {
-		delete(c.prompts, name)
-		c.server.RemovePrompts(name)
-	}
+	c.server.RemovePrompts(c.prompts.retain(current)...)
 }

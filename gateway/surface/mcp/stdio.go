@@ -33,20 +33,39 @@ type relay struct {
 	gateway *mcp.ClientSession
 	server  *mcp.Server
 
-	mu       sync.Mutex // guards the fields below
-	progress map[string]func(context.Context, *mcp.ProgressNotificationParams)
-	next     int
-	tools    map[string]bool
+	listing  sync.Mutex // guards the lists
+	tools    lists      // by name
+	prompts  lists      // by name
+	contents lists      // by address
 }
 
 // Serve serves until the client closes its end or ctx ends. Only messages of the protocol are
 // written to out.
 func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	r := &relay{progress: make(map[string]func(context.Context, *mcp.ProgressNotificationParams)), tools: make(map[string]bool)}
+	r := &relay{tools: make(lists), prompts: make(lists), contents: make(lists)}
 	own := &mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.Version}
 	client := mcp.NewClient(own, &mcp.ClientOptions{
+		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true}, // questions are for the client at the other end
 		ProgressNotificationHandler: r.reported,
-		ToolListChangedHandler:      func(ctx context.Context, _ *mcp.ToolListChangedRequest) { r.listTools(ctx) },
+		ToolListChangedHandler:      func(ctx context.Context, _ *mcp.ToolListChangedRequest) { r.list(ctx) },
+		PromptListChangedHandler:    func(ctx context.Context, _ *mcp.PromptListChangedRequest) { r.list(ctx) },
+		ResourceListChangedHandler:  func(ctx context.Context, _ *mcp.ResourceListChangedRequest) { r.list(ctx) },
+		ResourceUpdatedHandler: func(ctx context.Context, n *mcp.ResourceUpdatedNotificationRequest) {
+			r.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: n.Params.URI})
+		},
+	})
+	// It exists before the gateway can send a notification.
+	r.server = mcp.NewServer(own, &mcp.ServerOptions{
+		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
+		CompletionHandler: func(ctx context.Context, q *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+			return r.gateway.Complete(ctx, q.Params)
+		},
+		SubscribeHandler: func(ctx context.Context, q *mcp.SubscribeRequest) error {
+			return r.subscribe(ctx, q.Params.URI)
+		},
+		UnsubscribeHandler: func(ctx context.Context, q *mcp.UnsubscribeRequest) error {
+			return r.gateway.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: q.Params.URI})
+		},
 	})
 	var err error
 	r.gateway, err = client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: bearerTransport(s.Token)}}, nil)
@@ -54,16 +73,7 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("connect to Fairlead at %s: %w", s.Endpoint, err)
 	}
 	defer r.gateway.Close()
-	r.server = mcp.NewServer(own, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
-		CompletionHandler: func(ctx context.Context, q *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-			return r.gateway.Complete(ctx, q.Params)
-		},
-	})
-	if err := r.listTools(ctx); err != nil {
-		return err
-	}
-	if err := r.listRest(ctx); err != nil {
+	if err := r.list(ctx); err != nil {
 		return err
 	}
 	ends := newPending(in, out)
@@ -74,90 +84,114 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// listTools makes the tools those that the gateway offers now.
-func (r *relay) listTools(ctx context.Context) error {
-	gone := make(map[string]bool)
-	r.mu.Lock()
-	for name := range r.tools {
-		gone[name] = true
+// list makes the lists those of the gateway. The server notifies its client of changes.
+func (r *relay) list(ctx context.Context) error {
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	if err := r.listTools(ctx); err != nil {
+		return fmt.Errorf("list the tools: %w", err)
 	}
-	r.mu.Unlock()
-	for t, err := range r.gateway.Tools(ctx, nil) {
-		if err != nil {
-			return fmt.Errorf("list the tools: %w", err)
-		}
-		delete(gone, t.Name)
-		r.server.AddTool(t, r.call)
-		r.mu.Lock()
-		r.tools[t.Name] = true
-		r.mu.Unlock()
+	if err := r.listResources(ctx); err != nil {
+		return fmt.Errorf("list the resources: %w", err)
 	}
-	for name := range gone {
-		r.server.RemoveTools(name)
-		r.mu.Lock()
-		delete(r.tools, name)
-		r.mu.Unlock()
+	if err := r.listPrompts(ctx); err != nil {
+		return fmt.Errorf("list the prompts: %w", err)
 	}
 	return nil
 }
 
-// listRest makes the resources and prompts those that the gateway offers.
-func (r *relay) listRest(ctx context.Context) error {
+func (r *relay) listTools(ctx context.Context) error {
+	current := make(map[string]bool)
+	for t, err := range r.gateway.Tools(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		current[t.Name] = true
+		if r.tools.changed(t.Name, t) {
+			r.server.AddTool(t, r.call)
+		}
+	}
+	r.server.RemoveTools(r.tools.retain(current)...)
+	return nil
+}
+
+func (r *relay) listResources(ctx context.Context) error {
 	read := func(ctx context.Context, q *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return r.gateway.ReadResource(ctx, q.Params)
 	}
+	current := make(map[string]bool)
 	for x, err := range r.gateway.Resources(ctx, nil) {
 		if err != nil {
-			return fmt.Errorf("list the resources: %w", err)
+			return err
 		}
-		r.server.AddResource(x, read)
+		current[x.URI] = true
+		if r.contents.changed(x.URI, x) {
+			r.server.AddResource(x, read)
+		}
 	}
+	r.server.RemoveResources(r.contents.retain(current)...)
 	for x, err := range r.gateway.ResourceTemplates(ctx, nil) {
 		if err != nil {
-			return fmt.Errorf("list the resources: %w", err)
+			return err
 		}
 		r.server.AddResourceTemplate(x, read)
-	}
-	for x, err := range r.gateway.Prompts(ctx, nil) {
-		if err != nil {
-			return fmt.Errorf("list the prompts: %w", err)
-		}
-		r.server.AddPrompt(x, func(ctx context.Context, q *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return r.gateway.GetPrompt(ctx, q.Params)
-		})
 	}
 	return nil
 }
 
-// call passes a call on, and its progress back.
-func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	params := &mcp.CallToolParams{Name: q.Params.Name, Arguments: q.Params.Arguments}
-	if token := q.Params.GetProgressToken(); token != nil {
-		r.mu.Lock()
-		r.next++
-		own := fmt.Sprint("call ", r.next)
-		r.progress[own] = func(ctx context.Context, p *mcp.ProgressNotificationParams) {
-			passed := *p
-			passed.ProgressToken = token
-			q.Session.NotifyProgress(ctx, &passed)
+func (r *relay) listPrompts(ctx context.Context) error {
+	current := make(map[string]bool)
+	for x, err := range r.gateway.Prompts(ctx, nil) {
+		if err != nil {
+			return err
 		}
-		r.mu.Unlock()
-		defer func() {
-			r.mu.Lock()
-			delete(r.progress, own)
-			r.mu.Unlock()
-		}()
-		params.SetProgressToken(own)
+		current[x.Name] = true
+		if r.prompts.changed(x.Name, x) {
+			r.server.AddPrompt(x, func(ctx context.Context, q *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				return r.gateway.GetPrompt(ctx, q.Params)
+			})
+		}
+	}
+	r.server.RemovePrompts(r.prompts.retain(current)...)
+	return nil
+}
+
+// subscribe passes a subscription on. Like the gateway, it refuses what is not listed, such as files.
+func (r *relay) subscribe(ctx context.Context, uri string) error {
+	r.listing.Lock()
+	listed := r.contents[uri] != ""
+	r.listing.Unlock()
+	if !listed {
+		return mcp.ResourceNotFoundError(uri)
+	}
+	return r.gateway.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+}
+
+// call passes a call on, with its progress token: the one client's tokens are unique.
+func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	params := &mcp.CallToolParams{
+		Name: q.Params.Name, Arguments: q.Params.Arguments, InputResponses: q.Params.InputResponses, RequestState: q.Params.RequestState,
+		Meta: mcp.Meta{mcp.MetaKeyClientCapabilities: capabilities(q)}, // the gateway asks only what the client can show
+	}
+	if token := q.Params.GetProgressToken(); token != nil {
+		params.SetProgressToken(token)
 	}
 	return r.gateway.CallTool(ctx, params)
 }
 
-// reported passes a report of the gateway on to the client whose call it is about.
+// reported passes a report of the gateway on.
 func (r *relay) reported(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
-	r.mu.Lock()
-	pass := r.progress[fmt.Sprint(n.Params.ProgressToken)]
-	r.mu.Unlock()
-	if pass != nil {
-		pass(ctx, n.Params)
+	for s := range r.server.Sessions() {
+		s.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: n.Params.ProgressToken, Progress: n.Params.Progress, Total: n.Params.Total, Message: n.Params.Message,
+		})
 	}
+}
+
+// capabilities are those of the client that the gateway must know.
+func capabilities(q *mcp.CallToolRequest) map[string]any {
+	if canAsk(q) {
+		return map[string]any{"elicitation": map[string]any{"form": map[string]any{}}}
+	}
+	return map[string]any{}
 }

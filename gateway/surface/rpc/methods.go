@@ -25,6 +25,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	}).register(all)
 	deviceMethods{s.Devices, s.Nodes}.register(all)
 	registerApps(all, s.Apps)
+	registerServers(all, s.Servers)
 	registerCatalog(all, s.Catalog)
 	registerApprovals(all, s)
 	registerRules(all, s)

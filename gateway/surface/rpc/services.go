@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -149,6 +150,7 @@ type Services struct {
 	Transfers *transfer.Engine
 	Devices   *pairing.Manager
 	Apps      *apps.Apps
+	Servers   *servers.Manager
 	Catalog   Catalog
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install http.Handler

@@ -1,0 +1,87 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
+	"fairlead/gateway/protocol"
+)
+
+// attaching is a pane that offers an item of a server.
+func attaching(t *testing.T, item protocol.ServerItem) *desk {
+	t.Helper()
+	d := newDesk(t, 860, 600)
+	d.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
+		found := state.Completions{Start: strings.LastIndex(before, "@")}
+		if found.Start >= 0 {
+			found.List = []state.Completion{{Icon: "file", Label: item.Title, Item: &item}}
+		}
+		done(found)
+	}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.FocusComposer()
+	return d
+}
+
+func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
+	d := attaching(t, protocol.ServerItem{Server: "docs", Kind: "resource", URI: "doc://plan", Title: "Plan"})
+	e := d.composer.entry
+	test.Type(e, "read @pl")
+	key(e, fyne.KeyReturn)
+	if e.Text != "read " {
+		t.Errorf("the field has %q", e.Text)
+	}
+	pagetest.Shows(t, d.composer.thumbnails, "Plan", "Resource of docs")
+	d.composer.submit()
+	d.assert(t, `send "read" 1 @`)
+	if x, ok := state.AttachedItemOf(d.sent[0]); !ok || x.Item.URI != "doc://plan" {
+		t.Errorf("sent %+v", x)
+	}
+}
+
+func TestAPromptAsksForItsArguments(t *testing.T) {
+	d := attaching(t, protocol.ServerItem{Server: "docs", Kind: "prompt", Name: "review", Title: "Review", Arguments: []protocol.ServerArgument{
+		{Name: "file", Description: "The file to review", Required: true}, {Name: "style"},
+	}})
+	e := d.composer.entry
+	test.Type(e, "@re")
+	key(e, fyne.KeyTab)
+	over := d.win.Canvas().Overlays().Top()
+	if over == nil {
+		t.Fatal("nothing asks")
+	}
+	ask := over
+	pagetest.Shows(t, ask, "Prompt of docs", "The file to review", "style (optional)")
+	attach := widgettest.Find(ask, func(b *widgets.Button) bool { return b.Text == "Attach" })
+	test.Tap(attach)
+	pagetest.Shows(t, ask, "Fill in “file”.")
+	if len(d.composer.images) != 0 {
+		t.Error("it was attached without its argument")
+	}
+	test.Type(d.win.Canvas().Focused(), "main.go")
+	test.Tap(attach)
+	if len(d.composer.images) != 1 {
+		t.Fatal("it is not attached")
+	}
+	if x, _ := state.AttachedItemOf(d.composer.images[0]); x.Arguments["file"] != "main.go" || len(x.Arguments) != 1 {
+		t.Errorf("arguments: %v", x.Arguments)
+	}
+	if d.win.Canvas().Focused() != e {
+		t.Error("the field does not have the keyboard")
+	}
+
+	// Escape attaches nothing.
+	test.Type(e, "@re")
+	key(e, fyne.KeyTab)
+	d.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if len(d.composer.images) != 1 || d.win.Canvas().Overlays().Top() != nil {
+		t.Error("Escape does not close the form")
+	}
+}

@@ -1,0 +1,96 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Formulas in TeX between dollar signs. An inline one has no spaces inside of its signs, and a
+// letter or digit after it means that the dollar signs are prices or variables of a shell.
+var (
+	formula     = regexp.MustCompile(`\$\$([^$]+)\$\$|\$([^\s${][^$\n]*)\$([^\w{$]|$)`)
+	isFormula   = regexp.MustCompile(`\\[a-zA-Z]+|[\w)}][\^_][\w{]|^[a-zA-Z]$`)
+	texFraction = regexp.MustCompile(`\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}`)
+	texRoot     = regexp.MustCompile(`\\sqrt\{([^{}]*)\}`)
+	texScript   = regexp.MustCompile(`([\^_])(?:\{([^{}]*)\}|([\w+*]))`)
+	texText     = regexp.MustCompile(`\\(?:text|mathrm|mathbf|mathit|operatorname)\{([^{}]*)\}`)
+	texCommand  = regexp.MustCompile(`\\([a-zA-Z]+)|\\([,;:! {}%#&_])`)
+	texWord     = regexp.MustCompile(`^(\w|\\)\w*$`)
+)
+
+// texSymbols are the symbols of commands. Other commands are shown by their names, such as sin.
+var texSymbols = map[string]string{
+	"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
+	"kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
+	"varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ",
+	"Phi": "Φ", "Psi": "Ψ", "Omega": "Ω", "times": "×", "cdot": "·", "div": "÷", "pm": "±", "le": "≤", "leq": "≤", "ge": "≥",
+	"geq": "≥", "ne": "≠", "neq": "≠", "approx": "≈", "equiv": "≡", "infty": "∞", "sum": "∑", "prod": "∏", "int": "∫", "partial": "∂",
+	"nabla": "∇", "in": "∈", "notin": "∉", "subset": "⊂", "cup": "∪", "cap": "∩", "forall": "∀", "exists": "∃", "to": "→",
+	"rightarrow": "→", "Rightarrow": "⇒", "leftarrow": "←", "ldots": "…", "dots": "…", "cdots": "⋯", "circ": "°", "left": "", "right": "",
+}
+
+var (
+	raised  = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹", "+", "⁺", "-", "⁻", "n", "ⁿ", "i", "ⁱ")
+	lowered = strings.NewReplacer("0", "₀", "1", "₁", "2", "₂", "3", "₃", "4", "₄", "5", "₅", "6", "₆", "7", "₇", "8", "₈", "9", "₉", "+", "₊", "-", "₋", "n", "ₙ", "i", "ᵢ")
+	escaped = strings.NewReplacer(`*`, `\*`, `_`, `\_`, `<`, `\<`, `[`, `\[`, `^`, `\^`)
+)
+
+// readableFormulas writes formulas in TeX with symbols, as far as a line of text can show them. Text
+// in backquotes stays as it is.
+func readableFormulas(source string) string {
+	if !strings.Contains(source, "$") {
+		return source
+	}
+	parts := strings.Split(source, "`")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = formula.ReplaceAllStringFunc(parts[i], func(found string) string {
+			m := formula.FindStringSubmatch(found)
+			if tex := m[1] + m[2]; isFormula.MatchString(strings.TrimSpace(tex)) {
+				return escaped.Replace(formulaText(tex)) + m[3]
+			}
+			return found
+		})
+	}
+	return strings.Join(parts, "`")
+}
+
+// formulaText returns a formula as a line of text.
+func formulaText(tex string) string {
+	tex = texText.ReplaceAllString(strings.Join(strings.Fields(tex), " "), "$1")
+	tex = texScript.ReplaceAllStringFunc(tex, func(s string) string {
+		m := texScript.FindStringSubmatch(s)
+		small := map[string]*strings.Replacer{"^": raised, "_": lowered}[m[1]]
+		plain := m[2] + m[3]
+		text := small.Replace(plain)
+		for _, r := range text {
+			if strings.ContainsRune(plain, r) { // it has no small form
+				if m[1] == "^" && len(plain) > 1 {
+					plain = "(" + plain + ")"
+				}
+				return m[1] + plain
+			}
+		}
+		return text
+	})
+	tex = texRoot.ReplaceAllStringFunc(tex, func(s string) string { return "√" + grouped(texRoot.FindStringSubmatch(s)[1]) })
+	tex = texFraction.ReplaceAllStringFunc(tex, func(s string) string {
+		m := texFraction.FindStringSubmatch(s)
+		return grouped(m[1]) + "/" + grouped(m[2])
+	})
+	tex = texCommand.ReplaceAllStringFunc(tex, func(s string) string {
+		m := texCommand.FindStringSubmatch(s)
+		if symbol, known := texSymbols[m[1]]; known {
+			return symbol
+		}
+		return m[1] + strings.Trim(m[2], ",;:!")
+	})
+	return strings.TrimSpace(strings.NewReplacer("{", "", "}", "").Replace(tex))
+}
+
+// grouped puts more than one word into parentheses.
+func grouped(s string) string {
+	if !texWord.MatchString(s) {
+		return "(" + s + ")"
+	}
+	return s
+}

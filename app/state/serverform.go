@@ -1,0 +1,149 @@
+package state
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// ServerForm has the settings of an MCP server as texts, one argument, variable or header a line.
+type ServerForm struct {
+	Command, Args, Env, Cwd string
+	URL, Headers            string
+	Node                    protocol.NodeID
+}
+
+// FormOfServer returns the settings as texts. A stored secret is [protocol.MaskedSecret].
+func FormOfServer(spec protocol.ServerSpec) ServerForm {
+	return ServerForm{
+		Command: spec.Command, Args: strings.Join(spec.Args, "\n"), Env: formLines(spec.Env, "="), Cwd: spec.Cwd,
+		URL: spec.URL, Headers: formLines(spec.Headers, ": "), Node: spec.Node,
+	}
+}
+
+func formLines(values map[string]string, between string) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		lines = append(lines, name+between+values[name])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Spec returns the settings of the form, with what it does not show from before, or says what is
+// wrong.
+func (f ServerForm) Spec(before protocol.ServerSpec) (spec protocol.ServerSpec, problem string) {
+	spec = protocol.ServerSpec{Disabled: before.Disabled, DisabledTools: before.DisabledTools}
+	if before.URL != "" {
+		if spec.URL = strings.TrimSpace(f.URL); spec.URL == "" {
+			return spec, "Enter the address of the server."
+		}
+		spec.Headers, problem = readLines(f.Headers, ":", "Write each header as NAME: value, one a line.")
+		return spec, problem
+	}
+	if spec.Command = strings.TrimSpace(f.Command); spec.Command == "" {
+		return spec, "Enter the command that starts the server."
+	}
+	spec.Cwd, spec.Node = strings.TrimSpace(f.Cwd), f.Node
+	if f.Args != "" {
+		spec.Args = strings.Split(strings.TrimRight(f.Args, "\n"), "\n")
+	}
+	spec.Env, problem = readLines(f.Env, "=", "Write each variable as NAME=value, one a line.")
+	return spec, problem
+}
+
+func readLines(text, between, rule string) (map[string]string, string) {
+	values := make(map[string]string)
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), between)
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
+			return nil, rule
+		}
+		if between == ":" {
+			value = strings.TrimSpace(value)
+		}
+		values[name] = value
+	}
+	return values, ""
+}
+
+// RunnerChoice is a machine that can run the command of a server.
+type RunnerChoice struct {
+	Node protocol.NodeID // empty: the gateway's own machine
+	Text string
+}
+
+// RunnerChoices lists the machines that can run servers, the gateway's own first, and a machine that
+// is gone if it is the present one.
+func RunnerChoices(v View, now protocol.NodeID) []RunnerChoice {
+	local, _ := v.Local()
+	list := []RunnerChoice{{"", ServerMachine(v, "")}}
+	known := now == "" || now == local.ID
+	for _, n := range v.Nodes {
+		if n.ID == local.ID && n.Local {
+			continue
+		}
+		known = known || n.ID == now
+		text := NameOf(n)
+		if !n.Online {
+			text += " (offline)"
+		}
+		list = append(list, RunnerChoice{n.ID, text})
+	}
+	if !known {
+		list = append(list, RunnerChoice{now, string(now)})
+	}
+	return list
+}
+
+// DisabledTools returns the tools of a server that the agent does not get, if the listed tools are on
+// as isOn says. Tools that the server does not list at present stay as they are.
+func DisabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []string {
+	list := without(s.Spec.DisabledTools, func(name string) bool {
+		return slices.ContainsFunc(s.Tools, func(t protocol.ServerTool) bool { return t.Name == name })
+	})
+	for _, t := range s.Tools {
+		if !isOn(t.Name) {
+			list = append(list, t.Name)
+		}
+	}
+	return list
+}
+
+// ExistsText says why a server cannot be added as it is.
+func ExistsText(f protocol.FoundServer) string {
+	return "A server named “" + string(f.Name) + "” is set up already."
+}
+
+// ServersToAdd returns the found servers that can be added: without those that exist, with the
+// machine that runs their commands, and a single one with the name that the person chose.
+func ServersToAdd(v View, found []protocol.FoundServer, name string, node protocol.NodeID) (list []protocol.FoundServer) {
+	for _, f := range found {
+		if len(found) == 1 {
+			f.Name = protocol.ServerName(strings.TrimSpace(name))
+		}
+		if _, exists := v.Servers.Server(f.Name); exists {
+			continue
+		}
+		if f.Spec.Command != "" {
+			f.Spec.Node = node
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// UniqueFound returns found servers without a second one of the same name.
+func UniqueFound(list []protocol.FoundServer) (unique []protocol.FoundServer) {
+	for _, f := range list {
+		if _, ok := find(unique, func(u protocol.FoundServer) bool { return u.Name == f.Name }); !ok {
+			unique = append(unique, f)
+		}
+	}
+	return unique
+}

@@ -1,0 +1,162 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"fairlead/gateway/protocol"
+)
+
+// ServerList has the MCP servers.
+type ServerList struct {
+	protocol.ServersListResult
+	Loaded  bool
+	Problem string // reason why loading failed
+}
+
+// Server finds an MCP server.
+func (l ServerList) Server(name protocol.ServerName) (protocol.ServerStatus, bool) {
+	return find(l.Servers, func(s protocol.ServerStatus) bool { return s.Name == name })
+}
+
+// Servers reads and changes the MCP servers.
+type Servers struct{ app *App }
+
+// Load updates the view's Servers. Responses may arrive out of order: the latest request counts.
+func (s Servers) Load() {
+	number := s.app.serverLoads.Add(1)
+	s.app.startRequest(func(ctx context.Context) {
+		r, err := Call(ctx, s.app, protocol.ServersList, protocol.Empty{})
+		s.app.Value.Update(func(v *View) {
+			switch {
+			case number < v.serverLoad:
+			case err != nil: // a lost connection does not remove servers
+				v.serverLoad, v.Servers.Problem = number, Sentence(err)
+			default:
+				v.serverLoad, v.Servers = number, ServerList{ServersListResult: r, Loaded: true}
+			}
+		})
+	})
+}
+
+// LoadQuestions updates the view's ServerQuestions. The latest request counts.
+func (s Servers) LoadQuestions() {
+	number := s.app.questionLoads.Add(1)
+	s.app.startRequest(func(ctx context.Context) {
+		r, err := Call(ctx, s.app, protocol.ServerQuestions, protocol.Empty{})
+		if err != nil { // a lost connection closes no question; an older gateway has none
+			return
+		}
+		s.app.Value.Update(func(v *View) {
+			if number >= v.questionLoad {
+				v.questionLoad = number
+				v.ServerQuestions = without(r.Questions, func(q protocol.ServerQuestion) bool { return v.answered[q.ID] })
+			}
+		})
+	})
+}
+
+// Answer answers the question of a server, which leaves the view at once and returns after a failure.
+func (s Servers) Answer(p protocol.ServerAnswerParams) {
+	s.app.Value.Update(func(v *View) {
+		v.answered = mapWith(v.answered, true, true, p.ID)
+		v.ServerQuestions = without(v.ServerQuestions, func(q protocol.ServerQuestion) bool { return q.ID == p.ID })
+	})
+	s.app.startRequest(func(ctx context.Context) {
+		if err := send(ctx, s.app, protocol.ServerAnswer, p); err != nil {
+			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.Value.Update(func(v *View) { v.answered = mapWith(v.answered, true, false, p.ID) })
+			s.LoadQuestions()
+		}
+	})
+}
+
+// Set adds a server or replaces its settings. It blocks.
+func (s Servers) Set(ctx context.Context, name protocol.ServerName, spec protocol.ServerSpec) error {
+	return send(ctx, s.app, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
+}
+
+// Add adds servers one after the other until one fails. It returns the number of those added, and
+// blocks.
+func (s Servers) Add(ctx context.Context, list []protocol.FoundServer) (n int, err error) {
+	for _, f := range list {
+		if err := s.Set(ctx, f.Name, f.Spec); err != nil {
+			return n, fmt.Errorf("“%s” was not added: %w", f.Name, err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// SetTools sets the tools of a server that the agent does not get. It blocks.
+func (s Servers) SetTools(ctx context.Context, of protocol.ServerStatus, disabled []string) error {
+	spec := of.Spec
+	spec.DisabledTools = disabled
+	return s.Set(ctx, of.Name, spec)
+}
+
+// SetOn connects to a server or not. It blocks.
+func (s Servers) SetOn(ctx context.Context, of protocol.ServerStatus, on bool) error {
+	spec := of.Spec
+	spec.Disabled = !on
+	return s.Set(ctx, of.Name, spec)
+}
+
+// Restart connects to a server again. It blocks.
+func (s Servers) Restart(ctx context.Context, name protocol.ServerName) error {
+	return send(ctx, s.app, protocol.ServerRestart, protocol.ServerParams{Name: name})
+}
+
+// Remove removes a server with its secrets. It blocks.
+func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
+	return send(ctx, s.app, protocol.ServerRemove, protocol.ServerParams{Name: name})
+}
+
+// Accept accepts the changed descriptions of tools; without tools, of all. It blocks.
+func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
+	return send(ctx, s.app, protocol.ServerAccept, protocol.ServerAcceptParams{Name: name, Tools: tools})
+}
+
+// SignIn returns the address where the person signs in. It blocks.
+func (s Servers) SignIn(ctx context.Context, name protocol.ServerName) (string, error) {
+	r, err := Call(ctx, s.app, protocol.ServerSignInURL, protocol.ServerParams{Name: name})
+	return r.URL, err
+}
+
+// Logs returns the last lines of a server's log, oldest first. It blocks.
+func (s Servers) Logs(ctx context.Context, name protocol.ServerName) ([]string, error) {
+	r, err := Call(ctx, s.app, protocol.ServerLogs, protocol.ServerParams{Name: name})
+	return r.Lines, err
+}
+
+// Parse reads the servers of a pasted text. It blocks.
+func (s Servers) Parse(ctx context.Context, text string) ([]protocol.FoundServer, error) {
+	r, err := Call(ctx, s.app, protocol.ServersParse, protocol.ServerParseParams{Text: text})
+	return r.Servers, err
+}
+
+// FoundGroup has the servers that one program uses.
+type FoundGroup struct {
+	Source, Path string
+	Servers      []protocol.FoundServer
+}
+
+// Find returns the servers of other programs, by program. It blocks.
+func (s Servers) Find(ctx context.Context) ([]FoundGroup, error) {
+	r, err := Call(ctx, s.app, protocol.ServersFind, protocol.Empty{})
+	return groupFound(r.Servers), err
+}
+
+func groupFound(list []protocol.FoundServer) (groups []FoundGroup) {
+	for _, f := range list {
+		i := slices.IndexFunc(groups, func(g FoundGroup) bool { return g.Source == f.Source && g.Path == f.Path })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, FoundGroup{Source: cmp.Or(f.Source, "Other programs"), Path: f.Path})
+		}
+		groups[i].Servers = append(groups[i].Servers, f)
+	}
+	return groups
+}

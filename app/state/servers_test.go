@@ -1,0 +1,202 @@
+package state
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
+	questions := []protocol.ServerQuestion{{ID: "q", Server: "docs", Message: "Which one?"}}
+	state := protocol.ServerStarting
+	refuse := false
+	bubble(t, func(f *fake) {
+		on(f, protocol.ServersList, func(protocol.Empty) (protocol.ServersListResult, error) {
+			return protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "docs", State: state}}}, nil
+		})
+		on(f, protocol.ServerQuestions, func(protocol.Empty) (protocol.ServerQuestionsResult, error) {
+			return protocol.ServerQuestionsResult{Questions: questions}, nil
+		})
+		on(f, protocol.ServerAnswer, func(protocol.ServerAnswerParams) (protocol.OK, error) {
+			if refuse {
+				return protocol.OK{}, errors.New("too late")
+			}
+			return protocol.OK{}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		v := a.Value.Get()
+		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.ServerQuestions) != 1 || v.Needs() != 1 {
+			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.ServerQuestions), v.Needs())
+		}
+		if got := TrayOf(v).Status; got != "“docs” asks you a question" {
+			t.Errorf("the tray says %q", got)
+		}
+		state = protocol.ServerReady
+		f.change(protocol.Change{Kind: protocol.ChangeServers})
+		if s, _ := a.Value.Get().Servers.Server("docs"); s.State != protocol.ServerReady {
+			t.Errorf("after a change the server is %q", s.State)
+		}
+		a.Servers.Answer(protocol.ServerAnswerParams{ID: "q", Action: "decline"})
+		if n := len(a.Value.Get().ServerQuestions); n != 0 {
+			t.Errorf("an answered question is shown (%d)", n)
+		}
+		f.change(protocol.Change{Kind: protocol.ChangeServerQuestions}) // the gateway lists it still
+		if n := len(a.Value.Get().ServerQuestions); n != 0 {
+			t.Error("an answered question came back")
+		}
+		refuse = true
+		questions[0].ID = "r"
+		f.change(protocol.Change{Kind: protocol.ChangeServerQuestions})
+		a.Servers.Answer(protocol.ServerAnswerParams{ID: "r", Action: "accept"})
+		synctest.Wait()
+		v = a.Value.Get()
+		if len(v.ServerQuestions) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "too late") {
+			t.Errorf("after a refused answer: %d questions, notice %+v", len(v.ServerQuestions), v.Notice)
+		}
+	})
+}
+
+func TestAServerIsDescribedInALine(t *testing.T) {
+	v := View{Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "nas", Name: "NAS"}}}
+	on := protocol.ServerTool{Name: "a", Enabled: true}
+	for _, c := range []struct {
+		name              string
+		in                protocol.ServerStatus
+		line, state, what string
+		wants             bool
+	}{
+		{name: "ready", in: protocol.ServerStatus{Name: "m", State: protocol.ServerReady, Title: "Memory", Spec: protocol.ServerSpec{Command: "npx"}, Tools: []protocol.ServerTool{on, {Name: "b"}}}, line: "Memory · runs on Laptop · 2 tools, 1 off", state: "ready"},
+		{name: "one tool", in: protocol.ServerStatus{Name: "web", State: protocol.ServerReady, Title: "Web", Spec: protocol.ServerSpec{URL: "https://mcp.example.org/mcp"}, Tools: []protocol.ServerTool{on}}, line: "mcp.example.org · 1 tool", state: "ready"},
+		{name: "changed", in: protocol.ServerStatus{State: protocol.ServerReady, Spec: protocol.ServerSpec{Node: "nas"}, Tools: []protocol.ServerTool{{Changed: true, Enabled: true}}}, line: "runs on NAS · 1 tool", state: "1 tool to accept", wants: true},
+		{name: "failed", in: protocol.ServerStatus{State: protocol.ServerFailed, Error: "npx: not found"}, line: "npx: not found", state: "failed", what: "The server does not work. Npx: not found. Fairlead tries again by itself.", wants: true},
+		{name: "sign-in", in: protocol.ServerStatus{State: protocol.ServerSignIn, Spec: protocol.ServerSpec{URL: "https://x.org"}}, line: "x.org", state: "needs sign-in", what: "You have to sign in. The server asks who you are. Sign in with your browser, and then come back here.", wants: true},
+		{name: "offline", in: protocol.ServerStatus{State: protocol.ServerOffline, Spec: protocol.ServerSpec{Command: "x", Node: "nas"}}, line: "runs on NAS", state: "machine offline", what: "NAS is offline. The server starts when its machine is back."},
+		{name: "off", in: protocol.ServerStatus{State: protocol.ServerDisabled}, line: "runs on Laptop", state: "off", what: "The server is off. Its settings stay, and the agent does not get its tools."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ServerLine(v, c.in); got != c.line {
+				t.Errorf("line: got %q, want %q", got, c.line)
+			}
+			if got, wants := ServerState(c.in); got != c.state || wants != c.wants {
+				t.Errorf("state: got %q %v, want %q %v", got, wants, c.state, c.wants)
+			}
+			what, next := ServerSentence(v, c.in)
+			if got := joinNonEmpty(" ", what, next); got != c.what {
+				t.Errorf("sentence: got %q, want %q", got, c.what)
+			}
+		})
+	}
+}
+
+func TestSecretsOfAServerAreNotShown(t *testing.T) {
+	s := protocol.ServerStatus{State: protocol.ServerReady, Resources: 1, Prompts: 2, Spec: protocol.ServerSpec{
+		Command: "npx", Args: []string{"-y", "a b", "it's"}, Env: map[string]string{"TOKEN": protocol.MaskedSecret, "MODE": "fast"},
+	}}
+	got := make(map[string]string)
+	for _, f := range ServerFacts(View{}, s, time.Now()) {
+		got[f.Name] = f.Text
+	}
+	want := map[string]string{
+		"State": "Ready", "Runs on": "the gateway's machine", "Command": `npx -y 'a b' 'it'\''s'`, "Variables": "MODE=fast\nTOKEN=••••••",
+		"To attach": "1 resource and 2 prompts. Type @ in a chat.",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTheFormOfAServerKeepsWhatItDoesNotShow(t *testing.T) {
+	spec := protocol.ServerSpec{
+		Command: "npx", Args: []string{"-y", "x y"}, Env: map[string]string{"A": "1=2", "KEY": protocol.MaskedSecret}, Cwd: "/srv", Node: "nas", DisabledTools: []string{"t"}, Disabled: true,
+	}
+	got, problem := FormOfServer(spec).Spec(spec)
+	if problem != "" || !reflect.DeepEqual(got, spec) {
+		t.Errorf("got %+v (%s), want %+v", got, problem, spec)
+	}
+	remote := protocol.ServerSpec{URL: "https://x.org/mcp", Headers: map[string]string{"Authorization": "Bearer a:b"}}
+	got, problem = FormOfServer(remote).Spec(remote)
+	if problem != "" || !reflect.DeepEqual(got, remote) {
+		t.Errorf("got %+v (%s), want %+v", got, problem, remote)
+	}
+	for want, c := range map[string]struct {
+		form   ServerForm
+		before protocol.ServerSpec
+	}{
+		"Enter the command that starts the server.":      {ServerForm{Command: " "}, spec},
+		"Enter the address of the server.":               {ServerForm{}, remote},
+		"Write each variable as NAME=value, one a line.": {ServerForm{Command: "x", Env: "A=1\n\nB"}, spec},
+		"Write each header as NAME: value, one a line.":  {ServerForm{URL: "https://x.org", Headers: "no"}, remote},
+	} {
+		if _, problem := c.form.Spec(c.before); problem != want {
+			t.Errorf("got %q, want %q", problem, want)
+		}
+	}
+}
+
+func TestOnlyNewServersAreAdded(t *testing.T) {
+	v := View{Servers: ServerList{ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "old"}}}}}
+	found := []protocol.FoundServer{{Name: "old", Spec: protocol.ServerSpec{Command: "a"}}, {Name: "new", Spec: protocol.ServerSpec{Command: "b"}}, {Name: "web", Spec: protocol.ServerSpec{URL: "https://x.org"}}}
+	got := ServersToAdd(v, found, "ignored", "nas")
+	want := []protocol.FoundServer{{Name: "new", Spec: protocol.ServerSpec{Command: "b", Node: "nas"}}, found[2]}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := ServersToAdd(v, found[:1], " other ", ""); len(got) != 1 || got[0].Name != "other" {
+		t.Errorf("a single server is not renamed: %+v", got)
+	}
+	if got := ServersToAdd(v, found[:1], "old", ""); got != nil {
+		t.Errorf("an existing server is replaced: %+v", got)
+	}
+	twice := append(slices.Clone(found), protocol.FoundServer{Name: "new"})
+	if got := UniqueFound(twice); len(got) != 3 || got[1].Spec.Command != "b" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestToolsThatAreNotListedStayDisabled(t *testing.T) {
+	s := protocol.ServerStatus{Spec: protocol.ServerSpec{DisabledTools: []string{"gone", "a"}}, Tools: []protocol.ServerTool{{Name: "a"}, {Name: "b"}}}
+	got := DisabledTools(s, func(name string) bool { return name == "a" })
+	if want := []string{"gone", "b"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestMachinesThatCanRunAServer(t *testing.T) {
+	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}, {ID: "laptop", Name: "Laptop", Local: true, Online: true}}}
+	want := []RunnerChoice{{"", "Laptop"}, {"nas", "NAS (offline)"}, {"old", "old"}}
+	if got := RunnerChoices(v, "old"); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := RunnerChoices(v, "laptop"); len(got) != 2 {
+		t.Errorf("the gateway's machine is listed twice: %v", got)
+	}
+}
+
+func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
+	text, with := FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"B": "secret", "A": "1", "C": "2"}}})
+	if text != "npx" || with != "With the variables A, B and C" {
+		t.Errorf("got %q, %q", text, with)
+	}
+	text, with = FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{URL: "https://x.org", Headers: map[string]string{"Authorization": "secret"}}})
+	if text != "https://x.org" || with != "With the header Authorization" {
+		t.Errorf("got %q, %q", text, with)
+	}
+}
+
+func TestEveryChangeOfAToolHasWords(t *testing.T) {
+	for _, c := range []struct{ before, now, want string }{
+		{"", "a", "This tool is new or has changed."},
+		{"a", "a", "The inputs of this tool or its effect have changed."},
+		{"a", "b", "The description of this tool has changed."},
+	} {
+		if got := ToolChange(protocol.ServerTool{Before: c.before, Description: c.now}); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q to %q: got %q", c.before, c.now, got)
+		}
+	}
+}

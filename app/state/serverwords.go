@@ -1,0 +1,209 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+)
+
+// ServerLine summarizes an MCP server: how it calls itself, how it is reached and its tools.
+func ServerLine(v View, s protocol.ServerStatus) string {
+	if s.State == protocol.ServerFailed && s.Error != "" {
+		return display.Line(s.Error, 160)
+	}
+	title := ""
+	if s.Title != "" && !strings.EqualFold(s.Title, string(s.Name)) {
+		title = s.Title
+	}
+	tools := ""
+	if s.State == protocol.ServerReady || len(s.Tools) > 0 {
+		tools = toolsText(s)
+	}
+	return joinNonEmpty(" · ", title, serverPlace(v, s.Spec), tools)
+}
+
+// serverPlace says where a server is: its address, or the machine that runs it.
+func serverPlace(v View, spec protocol.ServerSpec) string {
+	if spec.URL != "" {
+		return HostOf(spec.URL)
+	}
+	return "runs on " + ServerMachine(v, spec.Node)
+}
+
+// ServerMachine names the machine that runs a server's command; empty is the gateway's own.
+func ServerMachine(v View, id protocol.NodeID) string {
+	if id != "" {
+		return v.MachineName(id)
+	}
+	if n, ok := v.Local(); ok {
+		return NameOf(n)
+	}
+	return "the gateway's machine"
+}
+
+func toolsText(s protocol.ServerStatus) string {
+	off := len(without(s.Tools, func(t protocol.ServerTool) bool { return t.Enabled }))
+	text := Plural(len(s.Tools), "tool", "tools")
+	if off > 0 {
+		text += fmt.Sprintf(", %d off", off)
+	}
+	return text
+}
+
+// ChangedTools returns the tools of a server that wait until the person accepts them: changed ones and
+// new ones.
+func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
+	return without(s.Tools, func(t protocol.ServerTool) bool { return !t.Changed })
+}
+
+// ServerState describes a server's state in a few words. wants reports that the person has to do
+// something.
+func ServerState(s protocol.ServerStatus) (text string, wants bool) {
+	switch n := len(ChangedTools(s)); {
+	case s.State == protocol.ServerReady && n > 0:
+		return Plural(n, "tool", "tools") + " to accept", true
+	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
+		return stateWord(s.State), true
+	}
+	return stateWord(s.State), false
+}
+
+func stateWord(state string) string {
+	words := map[string]string{
+		protocol.ServerReady: "ready", protocol.ServerStarting: "starting", protocol.ServerDisabled: "off", protocol.ServerOffline: "machine offline",
+		protocol.ServerFailed: "failed", protocol.ServerSignIn: "needs sign-in",
+	}
+	return cmp.Or(words[state], state)
+}
+
+// ServerSentence explains the state of a server that is not ready, and what happens next; empty if
+// it is.
+func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
+	switch s.State {
+	case protocol.ServerStarting:
+		return "Connecting…", "The first start of a command can take a minute, while it downloads what it needs."
+	case protocol.ServerFailed:
+		return "The server does not work.", joinNonEmpty(" ", endSentence(s.Error), "Fairlead tries again by itself.")
+	case protocol.ServerSignIn:
+		return "You have to sign in.", "The server asks who you are. Sign in with your browser, and then come back here."
+	case protocol.ServerOffline:
+		return ServerMachine(v, s.Spec.Node) + " is offline.", "The server starts when its machine is back."
+	case protocol.ServerDisabled:
+		return "The server is off.", "Its settings stay, and the agent does not get its tools."
+	}
+	return "", ""
+}
+
+// ToolChange says why the agent does not get a tool of [ChangedTools].
+func ToolChange(t protocol.ServerTool) string {
+	switch t.Before {
+	case "":
+		return "This tool is new or has changed. The agent gets it after you accept it."
+	case t.Description:
+		return "The inputs of this tool or its effect have changed. The agent gets it again after you accept the change."
+	}
+	return "The description of this tool has changed. The agent gets it again after you accept the change."
+}
+
+// endSentence turns a text into a sentence with a full stop.
+func endSentence(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return strings.TrimRight(display.Capital(text), ".;,:") + "."
+}
+
+// EffectText describes the effect of a server's tool as its server declares it.
+func EffectText(e protocol.Effect) string {
+	words := map[protocol.Effect]string{
+		protocol.EffectRead: "Says that it only reads", protocol.EffectWrite: "Changes something", protocol.EffectExec: "Runs programs", protocol.EffectNetwork: "Uses the network",
+	}
+	return cmp.Or(words[e], "May change something")
+}
+
+// ServerFacts lists the known facts about a server and its settings. Secrets are masked.
+func ServerFacts(v View, s protocol.ServerStatus, now time.Time) []MachineFact {
+	var list factList
+	state := stateWord(s.State)
+	if s.Since > 0 {
+		state += " since " + When(s.Since, now)
+	}
+	list.add("State", display.Capital(state))
+	list.add("Calls itself", joinNonEmpty(" ", s.Title, s.Version))
+	if s.Spec.URL != "" {
+		list.add("Address", s.Spec.URL)
+		list.add("Headers", settingLines(s.Spec.Headers, ": "))
+	} else {
+		list.add("Runs on", ServerMachine(v, s.Spec.Node))
+		list.add("Command", CommandLine(s.Spec))
+		list.add("Folder", s.Spec.Cwd)
+		list.add("Variables", settingLines(s.Spec.Env, "="))
+	}
+	if s.Resources+s.Prompts > 0 {
+		list.add("To attach", joinNonEmpty(" and ", count(s.Resources, "resource", "resources"), count(s.Prompts, "prompt", "prompts"))+". Type @ in a chat.")
+	}
+	return list
+}
+
+func count(n int, one, many string) string {
+	if n == 0 {
+		return ""
+	}
+	return Plural(n, one, many)
+}
+
+// settingLines lists variables or headers by name, one a line, with their secret values masked.
+func settingLines(values map[string]string, between string) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		if value == protocol.MaskedSecret {
+			value = "••••••"
+		}
+		lines = append(lines, name+between+value)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// CommandLine joins the command and the arguments of a server, quoted where needed.
+func CommandLine(spec protocol.ServerSpec) string {
+	return strings.Join(Map(append([]string{spec.Command}, spec.Args...), quoteWord), " ")
+}
+
+func quoteWord(w string) string {
+	isPlain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:@=+,%~\\", r)
+	}
+	if w != "" && !strings.ContainsFunc(w, func(r rune) bool { return !isPlain(r) }) {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// FoundText returns the command or the address of a server that can be added, and what it is given.
+func FoundText(f protocol.FoundServer) (text, with string) {
+	if f.Spec.URL != "" {
+		return f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
+	}
+	return CommandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
+}
+
+// namesText lists the names of variables or headers, whose values may be secret.
+func namesText(one, many string, values map[string]string) string {
+	names := slices.Sorted(maps.Keys(values))
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return one + names[0]
+	default:
+		return many + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}

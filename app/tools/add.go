@@ -1,0 +1,235 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// addForm adds the servers of a pasted text.
+type addForm struct {
+	p       *Page
+	text    *widgets.TextArea
+	preview *fyne.Container
+	name    *widget.Entry // of a single server
+	run     *runner
+	where   fyne.CanvasObject // the choice of the machine
+	message message
+	add     *widgets.Button
+	found   []protocol.FoundServer
+	request int // number of the latest request for a preview
+}
+
+func (p *Page) openAdd() *addForm {
+	f := &addForm{p: p, preview: container.NewStack(), name: widget.NewEntry(), run: newRunner(p.view, ""), message: newMessage(p)}
+	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
+	f.text.TextStyle.Monospace = true
+	f.text.OnChanged = f.read
+	f.name.OnSubmitted = func(string) { f.submit() }
+	f.add = widgets.NewButton("Add", "check", f.submit)
+	f.add.Primary = true
+	f.where = widgets.NewField("Runs on", widgets.LimitWidth(320, true, f.run.Select))
+	f.where.Hide()
+	f.show("")
+	p.openForm("Add a server", p.back,
+		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
+		f.text, f.preview, f.where,
+		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall),
+		f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", p.back)))
+	widgets.FocusIn(p.Box, f.text)
+	return f
+}
+
+// read requests the preview of a text.
+func (f *addForm) read(text string) {
+	f.request++
+	request := f.request
+	f.message.say("")
+	if strings.TrimSpace(text) == "" {
+		f.found = nil
+		f.show("")
+		return
+	}
+	bind.Go(f.p.ctx, func(ctx context.Context) ([]protocol.FoundServer, error) { return f.p.app.Servers.Parse(ctx, text) },
+		func(found []protocol.FoundServer, err error) {
+			if request != f.request {
+				return
+			}
+			f.found = found
+			if err != nil {
+				f.show(state.Sentence(err))
+				return
+			}
+			f.show("")
+		})
+}
+
+// show shows the preview, or a problem of the text.
+func (f *addForm) show(problem string) {
+	var rows []fyne.CanvasObject
+	runs := false
+	switch {
+	case problem != "":
+		rows = append(rows, widgets.NewParagraph(problem, style.ColorNeedsYou, "text"))
+	case len(f.found) == 1:
+		f.name.SetText(string(f.found[0].Name))
+		rows = append(rows, widgets.NewSectionHeading("WILL BE ADDED"), widgets.NewField("Name", widgets.LimitWidth(320, true, f.name)))
+	case len(f.found) > 1:
+		rows = append(rows, widgets.NewSectionHeading("WILL BE ADDED"))
+	}
+	for _, s := range f.found {
+		rows = append(rows, foundRow(s, len(f.found) > 1))
+		runs = runs || s.Spec.Command != ""
+	}
+	f.add.SetText(widgets.Choose(len(f.found) > 1, fmt.Sprintf("Add %d servers", len(f.found)), "Add"))
+	widgets.SetEnabled(f.add, len(f.found) > 0)
+	widgets.SetVisible(f.where, runs)
+	widgets.SetContent(f.preview, widgets.Col(style.Inside, rows...))
+	widgets.SetVisible(f.preview, len(rows) > 0)
+	f.p.Box.Refresh()
+	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+}
+
+// foundRow describes a server that can be added.
+func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
+	text, with := state.FoundText(s)
+	text, _ = state.Reveal(text)
+	line := widgets.NewParagraph(text, style.ColorText, style.SizeSmall)
+	line.SetStyle(fyne.TextStyle{Monospace: true})
+	rows := []fyne.CanvasObject{line}
+	if with, _ = state.Reveal(with); with != "" {
+		rows = append(rows, widgets.NewParagraph(with, style.ColorMuted, style.SizeSmall))
+	}
+	if withName {
+		rows = append([]fyne.CanvasObject{widgets.NewParagraph(string(s.Name), style.ColorText, "text")}, rows...)
+	}
+	if s.Exists {
+		rows = append(rows, widgets.NewParagraph(state.ExistsText(s), style.ColorNeedsYou, style.SizeSmall))
+	}
+	return widgets.Col(2, rows...)
+}
+
+func (f *addForm) submit() {
+	list := state.ServersToAdd(f.p.view, f.found, f.name.Text, f.run.node())
+	if len(list) == 0 {
+		f.message.say("Nothing is left to add: choose another name.")
+		return
+	}
+	f.add.Disable()
+	f.p.addServers(list, func(err error) {
+		f.add.Enable()
+		f.message.say(state.Sentence(err))
+	})
+}
+
+// addServers adds servers and shows the one that was added, or the list. failed gets the error.
+func (p *Page) addServers(list []protocol.FoundServer, failed func(error)) {
+	bind.Go(p.ctx, func(ctx context.Context) (int, error) { return p.app.Servers.Add(ctx, list) }, func(n int, err error) {
+		p.app.Servers.Load()
+		if err != nil {
+			failed(err)
+			return
+		}
+		p.back()
+		if n == 1 {
+			p.h.Say("“" + string(list[0].Name) + "” was added.")
+			return
+		}
+		p.h.Say(fmt.Sprintf("%d servers were added.", n))
+	})
+}
+
+// importForm adds servers that other programs use.
+type importForm struct {
+	p       *Page
+	body    *fyne.Container
+	message message
+	add     *widgets.Button
+	found   []protocol.FoundServer
+	checks  []*widget.Check // of found
+}
+
+func (p *Page) openImport() {
+	f := &importForm{p: p, body: container.NewStack(widgets.NewLoading()), message: newMessage(p)}
+	f.add = widgets.NewButton("Add", "check", f.submit)
+	f.add.Primary = true
+	f.add.Disable()
+	p.openForm("Import servers", p.back,
+		widgets.NewParagraph("These servers are set up in other programs on the gateway's machine. Adding them changes nothing there.", style.ColorText, "text"),
+		f.body, f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", p.back)))
+	f.load()
+}
+
+func (f *importForm) load() {
+	bind.Go(f.p.ctx, f.p.app.Servers.Find, func(groups []state.FoundGroup, err error) {
+		if err != nil {
+			widgets.SetContent(f.body, widgets.NewLoadError("The servers of other programs could not be read.", state.Sentence(err), f.load))
+			f.p.Box.Refresh()
+			return
+		}
+		f.show(groups)
+	})
+}
+
+func (f *importForm) show(groups []state.FoundGroup) {
+	f.found, f.checks = nil, nil
+	var rows []fyne.CanvasObject
+	if len(groups) == 0 {
+		rows = append(rows, widgets.NewParagraph("No servers were found in Claude Desktop, Claude Code, VS Code or Cursor.", style.ColorMuted, "text"))
+	}
+	for _, g := range groups {
+		path := widgets.NewText(g.Path, style.ColorMuted, style.SizeSmall)
+		path.Ellipsis = true
+		rows = append(rows, widgets.Col(style.Gap, widgets.NewSectionHeading(strings.ToUpper(g.Source)), path))
+		for _, s := range g.Servers {
+			check := widget.NewCheck(string(s.Name), func(bool) { f.count() })
+			if s.Exists {
+				check.SetText(string(s.Name) + " – already added")
+				check.Disable()
+			}
+			f.found, f.checks = append(f.found, s), append(f.checks, check)
+			row := s
+			row.Exists = false
+			rows = append(rows, widgets.Col(0, check, widgets.Inset(0, 0, 0, 32, foundRow(row, false))))
+		}
+	}
+	widgets.SetContent(f.body, widgets.Col(style.Inside, rows...))
+	f.count()
+	f.p.Box.Refresh()
+	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+}
+
+// count shows the number of chosen servers on the button.
+func (f *importForm) count() {
+	n := len(f.chosen())
+	f.add.SetText(widgets.Choose(n == 0, "Add", "Add "+state.Plural(n, "server", "servers")))
+	widgets.SetEnabled(f.add, n > 0)
+	f.p.Box.Refresh()
+}
+
+func (f *importForm) chosen() (list []protocol.FoundServer) {
+	for i, check := range f.checks {
+		if check.Checked {
+			list = append(list, f.found[i])
+		}
+	}
+	return state.UniqueFound(list)
+}
+
+func (f *importForm) submit() {
+	f.add.Disable()
+	f.p.addServers(f.chosen(), func(err error) {
+		f.message.say(state.Sentence(err))
+		f.load()
+	})
+}

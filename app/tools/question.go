@@ -1,0 +1,200 @@
+package tools
+
+import (
+	"cmp"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// QuestionHandlers are the callbacks of the question of a server.
+type QuestionHandlers struct {
+	Answer  func(protocol.ServerAnswerParams)
+	OpenURL func(string)
+}
+
+// NewQuestion asks what a server wants to know: a form, or whether to open an address.
+func NewQuestion(in protocol.ServerQuestion, v state.View, now time.Time, h QuestionHandlers) *widgets.Question {
+	var q *widgets.Question
+	resize := func() {
+		q.Box.Refresh()
+		widgets.Call(q.OnResize)
+	}
+	message, _ := state.Reveal(in.Message)
+	rows := []fyne.CanvasObject{
+		widgets.NewParagraph(state.ServerQuestionSource(v, in), style.ColorMuted, style.SizeSmall),
+		widgets.NewParagraph(message, style.ColorText, "text"),
+	}
+	verb := "Send"
+	var fields []*field
+	if in.URL != "" {
+		verb = "Open in browser"
+		host := widgets.NewParagraph(state.HostOf(in.URL), style.ColorText, style.SizeTitle)
+		host.SetStyle(fyne.TextStyle{Bold: true})
+		rows = append(rows, widgets.NewField("Host", host), widgets.NewField("Full address", widgets.NewSelectableText(in.URL)),
+			widgets.NewParagraph("Open it only if you trust this host. What you enter there goes to that page, not to Fairlead.", style.ColorMuted, style.SizeSmall))
+	} else {
+		for _, f := range in.Fields {
+			one := newField(f, resize)
+			fields = append(fields, one)
+			rows = append(rows, one.box)
+		}
+		rows = append(rows, widgets.NewParagraph("Your answer goes to the server. Enter no passwords or keys: a server must not ask for them.", style.ColorMuted, style.SizeSmall))
+	}
+	q = widgets.NewQuestion(state.ServerQuestionTitle(in), rows, func(send bool) {
+		switch {
+		case !send:
+			h.Answer(protocol.ServerAnswerParams{ID: in.ID, Action: "decline"})
+		case in.URL != "":
+			h.OpenURL(in.URL)
+			h.Answer(protocol.ServerAnswerParams{ID: in.ID, Action: "accept"})
+		default:
+			if values, ok := readFields(fields); ok {
+				h.Answer(protocol.ServerAnswerParams{ID: in.ID, Action: "accept", Values: values})
+			} else {
+				resize()
+			}
+		}
+	}, nil)
+	q.SetDeny("Decline")
+	arming := state.ArmingInView(in.ID, now)
+	q.Tick = func(now time.Time) {
+		q.Set(state.TimeLeft(in.ExpiresAt, now), cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
+	}
+	q.Tick(now)
+	return q
+}
+
+// UpdateQuestions lists the questions of servers.
+func UpdateQuestions(l *widgets.Questions, v state.View, now time.Time, h QuestionHandlers) {
+	list := v.ServerQuestions
+	ids := state.Map(list, func(q protocol.ServerQuestion) string { return q.ID })
+	l.Update(ids, func(i int) *widgets.Question { return NewQuestion(list[i], v, now, h) })
+}
+
+// readFields reads the form. If a value is invalid, it says so at the field and focuses the first.
+func readFields(fields []*field) (values map[string]any, ok bool) {
+	values, ok = make(map[string]any), true
+	for _, f := range fields {
+		value, problem := state.FieldValue(f.in, f.entered())
+		f.say(problem)
+		switch {
+		case problem != "":
+			if ok {
+				widgets.FocusIn(f.box, f.focus)
+			}
+			ok = false
+		case value != nil:
+			values[f.in.Name] = value
+		}
+	}
+	return values, ok
+}
+
+// field is one field of a form with its label, description and problem.
+type field struct {
+	in      protocol.Field
+	box     *fyne.Container
+	problem *widgets.Paragraph
+	entered func() any // as state.FieldValue reads it
+	focus   fyne.Focusable
+}
+
+// newField creates a field. resize is called when its height changes.
+func newField(in protocol.Field, resize func()) *field {
+	f := &field{in: in, problem: widgets.NewParagraph("", style.ColorBad, style.SizeSmall)}
+	f.problem.Hide()
+	title, _ := state.Reveal(state.FieldTitle(in))
+	changed := func() {
+		if f.problem.Visible() {
+			f.say("")
+			resize()
+		}
+	}
+	var control fyne.CanvasObject
+	switch in.Kind {
+	case "boolean":
+		check := widget.NewCheck(title, func(bool) { changed() })
+		check.Checked = in.Default == true
+		f.entered, f.focus, control, title = func() any { return check.Checked }, check, check, ""
+	case "choice":
+		control = f.choice(changed)
+	case "choices":
+		control = f.choices(changed)
+	default:
+		entry := widget.NewEntry()
+		entry.SetText(state.TypedDefault(in))
+		entry.SetPlaceHolder(state.FieldHint(in))
+		entry.OnChanged = func(string) { changed() }
+		f.entered, f.focus, control = func() any { return entry.Text }, entry, entry
+	}
+	f.box = widgets.Col(style.Gap)
+	if title != "" {
+		f.box.Add(widgets.NewParagraph(title, style.ColorText, style.SizeSmall))
+	}
+	f.box.Add(control)
+	if in.Description != "" {
+		text, _ := state.Reveal(in.Description)
+		f.box.Add(widgets.NewParagraph(text, style.ColorMuted, style.SizeSmall))
+	}
+	f.box.Add(f.problem)
+	return f
+}
+
+// choice chooses one of the values. A field that may be left out has a line for that.
+func (f *field) choice(changed func()) fyne.CanvasObject {
+	titles, skip := state.ChoiceTitles(f.in), 0
+	if !f.in.Required {
+		titles, skip = append([]string{state.NoAnswer}, titles...), 1
+	}
+	menu := widgets.NewSelect(titles, nil)
+	menu.PlaceHolder = "Choose one"
+	for i, c := range f.in.Choices {
+		if state.IsDefault(f.in, c) {
+			menu.SetSelectedIndex(i + skip)
+		}
+	}
+	menu.OnChanged = func(string) { changed() }
+	f.focus = menu
+	f.entered = func() any {
+		if i := menu.SelectedIndex() - skip; i >= 0 {
+			return f.in.Choices[i].Value
+		}
+		return ""
+	}
+	return menu
+}
+
+// choices chooses some of the values.
+func (f *field) choices(changed func()) fyne.CanvasObject {
+	box := widgets.Col(0)
+	var checks []*widget.Check
+	for i, title := range state.ChoiceTitles(f.in) {
+		check := widget.NewCheck(title, func(bool) { changed() })
+		check.Checked = state.IsDefault(f.in, f.in.Choices[i])
+		checks = append(checks, check)
+		box.Add(check)
+	}
+	f.focus = checks[0]
+	f.entered = func() any {
+		list := []string{}
+		for i, check := range checks {
+			if check.Checked {
+				list = append(list, f.in.Choices[i].Value)
+			}
+		}
+		return list
+	}
+	return box
+}
+
+func (f *field) say(problem string) {
+	f.problem.Set(problem, style.ColorBad)
+	widgets.SetVisible(f.problem, problem != "")
+}

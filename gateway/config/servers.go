@@ -1,0 +1,233 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+)
+
+// MCP configures the MCP servers whose tools the agent can use.
+type MCP struct {
+	// Servers are the servers by name. Secret values of their variables and headers are in the
+	// keychain, and "***" here.
+	Servers map[string]protocol.ServerSpec `json:"servers"`
+	// ToolBudget is how many bytes the descriptions and schemas of their tools may have in a request
+	// to a model. Tools beyond it are found by search.
+	ToolBudget int `json:"toolBudget" min:"0" max:"10000000"`
+}
+
+var serverName = regexp.MustCompile(`^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$`)
+
+// CheckServerName returns an error about a name that no server can have.
+func CheckServerName(name protocol.ServerName) error {
+	switch {
+	case len(name) > 32 || !serverName.MatchString(string(name)):
+		return bad("the name of a server has 1 to 32 letters, digits, hyphens and single underscores between them, not %.60q", string(name))
+	case strings.EqualFold(string(name), string(protocol.NativePrefix)) || strings.EqualFold(string(name), string(protocol.Here)):
+		return bad("the name %q is reserved: choose another name for the server", string(name))
+	}
+	return nil
+}
+
+func checkServer(path string, s protocol.ServerSpec) error {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	if err := CheckServerName(protocol.ServerName(name)); err != nil {
+		return err
+	}
+	switch {
+	case s.Command == "" && s.URL == "":
+		return bad("%s needs a command or a url", path)
+	case s.Command != "" && s.URL != "":
+		return bad("%s must have a command or a url, not both", path)
+	case s.Command != "" && (s.ClientID != "" || s.ClientSecret != ""), s.ClientID == "" && s.ClientSecret != "":
+		return bad("%s: clientId and clientSecret belong together, to a url", path)
+	case s.URL != "" && (len(s.Env) > 0 || len(s.Args) > 0 || s.Cwd != "" || s.Node != ""):
+		return bad("%s has a url: args, env, cwd and node belong to a command", path)
+	case s.Command != "" && len(s.Headers) > 0:
+		return bad("%s has a command: headers belong to a url", path)
+	}
+	for _, text := range append([]string{s.Command, s.Cwd}, s.Args...) {
+		if strings.ContainsRune(text, 0) {
+			return bad("%s contains a zero byte", path)
+		}
+	}
+	for name, value := range s.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			return bad("%s.env: %q cannot be a variable", path, name)
+		}
+	}
+	for name, value := range s.Headers {
+		if name == "" || strings.ContainsAny(name, " :\r\n") || strings.ContainsAny(value, "\r\n\x00") || http.CanonicalHeaderKey(name) == "Host" {
+			return bad("%s.headers: %q cannot be a header", path, name)
+		}
+	}
+	return nil
+}
+
+var (
+	secretName  = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|credential|cookie|private|dsn|(^|_)pat($|_)`)
+	secretValue = regexp.MustCompile(`^(sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ|Bearer )`)
+)
+
+// clientSecret is the name of a setting of a server that is a secret.
+const clientSecret = "clientSecret"
+
+// isSecret reports whether a variable or a header of a server is stored in the keychain: every
+// header, and each variable that looks like a secret.
+func isSecret(kind, name, value string) bool {
+	if kind == "headers" || kind == clientSecret || secretName.MatchString(name) || secretValue.MatchString(value) {
+		return value != ""
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.User == nil {
+		return false
+	}
+	_, hasPassword := u.User.Password()
+	return hasPassword
+}
+
+// hideSecrets replaces the secret values of servers in a new value of a setting. It returns them by
+// their paths. A value that is masked already must have a stored secret.
+func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage, map[string]string, error) {
+	if path != "mcp" && path != "mcp.servers" && !strings.HasPrefix(path, "mcp.servers.") {
+		return value, nil, nil
+	}
+	var tree any
+	if err := json.Unmarshal(value, &tree); err != nil {
+		return nil, nil, bad("%s cannot be read", path) // do not repeat a value that may hold a secret
+	}
+	found := make(map[string]string)
+	var problem error
+	var hide func(at []string, v any) any
+	hide = func(at []string, v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, part := range v {
+				v[name] = hide(append(slices.Clone(at), name), part)
+			}
+		case string:
+			isClient := len(at) == 4 && at[3] == clientSecret
+			if !isClient && (len(at) != 5 || at[3] != "env" && at[3] != "headers") {
+				return v
+			}
+			name := strings.Join(at, ".")
+			if _, stored := s.Secret(name); v == protocol.MaskedSecret && !stored {
+				problem = bad("%s must be the value itself, not its placeholder %s", name, protocol.MaskedSecret)
+			}
+			if v != protocol.MaskedSecret && isSecret(at[3], at[len(at)-1], v) {
+				found[name] = v
+				return protocol.MaskedSecret
+			}
+		}
+		return v
+	}
+	tree = hide(strings.Split(path, "."), tree)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	out, err := protocol.Marshal(tree)
+	return out, found, err
+}
+
+// serverSecrets returns the paths of the masked values of servers.
+func serverSecrets(c Config) map[string]bool {
+	paths := make(map[string]bool)
+	for name, spec := range c.MCP.Servers {
+		if spec.ClientSecret == protocol.MaskedSecret {
+			paths[strings.Join([]string{"mcp.servers", name, clientSecret}, ".")] = true
+		}
+		for kind, values := range map[string]map[string]string{"env": spec.Env, "headers": spec.Headers} {
+			for key, value := range values {
+				if value == protocol.MaskedSecret {
+					paths[strings.Join([]string{"mcp.servers", name, kind, key}, ".")] = true
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// saveSecrets stores new secrets of servers.
+func (s *Store) saveSecrets(found map[string]string) error {
+	for path, plain := range found {
+		if err := s.secrets.Set(path, keychain.Secret(plain)); err != nil {
+			return fmt.Errorf("store %s: %w", path, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path, plain := range found {
+		s.keys[path] = plain
+		s.removeMissing(path)
+	}
+	return nil
+}
+
+// dropSecrets deletes the secrets of servers that the configuration no longer has. A secret that
+// cannot be deleted stays in the keychain, unused.
+func (s *Store) dropSecrets(now Config) {
+	used := serverSecrets(now)
+	var gone []string
+	s.mu.Lock()
+	for path := range s.keys {
+		if strings.HasPrefix(path, "mcp.") && !used[path] {
+			gone = append(gone, path)
+			delete(s.keys, path)
+		}
+	}
+	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return strings.HasPrefix(p, "mcp.") && !used[p] })
+	s.mu.Unlock()
+	for _, path := range gone {
+		_ = s.secrets.Delete(path)
+	}
+}
+
+// loadSecrets reads the secrets of servers at the start.
+func (s *Store) loadSecrets() (problems []error) {
+	for path := range serverSecrets(s.current) {
+		v, err := s.secrets.Get(path)
+		switch {
+		case err == nil:
+			s.keys[path] = v.Reveal()
+		case errors.Is(err, keychain.ErrNotFound):
+			s.missing = append(s.missing, path)
+			problems = append(problems, fmt.Errorf("%s is missing in %s: enter it again", path, s.secrets.Where()))
+		default:
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}
+
+// Server returns the settings of a server with its secrets; false if there is no such server.
+func (s *Store) Server(name protocol.ServerName) (protocol.ServerSpec, bool) {
+	spec, ok := s.Get().MCP.Servers[string(name)]
+	reveal := func(kind string, values map[string]string) map[string]string {
+		out := make(map[string]string, len(values))
+		for key, value := range values {
+			if value == protocol.MaskedSecret {
+				value, _ = s.Secret(strings.Join([]string{"mcp.servers", string(name), kind, key}, "."))
+			}
+			out[key] = value
+		}
+		return out
+	}
+	if spec.ClientSecret == protocol.MaskedSecret {
+		spec.ClientSecret, _ = s.Secret(strings.Join([]string{"mcp.servers", string(name), clientSecret}, "."))
+	}
+	spec.Env, spec.Headers = reveal("env", spec.Env), reveal("headers", spec.Headers)
+	return spec, ok
+}
+
+// isServer reports whether a path is that of a whole server.
+func isServer(path string) bool {
+	return strings.HasPrefix(path, "mcp.servers.") && strings.Count(path, ".") == 2
+}

@@ -1,0 +1,265 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node"
+)
+
+// programs is a gateway with a node, and what programs need to use it.
+type programs struct {
+	*house
+	base string // address without a path
+}
+
+func openPrograms(t *testing.T) *programs {
+	t.Helper()
+	h := openHouse(t)
+	n, err := node.New(node.Options{ID: "box", Workspace: t.TempDir(), Home: h.home, Dial: h.gw.Dial, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { n.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	h.until("the node is online", func() bool { return h.info("box").Online })
+	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
+	return &programs{h, strings.TrimSuffix(strings.Replace(h.gw.URL(), "ws:", "http:", 1), "/ws")}
+}
+
+// token makes a token of an app.
+func (p *programs) token(name string, scopes ...protocol.Scope) string {
+	p.t.Helper()
+	return ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: name, Scopes: scopes}).Token
+}
+
+// withToken adds a token to every request.
+type withToken string
+
+func (b withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (p *programs) connect(token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
+	p.t.Helper()
+	options := &sdk.ClientSessionOptions{}
+	if legacy {
+		options.ProtocolVersion = "2025-11-25"
+	}
+	transport := &sdk.StreamableClientTransport{Endpoint: p.base + "/mcp", HTTPClient: &http.Client{Transport: withToken(token)}}
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(p.t.Context(), transport, options)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// call calls a tool and returns the text of its result.
+func (p *programs) call(s *sdk.ClientSession, name string, args map[string]any) string {
+	r, err := s.CallTool(p.t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil || len(r.Content) == 0 {
+		p.t.Errorf("%s: %+v, %v", name, r, err)
+		return ""
+	}
+	return r.Content[0].(*sdk.TextContent).Text
+}
+
+func (p *programs) pending() []protocol.Approval {
+	return ask(p.house, protocol.ApprovalList, protocol.Empty{}).Approvals
+}
+
+// allow answers the one question of the owner.
+func (p *programs) allow() {
+	p.t.Helper()
+	p.until("a question", func() bool { return len(p.pending()) == 1 })
+	q := p.pending()[0]
+	ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow"})
+}
+
+func start(command string) map[string]any {
+	return map[string]any{"session": map[string]any{"node_name": "box", "command": command}}
+}
+
+func TestOnlyTheOwnerAllowsTheCallOfAnApp(t *testing.T) {
+	for _, legacy := range []bool{false, true} {
+		p := openPrograms(t)
+		accepted := make(chan struct{}, 10)
+		s := p.connect(p.token("A", protocol.ScopeShell), &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			accepted <- struct{}{}
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{}}, nil
+		}}, legacy)
+		result := make(chan string, 1)
+		go func() { result <- p.call(s, "command", start("echo done")) }()
+		<-accepted
+		if list := p.pending(); len(list) != 1 || list[0].State != protocol.ApprovalPending || len(result) != 0 {
+			t.Errorf("after the app accepted: %+v, result %d", list, len(result))
+		}
+		p.allow()
+		if got := <-result; !strings.Contains(got, "done") {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+func TestDeclinedWaitWithdrawsTheQuestion(t *testing.T) {
+	for _, legacy := range []bool{false, true} {
+		p := openPrograms(t)
+		s := p.connect(p.token("A", protocol.ScopeShell), &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "decline"}, nil
+		}}, legacy)
+		if got := p.call(s, "command", start("echo done")); !strings.Contains(got, `"code":"canceled"`) {
+			t.Errorf("got %s", got)
+		}
+		p.until("the question is withdrawn", func() bool { return len(p.pending()) == 0 })
+	}
+}
+
+func TestCommandOfAnotherAppDoesNotExist(t *testing.T) {
+	p := openPrograms(t)
+	mine, other := p.connect(p.token("A", protocol.ScopeShell), nil, false), p.connect(p.token("B", protocol.ScopeShell), nil, true)
+	result := make(chan string, 1)
+	go func() { result <- p.call(mine, "command", start("cat")) }()
+	p.allow()
+	var begun struct {
+		CommandID string `json:"command_id"`
+	}
+	if got := <-result; json.Unmarshal([]byte(got), &begun) != nil || begun.CommandID == "" {
+		t.Fatalf("got %s", got)
+	}
+	input := map[string]any{"command_id": begun.CommandID, "input": "secret\\n", "idle_timeout": 1}
+	if got := p.call(other, "command", input); !strings.Contains(got, `"code":"not_found"`) {
+		t.Errorf("another app: %s", got)
+	}
+	if list := p.pending(); len(list) != 0 {
+		t.Errorf("the owner is asked: %+v", list)
+	}
+	go func() { result <- p.call(mine, "command", input) }() // what a command is told can have any effect, too
+	p.allow()
+	if got := <-result; !strings.Contains(got, "secret") {
+		t.Errorf("its own app: %s", got)
+	}
+}
+
+// send posts a body to /mcp as a program does that uses no library.
+func (p *programs) send(token, body string, headers map[string]string) (status int, answer string, head http.Header) {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.base+"/mcp", strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	for k, v := range headers {
+		if r.Header.Set(k, v); k == "Host" {
+			r.Host = v
+		}
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw), resp.Header
+}
+
+const openSession = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+
+func TestWebPagesReachNoMCP(t *testing.T) {
+	p := openPrograms(t)
+	token := p.token("A", protocol.ScopeNetworkRead)
+	if status, answer, _ := p.send(token, openSession, nil); status != http.StatusOK {
+		t.Fatalf("a program: %d %s", status, answer)
+	}
+	port := p.base[strings.LastIndex(p.base, ":"):]
+	for name, headers := range map[string]map[string]string{
+		"a rebound name":           {"Host": "attacker.example" + port},
+		"a rebound name and page":  {"Host": "attacker.example" + port, "Origin": "http://attacker.example" + port},
+		"a foreign page":           {"Origin": "https://attacker.example"},
+		"a page without an origin": {"Origin": "null"},
+		"a page of a file":         {"Origin": "file://"},
+		"a similar name":           {"Origin": "http://localhost.attacker.example"},
+		"a name with user":         {"Origin": "http://localhost@attacker.example"},
+	} {
+		if status, answer, head := p.send(token, openSession, headers); status != http.StatusForbidden || head.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%s: %d %s", name, status, answer)
+		}
+	}
+}
+
+// The scopes are checked before a request is understood in full, and again when the call is made:
+// no way of writing a request avoids both.
+func TestNoRequestAvoidsTheScopes(t *testing.T) {
+	p := openPrograms(t)
+	token := p.token("A", protocol.ScopeNetworkRead)
+	_, _, head := p.send(token, openSession, nil)
+	legacy := map[string]string{"Mcp-Session-Id": head.Get("Mcp-Session-Id"), "MCP-Protocol-Version": "2025-11-25"}
+	modern := map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "command"}
+	disguised := map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "whoami"}
+	const args = `"arguments":{"session":{"node_name":"box","command":"echo escalated"}}`
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"command",` + args + `,` + meta + `}}`
+	for name, headers := range map[string]map[string]string{"legacy": legacy, "modern": modern, "disguised": disguised} {
+		status, answer, head := p.send(token, call, headers)
+		if status != http.StatusForbidden || !strings.Contains(head.Get("WWW-Authenticate"), `error="insufficient_scope", scope="shell.exec"`) {
+			t.Errorf("%s: %d %s %s", name, status, answer, head.Get("WWW-Authenticate"))
+		}
+	}
+	for name, body := range map[string]string{
+		"a batch":          `[` + call + `]`,
+		"a second method":  `{"jsonrpc":"2.0","id":2,"method":"tools/call","method":"ping","params":{"name":"command",` + args + `,` + meta + `}}`,
+		"another case":     `{"jsonrpc":"2.0","id":2,"method":"tools/call","Method":"ping","params":{"name":"command",` + args + `,` + meta + `}}`,
+		"a second name":    `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"command","name":"whoami",` + args + `,` + meta + `}}`,
+		"name in caps":     `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"command","NAME":"whoami",` + args + `,` + meta + `}}`,
+		"a foreign answer": `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"command",` + args + `,"requestState":"x","inputResponses":{"owner_has_not_answered":{"action":"accept"}},` + meta + `}}`,
+	} {
+		for _, headers := range []map[string]string{legacy, modern, disguised} {
+			if _, answer, _ := p.send(token, body, headers); strings.Contains(answer, "escalated") || strings.Contains(answer, "approval_required") {
+				t.Errorf("%s, %v: %s", name, headers, answer)
+			}
+		}
+	}
+	if list := p.pending(); len(list) != 0 {
+		t.Errorf("the owner is asked: %+v", list)
+	}
+}
+
+func TestRevokedTokenEndsItsSession(t *testing.T) {
+	p := openPrograms(t)
+	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeNetworkRead}})
+	_, _, head := p.send(made.Token, openSession, nil)
+	session := map[string]string{"Mcp-Session-Id": head.Get("Mcp-Session-Id"), "MCP-Protocol-Version": "2025-11-25"}
+	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	if status, answer, _ := p.send(made.Token, list, session); status != http.StatusOK || !strings.Contains(answer, "whoami") {
+		t.Fatalf("got %d %s", status, answer)
+	}
+	if status, answer, _ := p.send(p.token("B", protocol.ScopeNetworkRead), list, session); status == http.StatusOK {
+		t.Errorf("another token: %d %s", status, answer)
+	}
+	ask(p.house, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
+	if status, answer, _ := p.send(made.Token, list, session); status != http.StatusUnauthorized {
+		t.Errorf("revoked: %d %s", status, answer)
+	}
+}

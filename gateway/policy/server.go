@@ -1,0 +1,73 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// The tools of MCP servers. Whoever writes a server chooses the names of its tools and what it says
+// about them. So nothing of that allows a call: only a rule that names the server, a permission of a
+// chat, or a chat that the person trusts.
+
+// ServerMatch is the text of a chat's permission for every call of a server's tool.
+const ServerMatch = "any"
+
+// namesServer reports whether the pattern of an allowing rule was written with this server in mind:
+// its part before the tool is not a pattern itself. A rule about Read is not about a server's Read.
+func namesServer(pattern string, server protocol.NodeID) bool {
+	name, _, ok := strings.Cut(pattern, "__")
+	return ok && name == string(server)
+}
+
+// decideServer decides about a call of a server's tool.
+func (ev *evaluation) decideServer() {
+	full := string(protocol.NewToolName(ev.call.Node, ev.call.Tool))
+	p := Part{Kind: "call", Text: full, Verdict: ev.fallback, Reason: ev.defaultReason(full), Risk: ev.call.Risk}
+	var allowed *rule
+	for _, r := range ev.files {
+		switch {
+		case !ev.applies(r, ev.call.Tool) || r.path != nil:
+		case r.Verdict == Deny:
+			ev.noOffers = true
+			p.set(Deny, r.ID, r.reason)
+			ev.addPart(p)
+			return
+		case r.Verdict == Ask:
+			ev.noOffers, p.byRule = true, true
+			p.set(Ask, r.ID, r.reason)
+		case allowed == nil && namesServer(r.Tool, ev.call.Node):
+			allowed = r
+		}
+	}
+	if allowed != nil && !p.byRule {
+		p.set(Allow, allowed.ID, allowed.reason)
+	}
+	if p.Verdict == Ask && ev.call.Tool != "Bash" { // a rule for that needs the words of a command
+		ev.offers = append(ev.offers, Offer{Rule: Rule{Tool: full, Verdict: Allow, Source: SourceUser}, Text: full})
+	}
+	ev.addPart(p)
+}
+
+// askServerReason returns the reason for a question about a server's tool that no rule requires.
+func (q Request) askServerReason() string {
+	server := string(q.Server)
+	switch {
+	case q.Risk != "":
+		return "A tool of the MCP server " + server + ": " + q.Risk
+	case q.Effect == protocol.EffectRead:
+		return "The MCP server " + server + " says that this only reads, which Fairlead cannot check"
+	case q.Effect == protocol.EffectNetwork:
+		return "The MCP server " + server + " says that this uses the network"
+	}
+	return "Tools of the MCP server " + server + " need your approval"
+}
+
+// withoutBroadAllows returns the settings without allowing rules that do not name the server.
+func (s Settings) withoutBroadAllows(server protocol.NodeID) Settings {
+	s.Rules = slices.DeleteFunc(slices.Clone(s.Rules), func(r SettingsRule) bool {
+		return r.Verdict == Allow && r.Tool != "*" && !namesServer(r.Tool, server)
+	})
+	return s
+}

@@ -1,0 +1,279 @@
+// Package servers connects to the MCP servers that the person set up, and gives their tools to the
+// agent. A server is a command that runs on a machine, in that machine's sandbox, or an address.
+//
+// Nothing that a server says about its tools removes a question: the policy asks about each tool
+// until a rule of the person allows it, and a tool whose description or schema has changed is not
+// offered until the person accepts it. What the person accepted is in the store, secrets are in the
+// keychain, everything else is in the configuration.
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/question"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
+)
+
+// Config is the configuration ([config.Store]).
+type Config interface {
+	Get() config.Config
+	Set(ctx context.Context, path string, value json.RawMessage) error
+	// Server returns the settings of a server with its secrets.
+	Server(name protocol.ServerName) (protocol.ServerSpec, bool)
+}
+
+// Store stores what the person accepted ([store.Servers]).
+type Store interface {
+	List(ctx context.Context) (map[protocol.ServerName]store.AcceptedTools, error)
+	Put(ctx context.Context, name protocol.ServerName, tools store.AcceptedTools) error
+	Delete(ctx context.Context, name protocol.ServerName) error
+}
+
+// Machines run the commands ([nodes.Hub]).
+type Machines interface {
+	Nodes() []protocol.NodeInfo
+	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
+}
+
+// Options are the parts that a [Manager] uses.
+type Options struct {
+	Config   Config
+	Store    Store
+	Secrets  keychain.Store // of sign-ins
+	Machines Machines
+	Bus      *event.Bus
+	// Authorize takes the start of a command through the pipeline ([tool.Pipeline.Authorize]).
+	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
+	Version   string
+	// ClientDocument returns the public https address of [login.ClientDocument]; empty if there is none. It
+	// may be nil.
+	ClientDocument func() string
+}
+
+// Manager manages the MCP servers. It is safe for concurrent use.
+type Manager struct {
+	o         Options
+	questions *question.List
+	accepted  accepted
+	found     finds
+
+	reload chan struct{} // holds a token when the settings have changed
+
+	mu      sync.Mutex // guards the fields below; never held during I/O
+	servers map[protocol.ServerName]*server
+}
+
+// Open reads what the person accepted. Run starts the servers.
+func Open(ctx context.Context, o Options) (*Manager, error) {
+	all, err := o.Store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{o: o, reload: make(chan struct{}, 1), servers: make(map[protocol.ServerName]*server)}
+	m.accepted.store, m.accepted.all = o.Store, all
+	m.questions = question.New(func() { o.Bus.Publish(protocol.Change{Kind: protocol.ChangeServerQuestions}) })
+	m.reconcile(nil) // so that lists are complete before Run
+	return m, nil
+}
+
+// Reload applies changed settings. It does not wait.
+func (m *Manager) Reload() {
+	select {
+	case m.reload <- struct{}{}:
+	default:
+	}
+}
+
+// Run keeps the servers connected until ctx ends, and stops them.
+func (m *Manager) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	sub := m.o.Bus.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeNode || c.Kind == protocol.ChangeNodeForgotten
+	})
+	defer sub.Close()
+	wg.Go(func() {
+		for range sub.All(ctx) {
+			for _, s := range m.list() {
+				s.machineChanged()
+			}
+		}
+	})
+	for {
+		m.reconcile(func(s *server) { wg.Go(func() { s.run(ctx) }) })
+		select {
+		case <-m.reload:
+		case <-ctx.Done():
+			for _, s := range m.list() {
+				s.stop()
+			}
+			return
+		}
+	}
+}
+
+// reconcile makes the servers those of the settings. start starts a server that does not run yet; nil
+// starts none.
+func (m *Manager) reconcile(start func(*server)) {
+	specs := m.o.Config.Get().MCP.Servers
+	m.mu.Lock()
+	var stopped []*server
+	for name, s := range m.servers {
+		spec, ok := m.o.Config.Server(name)
+		if !ok || !reflect.DeepEqual(essential(spec), essential(s.settings())) {
+			stopped = append(stopped, s)
+			delete(m.servers, name)
+		} else {
+			s.change(spec)
+		}
+	}
+	for text := range specs {
+		name := protocol.ServerName(text)
+		s := m.servers[name]
+		if s == nil {
+			spec, ok := m.o.Config.Server(name)
+			if !ok {
+				continue
+			}
+			s = newServer(m, name, spec)
+			m.servers[name] = s
+		}
+		if start != nil && !s.isStarted {
+			s.isStarted = true
+			start(s)
+		}
+	}
+	m.mu.Unlock()
+	for _, s := range stopped {
+		s.stop()
+	}
+	if start != nil {
+		m.publish()
+	}
+}
+
+// essential returns the settings that need a new connection when they change.
+func essential(s protocol.ServerSpec) protocol.ServerSpec {
+	s.DisabledTools = nil
+	return s
+}
+
+func (m *Manager) publish() { m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeServers}) }
+
+// list returns the servers by name.
+func (m *Manager) list() []*server {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := slices.Collect(maps.Values(m.servers))
+	slices.SortFunc(list, func(a, b *server) int { return strings.Compare(string(a.name), string(b.name)) })
+	return list
+}
+
+// find returns a server, or protocol.ErrNotFound.
+func (m *Manager) find(name protocol.ServerName) (*server, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.servers[name]
+	if s == nil {
+		return nil, protocol.ErrNotFound.With(fmt.Sprintf("no MCP server is called %.60q", string(name)))
+	}
+	return s, nil
+}
+
+// List describes the servers, by name.
+func (m *Manager) List(context.Context) (protocol.ServersListResult, error) {
+	out := protocol.ServersListResult{Servers: []protocol.ServerStatus{}}
+	for _, s := range m.list() {
+		out.Servers = append(out.Servers, m.status(s))
+	}
+	return out, nil
+}
+
+func (m *Manager) status(s *server) protocol.ServerStatus {
+	out := s.status()
+	out.Spec = m.o.Config.Get().MCP.Servers[string(s.name)] // with masked secrets
+	return out
+}
+
+// Set adds a server or replaces its settings.
+func (m *Manager) Set(ctx context.Context, p protocol.ServerSetParams) (protocol.ServerStatus, error) {
+	if err := config.CheckServerName(p.Name); err != nil {
+		return protocol.ServerStatus{}, err
+	}
+	if id, ok := m.machineNamed(p.Name); ok {
+		return protocol.ServerStatus{}, protocol.ErrConflict.With(fmt.Sprintf("a machine is called %s: choose another name for the server", id))
+	}
+	raw, err := protocol.Marshal(p.Spec)
+	if err != nil {
+		return protocol.ServerStatus{}, err
+	}
+	if err := m.o.Config.Set(ctx, settingOf(p.Name), raw); err != nil {
+		return protocol.ServerStatus{}, err
+	}
+	m.Reload()
+	s, err := m.find(p.Name)
+	if err != nil { // Run has not read the settings yet
+		spec, _ := m.o.Config.Server(p.Name)
+		s = newServer(m, p.Name, spec)
+	}
+	return m.status(s), nil
+}
+
+func settingOf(name protocol.ServerName) string { return "mcp.servers." + string(name) }
+
+// machineNamed returns the machine whose tools would have the same names.
+func (m *Manager) machineNamed(name protocol.ServerName) (protocol.NodeID, bool) {
+	for _, n := range m.o.Machines.Nodes() {
+		if strings.EqualFold(string(n.ID), string(name)) || strings.EqualFold(string(n.ID.ToolPrefix()), string(name)) {
+			return n.ID, true
+		}
+	}
+	return "", false
+}
+
+// Remove removes a server with its secrets, its sign-in and what the person accepted of it.
+func (m *Manager) Remove(ctx context.Context, p protocol.ServerParams) (protocol.OK, error) {
+	if _, ok := m.o.Config.Server(p.Name); !ok {
+		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("no MCP server is called %.60q", string(p.Name)))
+	}
+	if err := m.o.Config.Set(ctx, settingOf(p.Name), nil); err != nil {
+		return protocol.OK{}, err
+	}
+	m.mu.Lock()
+	s := m.servers[p.Name]
+	delete(m.servers, p.Name)
+	m.mu.Unlock()
+	if s != nil {
+		s.stop()
+	}
+	m.Reload()
+	err := m.accepted.forget(ctx, p.Name)
+	if e := m.o.Secrets.Delete(signInName(p.Name)); e != nil && !errors.Is(e, keychain.ErrNotFound) {
+		err = errors.Join(err, fmt.Errorf("remove the sign-in: %w", e))
+	}
+	m.publish()
+	return protocol.OK{OK: err == nil}, err
+}
+
+// Restart connects to a server again.
+func (m *Manager) Restart(_ context.Context, p protocol.ServerParams) (protocol.OK, error) {
+	s, err := m.find(p.Name)
+	if err != nil {
+		return protocol.OK{}, err
+	}
+	s.restart()
+	return protocol.OK{OK: true}, nil
+}

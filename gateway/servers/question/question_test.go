@@ -1,0 +1,97 @@
+package question
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
+	var schema any
+	if err := json.Unmarshal([]byte(`{"type": "object", "required": ["mail"], "properties": {
+		"text": {"type": "string", "minLength": 2, "maxLength": 4}, "mail": {"type": "string", "format": "email", "title": "Mail"},
+		"at": {"type": "string", "format": "date-time"}, "day": {"type": "string", "format": "date"}, "link": {"type": "string", "format": "uri"},
+		"n": {"type": "number", "maximum": 2.5}, "i": {"type": "integer", "default": 3}, "b": {"type": "boolean"},
+		"old": {"type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"]}, "one": {"type": "string", "oneOf": [{"const": "x", "title": "X"}]},
+		"many": {"type": "array", "maxItems": 1, "items": {"anyOf": [{"const": "p"}, {"const": "q"}]}}
+	}}`), &schema); err != nil {
+		t.Fatal(err)
+	}
+	fields, err := Fields(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range fields {
+		got = append(got, fmt.Sprintf("%s:%s:%d", f.Name, f.Kind, len(f.Choices)))
+	}
+	want := "mail:email:0 at:dateTime:0 b:boolean:0 day:date:0 i:integer:0 link:uri:0 many:choices:2 n:number:0 old:choice:2 one:choice:1 text:text:0"
+	if strings.Join(got, " ") != want || fields[8].Choices[1].Title != "B" || fields[4].Default != float64(3) {
+		t.Errorf("fields: %s", got)
+	}
+	good := map[string]any{
+		"mail": "a@b.example", "at": "2026-11-30T09:00:00Z", "day": "2026-11-30", "link": "https://x.example", "n": 2.5, "i": 4.0, "b": false,
+		"old": "b", "one": "x", "many": []any{"q"}, "text": "üüü",
+	}
+	if err := check(fields, good); err != nil {
+		t.Error(err)
+	}
+	for name, value := range map[string]any{
+		"mail": "nobody", "at": "soon", "day": "2026-13-01", "link": "x", "n": 2.6, "i": 1.5, "b": "yes", "old": "A", "one": 1.0, "many": []any{"p", "q"}, "text": "a", "more": 1.0,
+	} {
+		bad := map[string]any{"mail": "a@b.example"}
+		bad[name] = value
+		if check(fields, bad) == nil {
+			t.Errorf("%s may be %v", name, value)
+		}
+	}
+	if check(fields, nil) == nil {
+		t.Error("a required value may be missing")
+	}
+	for _, schema := range []any{
+		map[string]any{"properties": map[string]any{"x": map[string]any{"type": "object"}}}, map[string]any{"properties": map[string]any{"x": map[string]any{"type": "array"}}}, "text",
+	} {
+		if fields, err := Fields(schema); err == nil {
+			t.Errorf("%v is read as %+v", schema, fields)
+		}
+	}
+}
+
+func TestAQuestionWaitsForItsAnswerOrItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changes := 0
+		l := New(func() { changes++ })
+		ends := time.Now().Add(time.Minute).UnixMilli()
+		results := make(chan string, 3)
+		for _, id := range []string{"1", "2"} {
+			go func() {
+				results <- id + l.Ask(t.Context(), protocol.ServerQuestion{ID: id, ExpiresAt: ends}).Action
+			}()
+			synctest.Wait()
+		}
+		if list := l.All(); len(list) != 2 || list[0].ID != "1" {
+			t.Errorf("questions: %+v", list)
+		}
+		if l.Answer(protocol.ServerAnswerParams{ID: "2", Action: "maybe"}) == nil {
+			t.Error("an unknown action is taken")
+		}
+		if err := l.Answer(protocol.ServerAnswerParams{ID: "2", Action: "decline"}); err != nil {
+			t.Error(err)
+		}
+		if r := <-results; r != "2decline" {
+			t.Error(r)
+		}
+		if r := <-results; r != "1cancel" || time.Now().UnixMilli() != ends {
+			t.Errorf("%s at %v", r, time.Now())
+		}
+		synctest.Wait()
+		if len(l.All()) != 0 || changes != 4 {
+			t.Errorf("%d questions are left after %d changes", len(l.All()), changes)
+		}
+	})
+}

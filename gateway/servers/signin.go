@@ -1,0 +1,73 @@
+package servers
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/login"
+)
+
+// signInName is the name of a server's sign-in in the keychain.
+func signInName(name protocol.ServerName) string { return "mcp-sign-in-" + string(name) }
+
+// login makes the handler of sign-ins for one connection. limit is the time limit of the connection,
+// which stops while the person signs in.
+func (s *server) login(limit *atomic.Pointer[time.Timer]) *login.Handler {
+	spec, o := s.settings(), s.m.o
+	document := o.ClientDocument
+	if document == nil {
+		document = func() string { return "" }
+	}
+	return login.New(login.Options{
+		URL: spec.URL, ClientID: spec.ClientID, ClientSecret: spec.ClientSecret, Document: document, Secrets: o.Secrets, Secret: signInName(s.name), Logf: s.log.addf,
+		Show: func(address string) func() {
+			timer := limit.Load()
+			if timer != nil {
+				timer.Stop()
+			}
+			s.mu.Lock()
+			before := s.state
+			s.pending = address
+			s.mu.Unlock()
+			s.setState(protocol.ServerSignIn, nil)
+			return func() {
+				s.mu.Lock()
+				s.pending = ""
+				s.mu.Unlock()
+				s.setState(before, nil)
+				if timer != nil {
+					timer.Reset(connectLimit)
+				}
+			}
+		},
+	})
+}
+
+// signInAddress waits for the address at which the person signs in. It starts a sign-in if none
+// waits.
+func signInAddress(ctx context.Context, s *server) (string, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for isFirst := true; ; isFirst = false {
+		s.mu.Lock()
+		url, state := s.pending, s.state
+		s.mu.Unlock()
+		switch {
+		case url != "":
+			return url, nil
+		case state == protocol.ServerReady:
+			return "", protocol.ErrConflict.With("the server is connected, and needs no sign-in")
+		case state == protocol.ServerDisabled:
+			return "", protocol.ErrConflict.With("the server is switched off")
+		case isFirst:
+			s.restart()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return "", protocol.ErrUnavailable.With("the server did not ask for a sign-in")
+		}
+	}
+}

@@ -1,0 +1,241 @@
+// Package snippet reads the settings of MCP servers in the forms in which people find them: a JSON
+// snippet from a server's page, a command line, a web address, and the files of other programs.
+package snippet
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/peer/words"
+	"fairlead/gateway/protocol"
+)
+
+// maxText is the longest text to read, in bytes.
+const maxText = 1 << 20
+
+// Parse returns the servers of a text. Its error is a protocol.ErrBadRequest for people.
+func Parse(text string) ([]protocol.FoundServer, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return nil, bad("Paste a JSON snippet, a command such as npx -y @scope/server, or an address.")
+	case len(text) > maxText:
+		return nil, bad("The text is too long.")
+	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, `"`):
+		return parseJSON(text)
+	case strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://"):
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || strings.ContainsAny(text, " \t\n") {
+			return nil, bad("This is not a web address.")
+		}
+		return []protocol.FoundServer{{Name: nameOfHost(u), Spec: protocol.ServerSpec{URL: text}}}, nil
+	}
+	return parseCommand(text)
+}
+
+func bad(text string) error { return protocol.ErrBadRequest.With(text) }
+
+// wrappers are the names under which programs have their servers.
+var wrappers = []string{"mcpServers", "servers", "context_servers", "mcp"}
+
+// entry is a server as programs write it.
+type entry struct {
+	Command  json.RawMessage   `json:"command"` // a text, a list, or an object with path and args
+	Args     []string          `json:"args"`
+	Env      map[string]string `json:"env"`
+	Cwd      string            `json:"cwd"`
+	URL      string            `json:"url"`
+	Server   string            `json:"serverUrl"`
+	HTTPURL  string            `json:"httpUrl"`
+	Headers  map[string]string `json:"headers"`
+	Disabled bool              `json:"disabled"`
+}
+
+func parseJSON(text string) ([]protocol.FoundServer, error) {
+	if strings.HasPrefix(text, `"`) { // a part of an object: "name": {…}
+		text = "{" + strings.TrimSuffix(text, ",") + "}"
+	}
+	plain, err := hujson.Standardize([]byte(text))
+	if err != nil {
+		return nil, bad("This JSON cannot be read: " + firstLine(err.Error()))
+	}
+	var tree map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &tree); err != nil {
+		return nil, bad("This JSON is not an object with servers.")
+	}
+	for _, w := range wrappers {
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(tree[w], &inner) == nil && inner != nil {
+			tree = inner
+			if servers := inner["servers"]; w == "mcp" && servers != nil && json.Unmarshal(servers, &inner) == nil {
+				tree = inner
+			}
+			break
+		}
+	}
+	if spec, ok := specOf(plain); ok { // a server without its name
+		return []protocol.FoundServer{{Name: nameOf(spec), Spec: spec}}, nil
+	}
+	var list []protocol.FoundServer
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if spec, ok := specOf(tree[name]); ok {
+			list = append(list, protocol.FoundServer{Name: Name(name), Spec: spec})
+		}
+	}
+	if len(list) == 0 {
+		return nil, bad(`No server is in this JSON: an entry has "command" or "url".`)
+	}
+	return list, nil
+}
+
+func firstLine(s string) string { return strings.SplitN(s, "\n", 2)[0] }
+
+// specOf reads one entry; ok is false if it is none.
+func specOf(raw json.RawMessage) (spec protocol.ServerSpec, ok bool) {
+	var e entry
+	if json.Unmarshal(raw, &e) != nil {
+		return spec, false
+	}
+	spec = protocol.ServerSpec{Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: cmp.Or(e.URL, e.Server, e.HTTPURL), Headers: e.Headers, Disabled: e.Disabled}
+	var parts []string
+	var nested struct {
+		Path string            `json:"path"`
+		Args []string          `json:"args"`
+		Env  map[string]string `json:"env"`
+	}
+	switch {
+	case json.Unmarshal(e.Command, &spec.Command) == nil:
+	case json.Unmarshal(e.Command, &parts) == nil && len(parts) > 0:
+		spec.Command, spec.Args = parts[0], append(parts[1:], e.Args...)
+	case json.Unmarshal(e.Command, &nested) == nil:
+		spec.Command, spec.Args, spec.Env = nested.Path, nested.Args, nested.Env
+	}
+	return clean(spec), spec.Command != "" || spec.URL != ""
+}
+
+// clean removes what does not belong to a server of this kind.
+func clean(s protocol.ServerSpec) protocol.ServerSpec {
+	if s.Command != "" {
+		s.URL, s.Headers = "", nil
+	} else {
+		s.Args, s.Env, s.Cwd = nil, nil, ""
+	}
+	return s
+}
+
+var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// parseCommand reads a command line with assignments of variables before it. Of the command lines
+// that add a server to another program, it reads the command of the server.
+func parseCommand(text string) ([]protocol.FoundServer, error) {
+	if text = strings.TrimPrefix(text, "$ "); strings.ContainsAny(text, "|;<>`") || strings.Contains(text, "$(") || strings.Contains(text, "&&") {
+		return nil, bad("A server is one command without pipes and other parts of a shell.")
+	}
+	list, err := words.Split(text)
+	if err != nil {
+		return nil, bad("The command cannot be read: " + err.Error() + ".")
+	}
+	var env map[string]string
+	for len(list) > 0 && assignment.MatchString(list[0]) {
+		if env == nil {
+			env = make(map[string]string)
+		}
+		name, value, _ := strings.Cut(list[0], "=")
+		env[name] = value
+		list = list[1:]
+	}
+	if len(list) == 0 {
+		return nil, bad("The command is missing.")
+	}
+	name := protocol.ServerName("")
+	if i := slices.Index(list, "--"); i > 3 && slices.Equal(list[1:3], []string{"mcp", "add"}) && i+1 < len(list) { // claude mcp add NAME -- COMMAND
+		name, list = Name(list[3]), list[i+1:]
+	}
+	spec := protocol.ServerSpec{Command: list[0], Args: list[1:], Env: env}
+	return []protocol.FoundServer{{Name: cmp.Or(name, nameOf(spec)), Spec: spec}}, nil
+}
+
+// starters are programs that start the program in their arguments.
+var starters = []string{"npx", "bunx", "uvx", "pnpm", "yarn", "uv", "pipx", "python", "python3", "node", "deno", "docker", "podman", "run", "dlx", "exec", "cmd", "tool"}
+
+var noise = regexp.MustCompile(`^(mcp-server-|server-|mcp-)|(-mcp-server|-server|-mcp)$`)
+
+// nameOf suggests the name of a server: its package without what all packages of servers are called.
+func nameOf(spec protocol.ServerSpec) protocol.ServerName {
+	if spec.URL != "" {
+		if u, err := url.Parse(spec.URL); err == nil {
+			return nameOfHost(u)
+		}
+	}
+	for _, w := range append([]string{spec.Command}, spec.Args...) {
+		base := strings.TrimSuffix(path.Base(strings.ReplaceAll(w, `\`, "/")), ".exe")
+		if strings.HasPrefix(w, "-") || slices.Contains(starters, strings.TrimSuffix(base, ".cmd")) || base == "/c" {
+			continue
+		}
+		base, _, _ = strings.Cut(base, "@")
+		base = strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".py")
+		if short := noise.ReplaceAllString(base, ""); short != "" && short != "mcp" {
+			base = short
+		}
+		if base != "" {
+			return Name(base)
+		}
+	}
+	return Name(spec.Command)
+}
+
+// nameOfHost suggests the name of a server at an address: mcp.example.com becomes example.
+func nameOfHost(u *url.URL) protocol.ServerName {
+	parts := strings.Split(u.Hostname(), ".")
+	parts = slices.DeleteFunc(parts, func(p string) bool { return slices.Contains([]string{"mcp", "www", "api"}, p) })
+	switch {
+	case len(parts) == 4 && !strings.ContainsFunc(parts[0]+parts[3], func(r rune) bool { return r < '0' || r > '9' }):
+		return Name("server-" + strings.Join(parts, "-"))
+	case len(parts) > 1:
+		return Name(parts[len(parts)-2])
+	case len(parts) == 1:
+		return Name(parts[0])
+	}
+	return "server"
+}
+
+var invalid = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+
+// Name makes a valid name of a server out of any text.
+func Name(text string) protocol.ServerName {
+	text = strings.Trim(invalid.ReplaceAllString(text, "_"), "_")
+	if text = strings.Trim(text[:min(len(text), 32)], "_"); text == "" || strings.EqualFold(text, string(protocol.NativePrefix)) {
+		text = "server"
+	}
+	return protocol.ServerName(text)
+}
+
+// Find returns the servers that other programs of the person use, with the program and the file. A
+// file that cannot be read is left out, and so is Fairlead itself.
+func Find(home, config string) []protocol.FoundServer {
+	list := []protocol.FoundServer{}
+	for _, c := range clients.All(home, config) {
+		servers, err := c.Servers()
+		if err != nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(servers)) {
+			s := servers[name]
+			if name == clients.Name {
+				continue
+			}
+			spec := clean(protocol.ServerSpec{Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers})
+			list = append(list, protocol.FoundServer{Name: Name(name), Spec: spec, Source: c.Title, Path: c.Path})
+		}
+	}
+	return list
+}

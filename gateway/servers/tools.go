@@ -1,0 +1,258 @@
+package servers
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Limits of what a server says about its tools.
+const (
+	maxTools       = 1000
+	maxDescription = 8_000   // bytes that a model gets
+	maxSchema      = 100_000 // bytes; a tool with a larger schema is left out
+)
+
+// remoteTool is a tool of a server.
+type remoteTool struct {
+	name        string // as the server calls it
+	public      string // as models see it, without the server
+	title       string
+	description string
+	schema      []byte
+	effect      protocol.Effect // as the server claims
+	risk        string          // what the server warns of, for people; may be empty
+	hash        string          // of everything that the person accepts
+}
+
+// refresh reads the tools of the server.
+func (s *server) refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	s.mu.Lock()
+	session := s.session
+	s.mu.Unlock()
+	if session == nil {
+		return nil
+	}
+	var list []remoteTool
+	if c := session.InitializeResult().Capabilities; c != nil && c.Tools != nil {
+		for t, err := range session.Tools(ctx, nil) {
+			if err != nil {
+				return fmt.Errorf("list the tools: %w", err)
+			}
+			if len(list) == maxTools {
+				s.log.addf("The server has more than %d tools: the others are left out", maxTools)
+				break
+			}
+			if one, ok := readTool(&s.log, t); ok {
+				list = append(list, one)
+			}
+		}
+	}
+	setPublicNames(s.name, list)
+	s.mu.Lock()
+	s.tools = list
+	s.mu.Unlock()
+	s.m.accepted.first(ctx, s.name, list)
+	return nil
+}
+
+// readTool reads the description of a tool; ok is false if no model could use it.
+func readTool(log *ring, t *mcp.Tool) (out remoteTool, ok bool) {
+	schema, err := protocol.Marshal(t.InputSchema)
+	if err != nil || t.Name == "" || len(schema) > maxSchema {
+		log.addf("The tool %q is left out: its schema cannot be used", display.Line(t.Name, maxTitle))
+		return out, false
+	}
+	if object, isObject := t.InputSchema.(map[string]any); !isObject || object["type"] != "object" {
+		schema = []byte(`{"type":"object"}`)
+	}
+	out = remoteTool{name: t.Name, title: t.Title, description: t.Description, schema: schema}
+	if a := t.Annotations; a != nil {
+		out.title = cmp.Or(out.title, a.Title)
+		out.effect = effectOf(a)
+		if !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint {
+			out.risk = "the server says that this can delete or overwrite something"
+		}
+	}
+	whole, err := protocol.Marshal([]any{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
+	if err != nil {
+		return out, false
+	}
+	if whole, err = protocol.Canonical(whole); err != nil {
+		return out, false
+	}
+	sum := sha256.Sum256(whole)
+	out.hash = hex.EncodeToString(sum[:])
+	return out, true
+}
+
+// effectOf returns the effect that a server claims. A tool that reaches an open world counts as one
+// that uses the network.
+func effectOf(a *mcp.ToolAnnotations) protocol.Effect {
+	switch {
+	case a.OpenWorldHint != nil && *a.OpenWorldHint:
+		return protocol.EffectNetwork
+	case a.ReadOnlyHint:
+		return protocol.EffectRead
+	case a.DestructiveHint != nil || a.IdempotentHint:
+		return protocol.EffectWrite
+	}
+	return protocol.EffectUnknown
+}
+
+var notToolName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// suffixBytes is the length of the part of a hash that makes a shortened name unique.
+const suffixBytes = 6
+
+// setPublicNames gives each tool a name that the APIs of models accept and that no other tool of the
+// server has. A name that is changed ends with a part of its hash, so that it stays the same.
+func setPublicNames(server protocol.ServerName, list []remoteTool) {
+	limit := protocol.MaxModelTool - len(server) - len("__")
+	taken := make(map[string]bool)
+	for i, t := range list {
+		name := notToolName.ReplaceAllString(t.name, "_")
+		if len(name) > limit || taken[name] || name != t.name && slices.ContainsFunc(list, func(o remoteTool) bool { return o.name == name }) {
+			sum := sha256.Sum256([]byte(t.name))
+			name = name[:min(len(name), limit-suffixBytes-1)] + "_" + hex.EncodeToString(sum[:])[:suffixBytes]
+		}
+		taken[name] = true
+		list[i].public = name
+	}
+}
+
+// describe describes a tool for people.
+func (t remoteTool) describe(spec protocol.ServerSpec, accepted store.AcceptedTools) protocol.ServerTool {
+	was := accepted[t.name]
+	out := protocol.ServerTool{
+		Name: t.name, Title: display.Line(t.title, maxTitle), Description: t.description, Effect: t.effect,
+		Enabled: !slices.Contains(spec.DisabledTools, t.name), Changed: was.Hash != t.hash,
+	}
+	if out.Changed {
+		out.Before = was.Description
+	}
+	return out
+}
+
+// spec describes a tool for models and the policy.
+func (t remoteTool) spec(server protocol.ServerName) protocol.ToolSpec {
+	text := t.description
+	if len(text) > maxDescription {
+		text = strings.ToValidUTF8(text[:maxDescription], "") + " …"
+	}
+	return protocol.ToolSpec{Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, Risk: t.risk}
+}
+
+// Accept accepts changed and new tools: the agent gets them from now on.
+func (m *Manager) Accept(ctx context.Context, p protocol.ServerAcceptParams) (protocol.OK, error) {
+	s, err := m.find(p.Name)
+	if err != nil {
+		return protocol.OK{}, err
+	}
+	s.mu.Lock()
+	list := slices.Clone(s.tools)
+	s.mu.Unlock()
+	for _, name := range p.Tools {
+		if !slices.ContainsFunc(list, func(t remoteTool) bool { return t.name == name }) {
+			return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("the server %s has no tool %.60q", p.Name, name))
+		}
+	}
+	if len(p.Tools) > 0 {
+		list = slices.DeleteFunc(list, func(t remoteTool) bool { return !slices.Contains(p.Tools, t.name) })
+	}
+	if err := m.accepted.add(ctx, p.Name, list); err != nil {
+		return protocol.OK{}, err
+	}
+	m.publish()
+	return protocol.OK{OK: true}, nil
+}
+
+// offered lists the tools of a server that calls may use, with full names.
+func (s *server) offered() (list []protocol.ToolSpec) {
+	accepted := s.m.accepted.of(s.name)
+	_, isShadowed := s.m.machineNamed(s.name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil || isShadowed {
+		return nil
+	}
+	for _, t := range s.tools {
+		if accepted[t.name].Hash != t.hash || slices.Contains(s.spec.DisabledTools, t.name) {
+			continue
+		}
+		spec := t.spec(s.name)
+		spec.Name = string(protocol.NewToolName(protocol.NodeID(s.name), t.public))
+		list = append(list, spec)
+	}
+	return list
+}
+
+// Toolbox has the tools of the servers. It implements [tool.Servers].
+type Toolbox struct{ m *Manager }
+
+// Toolbox returns the tools of the servers.
+func (m *Manager) Toolbox() Toolbox { return Toolbox{m} }
+
+// Tools lists the tools of the connected servers, with their full names.
+func (b Toolbox) Tools() (list []protocol.ToolSpec) {
+	for _, s := range b.m.list() {
+		list = append(list, s.offered()...)
+	}
+	return list
+}
+
+// Has reports whether a server has the name, so that no machine is meant.
+func (b Toolbox) Has(name protocol.NodeID) bool {
+	if _, err := b.m.find(protocol.ServerName(name)); err != nil {
+		return false
+	}
+	_, isShadowed := b.m.machineNamed(protocol.ServerName(name))
+	return !isShadowed
+}
+
+// Lookup finds a tool by its full name. Errors are protocol.ErrNotFound, protocol.ErrUnavailable for
+// a server that is not connected, and protocol.ErrForbidden for a tool that is switched off or waits
+// for the person.
+func (b Toolbox) Lookup(name protocol.ToolName) (protocol.ToolSpec, error) {
+	_, spec, err := b.lookup(name)
+	return spec, err
+}
+
+func (b Toolbox) lookup(name protocol.ToolName) (t remoteTool, spec protocol.ToolSpec, err error) {
+	id, bare, _ := name.Split()
+	s, err := b.m.find(protocol.ServerName(id))
+	if err != nil {
+		return t, spec, err
+	}
+	if _, err := s.connected(); err != nil {
+		return t, spec, err
+	}
+	accepted := b.m.accepted.of(s.name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.tools, func(t remoteTool) bool { return t.public == bare })
+	if i < 0 {
+		return t, spec, protocol.ErrNotFound.With(fmt.Sprintf("the MCP server %s has no tool %.60q", s.name, bare))
+	}
+	t = s.tools[i]
+	switch {
+	case slices.Contains(s.spec.DisabledTools, t.name):
+		return t, spec, protocol.ErrForbidden.With(fmt.Sprintf("the person switched off %s", name))
+	case accepted[t.name].Hash != t.hash:
+		return t, spec, protocol.ErrForbidden.With(fmt.Sprintf("%s waits for the person: its description has changed", name))
+	}
+	return t, t.spec(s.name), nil
+}

@@ -1,0 +1,199 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// rows, settings and machines are a manager's neighbours without files and nodes.
+type rows struct{}
+
+func (rows) List(context.Context) (map[protocol.ServerName]store.AcceptedTools, error) {
+	return make(map[protocol.ServerName]store.AcceptedTools), nil
+}
+func (rows) Put(context.Context, protocol.ServerName, store.AcceptedTools) error { return nil }
+func (rows) Delete(context.Context, protocol.ServerName) error                   { return nil }
+
+type settings struct{ *config.Config }
+
+func (s settings) Get() config.Config                               { return *s.Config }
+func (settings) Set(context.Context, string, json.RawMessage) error { return nil }
+func (s settings) Server(name protocol.ServerName) (protocol.ServerSpec, bool) {
+	spec, ok := s.MCP.Servers[string(name)]
+	return spec, ok
+}
+
+type machines []protocol.NodeInfo
+
+func (m machines) Nodes() []protocol.NodeInfo { return m }
+func (machines) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, func(protocol.ToolProgress)) (json.RawMessage, error) {
+	return nil, protocol.ErrUnavailable
+}
+
+// ready makes a manager with a connected server that has these tools.
+func ready(t *testing.T, nodes machines, tools ...*mcp.Tool) (*Manager, *config.Config) {
+	t.Helper()
+	c := config.Default()
+	c.MCP.Servers["srv"] = protocol.ServerSpec{Command: "x"}
+	m, err := Open(t.Context(), Options{Config: settings{&c}, Store: rows{}, Machines: nodes, Bus: new(event.Bus)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.find("srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range tools {
+		if read, ok := readTool(&s.log, one); ok {
+			s.tools = append(s.tools, read)
+		}
+	}
+	setPublicNames("srv", s.tools)
+	s.session, s.state = new(mcp.ClientSession), protocol.ServerReady
+	m.accepted.first(t.Context(), "srv", s.tools)
+	return m, &c
+}
+
+func object() map[string]any { return map[string]any{"type": "object"} }
+
+func TestEveryToolHasANameThatModelsAccept(t *testing.T) {
+	long := strings.Repeat("very_long_", 12)
+	names := []string{"plain", "with.dot", "with_dot", "with/dot", "ünïcode", "a b", "_x", long + "one", long + "two"}
+	var tools []*mcp.Tool
+	for _, n := range names {
+		tools = append(tools, &mcp.Tool{Name: n, InputSchema: object()})
+	}
+	m, _ := ready(t, nil, tools...)
+	seen := map[string]bool{}
+	for i, spec := range m.Toolbox().Tools() {
+		if len(spec.Name) > protocol.MaxModelTool || notToolName.MatchString(spec.Name) || seen[spec.Name] {
+			t.Errorf("%s is called %s", names[i], spec.Name)
+		}
+		seen[spec.Name] = true
+		found, _, err := m.Toolbox().lookup(protocol.ToolName(spec.Name))
+		if err != nil || found.name != names[i] {
+			t.Errorf("%s leads to %q (%v), not to %s", spec.Name, found.name, err, names[i])
+		}
+	}
+	if len(seen) != len(names) || !seen["srv__plain"] || !seen["srv__with_dot"] || !seen["srv___x"] {
+		t.Errorf("names: %v", seen)
+	}
+}
+
+func TestToolsBeyondTheBudgetAreFoundBySearch(t *testing.T) {
+	var tools []*mcp.Tool
+	for i := range 50 {
+		tools = append(tools, &mcp.Tool{Name: fmt.Sprintf("tool_%d", i), Description: strings.Repeat("x", 1000), InputSchema: object()})
+	}
+	tools = append(tools, &mcp.Tool{Name: "create_issue", Description: "Creates an issue on the tracker.", InputSchema: object()})
+	m, c := ready(t, nil, tools...)
+	list, more := m.Toolbox().ToolsFor("chat")
+	if len(list) != 51 || more {
+		t.Errorf("%d tools, more %v", len(list), more)
+	}
+	c.MCP.ToolBudget = 10_000
+	if list, more = m.Toolbox().ToolsFor("chat"); len(list) != 9 || !more {
+		t.Errorf("%d tools, more %v", len(list), more)
+	}
+	out := m.Toolbox().findTools("chat", "issue Tracker")
+	if len(out.Tools) != 1 || out.Tools[0].Name != "srv__create_issue" {
+		t.Errorf("found %+v", out)
+	}
+	has := func(key protocol.SessionKey) bool {
+		list, _ := m.Toolbox().ToolsFor(key)
+		return slices.ContainsFunc(list, func(s protocol.ToolSpec) bool { return s.Name == "srv__create_issue" })
+	}
+	if !has("chat") || has("another chat") {
+		t.Errorf("the tool found is in its chat: %v, in another: %v", has("chat"), has("another chat"))
+	}
+	if out := m.Toolbox().findTools("chat", "weather"); len(out.Tools) != 0 || !strings.Contains(out.Note, "No tool") {
+		t.Errorf("found %+v", out)
+	}
+}
+
+// TestAMachineIsNotShadowedByAServer connects a machine whose name a server has.
+func TestAMachineIsNotShadowedByAServer(t *testing.T) {
+	m, _ := ready(t, machines{{ID: "SRV", Online: true}}, &mcp.Tool{Name: "Bash", InputSchema: object()})
+	if list := m.Toolbox().Tools(); len(list) != 0 || m.Toolbox().Has("srv") {
+		t.Errorf("the server offers %+v", list)
+	}
+}
+
+func TestOnlyAnAcceptedFormOfAToolIsOffered(t *testing.T) {
+	base := func() *mcp.Tool { return &mcp.Tool{Name: "t", Description: "d", InputSchema: object()} }
+	yes := true
+	for what, change := range map[string]func(*mcp.Tool){
+		"description": func(x *mcp.Tool) { x.Description = "D" },
+		"title":       func(x *mcp.Tool) { x.Title = "T" },
+		"schema": func(x *mcp.Tool) {
+			x.InputSchema = map[string]any{"type": "object", "properties": map[string]any{"key": map[string]any{"description": "your key"}}}
+		},
+		"output":      func(x *mcp.Tool) { x.OutputSchema = object() },
+		"annotations": func(x *mcp.Tool) { x.Annotations = &mcp.ToolAnnotations{OpenWorldHint: &yes} },
+		"name":        func(x *mcp.Tool) { x.Name = "new" },
+	} {
+		m, _ := ready(t, nil, base())
+		s, _ := m.find("srv")
+		if again, _ := readTool(&s.log, base()); again.hash != s.tools[0].hash {
+			t.Fatal("the same tool has two hashes")
+		}
+		next := base()
+		change(next)
+		read, _ := readTool(&s.log, next)
+		s.tools = []remoteTool{read}
+		setPublicNames("srv", s.tools)
+		if list := m.Toolbox().Tools(); len(list) != 0 {
+			t.Errorf("a changed %s is offered: %+v", what, list)
+		}
+		if _, err := m.Toolbox().Lookup(protocol.NewToolName("srv", read.public)); err == nil {
+			t.Errorf("a tool with a changed %s can be called", what)
+		}
+		if _, err := m.Accept(t.Context(), protocol.ServerAcceptParams{Name: "srv"}); err != nil || len(m.Toolbox().Tools()) != 1 {
+			t.Errorf("an accepted %s is not offered: %v", what, err)
+		}
+	}
+}
+
+// TestToolsThatComeLaterAreChanges is the attack of a server that has no tools when it is added.
+func TestToolsThatComeLaterAreChanges(t *testing.T) {
+	m, _ := ready(t, nil)
+	s, _ := m.find("srv")
+	read, _ := readTool(&s.log, &mcp.Tool{Name: "late", InputSchema: object()})
+	s.tools = []remoteTool{read}
+	setPublicNames("srv", s.tools)
+	m.accepted.first(t.Context(), "srv", s.tools)
+	if list := m.Toolbox().Tools(); len(list) != 0 {
+		t.Errorf("the agent gets %+v", list)
+	}
+}
+
+func TestResultsAreLimited(t *testing.T) {
+	big := strings.Repeat("y", 200_000)
+	out := convert(&mcp.CallToolResult{Content: []mcp.Content{
+		&mcp.TextContent{Text: big}, &mcp.TextContent{Text: big}, &mcp.ImageContent{Data: make([]byte, 3<<20), MIMEType: "image/png"},
+		&mcp.ImageContent{Data: make([]byte, 3<<20), MIMEType: "image/png"}, &mcp.ImageContent{Data: []byte("x"), MIMEType: "text/html"},
+		&mcp.ResourceLink{Name: "n", URI: "u://x"}, &mcp.AudioContent{Data: []byte("x"), MIMEType: "audio/wav"},
+	}})
+	if len(out.Content) != 2 || len(out.Content[0].Text) > 31_000 || out.Content[1].Type != protocol.BlockImage {
+		t.Errorf("%d blocks, %d bytes of text", len(out.Content), len(out.Content[0].Text))
+	}
+	for _, want := range []string{"picture, image/png", "picture, text/html", "n: u://x", "sound, audio/wav"} {
+		if !strings.Contains(out.Content[0].Text, want) {
+			t.Errorf("the text lacks %q", want)
+		}
+	}
+	if out := convert(&mcp.CallToolResult{StructuredContent: map[string]any{"a": 1}}); out.Content.Text() != `{"a":1}` || string(out.Structured) != `{"a":1}` {
+		t.Errorf("%+v", out)
+	}
+}

@@ -1,0 +1,213 @@
+package servers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/words"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/process"
+	"fairlead/gateway/tool"
+)
+
+// transport is how a connection reaches its server.
+type transport struct {
+	mcp.Transport
+	// paused gets the timer of the connection, which a sign-in stops; may be nil.
+	paused *atomic.Pointer[time.Timer]
+	// end breaks the connection. It may be called twice.
+	end func()
+	// ended returns why the server ended, or nil while it runs.
+	ended func() error
+}
+
+// reason returns why a connection ended: because ctx did, or its server, or err.
+func (t *transport) reason(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return cmp.Or(t.ended(), err)
+}
+
+// transport opens the way to the server. The caller calls its end.
+func (s *server) transport(ctx context.Context) (t *transport, err error) {
+	spec := s.settings()
+	if spec.URL == "" {
+		return s.startCommand(ctx, spec)
+	}
+	u, err := url.Parse(spec.URL)
+	if err != nil {
+		return nil, err
+	}
+	conns := &connections{open: make(map[*connection]bool)}
+	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: func() error { return nil }, end: conns.close}
+	client := &http.Client{Transport: withHeaders{u.Host, spec.Headers, conns.transport()}}
+	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/sse") { // the transport of 2024-11-05
+		t.Transport = &mcp.SSEClientTransport{Endpoint: spec.URL, HTTPClient: client}
+		return t, nil
+	}
+	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused)}
+	if hasAuthorization(spec.Headers) { // the person chose another way
+		t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client}
+	}
+	return t, nil
+}
+
+func hasAuthorization(headers map[string]string) bool {
+	for name := range headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return true
+		}
+	}
+	return false
+}
+
+// withHeaders adds the headers of a server to requests to its host, not to others after a redirect.
+type withHeaders struct {
+	host    string
+	headers map[string]string
+	next    http.RoundTripper
+}
+
+func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	if len(w.headers) > 0 && r.URL.Host == w.host {
+		r = r.Clone(r.Context())
+		for name, value := range w.headers {
+			r.Header.Set(name, value)
+		}
+	}
+	return w.next.RoundTrip(r)
+}
+
+// connections are the network connections to a server, so that its end breaks requests that wait.
+type connections struct {
+	mu       sync.Mutex // guards the fields below
+	open     map[*connection]bool
+	isClosed bool
+}
+
+// connection is a network connection that leaves the list when it is closed.
+type connection struct {
+	net.Conn
+	list *connections
+}
+
+func (c *connection) Close() error {
+	c.list.mu.Lock()
+	delete(c.list.open, c)
+	c.list.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// transport returns a transport whose connections are recorded.
+func (c *connections) transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.isClosed {
+			conn.Close()
+			return nil, net.ErrClosed
+		}
+		one := &connection{conn, c}
+		c.open[one] = true
+		return one, nil
+	}
+	return t
+}
+
+func (c *connections) close() {
+	c.mu.Lock()
+	c.isClosed = true
+	open := slices.Collect(maps.Keys(c.open))
+	c.mu.Unlock()
+	for _, conn := range open {
+		conn.Close()
+	}
+}
+
+var errOffline = errors.New("its machine is offline")
+
+// machine returns the machine that runs the command: the chosen one, or the gateway's own. The error
+// is an errOffline.
+func (s *server) machine() (found protocol.NodeInfo, err error) {
+	want := s.settings().Node
+	host, _ := os.Hostname()
+	for _, n := range s.m.o.Machines.Nodes() {
+		switch {
+		case !n.Online:
+		case want != "" && n.ID == want, want == "" && n.Local:
+			return n, nil
+		case found.ID == "" && n.Host != nil && n.Host.Hostname == host && host != "":
+			found = n // a node beside a gateway without one
+		}
+	}
+	switch {
+	case want != "":
+		return found, fmt.Errorf("%w: %s", errOffline, want)
+	case found.ID == "":
+		return found, fmt.Errorf("%w: no node runs on the gateway's own machine; start one, or choose another machine for the server", errOffline)
+	}
+	return found, nil
+}
+
+// hasNetwork reports whether a server may use the network on a machine, as far as is known.
+func hasNetwork(n protocol.NodeInfo) bool {
+	return n.Host == nil || n.Host.Enforcement == nil || n.Host.Enforcement.Network != "blocked" || n.Host.Enforcement.Lends
+}
+
+// startCommand starts the command on its machine. Its start is an action of the person: only a deny
+// rule stops it, and it is recorded in the journal, without the variables.
+func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
+	machine, err := s.machine()
+	if err != nil {
+		return nil, err
+	}
+	node := machine.ID
+	args := process.Args{Command: words.Join(append([]string{spec.Command}, spec.Args...)), Server: string(s.name), Workdir: spec.Cwd}
+	shown, err := protocol.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	args.Env = spec.Env
+	by := protocol.AskedBy{Kind: "client", Name: "MCP server " + string(s.name)}
+	allowed, err := s.m.o.Authorize(ctx, tool.Call{
+		Tool: protocol.NewToolName(node, process.Tool), Args: shown, Principal: auth.Owner("MCP server " + string(s.name)), AskedBy: by, Direct: true,
+	})
+	if err != nil {
+		if errors.Is(err, protocol.ErrNotFound) {
+			err = fmt.Errorf("the machine %s runs a version of Fairlead that cannot run MCP servers: update it", node)
+		}
+		return nil, err
+	}
+	s.log.addf("Starting %s on %s", args.Command, node)
+	p, err := process.Start(ctx, process.Options{Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, HasNetwork: hasNetwork(machine)})
+	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); e != nil && err == nil {
+		p.Stop()
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &transport{Transport: p.Transport(), ended: p.Ended, end: p.Stop}, nil
+}

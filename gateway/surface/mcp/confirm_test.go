@@ -1,0 +1,144 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/polltest"
+	"fairlead/gateway/protocol"
+)
+
+// waiting makes calls wait for the owner, who answers when allowed is set.
+func (b *bench) waiting(allowed *atomic.Bool) (calls *atomic.Int32) {
+	calls = new(atomic.Int32)
+	b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+		calls.Add(1)
+		if allowed.Load() {
+			return catalog.Result{Data: []byte(`{"done":true}`)}, nil
+		}
+		return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+	})
+	return calls
+}
+
+func command(t *testing.T, s *sdk.ClientSession) string {
+	t.Helper()
+	params := &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}}
+	params.SetProgressToken("p")
+	r, err := s.CallTool(t.Context(), params)
+	if err != nil || len(r.Content) != 1 {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	return r.Content[0].(*sdk.TextContent).Text
+}
+
+// person are the options of a client whose person answers every question.
+func person(answer func(*sdk.ElicitRequest) string) *sdk.ClientOptions {
+	return &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		return &sdk.ElicitResult{Action: answer(r), Content: map[string]any{}}, nil
+	}}
+}
+
+func TestPersonAtTheClientIsAskedWhetherToWait(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		var allowed atomic.Bool
+		calls := b.waiting(&allowed)
+		asked := ""
+		s := b.connect(t, "all", person(func(r *sdk.ElicitRequest) string {
+			asked = r.Params.Message
+			allowed.Store(true) // the owner answers in Fairlead
+			return "accept"
+		}), legacy)
+		if got := command(t, s); got != `{"done":true}` || calls.Load() != 2 || !strings.Contains(asked, "command") || !strings.Contains(asked, "in Fairlead") {
+			t.Errorf("got %s after %d calls, asked %q", got, calls.Load(), asked)
+		}
+	})
+}
+
+func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		waits := 0
+		b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+			if waits++; waits > 5 { // the question expires
+				return catalog.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner did not answer")
+			}
+			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+		})
+		asked := 0
+		var reports atomic.Int32
+		o := person(func(*sdk.ElicitRequest) string { asked++; return "accept" })
+		o.ProgressNotificationHandler = func(context.Context, *sdk.ProgressNotificationClientRequest) { reports.Add(1) }
+		s := b.connect(t, "all", o, legacy)
+		if got := command(t, s); !strings.Contains(got, `"code":"permission_denied"`) || asked != 1 || waits != 6 {
+			t.Errorf("asked %d times, waited %d times, got %s", asked, waits, got)
+		}
+		polltest.Until(t, "progress for each wait", func() bool { return reports.Load() == 4 })
+	})
+}
+
+func TestDeclinedWaitWithdrawsTheCall(t *testing.T) {
+	for _, action := range []string{"decline", "cancel"} {
+		eras(t, func(t *testing.T, b *bench, legacy bool) {
+			var allowed atomic.Bool
+			calls := b.waiting(&allowed)
+			var withdrawn []string
+			b.withdraw = func(p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+				withdrawn = append(withdrawn, p.Caller()+" "+string(id))
+				return catalog.Result{}, protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
+			}
+			s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { return action }), legacy)
+			if got := command(t, s); !strings.Contains(got, `"code":"canceled"`) || calls.Load() != 1 || len(withdrawn) != 1 || withdrawn[0] != "app_all call_1" {
+				t.Errorf("%s: got %s after %d calls, withdrawn %v", action, got, calls.Load(), withdrawn)
+			}
+		})
+	}
+}
+
+func TestClientThatCannotAskGetsTheFailure(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		var allowed atomic.Bool
+		b.waiting(&allowed)
+		for name, o := range map[string]*sdk.ClientOptions{
+			"no questions": nil,
+			"only addresses": {
+				Capabilities:       &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}},
+				ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) { panic("asked") },
+			},
+		} {
+			if got := command(t, b.connect(t, "all", o, legacy)); !strings.Contains(got, `"code":"approval_required"`) {
+				t.Errorf("%s: got %s", name, got)
+			}
+		}
+	})
+}
+
+// An app can have tokens with different scopes, whose requests run at the same time.
+func TestCallKeepsTheRightsOfItsOwnToken(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		b.scopes.Store(&map[string][]protocol.Scope{"all": {protocol.ScopeShell}})
+		var callers []auth.Principal
+		b.answer(func(_ context.Context, p auth.Principal, _ catalog.Request) (catalog.Result, error) {
+			callers = append(callers, p)
+			b.mcp.client(auth.App(protocol.App{ID: "app_all", Name: "all", Scopes: protocol.AppScopes})) // a request with the other token
+			if len(callers) == 3 {
+				return catalog.Result{Data: []byte(`{}`)}, nil
+			}
+			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+		})
+		s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { return "accept" }), legacy)
+		if got := command(t, s); got != `{}` {
+			t.Fatalf("got %s", got)
+		}
+		for i, p := range callers {
+			if !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) {
+				t.Errorf("call %d has the rights %v", i+1, p.Scopes)
+			}
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"fairlead/gateway/peer/polltest"
+	"fairlead/gateway/protocol"
+)
+
+const listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+
+// open opens a session without a stream of notifications.
+func (b *bench) open(t *testing.T, token string) (session string) {
+	t.Helper()
+	resp, body := post(t, b, token, "", initialize)
+	if session = resp.Header.Get("Mcp-Session-Id"); session == "" {
+		t.Fatalf("got %d %s", resp.StatusCode, body)
+	}
+	return session
+}
+
+func TestSessionWithoutRequestsExpires(t *testing.T) {
+	b := serve(t)
+	// This one only listens; the SDK's client opens the stream in the background.
+	watcher := watch(t, b, "all", true, "fairlead://journal")
+	polltest.Until(t, "a client that listens", func() bool {
+		b.mcp.mu.Lock()
+		defer b.mcp.mu.Unlock()
+		for _, r := range b.mcp.requests {
+			if r.isStream {
+				return true
+			}
+		}
+		return false
+	})
+	used, unused := b.open(t, "other"), b.open(t, "other")
+	now := time.Now()
+	for _, after := range []time.Duration{0, sessionTime - time.Minute} {
+		b.mcp.expire(now.Add(after))
+		if resp, _ := post(t, b, "other", used, listTools); resp.StatusCode != 200 {
+			t.Fatalf("after %v: %d", after, resp.StatusCode)
+		}
+	}
+	b.mcp.expire(now.Add(sessionTime + time.Minute))
+	for session, want := range map[string]int{used: 200, unused: 404} {
+		if resp, _ := post(t, b, "other", session, listTools); resp.StatusCode != want {
+			t.Errorf("got %d, want %d", resp.StatusCode, want)
+		}
+	}
+	if _, err := watcher.ListTools(t.Context(), nil); err != nil {
+		t.Errorf("the client that listens: %v", err)
+	}
+	b.bus.Publish(call("a", protocol.CallDone))
+	if got := watcher.next(t); got != "fairlead://journal" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestClientWithoutSessionsIsForgotten(t *testing.T) {
+	b := serve(t)
+	s := b.connect(t, "all", nil, true)
+	b.connect(t, "reader", nil, false)
+	// The server of a request of the newest version ends a moment after its answer.
+	polltest.Until(t, "only the client with a session", func() bool {
+		b.mcp.expire(time.Now().Add(sessionTime + time.Minute))
+		list := b.mcp.all()
+		return len(list) == 1 && list[0].principal.App == "app_all"
+	})
+	if _, err := s.ListTools(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// send makes a request without a body for a session.
+func (b *bench) send(ctx context.Context, t *testing.T, method, token, session string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, b.URL+"/mcp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"Authorization": "Bearer " + token, "Mcp-Session-Id": session, "Accept": "text/event-stream", "MCP-Protocol-Version": "2025-11-25"} {
+		r.Header.Set(k, v)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestSessionIsEndedByItsOwnTokenOnly(t *testing.T) {
+	b := serve(t)
+	session := b.open(t, "all")
+	b.send(t.Context(), t, http.MethodDelete, "other", session)
+	if resp, _ := post(t, b, "all", session, listTools); resp.StatusCode != 200 {
+		t.Errorf("after the other token: %d", resp.StatusCode)
+	}
+	b.send(t.Context(), t, http.MethodDelete, "all", session)
+	if resp, _ := post(t, b, "all", session, listTools); resp.StatusCode != 404 {
+		t.Errorf("after its own token: %d", resp.StatusCode)
+	}
+}
+
+func TestStreamEndsWhenItsTokenChanges(t *testing.T) {
+	for name, scopes := range map[string]map[string][]protocol.Scope{"revoked": {}, "fewer rights": {"all": {protocol.ScopeNetworkRead}}} {
+		t.Run(name, func(t *testing.T) {
+			b := serve(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			resp := b.send(ctx, t, http.MethodGet, "all", b.open(t, "all"))
+			ended := make(chan error, 1)
+			go func() {
+				_, err := io.Copy(io.Discard, resp.Body)
+				ended <- err
+			}()
+			b.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) // of another app
+			select {
+			case <-ended:
+				t.Fatal("the stream ended too early")
+			case <-time.After(100 * time.Millisecond):
+			}
+			b.scopes.Store(&scopes)
+			b.bus.Publish(protocol.Change{Kind: protocol.ChangeApps})
+			if <-ended; ctx.Err() != nil {
+				t.Error("the stream goes on")
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/polltest"
+	"fairlead/gateway/protocol"
+)
+
+// overStdio connects a client through the relay of fairlead mcp.
+func (b *bench) overStdio(t *testing.T, token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := (Stdio{Endpoint: b.URL + "/mcp", Token: token, Version: "1"}).Serve(ctx, in, out); err != nil && ctx.Err() == nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	options := &sdk.ClientSessionOptions{}
+	if legacy {
+		options.ProtocolVersion = "2025-11-25"
+	}
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		toServer.Close()
+		fromServer.Close()
+		cancel()
+		serving.Wait()
+	})
+	return s
+}
+
+func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		var mu sync.Mutex
+		var heard []string
+		s := b.overStdio(t, "all", &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, fmt.Sprint(r.Params.ProgressToken, " ", r.Params.Message))
+		}}, legacy)
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+			if r.Emit != nil {
+				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: []byte(`{"matches":[1]}`)})
+			}
+			return catalog.Result{Data: []byte(`{"count":1}`)}, nil
+		})
+		tools, err := s.ListTools(t.Context(), nil)
+		if err != nil || len(tools.Tools) != 18 {
+			t.Fatalf("got %+v, %v", tools, err)
+		}
+		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{}}
+		params.SetProgressToken("mine")
+		r, err := s.CallTool(t.Context(), params)
+		if err != nil || r.Content[0].(*sdk.TextContent).Text != `{"count":1,"matches":[1]}` {
+			t.Fatalf("got %+v, %v", r, err)
+		}
+		polltest.Until(t, "the progress", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Join(heard, ", ") == `mine {"matches":[1]}`
+		})
+		if prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"}); err != nil || len(prompt.Messages) != 1 {
+			t.Errorf("got %+v, %v", prompt, err)
+		}
+		if list, err := s.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 3 {
+			t.Errorf("got %+v, %v", list, err)
+		}
+	})
+}
+
+func TestStdioPassesNotificationsOn(t *testing.T) {
+	b := serve(t)
+	updated, listed := make(chan string, 10), make(chan struct{}, 10)
+	s := b.overStdio(t, "all", &sdk.ClientOptions{
+		ResourceUpdatedHandler:     func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { listed <- struct{}{} },
+	}, true)
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://nas/file/etc/hosts"}); err == nil {
+		t.Error("a file can be watched")
+	}
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://journal"}); err != nil {
+		t.Fatal(err)
+	}
+	// The relay subscribes in the background, so the first changes may be missed.
+	for end, got := time.Now().Add(30*time.Second), ""; got == ""; {
+		b.bus.Publish(call("a", protocol.CallDone))
+		select {
+		case got = <-updated:
+			if got != "fairlead://journal" {
+				t.Errorf("a call changed %s", got)
+			}
+		case <-time.After(50 * time.Millisecond):
+			if time.Now().After(end) {
+				t.Fatal("no notification")
+			}
+		}
+	}
+	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"}, protocol.NodeInfo{ID: "laptop"})
+	b.bus.Publish(node("laptop", true, 0))
+	for end, found := time.Now().Add(30*time.Second), false; !found; {
+		select {
+		case <-listed:
+		case <-time.After(time.Until(end)):
+			t.Fatal("the new machine is not listed")
+		}
+		list, err := s.ListResources(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list.Resources {
+			found = found || r.URI == "fairlead://machines/laptop"
+		}
+	}
+}
+
+func TestStdioPassesQuestionsOn(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		var allowed atomic.Bool
+		calls := b.waiting(&allowed)
+		s := b.overStdio(t, "all", person(func(*sdk.ElicitRequest) string {
+			allowed.Store(true)
+			return "accept"
+		}), legacy)
+		if got := command(t, s); got != `{"done":true}` || calls.Load() != 2 {
+			t.Errorf("got %s after %d calls", got, calls.Load())
+		}
+		allowed.Store(false)
+		if got := command(t, b.overStdio(t, "all", nil, legacy)); !strings.Contains(got, `"code":"approval_required"`) {
+			t.Errorf("a client that cannot ask: got %s", got)
+		}
+	})
+}
+
+func TestEndOfInputWaitsForAnswersOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call"}` + "\n"
+		p := newPending(strings.NewReader(lines), io.Discard)
+		began := time.Now()
+		time.AfterFunc(5*time.Second, func() { p.Write([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n")) })
+		if got, err := io.ReadAll(p); err != nil || string(got) != lines {
+			t.Errorf("read %q, %v", got, err)
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("the end came after %v", took)
+		}
+	})
+}

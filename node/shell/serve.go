@@ -1,0 +1,336 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/peer/words"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+const (
+	// maxServed is the number of servers that a machine runs at a time.
+	maxServed = 64
+	// serveChunk is the number of bytes of output that are sent at once.
+	serveChunk = 64 << 10
+	// serveAlive is how often a quiet server checks that the gateway still reads it. A gateway that
+	// was killed cannot end it.
+	serveAlive = 15 * time.Second
+	// serveGrace is how long a server may take to end after its input is closed.
+	serveGrace = 2 * time.Second
+)
+
+type serveIn struct {
+	// Command is a command line in the form of [words.Join]: what rules and people read is exactly
+	// what runs, without a shell.
+	Command string            `json:"command,omitempty" jsonschema:"the program and its arguments"`
+	Server  string            `json:"server,omitempty" jsonschema:"name of the server, for its folder of caches"`
+	Workdir string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default the workspace"`
+	Env     map[string]string `json:"env,omitempty" jsonschema:"additional variables"`
+	// Session is the ID of the call that started a server, to which Input is written.
+	Session string `json:"session,omitempty" jsonschema:"ID of the call that started the server, to send input to it"`
+	Input   string `json:"input,omitempty" jsonschema:"bytes for its standard input, in Base64"`
+}
+
+type serveOut struct {
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+}
+
+// servePart is a part of the output of a server. The first one says that it runs.
+type servePart struct {
+	Started bool   `json:"started,omitempty"`
+	Out     []byte `json:"out,omitempty"` // Base64 in JSON
+	Err     []byte `json:"err,omitempty"`
+}
+
+// servers are the programs that the tool serve has started.
+type servers struct {
+	jobs *Jobs
+	ws   *workspace.Root
+
+	mu   sync.Mutex // guards open
+	open map[string]*os.File
+}
+
+// Serve makes the tool serve, with which the gateway runs an MCP server: a call starts a program,
+// sends what it writes in parts, and lasts until it ends; further calls write to its input. The
+// bytes are exact. The program ends with its call, and when the gateway stops reading.
+func Serve(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
+	s := &servers{jobs: jobs, ws: ws, open: make(map[string]*os.File)}
+	t := toolkit.Define("serve", "Runs an MCP server. For the gateway.", toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}}, s.call)
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in serveIn) (protocol.CallPreview, error) {
+		return previewBash(s.ws, s.jobs, bashIn{Command: in.Command, Workdir: in.Workdir}), nil
+	})
+}
+
+func (s *servers) call(ctx context.Context, call access.Call, in serveIn) (serveOut, error) {
+	if in.Session != "" {
+		return serveOut{}, s.write(in)
+	}
+	spec, err := s.spec(call, in)
+	if err != nil {
+		return serveOut{}, err
+	}
+	if call.Chunk == nil {
+		return serveOut{}, protocol.NewFault(protocol.FaultFailedPrecondition, "nobody reads what the server writes")
+	}
+	return s.run(ctx, call, spec)
+}
+
+// write writes to the input of a running server.
+func (s *servers) write(in serveIn) error {
+	s.mu.Lock()
+	stdin := s.open[in.Session]
+	s.mu.Unlock()
+	if stdin == nil {
+		return protocol.NewFault(protocol.FaultNotFound, "the server has ended")
+	}
+	raw, err := base64.StdEncoding.DecodeString(in.Input)
+	if err != nil {
+		return protocol.NewFault(protocol.FaultInvalidArgs, "input is not Base64")
+	}
+	stdin.SetWriteDeadline(time.Now().Add(writeLimit))
+	if _, err := stdin.Write(raw); err != nil {
+		return protocol.NewFault(protocol.FaultFailedPrecondition, "the server does not read its input")
+	}
+	return nil
+}
+
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// spec returns the program to start, without its files.
+func (s *servers) spec(call access.Call, in serveIn) (spec sandbox.Spec, err error) {
+	argv, err := words.Split(in.Command)
+	if err != nil || len(argv) == 0 || words.Join(argv) != in.Command || in.Server != "" && !serverName.MatchString(in.Server) {
+		return spec, protocol.NewFault(protocol.FaultInvalidArgs, "command must be a program with its arguments, quoted where needed")
+	}
+	plan, err := planBash(s.ws, bashIn{Command: in.Command, Workdir: in.Workdir})
+	if err != nil {
+		return spec, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+	}
+	path := argv[0]
+	if !strings.ContainsAny(path, `/\`) {
+		path, err = exec.LookPath(path)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(plan.dir, path)
+	}
+	if err != nil {
+		return spec, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("the program %s is not installed on this machine", argv[0]))
+	}
+	argv[0] = path
+	o := startRequest{direct: call.Direct, network: s.jobs.opts.AskNetwork && call.Network, idempotencyKey: call.IdempotencyKey}
+	env := environ(plan.dir)
+	profile := s.jobs.profileOf(o)
+	if s.jobs.opts.Box != nil && profile.Mode != sandbox.Full {
+		env = sandbox.Environ(plan.dir, s.jobs.opts.Env)
+	}
+	env = o.environ(env)
+	if dir := cacheFolder(in.Server); dir != "" && profile.Mode != sandbox.ReadOnly {
+		profile.Write = append(slices.Clone(profile.Write), dir)
+		for name, sub := range caches {
+			env = setVariable(env, name, filepath.Join(dir, sub))
+		}
+	}
+	for name, value := range in.Env {
+		env = setVariable(env, name, value)
+	}
+	return sandbox.Spec{Profile: profile, Argv: argv, Dir: plan.dir, Env: env}, nil
+}
+
+// caches are the variables with the folders in which programs that fetch servers store them.
+var caches = map[string]string{
+	"npm_config_cache": "npm", "XDG_CACHE_HOME": "cache", "UV_CACHE_DIR": "uv", "UV_TOOL_DIR": "uv-tools", "UV_PYTHON_INSTALL_DIR": "uv-python", "PIP_CACHE_DIR": "pip",
+}
+
+// cacheFolder returns a folder of the server alone, which survives it; empty if there is none. What
+// one server stores there, no other one starts.
+func cacheFolder(server string) string {
+	base, err := os.UserCacheDir()
+	if server == "" || err != nil {
+		return ""
+	}
+	dir := filepath.Join(base, "fairlead", "servers", server)
+	if os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	return dir
+}
+
+func setVariable(env []string, name, value string) []string {
+	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	return append(env, name+"="+value)
+}
+
+// served is a running server.
+type served struct {
+	child  *sandbox.Process
+	ctx    context.Context
+	failed context.CancelCauseFunc // ends the server
+
+	sending sync.Mutex // parts are sent one after the other
+	chunk   func(p servePart) error
+}
+
+// run runs a program until it ends or ctx does.
+func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec) (out serveOut, err error) {
+	pipes, err := openPipes(&spec)
+	if err != nil {
+		return out, toolkit.Failf("Failed to execute: %w", err)
+	}
+	defer pipes.close()
+	s.mu.Lock()
+	if len(s.open) >= maxServed {
+		s.mu.Unlock()
+		pipes.closeChildEnds()
+		return out, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("this machine runs %d servers already", maxServed))
+	}
+	s.open[string(call.ID)] = pipes.in
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, string(call.ID))
+	}()
+	start := sandbox.Direct
+	if s.jobs.opts.Box != nil {
+		start = s.jobs.opts.Box.Start
+	}
+	child, err := start(spec)
+	pipes.closeChildEnds()
+	if err != nil {
+		return out, toolkit.Failf("Failed to execute: %w", startError(err))
+	}
+	running, failed := context.WithCancelCause(ctx)
+	defer failed(nil)
+	v := &served{child: child, ctx: running, failed: failed}
+	v.chunk = func(p servePart) error {
+		raw, err := protocol.Marshal(p)
+		if err != nil {
+			return err
+		}
+		return call.Chunk(ctx, raw)
+	}
+	v.serve(pipes)
+	if cause := context.Cause(running); cause != nil && ctx.Err() == nil {
+		return out, protocol.NewFault(protocol.FaultTargetUnreachable, "the server was stopped: "+cause.Error())
+	}
+	exit, err := child.Wait()
+	if err != nil {
+		return out, toolkit.Failf("the end of the server is unknown: %w", err)
+	}
+	return serveOut{ExitCode: &exit.Code, Signal: exit.Signal}, nil
+}
+
+// serve sends the output of the server, and returns when it has ended.
+func (v *served) serve(p *pipes) {
+	var readers sync.WaitGroup
+	v.send(servePart{Started: true})
+	readers.Go(func() { v.forward(p.out, func(b []byte) servePart { return servePart{Out: b} }) })
+	readers.Go(func() { v.forward(p.err, func(b []byte) servePart { return servePart{Err: b} }) })
+	alive := time.NewTicker(serveAlive)
+	defer alive.Stop()
+	for isRunning := true; isRunning; {
+		select {
+		case <-v.child.Exited():
+			isRunning = false
+		case <-v.ctx.Done():
+			v.stop(p)
+			isRunning = false
+		case <-alive.C:
+			v.send(servePart{})
+		}
+	}
+	waitAll(reapLimit, v.child.Done())
+	for _, f := range []*os.File{p.out, p.err} {
+		f.SetReadDeadline(time.Now().Add(drainLimit)) // a process that left may still hold it
+	}
+	readers.Wait()
+}
+
+// stop ends the server as MCP wants it: its input is closed, then it gets SIGTERM, then it is killed.
+func (v *served) stop(p *pipes) {
+	p.in.Close()
+	if waitAll(serveGrace, v.child.Exited()) {
+		return
+	}
+	v.child.Terminate()
+	waitAll(killAfter, v.child.Done())
+	v.child.Kill()
+	waitAll(reapLimit, v.child.Exited())
+}
+
+// send sends a part. When nobody reads it, the server ends.
+func (v *served) send(p servePart) {
+	v.sending.Lock()
+	defer v.sending.Unlock()
+	if context.Cause(v.ctx) != nil {
+		return
+	}
+	if err := v.chunk(p); err != nil {
+		v.failed(err)
+	}
+}
+
+// forward sends what the server writes, until the end of the file.
+func (v *served) forward(from io.Reader, part func([]byte) servePart) {
+	buffer := make([]byte, serveChunk)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			v.send(part(buffer[:n]))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// pipes are the files between a server and its reader.
+type pipes struct {
+	in, out, err *os.File // our ends
+	child        []*os.File
+}
+
+// openPipes makes the files of a program and sets them in spec.
+func openPipes(spec *sandbox.Spec) (*pipes, error) {
+	p := &pipes{}
+	var errs [3]error
+	spec.Stdin, p.in, errs[0] = os.Pipe()
+	p.out, spec.Stdout, errs[1] = os.Pipe()
+	p.err, spec.Stderr, errs[2] = os.Pipe()
+	p.child = []*os.File{spec.Stdin, spec.Stdout, spec.Stderr}
+	if err := cmp.Or(errs[:]...); err != nil {
+		p.closeChildEnds()
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *pipes) closeChildEnds() {
+	for _, f := range p.child {
+		f.Close() // a nil file only returns an error
+	}
+}
+
+func (p *pipes) close() {
+	for _, f := range []*os.File{p.in, p.out, p.err} {
+		f.Close()
+	}
+}
