@@ -51,7 +51,7 @@ head -c 100000 /dev/urandom >"$work/box/binary"
 fairlead() { "$work/fairlead" "$@"; }
 for port in 18790 18791 18792 18793; do
   export FAIRLEAD_URL=ws://127.0.0.1:$port/ws
-  fairlead gateway --node --node-id box --workspace "$work/box" --listen "127.0.0.1:$port" >"$work/log" 2>&1 &
+  "$work/fairlead" gateway --node --node-id box --workspace "$work/box" --listen "127.0.0.1:$port" >"$work/log" 2>&1 &
   gateway=$!
   for _ in $(seq 100); do
     kill -0 "$gateway" 2>/dev/null || break
