@@ -22,7 +22,7 @@ export GORACE ?= atexit_sleep_ms=0
 TIMED := Test200QuestionsFrom5MachinesIn3Windows
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app windows bundle headless nodes test race lint wine conformance bench transfers golden fuzz desktop cross clean
+.PHONY: run app windows bundle headless nodes test race lint wine conformance api bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -61,6 +61,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
 	@$(MAKE) --no-print-directory wine
 	@$(MAKE) --no-print-directory conformance
+	@$(MAKE) --no-print-directory api
 	@$(MAKE) --no-print-directory desktop
 
 race: ## the tests with the race detector, without the desktop test
@@ -84,6 +85,9 @@ cross: ## compile the headless programs for every system they ship for
 
 desktop: app headless ## drive the built program in a real X desktop, as a person would
 	packaging/desktop-test.sh
+
+api: ## check the OpenAPI document and call the REST interface at random, where the programs for it can be had
+	@GO="$(GO)" packaging/api-test.sh
 
 conformance: headless ## let independent MCP programs judge the server and its sign-in, where npm can be had
 	@GO="$(GO)" packaging/conformance.sh

@@ -124,6 +124,7 @@ func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
 		t.Errorf("preview %+v", p)
 	}
 	fault(b, "fs_delete", tooltest.Args{"path": "/etc", "recursive": true, "force": true}, protocol.FaultPermissionDenied, "")
+	fault(b, "fs_delete", tooltest.Args{"path": b.WS.Dir(), "recursive": true, "force": true}, protocol.FaultPermissionDenied, "is or contains the workspace")
 }
 
 func TestFolderIsCreated(t *testing.T) {

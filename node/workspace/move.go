@@ -17,6 +17,16 @@ type existsError struct{}
 func (existsError) Error() string     { return "there is something of that name already" }
 func (existsError) Is(err error) bool { return err == fs.ErrExist }
 
+// entryError says why an entry cannot be created, moved or deleted, and is like an error of the
+// system.
+type entryError struct {
+	text string
+	like error
+}
+
+func (e entryError) Error() string     { return e.text }
+func (e entryError) Is(err error) bool { return err == e.like }
+
 // Entries changes the entries of folders: it creates folders, and moves, deletes and restores files
 // and folders. It never replaces anything.
 type Entries struct{ *Root }
@@ -31,15 +41,15 @@ type location struct {
 func (r Entries) openParent(p Path) (location, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
-			return location{}, fmt.Errorf("'%s' is or contains the workspace or a granted folder", p)
+			return location{}, entryError{fmt.Sprintf("'%s' is or contains the workspace or a granted folder", p), fs.ErrPermission}
 		}
 	}
 	name := filepath.Base(p.Abs)
 	if err := checkEntryName(name); err != nil {
-		return location{}, fmt.Errorf("'%s' is not a valid file name", name)
+		return location{}, entryError{fmt.Sprintf("'%s' is not a valid file name", name), fs.ErrInvalid}
 	}
 	if IsInternal(name) {
-		return location{}, fmt.Errorf("names that begin with '%s' are reserved for Fairlead", tempPrefix)
+		return location{}, entryError{fmt.Sprintf("names that begin with '%s' are reserved for Fairlead", tempPrefix), fs.ErrInvalid}
 	}
 	dir, err := r.writable(Path{Abs: filepath.Dir(p.Abs)})
 	if err != nil {
