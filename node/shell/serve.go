@@ -80,6 +80,9 @@ func Serve(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 }
 
 func (s *servers) call(ctx context.Context, call access.Call, in serveIn) (serveOut, error) {
+	if !call.Direct { // no rule about commands sees the variables and the input
+		return serveOut{}, protocol.NewFault(protocol.FaultPermissionDenied, "only the person's own settings start MCP servers")
+	}
 	if in.Session != "" {
 		return serveOut{}, s.write(in)
 	}

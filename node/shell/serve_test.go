@@ -74,7 +74,7 @@ func startServer(t *testing.T, in serveIn) (tool toolkit.Tool[access.Call], r *r
 	raw, _ := json.Marshal(in)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		result, err := tool.Call(ctx, access.Call{ID: "c1", Chunk: r.chunk}, raw)
+		result, err := tool.Call(ctx, access.Call{ID: "c1", Direct: true, Chunk: r.chunk}, raw)
 		var out serveOut
 		json.Unmarshal(result, &out)
 		over <- ended{out, err}
@@ -94,7 +94,7 @@ func TestAServersBytesAreExact(t *testing.T) {
 		}
 		all = append(all, part...)
 		in, _ := json.Marshal(serveIn{Session: "c1", Input: base64.StdEncoding.EncodeToString(part)})
-		if _, err := tool.Call(t.Context(), access.Call{ID: "c2"}, in); err != nil {
+		if _, err := tool.Call(t.Context(), access.Call{ID: "c2", Direct: true}, in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,7 +161,19 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 	if e := <-over; e.err == nil {
 		t.Error("a server has a folder elsewhere")
 	}
-	if _, err := tool.Call(t.Context(), access.Call{ID: "c3"}, json.RawMessage(`{"session":"c9","input":""}`)); err == nil {
+	if _, err := tool.Call(t.Context(), access.Call{ID: "c3", Direct: true}, json.RawMessage(`{"session":"c9","input":""}`)); err == nil {
 		t.Error("a server that does not exist takes input")
 	}
+}
+
+func TestOnlyThePersonStartsServers(t *testing.T) {
+	tool, _, cancel, over := startServer(t, serveIn{Command: "sleep 60"})
+	for _, in := range []string{`{"command":"true","env":{"LD_PRELOAD":"x.so"}}`, `{"session":"c1","input":""}`} {
+		_, err := tool.Call(t.Context(), access.Call{ID: "c4"}, json.RawMessage(in))
+		if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultPermissionDenied {
+			t.Errorf("%s: got %v, want %s", in, err, protocol.FaultPermissionDenied)
+		}
+	}
+	cancel()
+	<-over
 }
