@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,8 +65,8 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 
 func TestAQuestionWaitsForItsAnswerOrItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		changes := 0
-		l := New(func() { changes++ })
+		var changes atomic.Int32
+		l := New(func() { changes.Add(1) })
 		ends := time.Now().Add(time.Minute).UnixMilli()
 		results := make(chan string, 3)
 		for _, id := range []string{"1", "2"} {
@@ -90,8 +91,8 @@ func TestAQuestionWaitsForItsAnswerOrItsEnd(t *testing.T) {
 			t.Errorf("%s at %v", r, time.Now())
 		}
 		synctest.Wait()
-		if len(l.All()) != 0 || changes != 4 {
-			t.Errorf("%d questions are left after %d changes", len(l.All()), changes)
+		if len(l.All()) != 0 || changes.Load() != 4 {
+			t.Errorf("%d questions are left after %d changes", len(l.All()), changes.Load())
 		}
 	})
 }
