@@ -136,6 +136,11 @@ func (m *Manager) Load(ctx context.Context) error {
 func (m *Manager) Resume() {
 	m.resumed.Store(true)
 	m.startNext()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed { // Close waits already
+		return
+	}
 	m.wg.Go(func() { m.writeMissingArchives(m.ctx) })
 	m.wg.Go(m.purgeDeleted)
 }
