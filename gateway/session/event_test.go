@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool/tooltest"
@@ -80,6 +81,8 @@ func TestEventsGoBeforeMessagesThatWaitAlsoAfterARestart(t *testing.T) {
 	g := start(t, llmtest.Hang())
 	first := g.send("first").RunID
 	g.state(first, protocol.RunThinking)
+	// before that the run reads, and would store its failure while the disk of the crash closes
+	polltest.Until(t, "the request to the model", func() bool { return len(g.model.Requests()) == 1 })
 	waits := g.send("waits").RunID
 	for _, id := range []protocol.RunID{"one", "two"} {
 		if err := g.tell(id); err != nil {
