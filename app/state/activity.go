@@ -153,12 +153,12 @@ func (a ActivityView) summary() string {
 	commands, transfers, denied, other := 0, 0, 0, 0
 	files := make(map[string]bool)
 	for _, e := range a.Calls {
-		switch {
+		switch tool := protocol.ActsAs(e.Tool); {
 		case e.Verdict == "deny":
 			denied++
-		case e.Tool == "Bash":
+		case tool == "Bash":
 			commands++
-		case e.Tool == "Write" || e.Tool == "Edit":
+		case tool == "Write" || tool == "Edit":
 			files[string(e.Node)+":"+e.What] = true
 		case e.Tool == "Transfer":
 			transfers++

@@ -26,6 +26,12 @@ func QuestionTitle(a protocol.Approval) string {
 	case protocol.EffectExec:
 		return "Fairlead wants to run a command"
 	case protocol.EffectWrite:
+		switch a.Tool {
+		case "fs_mkdir":
+			return "Fairlead wants to create a folder"
+		case "fs_delete":
+			return "Fairlead wants to delete"
+		}
 		if a.Preview != nil && a.Preview.NewFile {
 			return "Fairlead wants to create a file"
 		}
@@ -46,6 +52,17 @@ var machineTools = map[string]struct{ verb, subject, editable, label string }{
 	"Read":  {"Read", "path", "", ""},
 	"Glob":  {"List", "pattern", "", ""},
 	"Grep":  {"Search", "pattern", "", ""},
+
+	// those of programs
+	"command":   {"Run", "command", "", ""},
+	"fs_read":   {"Read", "path", "", ""},
+	"fs_stat":   {"Look up", "path", "", ""},
+	"fs_list":   {"List", "path", "", ""},
+	"fs_grep":   {"Search", "pattern", "", ""},
+	"fs_write":  {"Write", "path", "", ""},
+	"fs_fetch":  {"Download", "path", "", ""},
+	"fs_mkdir":  {"Create", "path", "", ""},
+	"fs_delete": {"Delete", "path", "", ""},
 }
 
 // QuestionLine summarizes an approval in one line, for lists and the tray.
