@@ -45,7 +45,7 @@ func BenchmarkStat(b *testing.B) {
 			_, err := client.Call(b.Context(), c, protocol.CatalogCall, protocol.CatalogCallParams{Tool: "fs_stat", Args: raw})
 			return err
 		}},
-		{"rest", func() error { return postJSON(b, base+"/api/v1/tools/fs_stat", raw) }},
+		{"rest", func() error { post(b, base+"/api/v1/tools/fs_stat", raw); return nil }},
 		{"mcp", overMCP(b, base, false, args)},
 		{"mcp-legacy", overMCP(b, base, true, args)},
 	}
@@ -117,23 +117,64 @@ func benchClient(b *testing.B, url string) (c *client.Client, stop func()) {
 	}
 }
 
-func postJSON(b *testing.B, url string, body []byte) error {
+// BenchmarkReadFile reads a file of 1 GiB of a real node over REST, in parts of 1 MiB. It does not
+// decode the parts, which costs more than everything before. The goal is 100 MB/s.
+func BenchmarkReadFile(b *testing.B) {
+	url, base, folder := benchPrograms(b)
+	_, stop := benchClient(b, url)
+	defer stop()
+	path := filepath.Join(folder, "big")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const size, part = 1 << 30, 1 << 20
+	block := bytes.Repeat([]byte("0123456789abcdef"), part/16)
+	for range size / part {
+		if _, err := f.Write(block); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	for b.Loop() {
+		body := fmt.Sprintf(`{"target":{"node_id":"box"},"path":%q,"max_bytes":%d}`, path, part)
+		for parts := 1; ; parts++ {
+			raw := post(b, base+"/api/v1/tools/fs_read", []byte(body))
+			if bytes.Contains(raw, []byte(`"done":true`)) {
+				if parts != size/part {
+					b.Fatalf("the file has %d parts, want %d", parts, size/part)
+				}
+				break
+			}
+			_, rest, _ := bytes.Cut(raw, []byte(`"file_id":"`))
+			id, _, _ := bytes.Cut(rest, []byte(`"`))
+			body = fmt.Sprintf(`{"file_id":%q,"max_bytes":%d}`, id, part)
+		}
+	}
+}
+
+// post calls a tool over REST and returns the answer.
+func post(b *testing.B, url string, body []byte) []byte {
+	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		b.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer fl_bench")
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return err
+		b.Fatal(err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		b.Fatalf("%d %s", resp.StatusCode, raw)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		b.Fatalf("%d %.200s, %v", resp.StatusCode, raw, err)
 	}
-	return err
+	return raw
 }
 
 // overMCP returns a call of fs_stat by a client of MCP that sends the least that the protocol asks
