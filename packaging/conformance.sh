@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # packaging/conformance.sh
 #
-# Lets independent programs judge Fairlead's MCP server and its sign-in:
-#   - the conformance suite of MCP: all that the protocol versions 2025-11-25 and 2026-07-28 require of servers, and
-#     its test of authorization servers;
+# Lets independent programs judge Fairlead's MCP server, its sign-in, and its client of MCP servers:
+#   - the conformance suite of MCP: all that the protocol versions 2025-11-25 and 2026-07-28 require of servers and of
+#     clients, and its test of authorization servers;
 #   - the MCP Inspector, and the Python and the TypeScript client, with both versions, over HTTP and over fairlead mcp.
 # They use the built ./fairlead; the suite a gateway that has the suite's tools, too (packaging/conformance).
 #
@@ -90,6 +90,13 @@ suite() {
 }
 for version in 2025-11-25 2026-07-28; do
   check "server conformance, $version" suite $version
+done
+
+# The client with which the gateway uses MCP servers; the test binary of its package plays the suite's client.
+${GO:-go} test -c -o "$work/client" ./gateway/servers
+client() { (cd "$cache/mcp-npm" && timeout 300 node_modules/node/bin/node "$bin/conformance" client --requirements "$1" --command "$work/client" -o "$work/client-$1"); }
+for version in 2025-11-25 2026-07-28; do
+  check "client conformance, $version" client $version
 done
 
 # A real gateway. Its owner answers here, late enough that clients are asked whether to go on waiting.
