@@ -228,7 +228,10 @@ func TestBrokenEventsDoNoHarm(t *testing.T) {
 func TestAServerThatNobodyReadsIsEnded(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
-	l.invoke("srv", "serve", `{"command":"cat"}`)
+	serve := func(id protocol.CallID, args string) {
+		l.send(protocol.EventToolInvoke, protocol.ToolInvoke{CallID: id, Tool: "serve", Args: json.RawMessage(args), Direct: true})
+	}
+	serve("srv", `{"command":"cat"}`)
 	l.answer(l.next(protocol.ReportProgress.Name), protocol.Ack{OK: true})
 	l.ws.NetConn().Close()
 	receive(t, l.gone, "the end of the connection")
@@ -236,7 +239,7 @@ func TestAServerThatNobodyReadsIsEnded(t *testing.T) {
 	if !slices.Contains(p.Calls, "srv") {
 		t.Fatalf("it says that it has %q", p.Calls)
 	}
-	l.invoke("in", "serve", `{"session":"srv","input":"aGk="}`) // it prints something
+	serve("in", `{"session":"srv","input":"aGk="}`) // it prints something
 	seen := map[protocol.CallID]string{}
 	for len(seen) < 2 {
 		req := receive(t, l.got, "a request")

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -22,6 +23,7 @@ type fake struct {
 	snap    protocol.FeedSnapshot
 	answers map[string]func(json.RawMessage) (any, error)
 	calls   []call
+	latency time.Duration // of every answer
 	ws      *websocket.Conn
 	seq     uint64
 }
@@ -56,8 +58,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *fake) serve(ws *websocket.Conn, r protocol.Request) {
 	f.mu.Lock()
 	f.calls = append(f.calls, call{r.Method, r.Params})
-	answer := f.answers[r.Method]
+	answer, latency := f.answers[r.Method], f.latency
 	f.mu.Unlock()
+	time.Sleep(latency)
 	var result any
 	var err error
 	switch {
