@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Version is the only version of the protocol.
@@ -83,7 +85,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 		Event   string          `json:"event"`
 		Seq     *uint64         `json:"seq"`
 	}
-	if json.Unmarshal(data, &all) != nil {
+	if jsonv2.Unmarshal(data, &all, options) != nil {
 		return decodeByType(data)
 	}
 	switch {
@@ -220,21 +222,6 @@ func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
 		return nil, fmt.Errorf("encode event %s: %w", name, err)
 	}
 	return frame, nil
-}
-
-// Marshal is json.Marshal without HTML escaping, so that commands and file contents stay readable
-// on the wire and a hash over arguments does not depend on the escaping. A nil value gives nil.
-func Marshal(v any) ([]byte, error) {
-	if v == nil {
-		return nil, nil
-	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
 // ChunkSize is the most data bytes in a binary frame of Fairlead. Receivers accept any size.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -100,8 +101,13 @@ func reply(w http.ResponseWriter, v any) {
 		bearer.Fail(w, http.StatusInternalServerError, protocol.NewFault(protocol.FaultInternal, "the result could not be encoded"))
 		return
 	}
+	send(w, raw)
+}
+
+func send(w http.ResponseWriter, raw []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
 	w.Write(raw)
 }
 
@@ -141,7 +147,12 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, out catalog.Res
 		h.fail(w, r, err)
 		return
 	}
-	reply(w, success{out.Data, out.Message})
+	// The data is not encoded again: it is JSON, and may be a large part of a file.
+	data := out.Data
+	if len(data) == 0 {
+		data = json.RawMessage("null")
+	}
+	send(w, fmt.Appendf(make([]byte, 0, len(data)+len(out.Message)+64), `{"data":%s,"message":%s}`, data, mustEncode(out.Message)))
 }
 
 // fail answers with a failure and its status.
