@@ -170,11 +170,12 @@ func post(b *testing.B, url string, body []byte) []byte {
 		b.Fatal(err)
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		b.Fatalf("%d %.200s, %v", resp.StatusCode, raw, err)
+	var raw bytes.Buffer
+	raw.Grow(int(max(resp.ContentLength, 0)) + bytes.MinRead)
+	if _, err = raw.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		b.Fatalf("%d %.200s, %v", resp.StatusCode, raw.Bytes(), err)
 	}
-	return raw
+	return raw.Bytes()
 }
 
 // overMCP returns a call of fs_stat by a client of MCP that sends the least that the protocol asks
