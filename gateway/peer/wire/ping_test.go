@@ -15,8 +15,8 @@ func TestPongTellsTheRoundTrip(t *testing.T) {
 		}
 		return nil
 	})
-	go Receive(far, func() {}, nil)
-	go Receive(near, func() {}, nil)
+	go Receive(far, func() {}, nil, func([]byte) {})
+	go Receive(near, func() {}, nil, func([]byte) {})
 	began := time.Now()
 	if err := Ping(near); err != nil {
 		t.Fatal(err)

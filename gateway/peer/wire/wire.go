@@ -187,38 +187,44 @@ func (w *Writer) write(f frame) error {
 	return w.ws.WriteMessage(kind, data)
 }
 
-// Receive reads one text frame. It calls alive for each piece that arrives, so that a large frame
-// may arrive slowly. It passes other kinds of frames to other, which may be nil, and skips what
-// other leaves unread.
-func Receive(ws *websocket.Conn, alive func(), other func(kind int, r io.Reader)) ([]byte, error) {
+// Receive reads one text frame and calls read with it, which must not keep its memory. It calls
+// alive for each piece that arrives, so that a large frame may arrive slowly. It passes other kinds
+// of frames to other, which may be nil, and skips what other leaves unread.
+func Receive(ws *websocket.Conn, alive func(), other func(kind int, r io.Reader), read func(text []byte)) error {
 	for {
 		kind, r, err := ws.NextReader()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		alive()
 		if kind == websocket.TextMessage {
-			return readText(r, alive)
+			return readText(r, alive, read)
 		}
 		if other != nil {
 			other(kind, r)
 		}
 		if _, err := io.Copy(io.Discard, r); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
 
-// readText reads a whole frame into memory that the caller owns.
-func readText(r io.Reader, alive func()) ([]byte, error) {
-	var buf bytes.Buffer
+// texts has the memory of text frames: one of several megabytes costs more to allocate than to read.
+var texts = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// readText reads a whole frame.
+func readText(r io.Reader, alive func(), read func(text []byte)) error {
+	buf := texts.Get().(*bytes.Buffer)
+	defer texts.Put(buf)
+	buf.Reset()
 	for {
-		_, err := io.CopyN(&buf, r, MinSpeed)
+		_, err := io.CopyN(buf, r, MinSpeed)
 		if errors.Is(err, io.EOF) {
-			return buf.Bytes(), nil
+			read(buf.Bytes())
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		alive()
 	}

@@ -59,12 +59,12 @@ func TestWriterKeepsTheOrderOfEachSender(t *testing.T) {
 	}
 	next := make([]int, senders)
 	for range senders * each {
-		data, err := Receive(far, func() {}, nil)
+		data, err := receive(far, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var s, i int
-		fmt.Sscan(string(data), &s, &i)
+		fmt.Sscan(data, &s, &i)
 		if i != next[s] {
 			t.Fatalf("sender %d: frame %d came where %d was due", s, i, next[s])
 		}
@@ -94,11 +94,11 @@ func TestWriterDropsFramesAfterClose(t *testing.T) {
 		t.Error("a closed writer accepts frames")
 	}
 	for i := range 10 {
-		if data, err := Receive(far, func() {}, nil); err != nil || string(data) != fmt.Sprint(i) {
-			t.Fatal(string(data), err)
+		if data, err := receive(far, nil); err != nil || data != fmt.Sprint(i) {
+			t.Fatal(data, err)
 		}
 	}
-	if _, err := Receive(far, func() {}, nil); !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+	if _, err := receive(far, nil); !websocket.IsCloseError(err, websocket.CloseGoingAway) {
 		t.Error(err)
 	}
 }
@@ -127,12 +127,18 @@ func TestReceivePassesOrSkipsOtherFrames(t *testing.T) {
 	near.WriteMessage(websocket.BinaryMessage, []byte("left unread"))
 	near.WriteMessage(websocket.TextMessage, []byte("text"))
 	var got []string
-	data, err := Receive(far, func() {}, func(kind int, r io.Reader) {
+	data, err := receive(far, func(kind int, r io.Reader) {
 		buf := make([]byte, 5)
 		n, _ := io.ReadFull(r, buf)
 		got = append(got, fmt.Sprint(kind, string(buf[:n])))
 	})
-	if err != nil || string(data) != "text" || fmt.Sprint(got) != "[2chunk 2left ]" {
+	if err != nil || data != "text" || fmt.Sprint(got) != "[2chunk 2left ]" {
 		t.Errorf("%q %q %v", data, got, err)
 	}
+}
+
+// receive receives one text frame.
+func receive(ws *websocket.Conn, other func(kind int, r io.Reader)) (text string, err error) {
+	err = Receive(ws, func() {}, other, func(b []byte) { text = string(b) })
+	return text, err
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -87,12 +86,12 @@ func (c *conn) read() error {
 	var early []protocol.EventFrame
 	for {
 		extend() // time that this side spent on processing does not count as silence of the gateway
-		data, err := wire.Receive(c.ws, alive, c.binary(alive))
-		if err != nil {
+		var frame protocol.Frame
+		var bad error
+		if err := wire.Receive(c.ws, alive, c.binary(alive), func(text []byte) { frame, bad = protocol.DecodeFrame(text) }); err != nil {
 			return err
 		}
-		frame, err := protocol.DecodeFrame(data)
-		if err != nil {
+		if bad != nil {
 			continue // ignored, as GSV does with frames that it does not understand
 		}
 		switch {
@@ -118,7 +117,6 @@ func (c *conn) read() error {
 			c.feed.add(*frame.Event)
 		case frame.Event == nil || c.onEvent == nil:
 		case !isReady:
-			frame.Event.Payload = bytes.Clone(frame.Event.Payload)
 			early = append(early, *frame.Event)
 		default:
 			c.onEvent(*frame.Event)

@@ -62,6 +62,7 @@ func TestFeedBeginsAnewAfterAGapAResyncAndAReconnect(t *testing.T) {
 		p.event(protocol.EventFeed, protocol.Change{Kind: protocol.ChangeResync}, 7)
 		p.subscribe(7)
 		p.change(8)
+		time.Sleep(time.Second) // until the client has seen it: then the connection ends
 	}, time.Minute)
 	want := "snapshot 1, 2, 3, snapshot 5, 6, snapshot 7, 8, snapshot 0, 1"
 	if got := strings.Join(log, ", "); got != want || !errors.Is(err, context.DeadlineExceeded) {

@@ -104,11 +104,18 @@ func reply(w http.ResponseWriter, v any) {
 	send(w, raw)
 }
 
-func send(w http.ResponseWriter, raw []byte) {
+// send answers with JSON, which consists of parts.
+func send(w http.ResponseWriter, parts ...[]byte) {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
-	w.Write(raw)
+	w.Header().Set("Content-Length", strconv.Itoa(size))
+	for _, p := range parts {
+		w.Write(p)
+	}
 }
 
 // success is the answer to a call that succeeded.
@@ -147,12 +154,11 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, out catalog.Res
 		h.fail(w, r, err)
 		return
 	}
-	// The data is not encoded again: it is JSON, and may be a large part of a file.
-	data := out.Data
+	data := out.Data // is not encoded or copied again: it may be a large part of a file
 	if len(data) == 0 {
 		data = json.RawMessage("null")
 	}
-	send(w, fmt.Appendf(make([]byte, 0, len(data)+len(out.Message)+64), `{"data":%s,"message":%s}`, data, mustEncode(out.Message)))
+	send(w, []byte(`{"data":`), data, fmt.Appendf(nil, `,"message":%s}`, mustEncode(out.Message)))
 }
 
 // fail answers with a failure and its status.

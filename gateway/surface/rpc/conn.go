@@ -88,7 +88,9 @@ func (c *Conn) read() error {
 	})
 	for {
 		c.extendDeadline() // the time that the gateway itself took is not the peer's silence
-		data, err := wire.Receive(c.ws, c.extendDeadline, c.readBinary)
+		var frame protocol.Frame
+		var bad error
+		err := wire.Receive(c.ws, c.extendDeadline, c.readBinary, func(text []byte) { frame, bad = protocol.DecodeFrame(text) })
 		if err != nil {
 			c.sendHandshakeTimeout(err)
 			c.discardOversized(err)
@@ -97,10 +99,9 @@ func (c *Conn) read() error {
 		if c.closing.Load() {
 			continue
 		}
-		frame, err := protocol.DecodeFrame(data)
 		switch {
-		case err != nil:
-			c.answerBadFrame(err)
+		case bad != nil:
+			c.answerBadFrame(bad)
 		case frame.Request != nil:
 			c.accept(*frame.Request)
 		}
