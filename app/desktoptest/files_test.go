@@ -218,6 +218,8 @@ func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	p.click(p.waitTextIn(mainWindow, "attic", right))
 	p.waitTextIn(mainWindow, "holiday", right)
 	p.keys("F3")
+	p.click(p.waitTextIn(mainWindow, "this computer", half(1)))
+	p.click(p.waitTextIn(mainWindow, "cellar", half(1)))
 	p.waitTextIn(mainWindow, "winter", half(1))
 	p.shot("two-lists")
 
