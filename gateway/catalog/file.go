@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 )
 
@@ -166,6 +167,17 @@ func (c *Catalog) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, 
 // notInBatch are the operations that a batch cannot have.
 var notInBatch = []operation{opRead, opBatch, ""}
 
+// opSchema is the schema of an operation of a batch.
+var opSchema = mustJSON(inputSchema[fileIn]())
+
+// checkOp checks the arguments of an operation of a batch like those of a call of their own.
+func checkOp(raw json.RawMessage) error {
+	if err := toolkit.Validate(opSchema, raw); err != nil {
+		return protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
+	}
+	return nil
+}
+
 // batch runs operations one after the other. One that fails does not stop the others.
 func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
 	began := time.Now()
@@ -182,11 +194,11 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		}
 		var sub fileIn
 		r := batchResult{}
-		err := protocol.Unmarshal(raw, &sub)
+		json.Unmarshal(raw, &sub) // checked next
 		r.Op = string(sub.Op)
+		err := checkOp(raw)
 		switch {
 		case err != nil:
-			err = protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
 		case slices.Contains(notInBatch, sub.Op):
 			err = protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("a batch cannot have the operation %q", sub.Op))
 		case sub.Target != nil || sub.FileID != "":

@@ -34,7 +34,7 @@ type (
 		OldString      string `json:"old_string" jsonschema:"the exact text to replace"`
 		NewString      string `json:"new_string" jsonschema:"the replacement"`
 		ReplaceAll     bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
-		ExpectedSHA256 string `json:"expected_sha256,omitempty" jsonschema:"of the file before all edits; only in the first one"`
+		ExpectedSHA256 string `json:"expected_sha256,omitempty" jsonschema:"of the file before all edits; the same in each"`
 	}
 	listIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
@@ -104,7 +104,7 @@ type (
 	}
 	editOut struct {
 		Path         string `json:"path"`
-		EditsApplied int    `json:"edits_applied" jsonschema:"number of replaced occurrences"`
+		EditsApplied int    `json:"edits_applied" jsonschema:"number of edits that were made"`
 		Total        int64  `json:"total" jsonschema:"bytes of the file after the edit"`
 		SHA256       string `json:"sha256" jsonschema:"of the file after the edit"`
 		OldSize      int64  `json:"old_size" jsonschema:"bytes of the file before the edit"`

@@ -113,7 +113,7 @@ func forward[Out any](c *Catalog, name string) func(context.Context, *call, targ
 		if err == nil {
 			err = x.run(ctx, node, name, none{}, &out)
 		}
-		return out, "", err
+		return out, summary(name, out), err
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *Catalog) peers(_ context.Context, x *call, in targetIn) (out peersOut, 
 		out.Peers = append(out.Peers, p)
 	}
 	out.Count, out.DurationMs = len(out.Peers), milliseconds(began)
-	return out, "", nil
+	return out, fmt.Sprintf("Machines: %d", out.Count), nil
 }
 
 type interfacesOut struct {

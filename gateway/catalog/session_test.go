@@ -121,6 +121,21 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	}
 }
 
+func TestSessionOnAMachineThatIsGoneIsRetryable(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return succeed(`{"command_id":"cmd","file_id":"file","state":"running"}`), nil
+	}
+	b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return nil, protocol.ErrUnavailable }
+	b.must(me, "command", `{"session":{"node_id":"nas","command":"bash"}}`)
+	b.must(me, "fs_read", statArgs)
+	for tool, args := range map[string]string{"command": `{"command_id":"cmd"}`, "fs_read": `{"file_id":"file"}`} {
+		if f := b.fails(me, tool, args, protocol.FaultTargetUnreachable, ""); !f.Retryable {
+			t.Errorf("%s: not retryable", tool)
+		}
+	}
+}
+
 func TestWrongCommandsSayWhatToDo(t *testing.T) {
 	b := newBench(t)
 	for args, text := range map[string]string{

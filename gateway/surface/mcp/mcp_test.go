@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -169,12 +170,28 @@ func TestToolsAreThoseOfTheToken(t *testing.T) {
 				t.Fatalf("%s: %d tools, %v", token, len(list.Tools), err)
 			}
 			for _, x := range list.Tools {
+				same := slices.ContainsFunc(b.Catalog.Tools(auth.App(protocol.App{Scopes: protocol.AppScopes})), func(t catalog.Tool) bool {
+					return t.Name == x.Name && t.Description == x.Description && isSame(x.InputSchema, t.In) && isSame(x.OutputSchema, t.Out)
+				})
+				if !same {
+					t.Errorf("%s is not described as over REST: %+v", x.Name, x)
+				}
 				if x.Description == "" || x.InputSchema == nil || x.OutputSchema == nil || x.Annotations == nil || x.Annotations.DestructiveHint == nil || x.Annotations.OpenWorldHint == nil {
 					t.Errorf("%s is not described: %+v", x.Name, x)
 				}
 			}
 		}
 	})
+}
+
+// isSame reports whether two schemas have the same JSON.
+func isSame(a, b any) bool {
+	decoded := func(v any) (out any) {
+		raw, _ := json.Marshal(v)
+		json.Unmarshal(raw, &out)
+		return out
+	}
+	return reflect.DeepEqual(decoded(a), decoded(b))
 }
 
 func TestResultHasStructureAndText(t *testing.T) {
