@@ -24,7 +24,7 @@ type fileIn struct {
 	ChunkB64       *string           `json:"chunk_b64,omitempty" jsonschema:"write: the next part, in Base64"`
 	Chunk          *string           `json:"chunk,omitempty" jsonschema:"write: the next part, as text"`
 	Done           bool              `json:"done,omitempty" jsonschema:"write: this is the last part"`
-	Mode           string            `json:"mode,omitempty" jsonschema:"write, mkdir, fetch_url: octal permissions such as 0644"`
+	Mode           string            `json:"mode,omitempty" jsonschema:"write, mkdir, fetch_url: octal permissions; default 0644 for a new file, 0755 for a new folder"`
 	Recursive      bool              `json:"recursive,omitempty" jsonschema:"list, delete, mkdir: with everything below or above"`
 	Force          bool              `json:"force,omitempty" jsonschema:"delete: needed with recursive less than three levels deep"`
 	Limit          int               `json:"limit,omitempty" jsonschema:"list: maximum number of entries"`

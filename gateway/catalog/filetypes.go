@@ -14,7 +14,7 @@ type (
 		FileID         string   `json:"file_id,omitempty" jsonschema:"continues a file of an earlier call"`
 		Target         *Target  `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
 		Path           string   `json:"path,omitempty" jsonschema:"absolute path on the machine; required without file_id"`
-		Mode           string   `json:"mode,omitempty" jsonschema:"octal permissions of a new file, such as 0644"`
+		Mode           string   `json:"mode,omitempty" jsonschema:"octal permissions; default 0644 for a new file"`
 		Encoding       encoding `json:"encoding,omitempty" jsonschema:"base64 (default) takes chunk_b64, utf8 takes chunk"`
 		Chunk          *string  `json:"chunk,omitempty" jsonschema:"the next part, with encoding utf8; at most 1 MiB"`
 		ChunkB64       *string  `json:"chunk_b64,omitempty" jsonschema:"the next part, with encoding base64; at most 1 MiB"`
@@ -55,7 +55,7 @@ type (
 	mkdirIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
 		Path      string  `json:"path" jsonschema:"absolute path of the new folder"`
-		Mode      string  `json:"mode,omitempty" jsonschema:"octal permissions, such as 0755"`
+		Mode      string  `json:"mode,omitempty" jsonschema:"octal permissions; default 0755"`
 		Recursive bool    `json:"recursive,omitempty" jsonschema:"create the folders above it too; an existing folder is no error"`
 	}
 	globIn struct {

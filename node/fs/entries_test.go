@@ -113,6 +113,11 @@ func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", path, got, want)
 		}
 	}
+	for in, want := range map[removeIn]bool{{Path: "/etc/hosts"}: true, {Path: "/etc", Recursive: true, Force: true}: true, {Path: "/etc/x/..", Recursive: true}: false, {Path: "/a/b/c", Recursive: true}: true} {
+		if err := in.checkDepth(); (err == nil) != want {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
 	b := newBench(t)
 	if runtime.GOOS == "windows" {
 		return
@@ -172,7 +177,7 @@ func server(t *testing.T) string {
 func TestFileIsDownloaded(t *testing.T) {
 	b, url := newBench(t), server(t)
 	path := in(b, "new/a")
-	out := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/moved", "expected_sha256": sumOfHello, "mode": "0600"})
+	out := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/moved", "expected_sha256": strings.ToUpper(sumOfHello), "mode": "0600"})
 	if out.Total != 5 || out.SHA256 != sumOfHello || content(t, path) != "hello" || out.Path != path {
 		t.Errorf("got %+v", out)
 	}

@@ -188,7 +188,7 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 func TestExpectedChecksumHoldsUntilTheEnd(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", "hello")
-	open := write(b, tooltest.Args{"path": path, "chunk_b64": b64("x"), "expected_sha256": sumOfHello})
+	open := write(b, tooltest.Args{"path": path, "chunk_b64": b64("x"), "expected_sha256": strings.ToUpper(sumOfHello)})
 	b.File("a", "changed meanwhile")
 	fault(b, "fs_write", tooltest.Args{"file_id": open.FileID, "done": true}, protocol.FaultFailedPrecondition, "changed")
 	if content(t, path) != "changed meanwhile" {

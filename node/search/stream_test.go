@@ -107,6 +107,11 @@ func TestWrongSearchesSayWhatToDo(t *testing.T) {
 	}
 }
 
+func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	tooltest.Documented(t, "`fs_glob` returns the newest %s files", tooltest.Grouped(maxGlob))
+	tooltest.Documented(t, "ends at `max_matches` (%s, up to %s) and shows at most %d lines", tooltest.Grouped(defaultStream), tooltest.Grouped(maxStream), maxContext)
+}
+
 func TestSearchEndsWhenNobodyReadsIt(t *testing.T) {
 	b := streamBench(t)
 	for i := range 200 {
