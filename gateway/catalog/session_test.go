@@ -51,9 +51,17 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	if n := len(b.calls); string(b.calls[n-2].Args) != `{"command":"cat","idle_timeout":0}` || string(b.calls[n-1].Args) != `{"command_id":"cmd","command":"x"}` {
 		t.Errorf("called %s, %s", b.calls[n-2].Args, b.calls[n-1].Args)
 	}
-	b.must(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"it's"}}}`)
-	if c := b.last(); string(c.Args) != `{"command":"$env:A = 'it''s'; dir"}` {
-		t.Errorf("called %s", c.Args)
+	for session, want := range map[string]string{
+		`"command":"dir","env":{"B":"x y","A":"it's"}`:            `{"command":"set \"A=it's\"&& set \"B=x y\"&& dir"}`,
+		`"command":"dir","shell":"powershell","env":{"A":"it's"}`: `{"command":"$env:A = 'it''s'; dir","shell":"powershell"}`,
+	} {
+		b.must(app("a"), "command", `{"session":{"node_id":"pc",`+session+`}}`)
+		if c := b.last(); string(c.Args) != want {
+			t.Errorf("called %s, want %s", c.Args, want)
+		}
+	}
+	for _, value := range []string{"%PATH%", `\"`, `\n`} {
+		b.fails(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"`+value+`"}}}`, protocol.FaultInvalidArgs, "cannot set A")
 	}
 }
 
@@ -141,7 +149,7 @@ func TestWrongCommandsSayWhatToDo(t *testing.T) {
 	for args, text := range map[string]string{
 		`{}`: "session is required", `{"command_id":"x","session":{"node_id":"nas","command":"ls"}}`: "not both", `{"session":{"node_id":"nas","command":"ls"},"signal":"SIGINT"}`: "command_id",
 		`{"session":{"node_id":"nas","command":"ls"},"idle_timeout":601}`: "0 to 600", `{"session":{"node_id":"nas","command":"ls"},"input":"\\q"}`: "escape",
-		`{"session":{"node_id":"nas","command":"ls","env":{"A B":"x"}}}`: "not the name of a variable", `{"session":{"node_id":"nas","command":"ls","env":{"A":"\u0000"}}}`: "zero byte",
+		`{"session":{"node_id":"nas","command":"ls","env":{"A B":"x"}}}`: "not the name of a variable", `{"session":{"node_id":"nas","command":"ls","env":{"A":"\u0000"}}}`: "cannot set A",
 		`{"session":{"node_id":"nas","command":"ls","shell":"fish"}}`: "shell", `{"command_id":"x","signal":"SIGSTOP"}`: "signal", `{"session":{"node_id":"nas"}}`: "command",
 	} {
 		b.fails(me, "command", args, protocol.FaultInvalidArgs, text)

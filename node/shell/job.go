@@ -94,6 +94,7 @@ func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code !
 
 type startRequest struct {
 	command, dir string
+	shell        string        // path of the shell that runs it; empty for Path
 	timeout      time.Duration // 0: unlimited
 	tty          bool
 	call         protocol.CallID

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (t *Jobs) enforcement(o startRequest) string {
 
 // launch starts a command: in the box if there is one, else as a plain child of this process.
 func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
-	sh := Path()
+	sh := cmp.Or(o.shell, Path())
 	spec := sandbox.Spec{
 		Profile: t.profileOf(o), Argv: shellArgs(sh, o.command), Line: shellLine(sh, o.command), Dir: o.dir,
 		// One pipe for both preserves their order.

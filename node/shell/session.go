@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ type commandIn struct {
 	// Command is the command line; with CommandID it is text for the standard input of that command,
 	// so that rules and approvals judge what is typed into a shell like a command.
 	Command  string `json:"command,omitempty" jsonschema:"the command line, or with command_id the text to send to it"`
-	Shell    string `json:"shell,omitempty" jsonschema:"auto (default), or powershell on Windows"`
+	Shell    string `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
 	Username string `json:"username,omitempty" jsonschema:"the user to run it as; only the node's own user is possible"`
 	Workdir  string `json:"workdir,omitempty" jsonschema:"folder to run it in; default the home folder"`
 	Signal   string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
@@ -109,8 +110,27 @@ func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 		access.SetProblem(&p, err)
 		return p
 	}
-	return previewBash(s.ws, s.jobs, in.bash())
+	return previewBash(s.ws, s.jobs, in.bash(), in.shell())
 }
+
+// shell returns the shell whose language the command is in.
+func (in commandIn) shell() string {
+	if in.Shell == shellPowerShell {
+		return "powershell.exe"
+	}
+	return programShell()
+}
+
+// line returns what programShell gets.
+func (in commandIn) line() string {
+	if in.Shell == shellPowerShell {
+		return powershell(in.Command)
+	}
+	return in.Command
+}
+
+// shellPowerShell is the value of Shell for a script of PowerShell.
+const shellPowerShell = "powershell"
 
 // bash returns the same command as the arguments of Bash.
 func (in commandIn) bash() bashIn {
@@ -178,7 +198,7 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	}
 	plan, err := planBash(s.ws, in.bash())
 	if err == nil {
-		err = s.jobs.checkNetwork(in.bash(), call.Network)
+		err = s.jobs.checkNetwork(in.bash(), in.shell(), call.Network)
 	}
 	if err != nil {
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
@@ -192,12 +212,8 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	if full {
 		return nil, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d commands have open sessions on this machine. End one, or wait.", maxSessions))
 	}
-	command := in.Command
-	if in.Shell == "powershell" {
-		command = powershell(Path(), command)
-	}
 	j, err := s.jobs.start(ctx, startRequest{
-		command: command, dir: plan.dir, tty: in.bash().Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, direct: call.Direct,
+		command: in.line(), shell: programShell(), dir: plan.dir, tty: in.bash().Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, direct: call.Direct,
 	}, true)
 	if err != nil {
 		return nil, protocol.NewFault(protocol.FaultResourceExhausted, err.Error())
@@ -213,12 +229,14 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 // check refuses options that this machine cannot fulfil.
 func (in commandIn) check() error {
 	switch {
-	case in.Shell != "" && in.Shell != "auto" && in.Shell != "powershell":
+	case in.Shell != "" && in.Shell != "auto" && in.Shell != shellPowerShell:
 		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown shell %q: use auto or powershell", in.Shell))
-	case in.Shell == "powershell" && runtime.GOOS != "windows":
+	case in.Shell == shellPowerShell && runtime.GOOS != "windows":
 		return protocol.NewFault(protocol.FaultUnsupported, "shell powershell works on Windows only")
 	case in.Signal != "":
 		return protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
+	case len(in.line()) > maxLine:
+		return protocol.NewFault(protocol.FaultInvalidArgs, "the command is too long for this machine's shell: write it to a file with fs_write and run that")
 	}
 	u, err := user.Current()
 	if in.Username != "" && (err != nil || in.Username != u.Username && in.Username != u.Uid) {
@@ -363,9 +381,13 @@ var shells = []string{
 	"psql", "mysql", "redis-cli", "gdb", "bc", "ssh", "su", "top", "htop", "vi", "vim", "nano", "less", "screen", "tmux",
 }
 
+// assignments matches the variables that the gateway puts before a command.
+var assignments = regexp.MustCompile(`^(?:export \w+='(?:[^']|'\\'')*'; |set "\w+=[^"]*"&& )+`)
+
 // isInteractive reports whether a command needs a terminal: a shell or a similar program without
 // arguments other than options, or a program that draws on the screen.
 func isInteractive(command string) bool {
+	command = assignments.ReplaceAllString(command, "")
 	words := strings.Fields(command)
 	if len(words) == 0 || strings.ContainsAny(command, "|&;<>()$`\n") {
 		return false
