@@ -64,13 +64,15 @@ func (b *bench) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 
 func (b *bench) Nodes() []protocol.NodeInfo {
 	return []protocol.NodeInfo{
-		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{Hostname: "lap", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", Address: "10.0.0.2:8788"}},
-		{ID: "nas", Online: true, Version: "1.0.0", LastSeenAt: 1, Platform: "linux"},
+		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{
+			Hostname: "lap", Address: "10.0.0.2:8788", System: &protocol.HostSystem{Platform: "debian", PlatformVersion: "12", KernelArch: "x86_64", Virtualization: "kvm/guest"},
+		}},
+		{ID: "nas", Online: true, Version: "1.0.0", LastSeenAt: 1, Platform: "linux-x64"},
 		{ID: "old", Version: "2.0.0", LastSeenAt: 1},
 		{ID: "new"},
 		{ID: "twin1", Name: "twin", Online: true, ConnectedAt: 1},
 		{ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
-		{ID: "pc", Online: true, Platform: "windows", ConnectedAt: 1},
+		{ID: "pc", Online: true, Platform: "windows-x64", ConnectedAt: 1},
 	}
 }
 
@@ -263,8 +265,8 @@ func TestDirectoryIsFiltered(t *testing.T) {
 	}
 	all := b.must(me, "network_directory", `{}`)
 	for _, want := range []string{
-		`"hostname":"lap","agent_version":"1.2.3","version_status":"current","channel_version":"1.2.3","platform":"debian","platform_version":"12","kernel_arch":"amd64"}`,
-		`"version_status":"behind"`, `"version_status":"ahead"`, `{"id":"new","name":"new","online":false,"services":[]}`, `"name":"home","files_url":""`,
+		`"hostname":"lap","agent_version":"1.2.3","version_status":"current","channel_version":"1.2.3","platform":"debian","platform_version":"12","kernel_arch":"x86_64","virtualization":"kvm/guest"}`,
+		`"version_status":"behind","channel_version":"1.2.3","platform":"linux","platform_version":"","kernel_arch":""}`, `"version_status":"ahead"`, `{"id":"new","name":"new","online":false,"services":[]}`, `"name":"home","files_url":""`,
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %s in %s", want, all)

@@ -162,7 +162,7 @@ func (c *Catalog) withEnvironment(node protocol.NodeID, s *commandSession) (stri
 	switch {
 	case s.Shell == "powershell":
 		assign = assignPowerShell
-	case strings.HasPrefix(info.Platform, "windows") || info.Host != nil && strings.Contains(strings.ToLower(info.Host.OS), "windows"):
+	case strings.HasPrefix(info.Platform, "windows"):
 		assign = assignCmd
 	}
 	var b strings.Builder
