@@ -6,9 +6,22 @@ import "strings"
 
 // guests are the virtual machines that the maker and the product of a machine's board name.
 var guests = []struct{ text, name string }{
-	{"vmware", "vmware"}, {"virtualbox", "vbox"}, {"innotek", "vbox"}, {"parallels", "parallels"}, {"xen", "xen"}, {"bhyve", "bhyve"},
-	{"microsoft corporation virtual machine", "hyperv"}, {"apple virtualization", "apple"}, {"virtualmac", "apple"}, {"google compute engine", "kvm"}, {"amazon ec2", "kvm"},
-	{"openstack", "kvm"}, {"droplet", "kvm"}, {"vserver", "kvm"}, {"qemu", "kvm"}, {"kvm", "kvm"},
+	{"vmware", "vmware"},
+	{"virtualbox", "vbox"},
+	{"innotek", "vbox"},
+	{"parallels", "parallels"},
+	{"xen", "xen"},
+	{"bhyve", "bhyve"},
+	{"microsoft corporation virtual machine", "hyperv"},
+	{"apple virtualization", "apple"},
+	{"virtualmac", "apple"},
+	{"google compute engine", "kvm"},
+	{"amazon ec2", "kvm"},
+	{"openstack", "kvm"},
+	{"droplet", "kvm"},
+	{"vserver", "kvm"},
+	{"qemu", "kvm"},
+	{"kvm", "kvm"},
 }
 
 // guestOf returns the role of a machine with this maker and product; empty for a real machine.
