@@ -26,7 +26,7 @@ type commandSession struct {
 	NodeName    string            `json:"node_name,omitempty" jsonschema:"name of the machine"`
 	Command     string            `json:"command" jsonschema:"the command line, such as df -h; a shell such as bash starts an interactive session"`
 	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
-	Username    string            `json:"username,omitempty" jsonschema:"user to run it as; only the user that runs Fairlead there"`
+	Username    string            `json:"username,omitempty" jsonschema:"user to run it as, where Fairlead runs as root without confinement; default the user that runs Fairlead"`
 	Workdir     string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default the user's home folder"`
 	Env         map[string]string `json:"env,omitempty" jsonschema:"additional environment variables"`
 }

@@ -45,15 +45,17 @@ func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
 	if s.terminal != nil {
 		spec.Console = s.terminal.console()
 	}
-	if t.opts.Box == nil {
-		spec.Env = o.environ(environ(o.dir))
-		return sandbox.Direct(spec)
-	}
 	env := environ(o.dir)
-	if t.opts.Profile.Mode != sandbox.Full {
+	switch {
+	case o.account != nil:
+		env, spec.User = o.account.environ(env), &o.account.User
+	case t.opts.Box != nil && t.opts.Profile.Mode != sandbox.Full:
 		env = sandbox.Environ(o.dir, t.opts.Env)
 	}
 	spec.Env = o.environ(env)
+	if t.opts.Box == nil {
+		return sandbox.Direct(spec)
+	}
 	return t.opts.Box.Start(spec)
 }
 

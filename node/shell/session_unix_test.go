@@ -198,7 +198,6 @@ func TestWrongArgumentsOfACommandSayWhatToDo(t *testing.T) {
 		{tooltest.Args{"command": "ls", "workdir": "/does/not/exist"}, protocol.FaultInvalidArgs, "folder"},
 		{tooltest.Args{"command": "ls", "shell": "fish"}, protocol.FaultInvalidArgs, "unknown shell"},
 		{tooltest.Args{"command": "ls", "shell": "powershell"}, protocol.FaultUnsupported, "Windows only"},
-		{tooltest.Args{"command": "ls", "username": "nobody-else"}, protocol.FaultUnsupported, "Leave username out"},
 		{tooltest.Args{"command": strings.Repeat("x", maxLine+1)}, protocol.FaultInvalidArgs, "too long"},
 		{tooltest.Args{"command": "ls", "signal": "SIGINT"}, protocol.FaultInvalidArgs, "command_id"},
 		{tooltest.Args{"command": "ls", "idle_timeout": -1}, protocol.FaultInvalidArgs, "0 to 600"},
