@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -190,5 +192,59 @@ func TestOperationsOfFileNeedTheirScope(t *testing.T) {
 				t.Errorf("%s with %s: %v", op, has, err)
 			}
 		}
+	}
+}
+
+func TestFailuresHaveTheirStatusAndAreRetryable(t *testing.T) {
+	for _, c := range []struct {
+		code      protocol.FaultCode
+		status    int
+		retryable bool
+	}{
+		{protocol.FaultUnauthorized, 401, false},
+		{protocol.FaultForbidden, 403, false},
+		{protocol.FaultPermissionDenied, 403, false},
+		{protocol.FaultNotFound, 404, false},
+		{protocol.FaultInvalidArgs, 400, false},
+		{protocol.FaultTargetNotFound, 404, false},
+		{protocol.FaultTargetUnreachable, 503, true},
+		{protocol.FaultAlreadyExists, 409, false},
+		{protocol.FaultTooLarge, 413, false},
+		{protocol.FaultTimeout, 504, true},
+		{protocol.FaultCanceled, 499, false},
+		{protocol.FaultRateLimited, 429, true},
+		{protocol.FaultResourceExhausted, 429, true},
+		{protocol.FaultUnsupported, 501, false},
+		{protocol.FaultMethodNotAllowed, 405, false},
+		{protocol.FaultFailedPrecondition, 412, false},
+		{protocol.FaultInternal, 500, true},
+		{protocol.FaultApprovalRequired, 409, true},
+	} {
+		raw, err := json.Marshal(protocol.NewFault(c.code, "x"))
+		if want := fmt.Sprintf(`{"code":%q,"message":"x","retryable":%v}`, c.code, c.retryable); err != nil || string(raw) != want || HTTPStatus(c.code) != c.status {
+			t.Errorf("got %s with status %d, want %s with %d", raw, HTTPStatus(c.code), want, c.status)
+		}
+	}
+}
+
+func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	data, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(data)), " ")
+	c := config.Default().API
+	for _, want := range []string{
+		fmt.Sprintf("(`api.waitMs`, %d seconds)", c.WaitMs/1000),
+		fmt.Sprintf("kept for %.0f minutes after your answer", keepOutcome.Minutes()),
+		fmt.Sprintf("At most %d streams run at the same time", c.Streams),
+		fmt.Sprintf("`batch` runs up to %d one after the other", maxBatch),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("docs/api.md does not say: %s", want)
+		}
+	}
+	if none := (config.RateLimit{}); c.Limits.App != none || c.Limits.Machine != none || c.Limits.Tool != none {
+		t.Errorf("limits are on by default: %+v", c.Limits)
 	}
 }

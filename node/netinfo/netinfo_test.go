@@ -2,6 +2,7 @@ package netinfo
 
 import (
 	"net"
+	"os"
 	"runtime"
 	"runtime/metrics"
 	"slices"
@@ -54,6 +55,18 @@ func TestMetricsDescribeThisProcess(t *testing.T) {
 func TestRoutesOfThisMachineAreRead(t *testing.T) {
 	out := tooltest.Must[Routes](newBench(t), "net_routes", tooltest.Args{})
 	if out.Routes == nil || out.Count != len(out.Routes) {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestNameServersOfThisMachineAreRead(t *testing.T) {
+	want := "/etc/resolv.conf"
+	if runtime.GOOS == "windows" {
+		want = "network interfaces"
+	} else if _, err := os.Stat(want); err != nil {
+		t.Skip(err)
+	}
+	if out := tooltest.Must[DNS](newBench(t), "net_dns", tooltest.Args{}); out.Source != want || out.Nameservers == nil || out.Search == nil || out.Options == nil {
 		t.Errorf("got %+v", out)
 	}
 }
