@@ -28,6 +28,7 @@ type bench struct {
 	mu     sync.Mutex // guards the fields below
 	calls  []tool.Call
 	resume []protocol.ToolInvoke
+	limit  time.Duration // of the last one
 	used   []string
 	// answer is called for each call of the pipeline, and continued for each resumed one.
 	answer    func(ctx context.Context, c tool.Call) (tool.Result, error)
@@ -85,9 +86,12 @@ func (b *bench) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{}, false
 }
 
-func (b *bench) Call(_ context.Context, id protocol.NodeID, inv protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+func (b *bench) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
 	b.mu.Lock()
 	b.resume = append(b.resume, inv)
+	if deadline, ok := ctx.Deadline(); ok {
+		b.limit = time.Until(deadline)
+	}
 	b.mu.Unlock()
 	return b.continued(inv)
 }
@@ -221,7 +225,7 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 func TestTargetsAreResolved(t *testing.T) {
 	b := newBench(t)
 	for target, want := range map[string]string{
-		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
+		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"node_name":"twin1"}`: "twin1", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
 	} {
 		b.must(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`)
 		if c := b.last(); string(c.Tool) != want+"__fs_stat" || string(c.Args) != `{"path":"/x"}` {
@@ -255,6 +259,7 @@ func TestDirectoryIsFiltered(t *testing.T) {
 	for args, want := range map[string]string{
 		`{}`: "laptop nas old new twin1 twin2 pc", `{"online":false}`: "old new", `{"node_name_glob":"Lap*"}`: "laptop", `{"hostname_glob":"lap"}`: "laptop", `{"platform_glob":"deb*"}`: "laptop",
 		`{"online":true,"node_name_glob":"n*"}`: "nas", `{"network_name":"other"}`: "",
+		`{"network_name":"HOME","node_name_glob":"nas"}`: "nas", `{"network_name":"net_1","node_name_glob":"nas"}`: "nas",
 	} {
 		if got := ids(args); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)

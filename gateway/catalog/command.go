@@ -52,7 +52,7 @@ type nodeCommand struct {
 	IdleTimeout *float64 `json:"idle_timeout,omitempty"`
 }
 
-const commandTool = "command"
+const commandTool = protocol.CommandTool
 
 func addCommand(c *Catalog) {
 	add(c, Tool{

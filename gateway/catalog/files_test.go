@@ -38,6 +38,7 @@ func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 	}
 	b.fails(me, "fs_edit", `{"target":{"node_id":"nas"},"path":"x","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "absolute")
 	b.fails(me, "file", on+`"op":"edit","edits":[{"old_string":"a","new_string":"b"}]}`, protocol.FaultInvalidArgs, "multi_edit")
+	b.fails(me, "file", on+`"op":"multi_edit","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "multi_edit takes edits")
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "oldString found 2 times in '/x'. Use replaceAll: true or more."}}, nil
 	}
@@ -69,13 +70,13 @@ func TestBatchGoesOnAfterAFailure(t *testing.T) {
 		return succeed(`{"path":"/x","file_id":"f","done":true,"total":1}`), nil
 	}
 	got := b.must(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":[{"op":"mkdir","path":"/bad"},{"op":"write","path":"/x","chunk_b64":"eA=="},{"op":"read","path":"/x"},{"op":"batch"},
-		{"op":"stat","path":"/x","target":{"node_id":"nas"}},{"path":"/x"},{"op":"fetch_url","path":"/x","url":"http://x"},
+		{"op":"stat","path":"/x","target":{"node_id":"nas"}},{"op":"write","path":"/x","file_id":"f"},{"path":"/x"},{"op":"fetch_url","path":"/x","url":"http://x"},
 		{"op":"mkdir","path":"/x","recusive":true},{"op":"copy","path":"/x"}]}`)
 	var out fileOut
-	if err := json.Unmarshal([]byte(got), &out); err != nil || len(out.BatchResults) != 9 {
+	if err := json.Unmarshal([]byte(got), &out); err != nil || len(out.BatchResults) != 10 {
 		t.Fatalf("got %s, %v", got, err)
 	}
-	for i, want := range []protocol.FaultCode{protocol.FaultAlreadyExists, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs} {
+	for i, want := range []protocol.FaultCode{protocol.FaultAlreadyExists, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs} {
 		r := out.BatchResults[i]
 		if r.OK != (want == "") || want != "" && (r.Error == nil || r.Error.Code != want) || want == "" && r.Data == nil {
 			t.Errorf("operation %d: %+v", i, r)
@@ -86,7 +87,11 @@ func TestBatchGoesOnAfterAFailure(t *testing.T) {
 			t.Errorf("write without done: %s", c.Args)
 		}
 	}
-	b.fails(me, "file", `{"target":{"node_id":"nas"},"op":"batch"}`, protocol.FaultInvalidArgs, "1 to 100")
+	many := strings.Repeat(`{"op":"stat","path":"/x"},`, 100)
+	b.must(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":[`+strings.TrimSuffix(many, ",")+`]}`)
+	for _, ops := range []string{`[]`, `[` + many + `{"op":"stat","path":"/x"}]`} {
+		b.fails(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":`+ops+`}`, protocol.FaultInvalidArgs, "1 to 100")
+	}
 	b.fails(me, "file", `{"target":{"node_id":"none"},"op":"batch","ops":[{"op":"stat"}]}`, protocol.FaultTargetNotFound, "")
 	b.fails(me, "file", `{"target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "op is required")
 }

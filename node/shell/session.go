@@ -27,7 +27,7 @@ const (
 	// maxIdle is the maximum idle_timeout, and maxWait how long one call waits for a command that
 	// keeps printing.
 	maxIdle = 10 * time.Minute
-	maxWait = 2 * time.Minute
+	maxWait = protocol.MaxCommandWait
 	// maxCallOutput is the number of bytes after which a call returns, and the maximum that it
 	// returns; the rest comes with the next call.
 	maxCallOutput = 256 << 10
