@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/peer/toolkit"
@@ -215,6 +216,31 @@ func TestOpenFilesExpire(t *testing.T) {
 	if list, _ := os.ReadDir(ws.Dir()); len(list) != 0 {
 		t.Errorf("left behind: %v", list)
 	}
+}
+
+func TestOpenFileInUseDoesNotExpire(t *testing.T) {
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	synctest.Test(t, func(t *testing.T) {
+		f := &files{Scope: access.Scope{Root: ws}}
+		f.transfers.open, f.transfers.idle = make(map[string]*transfer), idle
+		out, err := f.write(t.Context(), access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new")})
+		for range 3 {
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(idle - time.Minute)
+			_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID})
+		}
+		time.Sleep(idle + time.Minute)
+		_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID})
+		if e, _ := errors.AsType[*protocol.Fault](err); e == nil || e.Code != protocol.FaultNotFound {
+			t.Errorf("unused for longer: %v", err)
+		}
+	})
 }
 
 func TestOpenFilesAreLimited(t *testing.T) {

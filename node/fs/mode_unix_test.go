@@ -24,6 +24,10 @@ func TestModeOfAWrittenFile(t *testing.T) {
 	if mode(path) != 0o750 {
 		t.Errorf("mode %o", mode(path))
 	}
+	tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": in(b, "fetched"), "url": server(t) + "/hello", "mode": "0600"})
+	if mode(in(b, "fetched")) != 0o600 {
+		t.Errorf("mode of a download %o", mode(in(b, "fetched")))
+	}
 	write(b, tooltest.Args{"path": path, "chunk_b64": b64("y"), "done": true})
 	if mode(path) != 0o750 {
 		t.Errorf("the old file's mode is lost: %o", mode(path))

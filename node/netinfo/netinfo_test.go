@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/peer/toolkit"
@@ -29,6 +30,11 @@ func TestInterfacesAreThoseOfTheMachine(t *testing.T) {
 	if out.Count != len(list) || len(out.Interfaces) != len(list) {
 		t.Fatalf("got %d interfaces, want %d", out.Count, len(list))
 	}
+	for i, x := range list {
+		if got := out.Interfaces[i]; got.Name != x.Name || got.HardwareAddr != x.HardwareAddr.String() || got.MTU != x.MTU || got.Index != x.Index {
+			t.Errorf("got %+v, want %+v", got, x)
+		}
+	}
 	i := slices.IndexFunc(out.Interfaces, func(i Interface) bool { return slices.Contains(i.Flags, "loopback") })
 	if i < 0 {
 		t.Fatalf("no loopback interface in %+v", out.Interfaces)
@@ -42,7 +48,7 @@ func TestInterfacesAreThoseOfTheMachine(t *testing.T) {
 func TestMetricsDescribeThisProcess(t *testing.T) {
 	runtime.GC()
 	out := tooltest.Must[Metrics](newBench(t), "net_metrics", tooltest.Args{})
-	if out.UptimeSecs < 3600 || out.Goroutines < 1 || out.HeapAllocBytes == 0 || out.HeapSysBytes < out.HeapAllocBytes || out.NumGC == 0 || out.NumCPU != runtime.NumCPU() ||
+	if out.UptimeSecs < 3600 || out.Goroutines < 1 || out.HeapAllocBytes == 0 || out.HeapSysBytes < out.HeapAllocBytes || out.NumGC == 0 || out.GCPauseTotalMs <= 0 || out.NumCPU != runtime.NumCPU() ||
 		out.GOMAXPROCS != runtime.GOMAXPROCS(0) || out.Version != runtime.Version() || out.OS != runtime.GOOS || out.Arch != runtime.GOARCH {
 		t.Errorf("got %+v", out)
 	}
@@ -50,6 +56,18 @@ func TestMetricsDescribeThisProcess(t *testing.T) {
 	if got := total(h); got != 4 {
 		t.Errorf("total: got %v, want 4", got)
 	}
+}
+
+func TestCallsSayHowLongTheyTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := timed(func() (Routes, error) {
+			time.Sleep(7 * time.Millisecond)
+			return Routes{}, nil
+		})
+		if out, err := slow(t.Context(), access.Call{}, none{}); err != nil || out.Ms != 7 {
+			t.Errorf("got %+v, %v", out, err)
+		}
+	})
 }
 
 func TestRoutesOfThisMachineAreRead(t *testing.T) {
@@ -75,6 +93,9 @@ func TestNameServersAreParsed(t *testing.T) {
 	out := parseResolvConf(strings.NewReader("# comment\nnameserver 192.0.2.53 ; main\nnameserver ::1\nsearch a.example\nsearch b.example c.example\noptions ndots:2 rotate\noptions edns0\nnameserver\n"))
 	if !slices.Equal(out.Nameservers, []string{"192.0.2.53", "::1"}) || !slices.Equal(out.Search, []string{"b.example", "c.example"}) || !slices.Equal(out.Options, []string{"ndots:2", "rotate", "edns0"}) || !out.Stub || out.Note == "" {
 		t.Errorf("got %+v", out)
+	}
+	if old := parseResolvConf(strings.NewReader("domain a.example\n")); !slices.Equal(old.Search, []string{"a.example"}) {
+		t.Errorf("got %+v", old)
 	}
 	if plain := parseResolvConf(strings.NewReader("nameserver 192.0.2.53\n")); plain.Stub || plain.Note != "" || plain.Search == nil {
 		t.Errorf("got %+v", plain)
