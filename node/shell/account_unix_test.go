@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"fmt"
 	"os"
 	"os/user"
 	"strings"
@@ -28,6 +29,10 @@ func TestRootRunsCommandsAsAnotherUser(t *testing.T) {
 		t.Skip("only root can")
 	}
 	u := daemon(t)
+	a, err := newBench(t).jobs.accountOf(u.Username)
+	if ids, _ := u.GroupIds(); err != nil || fmt.Sprint(a.Groups) != fmt.Sprint(ids) {
+		t.Errorf("got %+v, %v, want the groups %v", a, err, ids)
+	}
 	t.Setenv("FAIRLEAD_TEST_SECRET", "x")
 	for name, b := range map[string]*bench{"plain": newBench(t), "full": newBenchWith(t, sandbox.Options{}, sandbox.Profile{Mode: sandbox.Full})} {
 		t.Run(name, func(t *testing.T) {
