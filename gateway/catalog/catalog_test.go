@@ -364,6 +364,10 @@ func TestFailuresHaveCodes(t *testing.T) {
 			}
 		})
 	}
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return info(protocol.CallDenied, protocol.NobodyAnswered+" in time", nil), nil
+	}
+	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultPermissionDenied, "owner did not answer in time")
 	for code := range statuses {
 		if HTTPStatus(code) < 400 {
 			t.Errorf("%s: status %d", code, HTTPStatus(code))

@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -225,6 +226,19 @@ func TestStreamHasAllEventsInOrder(t *testing.T) {
 	if want := head + "event: error\ndata: {\"error\":{\"code\":\"timeout\",\"message\":\"late\",\"retryable\":true}}\n\n"; body != want || resp.StatusCode != 200 {
 		t.Errorf("got %d %q", resp.StatusCode, body)
 	}
+}
+
+func TestStreamWithoutEventsStaysAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*beat+time.Second)
+		defer cancel()
+		s := &events{w: w, control: http.NewResponseController(w), cancel: cancel}
+		s.beat(ctx)
+		if got := w.Body.String(); got != ": waiting\n\n: waiting\n\n" || w.Header().Get("Content-Type") != "text/event-stream" {
+			t.Errorf("got %q %v", got, w.Header())
+		}
+	})
 }
 
 func TestReaderThatGoesCancelsTheCall(t *testing.T) {
