@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +157,33 @@ func TestCommandOfAnotherAppDoesNotExist(t *testing.T) {
 	p.allow()
 	if got := <-result; !strings.Contains(got, "secret") {
 		t.Errorf("its own app: %s", got)
+	}
+}
+
+func TestGlobAndGrepWorkOverMCP(t *testing.T) {
+	p := openPrograms(t)
+	folder := p.info("box").Host.Workspace
+	if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte("needle\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, legacy := range []bool{false, true} {
+		parts := make(chan string, 10)
+		s := p.connect(p.token("A", protocol.ScopeFilesRead), &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			parts <- r.Params.Message
+		}}, legacy)
+		target := map[string]any{"node_name": "box"}
+		if got := p.call(s, "fs_glob", map[string]any{"target": target, "path": folder, "pattern": "*.txt"}); !strings.Contains(got, "a.txt") {
+			t.Errorf("got %s", got)
+		}
+		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{"target": target, "path": folder, "pattern": "need"}}
+		params.SetProgressToken("p")
+		r, err := s.CallTool(t.Context(), params)
+		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"matches":[{`) {
+			t.Fatalf("got %+v, %v", r, err)
+		}
+		if part := <-parts; !strings.Contains(part, `"matches":[{`) || !strings.Contains(part, `"text":"needle"`) {
+			t.Errorf("the first part is %s", part)
+		}
 	}
 }
 

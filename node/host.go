@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/shell"
+	"fairlead/node/system"
 	"fairlead/node/workspace"
 )
 
@@ -34,6 +35,8 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.IsReadOnly()})
 	}
 	h.WholeDisk = n.opts.Confine.WholeDisk
+	about := system.Describe()
+	h.System = &about
 	h.Hostname, _ = os.Hostname()
 	h.Home, _ = os.UserHomeDir()
 	if u, err := user.Current(); err == nil {

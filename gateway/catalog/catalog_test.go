@@ -28,6 +28,7 @@ type bench struct {
 	mu     sync.Mutex // guards the fields below
 	calls  []tool.Call
 	resume []protocol.ToolInvoke
+	limit  time.Duration // of the last one
 	used   []string
 	// answer is called for each call of the pipeline, and continued for each resumed one.
 	answer    func(ctx context.Context, c tool.Call) (tool.Result, error)
@@ -64,13 +65,15 @@ func (b *bench) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 
 func (b *bench) Nodes() []protocol.NodeInfo {
 	return []protocol.NodeInfo{
-		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{Hostname: "lap", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", Address: "10.0.0.2:8788"}},
-		{ID: "nas", Online: true, Version: "1.0.0", LastSeenAt: 1, Platform: "linux"},
+		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{
+			Hostname: "lap", Address: "10.0.0.2:8788", System: &protocol.HostSystem{Platform: "debian", PlatformVersion: "12", KernelArch: "x86_64", Virtualization: "kvm/guest"},
+		}},
+		{ID: "nas", Online: true, Version: "1.0.0", LastSeenAt: 1, Platform: "linux-x64"},
 		{ID: "old", Version: "2.0.0", LastSeenAt: 1},
 		{ID: "new"},
 		{ID: "twin1", Name: "twin", Online: true, ConnectedAt: 1},
 		{ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
-		{ID: "pc", Online: true, Platform: "windows", ConnectedAt: 1},
+		{ID: "pc", Online: true, Platform: "windows-x64", ConnectedAt: 1},
 	}
 }
 
@@ -83,9 +86,12 @@ func (b *bench) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{}, false
 }
 
-func (b *bench) Call(_ context.Context, id protocol.NodeID, inv protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+func (b *bench) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
 	b.mu.Lock()
 	b.resume = append(b.resume, inv)
+	if deadline, ok := ctx.Deadline(); ok {
+		b.limit = time.Until(deadline)
+	}
 	b.mu.Unlock()
 	return b.continued(inv)
 }
@@ -219,7 +225,7 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 func TestTargetsAreResolved(t *testing.T) {
 	b := newBench(t)
 	for target, want := range map[string]string{
-		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
+		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"node_name":"twin1"}`: "twin1", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
 	} {
 		b.must(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`)
 		if c := b.last(); string(c.Tool) != want+"__fs_stat" || string(c.Args) != `{"path":"/x"}` {
@@ -253,16 +259,19 @@ func TestDirectoryIsFiltered(t *testing.T) {
 	for args, want := range map[string]string{
 		`{}`: "laptop nas old new twin1 twin2 pc", `{"online":false}`: "old new", `{"node_name_glob":"Lap*"}`: "laptop", `{"hostname_glob":"lap"}`: "laptop", `{"platform_glob":"deb*"}`: "laptop",
 		`{"online":true,"node_name_glob":"n*"}`: "nas", `{"network_name":"other"}`: "",
+		`{"network_name":"HOME","node_name_glob":"nas"}`: "nas", `{"network_name":"net_1","node_name_glob":"nas"}`: "nas",
 	} {
 		if got := ids(args); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)
 		}
 	}
-	b.fails(me, "network_directory", `{"node_name_glob":"["}`, protocol.FaultInvalidArgs, "pattern")
+	for _, filter := range []string{"node_name_glob", "hostname_glob", "platform_glob"} {
+		b.fails(me, "network_directory", `{"`+filter+`":"["}`, protocol.FaultInvalidArgs, "pattern")
+	}
 	all := b.must(me, "network_directory", `{}`)
 	for _, want := range []string{
-		`"hostname":"lap","agent_version":"1.2.3","version_status":"current","channel_version":"1.2.3","platform":"debian","platform_version":"12","kernel_arch":"amd64"}`,
-		`"version_status":"behind"`, `"version_status":"ahead"`, `{"id":"new","name":"new","online":false,"services":[]}`, `"name":"home","files_url":""`,
+		`"hostname":"lap","agent_version":"1.2.3","version_status":"current","channel_version":"1.2.3","platform":"debian","platform_version":"12","kernel_arch":"x86_64","virtualization":"kvm/guest"}`,
+		`"version_status":"behind","channel_version":"1.2.3","platform":"linux","platform_version":"","kernel_arch":""}`, `"version_status":"ahead"`, `{"id":"new","name":"new","online":false,"services":[]}`, `"name":"home","files_url":""`,
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %s in %s", want, all)
@@ -270,6 +279,16 @@ func TestDirectoryIsFiltered(t *testing.T) {
 	}
 	if brief := b.must(me, "network_directory", `{"brief":true}`); strings.Contains(brief, "services") {
 		t.Errorf("brief has services: %s", brief)
+	}
+}
+
+func TestVersionsAreCompared(t *testing.T) {
+	for _, c := range []struct{ node, gateway, want string }{
+		{"1.2.3", "1.2.3", "current"}, {"v1.2.3", "1.2.3", "current"}, {"1.2.2", "1.2.3", "behind"}, {"1.10.0", "1.9.0", "ahead"}, {"", "1.2.3", ""}, {"1.2.3", "", ""}, {"dev", "1.2.3", ""},
+	} {
+		if got := compareVersions(c.node, c.gateway); got != c.want {
+			t.Errorf("%q with %q: got %q, want %q", c.node, c.gateway, got, c.want)
+		}
 	}
 }
 
@@ -345,6 +364,10 @@ func TestFailuresHaveCodes(t *testing.T) {
 			}
 		})
 	}
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return info(protocol.CallDenied, protocol.NobodyAnswered+" in time", nil), nil
+	}
+	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultPermissionDenied, "owner did not answer in time")
 	for code := range statuses {
 		if HTTPStatus(code) < 400 {
 			t.Errorf("%s: status %d", code, HTTPStatus(code))
@@ -392,83 +415,6 @@ func TestRateLimitsAreOffUntilTheyAreSet(t *testing.T) {
 			set(config.RateLimit{})
 		}
 	})
-}
-
-func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
-	b := newBench(t)
-	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return succeed(`{"path":"/x","replacements":2,"bytes":9,"sha256":"new","oldBytes":7,"oldSha256":"old"}`), nil
-	}
-	on := `{"target":{"node_id":"nas"},"path":"/x",`
-	got := b.must(me, "fs_edit", on+`"old_string":"a","new_string":"b","replace_all":true,"expected_sha256":"s"}`)
-	if !strings.HasPrefix(got, `{"path":"/x","edits_applied":2,"total":9,"sha256":"new","old_size":7,"old_sha256":"old"`) {
-		t.Errorf("got %s", got)
-	}
-	if c := b.last(); c.Tool != "nas__Edit" || string(c.Args) != `{"path":"/x","oldString":"a","newString":"b","replaceAll":true,"expectedSha256":"s"}` {
-		t.Errorf("called %s %s", c.Tool, c.Args)
-	}
-	b.must(me, "file", on+`"op":"multi_edit","edits":[{"old_string":"a","new_string":"b","expected_sha256":"s"},{"old_string":"c","new_string":""}]}`)
-	if c := b.last(); string(c.Args) != `{"path":"/x","oldString":"","newString":"","edits":[{"oldString":"a","newString":"b"},{"oldString":"c","newString":""}],"expectedSha256":"s"}` {
-		t.Errorf("called %s", c.Args)
-	}
-	for args, text := range map[string]string{
-		`"old_string":"a"}`: "required", `"edits":[]}`: "required", `"old_string":"a","new_string":"b","edits":[{"old_string":"a","new_string":"b"}]}`: "not both",
-		`"edits":[{"old_string":"a","new_string":"b"},{"old_string":"a","new_string":"b","expected_sha256":"s"}]}`: "give it once",
-	} {
-		b.fails(me, "fs_edit", on+args, protocol.FaultInvalidArgs, text)
-	}
-	b.fails(me, "fs_edit", `{"target":{"node_id":"nas"},"path":"x","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "absolute")
-	b.fails(me, "file", on+`"op":"edit","edits":[{"old_string":"a","new_string":"b"}]}`, protocol.FaultInvalidArgs, "multi_edit")
-	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
-		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "oldString found 2 times in '/x'. Use replaceAll: true or more."}}, nil
-	}
-	b.fails(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "old_string found 2 times in '/x'. Use replace_all or more.")
-}
-
-func TestFilesAreFound(t *testing.T) {
-	b := newBench(t)
-	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
-		return succeed(`{"basePath":"/x","matches":["/x/a"],"count":1}`), nil
-	}
-	if got := b.must(me, "fs_glob", `{"target":{"node_id":"nas"},"path":"/x","pattern":"*"}`); !strings.Contains(got, `"path":"/x","matches":["/x/a"],"count":1`) {
-		t.Errorf("got %s", got)
-	}
-	b.fails(me, "fs_glob", `{"target":{"node_id":"nas"},"path":"x","pattern":"*"}`, protocol.FaultInvalidArgs, "absolute")
-	for path, want := range map[string]bool{"/x": true, `C:\x`: true, "C:/x": true, "C:x": false, `\\server\share`: true, "x": false, "": false} {
-		if isAbsolute(path) != want {
-			t.Errorf("%q: %v", path, !want)
-		}
-	}
-}
-
-func TestBatchGoesOnAfterAFailure(t *testing.T) {
-	b := newBench(t)
-	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
-		if strings.Contains(string(c.Args), "bad") {
-			return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "x", Fault: protocol.NewFault(protocol.FaultAlreadyExists, "x")}}, nil
-		}
-		return succeed(`{"path":"/x","file_id":"f","done":true,"total":1}`), nil
-	}
-	got := b.must(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":[{"op":"mkdir","path":"/bad"},{"op":"write","path":"/x","chunk_b64":"eA=="},{"op":"read","path":"/x"},{"op":"batch"},
-		{"op":"stat","path":"/x","target":{"node_id":"nas"}},{"path":"/x"},{"op":"fetch_url","path":"/x","url":"http://x"}]}`)
-	var out fileOut
-	if err := json.Unmarshal([]byte(got), &out); err != nil || len(out.BatchResults) != 7 {
-		t.Fatalf("got %s, %v", got, err)
-	}
-	for i, want := range []protocol.FaultCode{protocol.FaultAlreadyExists, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, ""} {
-		r := out.BatchResults[i]
-		if r.OK != (want == "") || want != "" && (r.Error == nil || r.Error.Code != want) || want == "" && r.Data == nil {
-			t.Errorf("operation %d: %+v", i, r)
-		}
-	}
-	for _, c := range b.calls {
-		if c.Tool == "nas__fs_write" && string(c.Args) != `{"chunk_b64":"eA==","done":true,"path":"/x"}` {
-			t.Errorf("write without done: %s", c.Args)
-		}
-	}
-	b.fails(me, "file", `{"target":{"node_id":"nas"},"op":"batch"}`, protocol.FaultInvalidArgs, "1 to 100")
-	b.fails(me, "file", `{"target":{"node_id":"none"},"op":"batch","ops":[{"op":"stat"}]}`, protocol.FaultTargetNotFound, "")
-	b.fails(me, "file", `{"target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "op is required")
 }
 
 func TestExtraToolsReturnObjects(t *testing.T) {

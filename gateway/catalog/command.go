@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ type commandSession struct {
 	NetworkName string            `json:"network_name,omitempty" jsonschema:"name of the network; may be left out"`
 	NodeName    string            `json:"node_name,omitempty" jsonschema:"name of the machine"`
 	Command     string            `json:"command" jsonschema:"the command line, such as df -h; a shell such as bash starts an interactive session"`
-	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto (default): the machine's own shell; powershell: for scripts on Windows"`
-	Username    string            `json:"username,omitempty" jsonschema:"user to run it as; only the user that runs Fairlead there"`
+	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
+	Username    string            `json:"username,omitempty" jsonschema:"user to run it as, where Fairlead runs as root without confinement; default the user that runs Fairlead"`
 	Workdir     string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default the user's home folder"`
 	Env         map[string]string `json:"env,omitempty" jsonschema:"additional environment variables"`
 }
@@ -51,7 +52,7 @@ type nodeCommand struct {
 	IdleTimeout *float64 `json:"idle_timeout,omitempty"`
 }
 
-const commandTool = "command"
+const commandTool = protocol.CommandTool
 
 func addCommand(c *Catalog) {
 	add(c, Tool{
@@ -116,7 +117,7 @@ func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasIn
 	if err != nil {
 		return out, err
 	}
-	line, err := c.withEnvironment(node, s.Command, s.Env)
+	line, err := c.withEnvironment(node, s)
 	if err != nil {
 		return out, err
 	}
@@ -155,33 +156,40 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 }
 
 // withEnvironment puts assignments before a command, so that rules and the person see them.
-func (c *Catalog) withEnvironment(node protocol.NodeID, command string, env map[string]string) (string, error) {
-	if len(env) == 0 {
-		return command, nil
-	}
+func (c *Catalog) withEnvironment(node protocol.NodeID, s *commandSession) (string, error) {
 	info, _ := c.o.Machines.Node(node)
-	windows := info.Platform == "windows" || info.Host != nil && strings.Contains(strings.ToLower(info.Host.OS), "windows")
+	assign := assignSh
+	switch {
+	case s.Shell == "powershell":
+		assign = assignPowerShell
+	case strings.HasPrefix(info.Platform, "windows"):
+		assign = assignCmd
+	}
 	var b strings.Builder
-	var names []string
-	for name := range env {
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		if !isVariable(name) {
 			return "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("env: %q is not the name of a variable", name))
 		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		value := env[name]
-		switch {
-		case strings.ContainsRune(value, 0):
-			return "", protocol.NewFault(protocol.FaultInvalidArgs, "env: the value of "+name+" has a zero byte")
-		case windows:
-			fmt.Fprintf(&b, "$env:%s = '%s'; ", name, strings.ReplaceAll(value, "'", "''"))
-		default:
-			fmt.Fprintf(&b, "export %s='%s'; ", name, strings.ReplaceAll(value, "'", `'\''`))
+		text, ok := assign(name, s.Env[name])
+		if !ok || strings.ContainsRune(s.Env[name], 0) {
+			return "", protocol.NewFault(protocol.FaultInvalidArgs, "env: the machine's shell cannot set "+name+" to this value")
 		}
+		b.WriteString(text)
 	}
-	return b.String() + command, nil
+	return b.String() + s.Command, nil
+}
+
+func assignSh(name, value string) (text string, ok bool) {
+	return fmt.Sprintf("export %s='%s'; ", name, strings.ReplaceAll(value, "'", `'\''`)), true
+}
+
+func assignPowerShell(name, value string) (text string, ok bool) {
+	return fmt.Sprintf("$env:%s = '%s'; ", name, strings.ReplaceAll(value, "'", "''")), true
+}
+
+// assignCmd fails for characters that cmd.exe does not take literally between quotes.
+func assignCmd(name, value string) (text string, ok bool) {
+	return fmt.Sprintf(`set "%s=%s"&& `, name, value), !strings.ContainsAny(value, "\"%\r\n")
 }
 
 func isVariable(name string) bool {

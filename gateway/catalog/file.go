@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,7 +24,7 @@ type fileIn struct {
 	ChunkB64       *string           `json:"chunk_b64,omitempty" jsonschema:"write: the next part, in Base64"`
 	Chunk          *string           `json:"chunk,omitempty" jsonschema:"write: the next part, as text"`
 	Done           bool              `json:"done,omitempty" jsonschema:"write: this is the last part"`
-	Mode           string            `json:"mode,omitempty" jsonschema:"write, mkdir, fetch_url: octal permissions such as 0644"`
+	Mode           string            `json:"mode,omitempty" jsonschema:"write, mkdir, fetch_url: octal permissions; default 0644 for a new file, 0755 for a new folder"`
 	Recursive      bool              `json:"recursive,omitempty" jsonschema:"list, delete, mkdir: with everything below or above"`
 	Force          bool              `json:"force,omitempty" jsonschema:"delete: needed with recursive less than three levels deep"`
 	Limit          int               `json:"limit,omitempty" jsonschema:"list: maximum number of entries"`
@@ -166,6 +167,17 @@ func (c *Catalog) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, 
 // notInBatch are the operations that a batch cannot have.
 var notInBatch = []operation{opRead, opBatch, ""}
 
+// opSchema is the schema of an operation of a batch.
+var opSchema = mustJSON(inputSchema[fileIn]())
+
+// checkOp checks the arguments of an operation of a batch like those of a call of their own.
+func checkOp(raw json.RawMessage) error {
+	if err := toolkit.Validate(opSchema, raw); err != nil {
+		return protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
+	}
+	return nil
+}
+
 // batch runs operations one after the other. One that fails does not stop the others.
 func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
 	began := time.Now()
@@ -182,11 +194,11 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		}
 		var sub fileIn
 		r := batchResult{}
-		err := protocol.Unmarshal(raw, &sub)
+		json.Unmarshal(raw, &sub) // checked next
 		r.Op = string(sub.Op)
+		err := checkOp(raw)
 		switch {
 		case err != nil:
-			err = protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
 		case slices.Contains(notInBatch, sub.Op):
 			err = protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("a batch cannot have the operation %q", sub.Op))
 		case sub.Target != nil || sub.FileID != "":

@@ -69,14 +69,13 @@ func forwardFile[In, Out any](c *Catalog, name string, target func(In) *Target) 
 		if err == nil {
 			err = x.run(ctx, node, name, withoutTarget(in), &out)
 		}
-		return out, "", err
+		return out, summary(name, out), err
 	}
 }
 
 // grep searches in files. Without a stream, the interface collects the parts into Matches.
 func (c *Catalog) grep(ctx context.Context, x *call, in grepIn) (out grepOut, message string, err error) {
-	out, _, err = forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)(ctx, x, in)
-	return out, fmt.Sprintf("%d matches in %d files", out.Count, out.Files), err
+	return forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)(ctx, x, in)
 }
 
 // part carries out one call of a file that is read or written in parts. begun returns the file_id of
@@ -202,8 +201,8 @@ func (c *Catalog) edit(ctx context.Context, x *call, in editIn) (out editOut, me
 	if err := x.run(ctx, node, "Edit", args, &e); err != nil {
 		return out, "", inOurWords(err)
 	}
-	out = editOut{Path: e.Path, EditsApplied: e.Replacements, Total: e.Bytes, SHA256: e.SHA256, OldSize: e.OldBytes, OldSHA256: e.OldSHA256, DurationMs: milliseconds(began)}
-	return out, fmt.Sprintf("%d replaced", out.EditsApplied), nil
+	out = editOut{Path: e.Path, EditsApplied: max(len(args.Edits), 1), Total: e.Bytes, SHA256: e.SHA256, OldSize: e.OldBytes, OldSHA256: e.OldSHA256, DurationMs: milliseconds(began)}
+	return out, fmt.Sprintf("%d replaced", e.Replacements), nil
 }
 
 func (in editIn) forNode() (nodeEdit, error) {
@@ -220,10 +219,10 @@ func (in editIn) forNode() (nodeEdit, error) {
 		n.OldString, n.NewString = *in.OldString, *in.NewString
 		return n, nil
 	}
-	for i, e := range in.Edits {
+	for _, e := range in.Edits {
 		if e.ExpectedSHA256 != "" {
-			if i > 0 || n.ExpectedSHA256 != "" && n.ExpectedSHA256 != e.ExpectedSHA256 {
-				return n, protocol.NewFault(protocol.FaultInvalidArgs, "expected_sha256 is that of the file before all edits: give it once")
+			if n.ExpectedSHA256 != "" && !strings.EqualFold(n.ExpectedSHA256, e.ExpectedSHA256) {
+				return n, protocol.NewFault(protocol.FaultInvalidArgs, "expected_sha256 is that of the file before all edits, so it is the same for all of them")
 			}
 			n.ExpectedSHA256 = e.ExpectedSHA256
 		}

@@ -14,7 +14,7 @@ type (
 		FileID         string   `json:"file_id,omitempty" jsonschema:"continues a file of an earlier call"`
 		Target         *Target  `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
 		Path           string   `json:"path,omitempty" jsonschema:"absolute path on the machine; required without file_id"`
-		Mode           string   `json:"mode,omitempty" jsonschema:"octal permissions of a new file, such as 0644"`
+		Mode           string   `json:"mode,omitempty" jsonschema:"octal permissions; default 0644 for a new file"`
 		Encoding       encoding `json:"encoding,omitempty" jsonschema:"base64 (default) takes chunk_b64, utf8 takes chunk"`
 		Chunk          *string  `json:"chunk,omitempty" jsonschema:"the next part, with encoding utf8; at most 1 MiB"`
 		ChunkB64       *string  `json:"chunk_b64,omitempty" jsonschema:"the next part, with encoding base64; at most 1 MiB"`
@@ -34,7 +34,7 @@ type (
 		OldString      string `json:"old_string" jsonschema:"the exact text to replace"`
 		NewString      string `json:"new_string" jsonschema:"the replacement"`
 		ReplaceAll     bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
-		ExpectedSHA256 string `json:"expected_sha256,omitempty" jsonschema:"of the file before all edits; only in the first one"`
+		ExpectedSHA256 string `json:"expected_sha256,omitempty" jsonschema:"of the file before all edits; the same in each"`
 	}
 	listIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
@@ -55,7 +55,7 @@ type (
 	mkdirIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
 		Path      string  `json:"path" jsonschema:"absolute path of the new folder"`
-		Mode      string  `json:"mode,omitempty" jsonschema:"octal permissions, such as 0755"`
+		Mode      string  `json:"mode,omitempty" jsonschema:"octal permissions; default 0755"`
 		Recursive bool    `json:"recursive,omitempty" jsonschema:"create the folders above it too; an existing folder is no error"`
 	}
 	globIn struct {
@@ -104,7 +104,7 @@ type (
 	}
 	editOut struct {
 		Path         string `json:"path"`
-		EditsApplied int    `json:"edits_applied" jsonschema:"number of replaced occurrences"`
+		EditsApplied int    `json:"edits_applied" jsonschema:"number of edits that were made"`
 		Total        int64  `json:"total" jsonschema:"bytes of the file after the edit"`
 		SHA256       string `json:"sha256" jsonschema:"of the file after the edit"`
 		OldSize      int64  `json:"old_size" jsonschema:"bytes of the file before the edit"`

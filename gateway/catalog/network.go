@@ -113,7 +113,7 @@ func forward[Out any](c *Catalog, name string) func(context.Context, *call, targ
 		if err == nil {
 			err = x.run(ctx, node, name, none{}, &out)
 		}
-		return out, "", err
+		return out, summary(name, out), err
 	}
 }
 
@@ -163,26 +163,15 @@ func describe(n protocol.NodeInfo, version string) nodeOut {
 	if n.ConnectedAt == 0 && n.LastSeenAt == 0 && n.Host == nil {
 		return node
 	}
-	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, version), ChannelVersion: version, Platform: n.Platform}
+	platform, _, _ := strings.Cut(n.Platform, "-") // a node that says no more has linux-x64
+	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, version), ChannelVersion: version, Platform: platform}
 	if h := n.Host; h != nil {
-		node.Info.Hostname, node.Info.KernelArch = h.Hostname, h.Arch
-		name, release, _ := strings.Cut(h.OS, " ")
-		if node.Info.Platform = strings.ToLower(name); h.OS == "" {
-			node.Info.Platform = n.Platform
+		node.Info.Hostname = h.Hostname
+		if x := h.System; x != nil {
+			node.Info.Platform, node.Info.PlatformVersion, node.Info.KernelArch, node.Info.Virtualization = x.Platform, x.PlatformVersion, x.KernelArch, x.Virtualization
 		}
-		node.Info.PlatformVersion = firstNumber(release)
 	}
 	return node
-}
-
-// firstNumber returns the first word that begins with a digit: 12 of "GNU/Linux 12 (bookworm)".
-func firstNumber(text string) string {
-	for _, word := range strings.Fields(text) {
-		if word[0] >= '0' && word[0] <= '9' {
-			return word
-		}
-	}
-	return ""
 }
 
 // compareVersions compares the version of a machine with that of the gateway.
@@ -245,7 +234,7 @@ func (c *Catalog) peers(_ context.Context, x *call, in targetIn) (out peersOut, 
 		out.Peers = append(out.Peers, p)
 	}
 	out.Count, out.DurationMs = len(out.Peers), milliseconds(began)
-	return out, "", nil
+	return out, fmt.Sprintf("Machines: %d", out.Count), nil
 }
 
 type interfacesOut struct {

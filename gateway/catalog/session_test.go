@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -14,10 +15,10 @@ import (
 func TestCommandIsStartedAndContinued(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return succeed(`{"command_id":"cmd","state":"running","output":"$ ","duration_ms":1}`), nil
+		return succeed(`{"command_id":"cmd","state":"running","output":"$ ","duration_ms":1,"dropped_bytes":3}`), nil
 	}
 	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
-		return json.RawMessage(`{"command_id":"cmd","state":"exited","exit_code":0,"output":"bye","duration_ms":1}`), nil
+		return json.RawMessage(`{"command_id":"cmd","state":"exited","exit_code":0,"output":"bye","duration_ms":1,"dropped_bytes":2}`), nil
 	}
 	start := `{"session":{"network_name":"home","node_name":"Laptop","command":"bash","workdir":"/tmp","username":"ann","env":{"B":"it's","A":"1"}},"idle_timeout":2}`
 	got := b.must(app("a"), "command", start)
@@ -44,16 +45,34 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 		t.Errorf("called %s", c.Args)
 	}
 	got = b.must(app("a"), "command", `{"command_id":"cmd","input":"x","signal":"SIGTERM"}`)
-	if !strings.Contains(got, `"output":"$ bye"`) {
+	if !strings.Contains(got, `"output":"$ bye"`) || !strings.Contains(got, `"dropped_bytes":5`) {
 		t.Errorf("input and signal: %s", got)
 	}
 	b.must(app("a"), "command", `{"session":{"node_name":"Laptop","command":"cat"},"input":"x"}`)
 	if n := len(b.calls); string(b.calls[n-2].Args) != `{"command":"cat","idle_timeout":0}` || string(b.calls[n-1].Args) != `{"command_id":"cmd","command":"x"}` {
 		t.Errorf("called %s, %s", b.calls[n-2].Args, b.calls[n-1].Args)
 	}
-	b.must(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"it's"}}}`)
-	if c := b.last(); string(c.Args) != `{"command":"$env:A = 'it''s'; dir"}` {
-		t.Errorf("called %s", c.Args)
+	for session, want := range map[string]string{
+		`"command":"dir","env":{"B":"x y","A":"it's"}`:            `{"command":"set \"A=it's\"&& set \"B=x y\"&& dir"}`,
+		`"command":"dir","shell":"powershell","env":{"A":"it's"}`: `{"command":"$env:A = 'it''s'; dir","shell":"powershell"}`,
+	} {
+		b.must(app("a"), "command", `{"session":{"node_id":"pc",`+session+`}}`)
+		if c := b.last(); string(c.Args) != want {
+			t.Errorf("called %s, want %s", c.Args, want)
+		}
+	}
+	for _, value := range []string{"%PATH%", `\"`, `\n`} {
+		b.fails(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"`+value+`"}}}`, protocol.FaultInvalidArgs, "cannot set A")
+	}
+}
+
+func TestMessageSaysHowACommandEnded(t *testing.T) {
+	b := newBench(t)
+	for result, want := range map[string]string{`{"command_id":"c","state":"running"}`: "Still running", `{"command_id":"c","state":"exited","exit_code":3}`: "Exited with code 3"} {
+		b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(result), nil }
+		if r, err := b.call(me, "command", `{"session":{"node_id":"nas","command":"ls"}}`); err != nil || r.Message != want {
+			t.Errorf("got %q, %v, want %q", r.Message, err, want)
+		}
 	}
 }
 
@@ -121,16 +140,49 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	}
 }
 
+func TestSessionOnAMachineThatIsGoneIsRetryable(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return succeed(`{"command_id":"cmd","file_id":"file","state":"running"}`), nil
+	}
+	b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return nil, protocol.ErrUnavailable }
+	b.must(me, "command", `{"session":{"node_id":"nas","command":"bash"}}`)
+	b.must(me, "fs_read", statArgs)
+	for tool, args := range map[string]string{"command": `{"command_id":"cmd"}`, "fs_read": `{"file_id":"file"}`} {
+		if f := b.fails(me, tool, args, protocol.FaultTargetUnreachable, ""); !f.Retryable {
+			t.Errorf("%s: not retryable", tool)
+		}
+	}
+}
+
 func TestWrongCommandsSayWhatToDo(t *testing.T) {
 	b := newBench(t)
 	for args, text := range map[string]string{
 		`{}`: "session is required", `{"command_id":"x","session":{"node_id":"nas","command":"ls"}}`: "not both", `{"session":{"node_id":"nas","command":"ls"},"signal":"SIGINT"}`: "command_id",
-		`{"session":{"node_id":"nas","command":"ls"},"idle_timeout":601}`: "0 to 600", `{"session":{"node_id":"nas","command":"ls"},"input":"\\q"}`: "escape",
-		`{"session":{"node_id":"nas","command":"ls","env":{"A B":"x"}}}`: "not the name of a variable", `{"session":{"node_id":"nas","command":"ls","env":{"A":"\u0000"}}}`: "zero byte",
+		`{"session":{"node_id":"nas","command":"ls"},"idle_timeout":601}`: "0 to 600", `{"session":{"node_id":"nas","command":"ls"},"idle_timeout":-1}`: "0 to 600", `{"session":{"node_id":"nas","command":"ls"},"input":"\\q"}`: "escape",
+		`{"session":{"node_id":"nas","command":"ls","env":{"A B":"x"}}}`: "not the name of a variable", `{"session":{"node_id":"nas","command":"ls","env":{"A":"\u0000"}}}`: "cannot set A",
 		`{"session":{"node_id":"nas","command":"ls","shell":"fish"}}`: "shell", `{"command_id":"x","signal":"SIGSTOP"}`: "signal", `{"session":{"node_id":"nas"}}`: "command",
 	} {
 		b.fails(me, "command", args, protocol.FaultInvalidArgs, text)
 	}
+}
+
+func TestSessionInUseIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.Close()
+		b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+			return succeed(`{"command_id":"cmd","state":"running"}`), nil
+		}
+		b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return json.RawMessage(`{"state":"running"}`), nil }
+		start := `{"session":{"node_id":"nas","command":"bash"}}`
+		b.must(me, "command", start)
+		for range 3 {
+			time.Sleep(keepSession - time.Minute)
+			b.must(me, "command", `{"command_id":"cmd"}`)
+			b.sessions.add("other", session{}) // which forgets old ones
+		}
+	})
 }
 
 func TestOldSessionsAreForgotten(t *testing.T) {

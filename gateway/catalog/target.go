@@ -95,7 +95,11 @@ func (c *call) progress(p protocol.ToolProgress) {
 // began it: nobody is asked, and it has no entry in the journal.
 func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, args, out any) error {
 	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: name, Args: encode(args), Direct: c.principal.Kind == auth.KindOwner}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.catalog.o.Config().Timeouts.Tool)*time.Millisecond)
+	limit := time.Duration(c.catalog.o.Config().Timeouts.Tool) * time.Millisecond
+	if name == commandTool {
+		limit = max(limit, protocol.CommandTime(inv.Args))
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	raw, err := c.catalog.o.Machines.Call(ctx, node, inv, nil)
 	if err != nil {

@@ -41,6 +41,13 @@ func hostOf(id protocol.NodeID, reported *protocol.HostInfo) (*protocol.HostInfo
 	for _, s := range []*string{&h.Hostname, &h.OS, &h.Arch, &h.Address, &h.User, &h.Sandbox} {
 		*s = line(*s)
 	}
+	if reported.System != nil {
+		x := *reported.System
+		for _, s := range []*string{&x.Platform, &x.PlatformVersion, &x.KernelArch, &x.Virtualization} {
+			*s = line(*s)
+		}
+		h.System = &x
+	}
 	if reported.Enforcement == nil {
 		return &h, nil
 	}

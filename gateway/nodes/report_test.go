@@ -18,14 +18,15 @@ func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
 	p.Client.Platform, p.Client.Version = trick, strings.Repeat("ä", 5000)
 	p.Host = &protocol.HostInfo{
 		OS: trick, Hostname: trick, Sandbox: trick, Workspace: "/srv/a\u202eb", Folders: []protocol.Folder{{Path: "/srv/\tx"}},
+		System:      &protocol.HostSystem{Platform: trick, PlatformVersion: trick, KernelArch: trick, Virtualization: trick},
 		Enforcement: &protocol.Enforcement{Summary: trick, Warnings: []string{trick}, Checks: []protocol.EnforcedCheck{{ID: "fs.write", Why: trick, Fix: trick}}},
 	}
 	if _, err := h.Attach(t.Context(), p, Entry{}, newLink()); err != nil {
 		t.Fatal(err)
 	}
 	n, _ := h.Node("n")
-	e := n.Host.Enforcement
-	for _, s := range []string{n.Platform, n.Host.OS, n.Host.Hostname, n.Host.Sandbox, e.Summary, e.Warnings[0], e.Checks[0].Why, e.Checks[0].Fix} {
+	e, x := n.Host.Enforcement, n.Host.System
+	for _, s := range []string{x.Platform, x.PlatformVersion, x.KernelArch, x.Virtualization, n.Platform, n.Host.OS, n.Host.Hostname, n.Host.Sandbox, e.Summary, e.Warnings[0], e.Checks[0].Why, e.Checks[0].Fix} {
 		if s != "Debian sandbox: enforced gnihton[2J" {
 			t.Errorf("%q", s)
 		}

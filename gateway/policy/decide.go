@@ -250,6 +250,7 @@ func (q Request) Call() Call {
 	// A value of the wrong type must not hide the other one, so each is read separately.
 	var command struct {
 		Text string `json:"command"`
+		User string `json:"username"` // of the tool command
 	}
 	var file struct {
 		Path string `json:"path"`
@@ -257,6 +258,9 @@ func (q Request) Call() Call {
 	switch {
 	case q.Effect == protocol.EffectExec && json.Unmarshal(q.Args, &command) == nil:
 		c.Command = command.Text
+		if q.Host == nil || command.User != q.Host.User {
+			c.User = command.User
+		}
 	case q.Effect == protocol.EffectWrite && json.Unmarshal(q.Args, &file) == nil:
 		c.Named = file.Path
 	}

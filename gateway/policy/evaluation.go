@@ -53,6 +53,9 @@ func (s *Set) Decide(c Call) Decision {
 	m := &matcher{Set: s, call: &c, resolver: newPathResolver(&c), now: c.Now}
 	ev := &evaluation{matcher: m, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
 	ev.risks = &risks{ev: ev}
+	if c.User != "" {
+		ev.addPart(Part{Kind: "call", Text: c.User, Verdict: Ask, Floor: true, Reason: "Runs as another user (" + shorten(c.User) + ")", byRule: true})
+	}
 	switch {
 	case c.Server:
 		ev.decideServer()

@@ -1,6 +1,11 @@
 package policy
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
 
 // TestFloorSeesWhatRemovesARoot tries ways to write a command that removes a root, or runs as
 // another user, with a rule that allows everything.
@@ -43,6 +48,25 @@ func TestPatternsBelowARootAreNotTheFloors(t *testing.T) {
 	} {
 		if got := set.Decide(corpusCall("bash", command)); got.Floor {
 			t.Errorf("%q: got the floor (%s), want it left to the rules", command, got.Reason)
+		}
+	}
+}
+
+// TestAnotherUserIsAlwaysAskedAbout gives the command of a program a user, where everything is allowed.
+func TestAnotherUserIsAlwaysAskedAbout(t *testing.T) {
+	t.Parallel()
+	set := must(t, `{"default":"allow","rules":[]}`)
+	for user, asks := range map[string]bool{"": false, "me": false, "postgres": true} {
+		args, err := json.Marshal(map[string]string{"command": "ls", "username": user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Policy{Rules: set}.Decide(Request{
+			Tool: "pc__Bash", Node: "pc", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Host: &protocol.HostInfo{User: "me", Workspace: corpusCwd, Home: corpusHome},
+			Preview: &protocol.CallPreview{Folder: corpusCwd, Shell: "/bin/sh"},
+		})
+		if (d.Verdict == Ask) != asks || d.Floor != asks || asks && (d.Reason != "Runs as another user (postgres)" || len(d.Offers) > 0) {
+			t.Errorf("%q: got %+v", user, d)
 		}
 	}
 }

@@ -117,6 +117,7 @@ type Call struct {
 	Root    string // the workspace's folder; "" means Cwd
 	Home    string // home folder of the user that runs the call; "" means unknown
 	Shell   string // name or path of the shell that will run Command; "" means bash
+	User    string // the user that runs Command instead of the machine's own; "" for that one
 	Command string
 	Args    json.RawMessage
 	Paths   []string // files that a file tool accesses

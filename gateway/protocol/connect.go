@@ -112,6 +112,18 @@ type HostInfo struct {
 	Words []string `json:"words,omitempty"`
 	// Enforcement has the details of Sandbox.
 	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	// System describes the machine to programs.
+	System *HostSystem `json:"system,omitempty"`
+}
+
+// HostSystem describes a machine to programs. Every field may be empty.
+type HostSystem struct {
+	Platform        string `json:"platform,omitempty"` // the distribution, such as "debian"; "darwin" or "windows"
+	PlatformVersion string `json:"platformVersion,omitempty"`
+	KernelArch      string `json:"kernelArch,omitempty"` // as the kernel calls it, such as "x86_64"
+	// Virtualization is the system and the role, such as "docker/guest" or "kvm/host"; empty for a
+	// real machine.
+	Virtualization string `json:"virtualization,omitempty"`
 }
 
 // Alias is another name for a folder. Path is, or leads through, a symbolic link; Folder is the

@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"encoding/json"
+	"time"
+)
+
 // actsAs maps each tool that nodes offer to programs only to the tool that the agent has for the
 // same purpose. The rules of that tool apply to it, so that a rule about a file or a command holds
 // however it is reached. Tools mapped to "" read facts about the machine.
@@ -23,4 +28,21 @@ func ActsAs(bare string) string {
 		return as
 	}
 	return bare
+}
+
+// CommandTool is the tool of nodes that runs commands for programs.
+const CommandTool = "command"
+
+// MaxCommandWait is how long a call of CommandTool waits for a command that keeps printing, unless
+// its idle_timeout is longer.
+const MaxCommandWait = 2 * time.Minute
+
+// CommandTime returns how long a call of CommandTool can take. The node ends it before.
+func CommandTime(args json.RawMessage) time.Duration {
+	var in struct {
+		IdleTimeout float64 `json:"idle_timeout"` // in seconds
+	}
+	const most = 3600             // more than a node takes
+	_ = json.Unmarshal(args, &in) // the node refuses invalid arguments
+	return max(time.Duration(min(in.IdleTimeout, most)*float64(time.Second)), MaxCommandWait) + 30*time.Second
 }

@@ -148,6 +148,9 @@ func (p *Pipeline) timeLimit(spec protocol.ToolSpec, raw json.RawMessage) time.D
 	if spec.Server != "" {
 		return limit // an argument called timeout means what its server wants
 	}
+	if spec.Name == protocol.CommandTool {
+		return max(limit, protocol.CommandTime(raw))
+	}
 	var args struct {
 		Timeout *float64 `json:"timeout"`
 	}

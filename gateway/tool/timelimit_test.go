@@ -24,6 +24,13 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 			}
 		})
 	}
+	a.target.Spec.Name = protocol.CommandTool
+	for args, least := range map[string]time.Duration{`{}`: 2 * time.Minute, `{"idle_timeout":600}`: 10 * time.Minute, `{"idle_timeout":"x"}`: 2 * time.Minute} {
+		if got := a.timeLimit(a.target.Spec, json.RawMessage(args)); got <= least || got > least+time.Minute {
+			t.Errorf("a command with %s: %s, want more than %s", args, got, least)
+		}
+	}
+	a.target.Spec.Name = ""
 	a.target.Spec.Effect, a.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
 	if got := a.timeLimit(a.target.Spec, a.call.Args); got != noLimit {
 		t.Errorf("a command without a time limit ends after %s", got)

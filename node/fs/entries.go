@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -302,15 +303,27 @@ func (f *files) mkdir(_ context.Context, _ access.Call, in mkdirIn) (out doneOut
 	if !in.Recursive {
 		_, err = workspace.Entries{Root: f.Root}.Mkdir(p)
 	}
-	if err == nil && (in.Recursive || mode != 0) {
+	if err == nil {
 		var h workspace.OpenFolder
 		if h, err = f.OpenFolderForWriting(p, in.Recursive); err == nil {
-			if mode != 0 && before != nil { // an existing folder keeps its permissions
-				err = h.Root.Chmod(".", mode)
+			if before != nil { // an existing folder keeps its permissions
+				err = setMode(h.Root, mode)
 			}
 			h.Root.Close()
 		}
 	}
 	out.Duration = since(began)
 	return out, at(p, "create", err)
+}
+
+// setMode sets the permissions of a new folder; 0 are those of newFolderMode.
+func setMode(dir *os.Root, mode iofs.FileMode) error {
+	if mode != 0 {
+		return dir.Chmod(".", mode)
+	}
+	info, err := dir.Stat(".")
+	if err != nil || info.Mode().Perm()&^newFolderMode == 0 {
+		return err
+	}
+	return dir.Chmod(".", info.Mode()&^(0o777&^newFolderMode))
 }

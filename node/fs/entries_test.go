@@ -56,6 +56,18 @@ func TestFolderIsListed(t *testing.T) {
 	fault(b, "fs_list", tooltest.Args{"path": in(b, "b.txt")}, protocol.FaultInvalidArgs, "")
 }
 
+func TestListingHasTheDefaultLimit(t *testing.T) {
+	b := newBench(t)
+	for i := range defaultEntries + 1 {
+		if err := os.Mkdir(in(b, fmt.Sprint(i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := tooltest.Must[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir()}); out.Count != 10_000 || !out.Truncated {
+		t.Errorf("got %d entries, truncated %v", out.Count, out.Truncated)
+	}
+}
+
 func TestLinkIsDescribedAndNotFollowed(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", "hello")
@@ -113,6 +125,11 @@ func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", path, got, want)
 		}
 	}
+	for in, want := range map[removeIn]bool{{Path: "/etc/hosts"}: true, {Path: "/etc", Recursive: true, Force: true}: true, {Path: "/etc/x/..", Recursive: true}: false, {Path: "/a/b/c", Recursive: true}: true} {
+		if err := in.checkDepth(); (err == nil) != want {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
 	b := newBench(t)
 	if runtime.GOOS == "windows" {
 		return
@@ -158,6 +175,7 @@ func server(t *testing.T) string {
 	mux.HandleFunc("/host", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) })
 	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/hello", http.StatusFound) })
 	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
+	mux.HandleFunc("/gone", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusGone) })
 	mux.HandleFunc("/private", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) })
 	mux.HandleFunc("/short", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "10")
@@ -172,7 +190,7 @@ func server(t *testing.T) string {
 func TestFileIsDownloaded(t *testing.T) {
 	b, url := newBench(t), server(t)
 	path := in(b, "new/a")
-	out := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/moved", "expected_sha256": sumOfHello, "mode": "0600"})
+	out := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/moved", "expected_sha256": strings.ToUpper(sumOfHello), "mode": "0600"})
 	if out.Total != 5 || out.SHA256 != sumOfHello || content(t, path) != "hello" || out.Path != path {
 		t.Errorf("got %+v", out)
 	}
@@ -199,6 +217,7 @@ func TestFailedDownloadLeavesTheOldFile(t *testing.T) {
 		{tooltest.Args{"url": url + "/hello", "fetch_max_bytes": maxFetch + 1}, protocol.FaultInvalidArgs, fmt.Sprint(maxFetch)},
 		{tooltest.Args{"url": url + "/hello", "mode": "x"}, protocol.FaultInvalidArgs, "octal"},
 		{tooltest.Args{"url": url + "/none"}, protocol.FaultNotFound, "404"},
+		{tooltest.Args{"url": url + "/gone"}, protocol.FaultNotFound, "410"},
 		{tooltest.Args{"url": url + "/private"}, protocol.FaultPermissionDenied, "403"},
 		{tooltest.Args{"url": url + "/loop"}, protocol.FaultTargetUnreachable, "5 redirects"},
 		{tooltest.Args{"url": url + "/short"}, protocol.FaultInternal, "broke off"},

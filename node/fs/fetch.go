@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"strings"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -90,9 +91,9 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 		return out, err
 	}
 	defer body.Close()
-	w, err := f.Replace(p, call.ExpectedSHA256)
+	w, err := f.replace(p, call.ExpectedSHA256)
 	if err != nil {
-		return out, at(p, "write", err)
+		return out, err
 	}
 	defer w.Abort()
 	limit := in.FetchMaxBytes
@@ -107,7 +108,7 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 		return out, protocol.NewFault(protocol.FaultInternal, "The download broke off: "+workspace.Cause(err).Error()+". Nothing was written.")
 	case n > limit:
 		return out, protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("The file has more than %d bytes. Nothing was written. Set fetch_max_bytes to allow more.", limit))
-	case in.ExpectedSHA256 != "" && in.ExpectedSHA256 != w.Sum():
+	case in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, w.Sum()):
 		f := protocol.NewFault(protocol.FaultFailedPrecondition, "The file has the SHA-256 "+w.Sum()+", which is not the expected one. Nothing was written.")
 		return out, f.With(map[string]string{"observed_sha256": w.Sum()})
 	}

@@ -152,6 +152,12 @@ func at(p workspace.Path, doing string, err error) error {
 	return protocol.NewFault(f.Code, "Failed to "+doing+" '"+p.String()+"': "+workspace.Cause(err).Error())
 }
 
+// Permissions of new files and folders without a mode, from which the system's umask takes more.
+const (
+	newFileMode   iofs.FileMode = 0o644
+	newFolderMode iofs.FileMode = 0o755
+)
+
 // parseMode reads octal permissions; empty is 0.
 func parseMode(text string) (iofs.FileMode, error) {
 	if text == "" {

@@ -2,12 +2,15 @@ package fs
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/peer/toolkit"
@@ -63,6 +66,11 @@ func content(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+func fileSum(t testing.TB, path string) string {
+	sum := sha256.Sum256([]byte(content(t, path)))
+	return hex.EncodeToString(sum[:])
 }
 
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
@@ -130,6 +138,9 @@ func TestPreviewBindsAWriteToTheFileThatThePersonSaw(t *testing.T) {
 	}
 	if content(t, path) != "three\n" {
 		t.Error("the changed file was replaced")
+	}
+	if p := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "expected_sha256": strings.ToUpper(fileSum(t, path))}); p.Problem != "" {
+		t.Errorf("with the checksum in capitals: %s", p.Problem)
 	}
 	missing := tooltest.Preview(b, "fs_write", tooltest.Args{"path": in(b, "new"), "encoding": "utf8", "chunk": "x", "done": true})
 	if !missing.NewFile || missing.FileSHA256 != workspace.Absent || missing.Problem != "" || missing.Added != 1 {
@@ -207,6 +218,31 @@ func TestOpenFilesExpire(t *testing.T) {
 	}
 }
 
+func TestOpenFileInUseDoesNotExpire(t *testing.T) {
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	synctest.Test(t, func(t *testing.T) {
+		f := &files{Scope: access.Scope{Root: ws}}
+		f.transfers.open, f.transfers.idle = make(map[string]*transfer), idle
+		out, err := f.write(t.Context(), access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new")})
+		for range 3 {
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(idle - time.Minute)
+			_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID})
+		}
+		time.Sleep(idle + time.Minute)
+		_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID})
+		if e, _ := errors.AsType[*protocol.Fault](err); e == nil || e.Code != protocol.FaultNotFound {
+			t.Errorf("unused for longer: %v", err)
+		}
+	})
+}
+
 func TestOpenFilesAreLimited(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", strings.Repeat("x", 10))
@@ -219,6 +255,23 @@ func TestOpenFilesAreLimited(t *testing.T) {
 	fault(b, "fs_write", tooltest.Args{"path": in(b, "new")}, protocol.FaultResourceExhausted, "64 files")
 	if list, _ := os.ReadDir(b.WS.Dir()); len(list) != 1 {
 		t.Errorf("left behind: %v", list)
+	}
+}
+
+func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	tooltest.Documented(t, "a `chunk` of at most %d MiB (%d KiB by default)", maxPart>>20, defaultPart>>10)
+	tooltest.Documented(t, "nobody continues for %.0f minutes is closed; at most %d are open on a machine", idle.Minutes(), maxOpen)
+	tooltest.Documented(t, "get %04o, new folders %04o", newFileMode, newFolderMode)
+	tooltest.Documented(t, "stays for %.0f days", workspace.TrashAge.Hours()/24)
+	tooltest.Documented(t, "fewer than %s segments needs `force`", []string{2: "two", 3: "three", 4: "four"}[minDepth])
+	tooltest.Documented(t, "returns at most %s entries (`limit`, up to %s)", tooltest.Grouped(defaultEntries), tooltest.Grouped(maxEntries))
+	tooltest.Documented(t, "(%d MiB by default, at most %d GiB, within %.0f minutes)", defaultFetch>>20, maxFetch>>30, downloadLimit.Minutes())
+	b := newBench(t)
+	path := b.File("a", strings.Repeat("x", maxPart+1))
+	for most, want := range map[int]int{0: 262_144, maxPart: 1_048_576} {
+		if out := read(b, tooltest.Args{"path": path, "max_bytes": most}); out.Size != want {
+			t.Errorf("max_bytes %d: got %d bytes, want %d", most, out.Size, want)
+		}
 	}
 }
 

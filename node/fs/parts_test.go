@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/tooltest"
@@ -101,6 +102,8 @@ func TestWrongReadsSayWhatToDo(t *testing.T) {
 		{tooltest.Args{"path": b.WS.Dir()}, protocol.FaultInvalidArgs, "it is a directory"},
 		{tooltest.Args{"file_id": "file_none"}, protocol.FaultNotFound, "Begin again"},
 		{tooltest.Args{"file_id": open, "path": path}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "offset": 1}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "encoding": "utf8"}, protocol.FaultInvalidArgs, "leave path"},
 		{tooltest.Args{"file_id": writing}, protocol.FaultInvalidArgs, "being written"},
 	} {
 		fault(b, "fs_read", c.args, c.code, c.text)
@@ -110,16 +113,25 @@ func TestWrongReadsSayWhatToDo(t *testing.T) {
 
 func TestFileThatChangesWhileItIsReadIsNotMixed(t *testing.T) {
 	b := newBench(t)
-	path := b.File("a", "hello world")
-	out := read(b, tooltest.Args{"path": path, "max_bytes": 5})
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
+	for name, change := range map[string]struct {
+		text string
+		when time.Time
+	}{"longer, at the same time": {"hello world!", time.Unix(1e9, 0)}, "as long, later": {"HELLO WORLD", time.Unix(2e9, 0)}} {
+		path := b.File("a", "hello world")
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil {
+			t.Fatal(err)
+		}
+		out := read(b, tooltest.Args{"path": path, "max_bytes": 5})
+		b.File("a", change.text) // the same file, with other content
+		if err := os.Chtimes(path, time.Time{}, change.when); err != nil {
+			t.Fatal(err)
+		}
+		fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultFailedPrecondition, "changed while it was read")
+		fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultNotFound, "")
+		if t.Failed() {
+			t.Fatal(name)
+		}
 	}
-	f.WriteString("!")
-	f.Close()
-	fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultFailedPrecondition, "changed while it was read")
-	fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultNotFound, "")
 }
 
 func TestFileIsWrittenInPartsAndReplacedAtTheEnd(t *testing.T) {
@@ -165,6 +177,9 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 		{tooltest.Args{"path": filepath.Join(path, "below"), "chunk_b64": "eA==", "done": true}, protocol.FaultInvalidArgs, ""},
 		{tooltest.Args{"path": b.WS.Dir(), "chunk_b64": "eA==", "done": true}, protocol.FaultInvalidArgs, "it is a directory"},
 		{tooltest.Args{"file_id": open, "path": path}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "mode": "0600"}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "encoding": "utf8"}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "expected_sha256": sumOfHello}, protocol.FaultInvalidArgs, "leave path"},
 		{tooltest.Args{"file_id": open, "chunk": "x"}, protocol.FaultInvalidArgs, "chunk_b64"},
 	} {
 		fault(b, "fs_write", c.args, c.code, c.text)
@@ -188,7 +203,7 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 func TestExpectedChecksumHoldsUntilTheEnd(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", "hello")
-	open := write(b, tooltest.Args{"path": path, "chunk_b64": b64("x"), "expected_sha256": sumOfHello})
+	open := write(b, tooltest.Args{"path": path, "chunk_b64": b64("x"), "expected_sha256": strings.ToUpper(sumOfHello)})
 	b.File("a", "changed meanwhile")
 	fault(b, "fs_write", tooltest.Args{"file_id": open.FileID, "done": true}, protocol.FaultFailedPrecondition, "changed")
 	if content(t, path) != "changed meanwhile" {

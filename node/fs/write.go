@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -40,7 +41,7 @@ type writeOut struct {
 type writer struct {
 	at       workspace.Path
 	encoding string
-	mode     iofs.FileMode // 0: as the old file, or as the system gives to new ones
+	mode     iofs.FileMode // 0: as the old file, or newFileMode
 	new      *workspace.Replacement
 }
 
@@ -98,7 +99,7 @@ func previewWrite(f *files, in writeIn) protocol.CallPreview {
 		if err == nil {
 			data, err = in.data(coding)
 		}
-		if err == nil && in.ExpectedSHA256 != "" && in.ExpectedSHA256 != p.FileSHA256 {
+		if err == nil && in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, p.FileSHA256) {
 			err = changedFault(at, p.FileSHA256)
 		}
 		if err != nil {
@@ -204,6 +205,17 @@ func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
 	return err
 }
 
+// replace begins to replace or create a file; see workspace.Root.Replace.
+func (f *files) replace(p workspace.Path, expect string) (*workspace.Replacement, error) {
+	w, err := f.Replace(p, expect)
+	if err == nil {
+		if err = w.Restrict(newFileMode); err != nil {
+			w.Abort()
+		}
+	}
+	return w, at(p, "write", err)
+}
+
 func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, error) {
 	coding, err := in.coding()
 	if err != nil {
@@ -223,7 +235,7 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 		if err != nil {
 			return nil, "", at(p, "write", err)
 		}
-		if sum != in.ExpectedSHA256 {
+		if !strings.EqualFold(sum, in.ExpectedSHA256) {
 			return nil, "", changedFault(p, sum)
 		}
 		if expect == "" {
@@ -231,8 +243,8 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 		}
 	}
 	w := &writer{at: p, encoding: coding, mode: mode}
-	if w.new, err = f.Replace(p, expect); err != nil {
-		return nil, "", at(p, "write", err)
+	if w.new, err = f.replace(p, expect); err != nil {
+		return nil, "", err
 	}
 	x := &transfer{writer: w}
 	id, err := f.transfers.begin(x)

@@ -1,11 +1,19 @@
 package netinfo
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+)
+
+// Names of the ways by which routes were made: the values of NL_ROUTE_ORIGIN, and where those say
+// nothing, of NL_ROUTE_PROTOCOL (nldef.h).
+var (
+	origins   = map[uint32]string{2: "dhcp", 3: "ra"}
+	protocols = map[uint32]string{2: "kernel", 3: "static", 4: "redirect", 13: "ospf", 14: "bgp"}
 )
 
 // routes reads the routing tables of both families.
@@ -22,6 +30,7 @@ func routes() ([]Route, error) {
 			continue
 		}
 		x := Route{Family: ip4, Destination: destination(netip.PrefixFrom(dst, int(r.DestinationPrefix.PrefixLength))), Metric: int(r.Metric), Scope: "link"}
+		x.Protocol = cmp.Or(origins[r.Origin], protocols[r.Protocol])
 		if dst.Is6() {
 			x.Family = ip6
 		}

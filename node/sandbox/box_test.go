@@ -27,6 +27,7 @@ func TestSpecsThatMeanNothingAreRefused(t *testing.T) {
 		"relative folder":  {Argv: []string{exe}, Dir: "x"},
 		"unknown mode":     {Argv: []string{exe}, Dir: dir, Profile: sandbox.Profile{Mode: "none"}},
 		"unknown network":  {Argv: []string{exe}, Dir: dir, Profile: sandbox.Profile{Network: "ask"}},
+		"another user":     {Argv: []string{exe}, Dir: dir, User: &sandbox.User{UID: 1, GID: 1}},
 		"relative grant":   {Argv: []string{exe}, Dir: dir, Profile: sandbox.Profile{Write: []string{"x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,11 +23,18 @@ type group struct {
 }
 
 func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: s.PTY}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: s.PTY, Credential: s.User.credential()}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	return &group{cmd: cmd, seen: map[int]bool{}}, nil
+}
+
+func (u *User) credential() *syscall.Credential {
+	if u == nil {
+		return nil
+	}
+	return &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 }
 
 func (g *group) wait() (Exit, error) {

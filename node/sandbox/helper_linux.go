@@ -55,7 +55,7 @@ func startHelper(set supervisor.Settings) (*supervisor.Helper, error) {
 
 func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	p := newProcess()
-	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
+	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY, Credential: s.User.credential()}
 	if s.Profile.isContained() {
 		o.Env = unset(s.Env, sockets...)
 		o.Permissions = bounds(s.Profile)

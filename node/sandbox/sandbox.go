@@ -66,6 +66,14 @@ type Spec struct {
 	PTY bool
 	// Console is, on Windows, the command's terminal instead of the files.
 	Console Console
+	// User, on Unix and in a program of root, runs a command that is not contained as another user.
+	User *User
+}
+
+// User is a user of the system and its groups.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32
 }
 
 // Options configure New.
@@ -167,6 +175,8 @@ func checkSpec(s Spec) error {
 		return fmt.Errorf("sandbox: unknown mode %q", p.Mode)
 	case p.Network != NetBlocked && p.Network != NetAllowed:
 		return fmt.Errorf("sandbox: unknown network %q", p.Network)
+	case s.User != nil && p.isContained():
+		return errors.New("sandbox: a contained command cannot run as another user")
 	case p.Workspace != "" && !filepath.IsAbs(p.Workspace):
 		return errors.New("sandbox: the workspace must be an absolute path")
 	}

@@ -82,6 +82,28 @@ func TestMatchesAreSentInParts(t *testing.T) {
 	}
 }
 
+func TestStreamLeavesOutWhatItShould(t *testing.T) {
+	b := streamBench(t)
+	for _, name := range []string{"a", ".hidden", "ignored", "id_rsa"} {
+		b.File(name, "needle\n")
+	}
+	b.File(".ignore", "ignored\n")
+	for _, c := range []struct {
+		args tooltest.Args
+		want string
+	}{{tooltest.Args{}, ".hidden a ignored"}, {tooltest.Args{"hidden": false}, "a ignored"}, {tooltest.Args{"ignored": false}, ".hidden a"}} {
+		c.args["path"], c.args["pattern"] = b.WS.Dir(), "needle"
+		out, found, _ := streamed(b, c.args)
+		var names []string
+		for _, m := range found {
+			names = append(names, filepath.Base(m.Path))
+		}
+		if got := strings.Join(names, " "); got != c.want || !slices.Equal(out.LeftOut, []string{filepath.Join(b.WS.Dir(), "id_rsa")}) {
+			t.Errorf("%v: got %s, left out %v, want %s", c.args, got, out.LeftOut, c.want)
+		}
+	}
+}
+
 func TestWrongSearchesSayWhatToDo(t *testing.T) {
 	b := streamBench(t)
 	dir := b.WS.Dir()
@@ -105,6 +127,11 @@ func TestWrongSearchesSayWhatToDo(t *testing.T) {
 			t.Errorf("%v: got %v, want %s %q", c.args, err, c.code, c.text)
 		}
 	}
+}
+
+func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	tooltest.Documented(t, "`fs_glob` returns the newest %s files", tooltest.Grouped(maxGlob))
+	tooltest.Documented(t, "ends at `max_matches` (%s, up to %s) and shows at most %d lines", tooltest.Grouped(defaultStream), tooltest.Grouped(maxStream), maxContext)
 }
 
 func TestSearchEndsWhenNobodyReadsIt(t *testing.T) {

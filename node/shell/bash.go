@@ -97,7 +97,7 @@ func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 			return runBash(ctx, ws, jobs, call, in)
 		})
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in bashIn) (protocol.CallPreview, error) {
-		return previewBash(ws, jobs, in), nil
+		return previewBash(ws, jobs, in, Path()), nil
 	})
 }
 
@@ -165,7 +165,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, toolkit.Failf("cancelled before it started")
 	}
-	if err := jobs.checkNetwork(in, call.Network); err != nil {
+	if err := jobs.checkNetwork(in, Path(), call.Network); err != nil {
 		return bashOut{}, err
 	}
 	j, err := jobs.start(ctx, startRequest{

@@ -14,11 +14,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview {
+// previewBash describes a command that a shell runs.
+func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn, shell string) protocol.CallPreview {
 	plan, err := planBash(ws, in)
-	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: Path(), Network: in.Network}
+	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: shell, Network: in.Network}
 	if err == nil {
-		err = jobs.checkNetwork(in, true) // everything else needs the person's approval
+		err = jobs.checkNetwork(in, shell, true) // everything else needs the person's approval
 	}
 	if err != nil {
 		preview.Problem = err.Error()
@@ -106,14 +107,14 @@ func lookPath(name, dir string) string {
 // checkNetwork checks whether a command may use the network it requests; granted says that the
 // person allowed it for this call. Where the system cannot block the network, a command that
 // appears to use it without requesting it is refused.
-func (t *Jobs) checkNetwork(in bashIn, granted bool) error {
+func (t *Jobs) checkNetwork(in bashIn, shell string, granted bool) error {
 	switch {
 	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
 		return nil
 	case !in.Network && t.opts.Box.Report().BlocksNetwork():
 		return nil
 	case !in.Network:
-		return checkNetworkWords(Path(), in.Command)
+		return checkNetworkWords(shell, in.Command)
 	case !t.opts.AskNetwork:
 		return toolkit.Failf("The network is blocked for commands on this machine. The person can start its node with --network ask or --network allowed.")
 	case !granted:

@@ -94,6 +94,8 @@ func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code !
 
 type startRequest struct {
 	command, dir string
+	shell        string        // path of the shell that runs it; empty for Path
+	account      *account      // the user that runs it; nil for the node's own
 	timeout      time.Duration // 0: unlimited
 	tty          bool
 	call         protocol.CallID
@@ -128,6 +130,9 @@ func (t *Jobs) startJob(o startRequest, canBackground bool) (*job, error) {
 	s, err := openStreams(canBackground, o.tty)
 	if err != nil {
 		return nil, toolkit.Failf("Failed to execute: %w", err)
+	}
+	if o.tty && o.account != nil {
+		s.childIn.Chown(int(o.account.UID), -1) // programs that open it by its name need this
 	}
 	j.started = time.Now()
 	j.child, err = t.launch(o, s)

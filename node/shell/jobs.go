@@ -84,7 +84,10 @@ func (t *Jobs) Close() {
 	t.releaseEnds()
 }
 
-var errClosing = errors.New("this node is shutting down")
+var (
+	errClosing = errors.New("this node is shutting down")
+	errTooMany = errors.New("background commands are already running on this machine")
+)
 
 // start starts a command. One with a waiting caller first waits for a free place.
 func (t *Jobs) start(ctx context.Context, o startRequest, background bool) (*job, error) {
@@ -158,7 +161,7 @@ func (t *Jobs) reserve(background bool) error {
 	case t.closed:
 		return errClosing
 	case background && t.background >= maxBackground:
-		return toolkit.Failf("%d background commands are already running on this machine. Wait for one to finish, or end one with Process.", t.background)
+		return toolkit.Failf("%d %w. Wait for one to finish, or end one with Process.", t.background, errTooMany)
 	}
 	if background {
 		t.background++

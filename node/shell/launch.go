@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (t *Jobs) enforcement(o startRequest) string {
 
 // launch starts a command: in the box if there is one, else as a plain child of this process.
 func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
-	sh := Path()
+	sh := cmp.Or(o.shell, Path())
 	spec := sandbox.Spec{
 		Profile: t.profileOf(o), Argv: shellArgs(sh, o.command), Line: shellLine(sh, o.command), Dir: o.dir,
 		// One pipe for both preserves their order.
@@ -44,15 +45,17 @@ func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
 	if s.terminal != nil {
 		spec.Console = s.terminal.console()
 	}
-	if t.opts.Box == nil {
-		spec.Env = o.environ(environ(o.dir))
-		return sandbox.Direct(spec)
-	}
 	env := environ(o.dir)
-	if t.opts.Profile.Mode != sandbox.Full {
+	switch {
+	case o.account != nil:
+		env, spec.User = o.account.environ(env), &o.account.User
+	case t.opts.Box != nil && t.opts.Profile.Mode != sandbox.Full:
 		env = sandbox.Environ(o.dir, t.opts.Env)
 	}
 	spec.Env = o.environ(env)
+	if t.opts.Box == nil {
+		return sandbox.Direct(spec)
+	}
 	return t.opts.Box.Start(spec)
 }
 

@@ -2,12 +2,12 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
-	"os/user"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,7 +27,7 @@ const (
 	// maxIdle is the maximum idle_timeout, and maxWait how long one call waits for a command that
 	// keeps printing.
 	maxIdle = 10 * time.Minute
-	maxWait = 2 * time.Minute
+	maxWait = protocol.MaxCommandWait
 	// maxCallOutput is the number of bytes after which a call returns, and the maximum that it
 	// returns; the rest comes with the next call.
 	maxCallOutput = 256 << 10
@@ -43,8 +43,8 @@ type commandIn struct {
 	// Command is the command line; with CommandID it is text for the standard input of that command,
 	// so that rules and approvals judge what is typed into a shell like a command.
 	Command  string `json:"command,omitempty" jsonschema:"the command line, or with command_id the text to send to it"`
-	Shell    string `json:"shell,omitempty" jsonschema:"auto (default), or powershell on Windows"`
-	Username string `json:"username,omitempty" jsonschema:"the user to run it as; only the node's own user is possible"`
+	Shell    string `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
+	Username string `json:"username,omitempty" jsonschema:"the user to run it as, where the node runs as root without confinement; default the node's own user"`
 	Workdir  string `json:"workdir,omitempty" jsonschema:"folder to run it in; default the home folder"`
 	Signal   string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
 	// IdleTimeout is in seconds; 0 does not wait.
@@ -105,17 +105,41 @@ func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 			return p
 		}
 		in.Workdir = workspace.Spell(c.dir)
-	} else if err := in.check(); err != nil {
+		return previewBash(s.ws, s.jobs, in.bash(nil), in.shell())
+	}
+	a, err := s.check(in)
+	if err != nil {
 		access.SetProblem(&p, err)
 		return p
 	}
-	return previewBash(s.ws, s.jobs, in.bash())
+	return previewBash(s.ws, s.jobs, in.bash(a), in.shell())
 }
 
-// bash returns the same command as the arguments of Bash.
-func (in commandIn) bash() bashIn {
+// shell returns the shell whose language the command is in.
+func (in commandIn) shell() string {
+	if in.Shell == shellPowerShell {
+		return "powershell.exe"
+	}
+	return programShell()
+}
+
+// line returns what programShell gets.
+func (in commandIn) line() string {
+	if in.Shell == shellPowerShell {
+		return powershell(in.Command)
+	}
+	return in.Command
+}
+
+// shellPowerShell is the value of Shell for a script of PowerShell.
+const shellPowerShell = "powershell"
+
+// bash returns the same command of a user, nil for the node's own, as the arguments of Bash.
+func (in commandIn) bash(a *account) bashIn {
 	dir := in.Workdir
-	if dir == "" {
+	if dir == "" && a != nil {
+		dir = workspace.Spell(a.folder())
+	} else if dir == "" {
 		if home, err := os.UserHomeDir(); err == nil {
 			dir = workspace.Spell(home)
 		}
@@ -173,12 +197,14 @@ func (in commandIn) idle() (time.Duration, error) {
 
 // start starts a command and its session.
 func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*session, error) {
-	if err := in.check(); err != nil {
+	a, err := s.check(in)
+	if err != nil {
 		return nil, err
 	}
-	plan, err := planBash(s.ws, in.bash())
+	bash := in.bash(a)
+	plan, err := planBash(s.ws, bash)
 	if err == nil {
-		err = s.jobs.checkNetwork(in.bash(), call.Network)
+		err = s.jobs.checkNetwork(bash, in.shell(), call.Network)
 	}
 	if err != nil {
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
@@ -192,15 +218,11 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	if full {
 		return nil, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d commands have open sessions on this machine. End one, or wait.", maxSessions))
 	}
-	command := in.Command
-	if in.Shell == "powershell" {
-		command = powershell(Path(), command)
-	}
 	j, err := s.jobs.start(ctx, startRequest{
-		command: command, dir: plan.dir, tty: in.bash().Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, direct: call.Direct,
+		command: in.line(), shell: programShell(), account: a, dir: plan.dir, tty: bash.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, direct: call.Direct,
 	}, true)
 	if err != nil {
-		return nil, protocol.NewFault(protocol.FaultResourceExhausted, err.Error())
+		return nil, startFault(err)
 	}
 	c := &session{job: j}
 	s.mu.Lock()
@@ -210,21 +232,34 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	return c, nil
 }
 
-// check refuses options that this machine cannot fulfil.
-func (in commandIn) check() error {
+// startFault says why a command could not be started.
+func startFault(err error) error {
+	code := protocol.FaultInternal
 	switch {
-	case in.Shell != "" && in.Shell != "auto" && in.Shell != "powershell":
-		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown shell %q: use auto or powershell", in.Shell))
-	case in.Shell == "powershell" && runtime.GOOS != "windows":
-		return protocol.NewFault(protocol.FaultUnsupported, "shell powershell works on Windows only")
+	case errors.Is(err, errTooMany):
+		code = protocol.FaultResourceExhausted
+	case errors.Is(err, errClosing):
+		code = protocol.FaultTargetUnreachable
+	case errors.Is(err, fs.ErrPermission):
+		code = protocol.FaultPermissionDenied
+	}
+	return protocol.NewFault(code, err.Error())
+}
+
+// check refuses options that this machine cannot fulfil, and returns the user that runs the command;
+// nil is the node's own.
+func (s *sessions) check(in commandIn) (*account, error) {
+	switch {
+	case in.Shell != "" && in.Shell != "auto" && in.Shell != shellPowerShell:
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown shell %q: use auto or powershell", in.Shell))
+	case in.Shell == shellPowerShell && runtime.GOOS != "windows":
+		return nil, protocol.NewFault(protocol.FaultUnsupported, "shell powershell works on Windows only")
 	case in.Signal != "":
-		return protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
+	case len(in.line()) > maxLine:
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "the command is too long for this machine's shell: write it to a file with fs_write and run that")
 	}
-	u, err := user.Current()
-	if in.Username != "" && (err != nil || in.Username != u.Username && in.Username != u.Uid) {
-		return protocol.NewFault(protocol.FaultUnsupported, "Fairlead runs commands as the user that started it on this machine. Leave username out.")
-	}
-	return nil
+	return s.jobs.accountOf(in.Username)
 }
 
 func (s *sessions) find(in commandIn) (*session, error) {
@@ -355,33 +390,4 @@ func (c *session) exitCode() *int {
 		killed = 1
 	}
 	return &killed
-}
-
-// shells are the programs that are interactive when they are started without a script.
-var shells = []string{
-	"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "pwsh", "powershell", "cmd", "python", "python3", "ipython", "node", "irb", "lua", "ghci", "sqlite3",
-	"psql", "mysql", "redis-cli", "gdb", "bc", "ssh", "su", "top", "htop", "vi", "vim", "nano", "less", "screen", "tmux",
-}
-
-// isInteractive reports whether a command needs a terminal: a shell or a similar program without
-// arguments other than options, or a program that draws on the screen.
-func isInteractive(command string) bool {
-	words := strings.Fields(command)
-	if len(words) == 0 || strings.ContainsAny(command, "|&;<>()$`\n") {
-		return false
-	}
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(words[0])), ".exe")
-	i := slices.Index(shells, name)
-	if i < 0 {
-		return false
-	}
-	if i >= slices.Index(shells, "ssh") {
-		return true
-	}
-	for _, w := range words[1:] {
-		if !strings.HasPrefix(w, "-") || slices.Contains([]string{"-c", "-lc", "-e", "-m", "--version", "--help", "-V", "-h"}, w) {
-			return false
-		}
-	}
-	return true
 }

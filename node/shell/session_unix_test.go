@@ -4,13 +4,16 @@ package shell
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -57,6 +60,9 @@ func TestOneShotCommandEndsInOneCall(t *testing.T) {
 			t.Errorf("got %+v", out)
 		}
 		again := command(b, tooltest.Args{"command_id": out.CommandID})
+		if raw, _ := json.Marshal(again); strings.Contains(string(raw), `"output"`) {
+			t.Errorf("without output: %s", raw)
+		}
 		if again.State != "exited" || again.ExitCode == nil || again.Output != "" {
 			t.Errorf("within the grace period: %+v", again)
 		}
@@ -109,6 +115,7 @@ func TestShellsGetATerminal(t *testing.T) {
 	for command, want := range map[string]bool{
 		"bash": true, "/bin/sh": true, "bash -i": true, "python3": true, "python3 -q": true, "top": true, "ssh nas": true, "PowerShell.exe": true, "bash -c ls": false,
 		"python3 script.py": false, "sh | cat": false, "ls": false, "": false, "bash -lc ls": false, "python3 -m http.server": false, "bash --version": false,
+		`export A='it'\''s'; export B='1'; bash`: true, `set "A=1"&& cmd`: true, "export A='1'; ls": false, "export A='1'; ls; bash": false, `export A='$(x)'; bash -c ls`: false,
 	} {
 		if got := isInteractive(command); got != want {
 			t.Errorf("%q: got %v", command, got)
@@ -131,6 +138,21 @@ func TestSignalsEndACommand(t *testing.T) {
 		out := command(b, tooltest.Args{"command": "trap '' TERM INT; echo ready; while :; do sleep 0.05; done", "idle_timeout": 0.5})
 		if _, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})); code != -1 {
 			t.Errorf("killed: exit code %d", code)
+		}
+	})
+}
+
+func TestSignalReachesTheProgramInTheTerminal(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		for _, name := range []string{"INT", "QUIT"} {
+			out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.3})
+			out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 0.5, "command": "sh -c 'trap \"echo cau\"\"ght; exit 7\" " + name + "; echo rea\"\"dy; while :; do sleep 0.05; done'; exit $?\n"})
+			if !strings.Contains(out.Output, "ready") {
+				t.Fatalf("%s: %+v", name, out)
+			}
+			if text, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIG" + name})); !strings.Contains(text, "caught") || code != 7 {
+				t.Errorf("%s: got %q, %d", name, text, code)
+			}
 		}
 	})
 }
@@ -176,7 +198,7 @@ func TestWrongArgumentsOfACommandSayWhatToDo(t *testing.T) {
 		{tooltest.Args{"command": "ls", "workdir": "/does/not/exist"}, protocol.FaultInvalidArgs, "folder"},
 		{tooltest.Args{"command": "ls", "shell": "fish"}, protocol.FaultInvalidArgs, "unknown shell"},
 		{tooltest.Args{"command": "ls", "shell": "powershell"}, protocol.FaultUnsupported, "Windows only"},
-		{tooltest.Args{"command": "ls", "username": "nobody-else"}, protocol.FaultUnsupported, "Leave username out"},
+		{tooltest.Args{"command": strings.Repeat("x", maxLine+1)}, protocol.FaultInvalidArgs, "too long"},
 		{tooltest.Args{"command": "ls", "signal": "SIGINT"}, protocol.FaultInvalidArgs, "command_id"},
 		{tooltest.Args{"command": "ls", "idle_timeout": -1}, protocol.FaultInvalidArgs, "0 to 600"},
 		{tooltest.Args{"command": "ls", "idle_timeout": 601}, protocol.FaultInvalidArgs, "0 to 600"},
@@ -190,12 +212,34 @@ func TestWrongArgumentsOfACommandSayWhatToDo(t *testing.T) {
 	command(b, tooltest.Args{"command_id": id, "signal": "SIGKILL"})
 }
 
-func TestPowerShellScriptIsEncodedForCmd(t *testing.T) {
-	if got := powershell(`C:\Windows\System32\cmd.exe`, "é$_"); got != "powershell.exe -NoProfile -EncodedCommand 6QAkAF8A" {
-		t.Errorf("got %s", got)
+func TestPowerShellScriptIsEncoded(t *testing.T) {
+	line, encoded, ok := strings.Cut(powershell("'é' | % { $_ }"), " -EncodedCommand ")
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || !strings.HasPrefix(line, "powershell.exe -NoProfile ") {
+		t.Fatalf("got %s, %v", line, err)
 	}
-	if got := powershell(`C:\Program Files\PowerShell\7\pwsh.exe`, "$_"); got != "$_" {
-		t.Errorf("got %s", got)
+	var units []uint16
+	for i := 0; i < len(raw); i += 2 {
+		units = append(units, uint16(raw[i])|uint16(raw[i+1])<<8)
+	}
+	if script := string(utf16.Decode(units)); !strings.Contains(script, "; 'é' | % { $_ }\n") {
+		t.Errorf("got %s", script)
+	}
+}
+
+func TestCommandRunsInSh(t *testing.T) {
+	fish := filepath.Join(t.TempDir(), "fish")
+	if err := os.WriteFile(fish, []byte("#!/bin/sh\necho fish\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHELL", fish)
+	b := newBench(t)
+	if text, _ := finish(b, command(b, tooltest.Args{"command": "echo $0"})); text != "/bin/sh\n" {
+		t.Errorf("%q runs it", text)
+	}
+	raw, _ := json.Marshal(tooltest.Args{"command": "echo $0"})
+	if p, _, err := b.Tools["command"].Preview(t.Context(), access.Call{}, raw); err != nil || p.Shell != "/bin/sh" {
+		t.Errorf("preview %+v, %v", p, err)
 	}
 }
 
@@ -205,6 +249,15 @@ func own(t *testing.T) (*bench, *sessions) {
 	s := &sessions{jobs: b.jobs, ws: b.WS, grace: 100 * time.Millisecond, abandoned: 300 * time.Millisecond, open: make(map[string]*session)}
 	b.Tools["command"] = s.tool()
 	return b, s
+}
+
+func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	tooltest.Documented(t, "`idle_timeout` seconds (%.0f; 0 does not wait; at most %.0f), at most %.0f minutes", defaultIdle.Seconds(), maxIdle.Seconds(), maxWait.Minutes())
+	tooltest.Documented(t, "One call returns at most %d KiB", maxCallOutput>>10)
+	tooltest.Documented(t, "can be read for %.0f seconds. One that nobody asks about for %.0f minutes is ended. A machine has at most %d at a time", grace.Seconds(), abandoned.Minutes(), maxSessions)
+	if d, err := (commandIn{}).idle(); err != nil || d != defaultIdle {
+		t.Errorf("without idle_timeout: %v, %v", d, err)
+	}
 }
 
 func TestSessionsExpire(t *testing.T) {
@@ -260,6 +313,7 @@ func TestCancelledCallLeavesTheCommandRunning(t *testing.T) {
 }
 
 func TestPreviewOfACommandIsThatOfBash(t *testing.T) {
+	t.Setenv("SHELL", "/bin/sh")
 	b := newBench(t)
 	preview := func(tool string, a tooltest.Args) protocol.CallPreview {
 		raw, _ := json.Marshal(a)

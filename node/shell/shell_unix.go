@@ -30,6 +30,13 @@ func Path() string {
 	return "/bin/sh"
 }
 
+// programShell returns the shell of the tool command: programs expect a POSIX shell, whatever the
+// person's own is.
+func programShell() string { return "/bin/sh" }
+
+// maxLine is the maximum length of what programShell gets, in bytes.
+const maxLine = maxCommand
+
 // isBourne reports whether our parser of shell commands understands a shell's language.
 func isBourne(shell string) bool {
 	switch filepath.Base(shell) {

@@ -32,11 +32,19 @@ func Path() string {
 			return path
 		}
 	}
+	return programShell()
+}
+
+// programShell returns cmd.exe, the shell of the tool command.
+func programShell() string {
 	if s := os.Getenv("ComSpec"); filepath.IsAbs(s) {
 		return s
 	}
 	return filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe")
 }
+
+// maxLine is the maximum length of a command line of cmd.exe, less its own part.
+const maxLine = 8000
 
 // program returns a shell's name without folder and extension.
 func program(shell string) string {
@@ -52,14 +60,6 @@ func isBourne(shell string) bool {
 	}
 	return false
 }
-
-// exitCode makes PowerShell end with the exit code of the last program instead of 1 for every
-// failure. It is on a line of its own, so that a comment at the end of the command does not hide
-// it.
-const exitCode = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }"
-
-// utf8Output makes PowerShell print UTF-8 to a pipe instead of the machine's code page.
-const utf8Output = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); "
 
 // shellArgs returns the words of a command line. cmd.exe has its own rules for quotes; see
 // shellLine.

@@ -4,11 +4,14 @@ package tooltest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,4 +187,26 @@ func Soon(t *testing.T, limit time.Duration, f func() error) {
 		}
 	}
 	t.Errorf("got an error after %v, want it within %v", took, limit)
+}
+
+// Documented fails unless docs/api.md has a text, whatever its line breaks: it holds a limit and its
+// documentation together.
+func Documented(t testing.TB, format string, args ...any) {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(format, args...); !strings.Contains(strings.Join(strings.Fields(string(data)), " "), want) {
+		t.Errorf("docs/api.md does not say: %s", want)
+	}
+}
+
+// Grouped formats a number as the documentation does: 10,000.
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

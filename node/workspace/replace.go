@@ -82,6 +82,15 @@ func (w *Replacement) Write(data []byte) (int, error) {
 	return n, Cause(err)
 }
 
+// Restrict takes permissions beyond most from a file that did not exist before.
+func (w *Replacement) Restrict(most fs.FileMode) error {
+	info, err := w.file.Stat()
+	if err == nil {
+		err = w.file.Chmod(info.Mode().Perm() & most)
+	}
+	return Cause(err)
+}
+
 // Size returns the number of bytes written so far, and Sum their SHA-256 in hex.
 func (w *Replacement) Size() int64 { return w.size }
 func (w *Replacement) Sum() string { return hex.EncodeToString(w.sum.Sum(nil)) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -169,12 +170,26 @@ func TestToolsAreThoseOfTheToken(t *testing.T) {
 				t.Fatalf("%s: %d tools, %v", token, len(list.Tools), err)
 			}
 			for _, x := range list.Tools {
-				if x.Description == "" || x.InputSchema == nil || x.OutputSchema == nil || x.Annotations == nil || x.Annotations.DestructiveHint == nil || x.Annotations.OpenWorldHint == nil {
-					t.Errorf("%s is not described: %+v", x.Name, x)
+				same := slices.ContainsFunc(b.Catalog.Tools(auth.App(protocol.App{Scopes: protocol.AppScopes})), func(t catalog.Tool) bool {
+					hints := &sdk.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld}
+					return t.Name == x.Name && t.Description == x.Description && isSame(x.InputSchema, t.In) && isSame(x.OutputSchema, t.Out) && isSame(x.Annotations, hints)
+				})
+				if !same {
+					t.Errorf("%s is not described as over REST: %+v", x.Name, x)
 				}
 			}
 		}
 	})
+}
+
+// isSame reports whether two schemas have the same JSON.
+func isSame(a, b any) bool {
+	decoded := func(v any) (out any) {
+		raw, _ := json.Marshal(v)
+		json.Unmarshal(raw, &out)
+		return out
+	}
+	return reflect.DeepEqual(decoded(a), decoded(b))
 }
 
 func TestResultHasStructureAndText(t *testing.T) {
@@ -412,8 +427,8 @@ func TestSessionBelongsToItsToken(t *testing.T) {
 	b := serve(t)
 	resp, body := post(t, b, "all", "", initialize)
 	id := resp.Header.Get("Mcp-Session-Id")
-	if resp.StatusCode != 200 || id == "" {
-		t.Fatalf("got %d %s", resp.StatusCode, body)
+	if resp.StatusCode != 200 || id == "" || resp.Header.Get("X-Accel-Buffering") != "no" {
+		t.Fatalf("got %d %s %v", resp.StatusCode, body, resp.Header)
 	}
 	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	if resp, body := post(t, b, "other", id, list); resp.StatusCode == 200 && strings.Contains(body, "whoami") {

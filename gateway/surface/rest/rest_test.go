@@ -13,8 +13,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -125,6 +127,7 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 		{"wrong token", "GET", "/api/v1/tools", "", []string{"Authorization", "Bearer wrong"}, 401, "unauthorized", "WWW-Authenticate", `Bearer error="invalid_token", resource_metadata="` + s.URL + `/.well-known/oauth-protected-resource/mcp"`},
 		{"another scheme", "GET", "/api/v1/tools", "", []string{"Authorization", "Basic right"}, 401, "unauthorized", "", ""},
 		{"the document without a token", "GET", "/api/v1/openapi.json", "", []string{"Authorization", ""}, 401, "unauthorized", "", ""},
+		{"an outcome without a token", "GET", "/api/v1/calls/c1", "", []string{"Authorization", ""}, 401, "unauthorized", "", ""},
 		{"GET of a tool", "GET", "/api/v1/tools/x", "", nil, 405, "method_not_allowed", "Allow", "POST"},
 		{"POST of the list", "POST", "/api/v1/tools", "{}", nil, 405, "method_not_allowed", "Allow", "GET, HEAD"},
 		{"nothing there", "GET", "/api/v2", "", nil, 404, "not_found", "", ""},
@@ -148,6 +151,26 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", c.header, resp.Header.Get(c.header), c.value)
 			}
 		})
+	}
+}
+
+func TestListSaysWhatEachToolIs(t *testing.T) {
+	f, s := serve(t)
+	_, body := request(t, s, "GET", "/api/v1/tools", "")
+	var got struct{ Tools []map[string]any }
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	tools := f.Tools(auth.App(protocol.App{Scopes: protocol.AppScopes}))
+	for i, x := range tools {
+		capabilities := []any{}
+		for _, scope := range x.Scopes {
+			capabilities = append(capabilities, string(scope))
+		}
+		want := map[string]any{"name": x.Name, "title": x.Title, "description": x.Description, "mode": string(x.Mode), "capabilities": capabilities}
+		if len(got.Tools) != len(tools) || !reflect.DeepEqual(got.Tools[i], want) {
+			t.Errorf("got %v, want %v", got.Tools, want)
+		}
 	}
 }
 
@@ -203,6 +226,19 @@ func TestStreamHasAllEventsInOrder(t *testing.T) {
 	if want := head + "event: error\ndata: {\"error\":{\"code\":\"timeout\",\"message\":\"late\",\"retryable\":true}}\n\n"; body != want || resp.StatusCode != 200 {
 		t.Errorf("got %d %q", resp.StatusCode, body)
 	}
+}
+
+func TestStreamWithoutEventsStaysAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*beat+time.Second)
+		defer cancel()
+		s := &events{w: w, control: http.NewResponseController(w), cancel: cancel}
+		s.beat(ctx)
+		if got := w.Body.String(); got != ": waiting\n\n: waiting\n\n" || w.Header().Get("Content-Type") != "text/event-stream" {
+			t.Errorf("got %q %v", got, w.Header())
+		}
+	})
 }
 
 func TestReaderThatGoesCancelsTheCall(t *testing.T) {

@@ -48,6 +48,8 @@ type Spec struct {
 	Dir         string
 	Env         []string
 	PTY         bool
+	// Credential, without Permissions, is the user as whom it runs; nil for the helper's own.
+	Credential *syscall.Credential
 }
 
 // Reports receive what happens to a command, each once and in this order, even when the helper is

@@ -88,7 +88,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 		return err
 	}
 	s := &session{id: id, tag: v.nextTag(), signalled: map[int]bool{}}
-	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
+	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY, Credential: o.Credential}}
 	if bonds != nil && bonds.wrap != nil {
 		s.pid, err = v.startWrapped(o, attr, standard, bonds)
 	} else {

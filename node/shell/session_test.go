@@ -1,0 +1,177 @@
+package shell
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+)
+
+// still are the sessions of the tool command with one whose command the test ends: nothing runs.
+func still() (*sessions, *session) {
+	s := &sessions{grace: grace, abandoned: abandoned, open: make(map[string]*session)}
+	c := &session{job: &job{id: "x", stop: make(chan stopReason, 1), done: make(chan struct{})}}
+	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
+	s.open[c.id] = c
+	return s, c
+}
+
+// poll asks about the command without waiting, or for idle seconds.
+func (s *sessions) poll(t *testing.T, idle float64) commandOut {
+	t.Helper()
+	out, err := s.call(t.Context(), access.Call{}, commandIn{CommandID: "x", IdleTimeout: &idle})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (s *sessions) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id] != nil
+}
+
+func TestCommandThatIsAskedAboutStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := still()
+		for range 3 {
+			time.Sleep(abandoned - time.Second)
+			s.poll(t, 0)
+		}
+		time.Sleep(abandoned + time.Second)
+		synctest.Wait()
+		if s.has(c.id) || len(c.stop) != 1 {
+			t.Error("a command that nobody asks about is not ended")
+		}
+	})
+}
+
+func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := still()
+		code := 3
+		c.result.code = &code
+		close(c.done)
+		for range 3 {
+			if out := s.poll(t, 0); out.State != "exited" || *out.ExitCode != 3 {
+				t.Errorf("got %+v", out)
+			}
+			time.Sleep(grace - time.Second)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if s.has(c.id) {
+			t.Error("it stays")
+		}
+	})
+}
+
+func TestOneCallReturnsSoMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := still()
+		defer c.expiry.Stop()
+		began := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			c.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
+		}()
+		out := s.poll(t, 600)
+		if len(out.Output) != maxCallOutput || time.Since(began) > 2*time.Second {
+			t.Errorf("%d bytes after %v", len(out.Output), time.Since(began))
+		}
+		code := 0
+		c.result.code = &code
+		close(c.done)
+		if out := s.poll(t, 0); out.Output != "x" || out.State != "exited" {
+			t.Errorf("the rest: %d bytes, %s", len(out.Output), out.State)
+		}
+	})
+}
+
+func TestEndIsReportedWithTheLastOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := still()
+		defer c.expiry.Stop()
+		c.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
+		code := 0
+		c.result.code = &code
+		close(c.done)
+		for _, want := range []string{"running", "exited"} {
+			if out := s.poll(t, 5); out.State != want || (out.ExitCode != nil) != (want == "exited") {
+				t.Errorf("got %s, %v, want %s", out.State, out.ExitCode, want)
+			}
+		}
+	})
+}
+
+func TestCallWaitsUntilThereIsNoOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct{ every, idle, least time.Duration }{
+			{time.Hour, 5 * time.Second, 5 * time.Second},         // quiet
+			{2 * time.Second, 5 * time.Second, maxWait},           // it never stops
+			{2 * time.Second, 10 * time.Minute, 10 * time.Minute}, // and the caller has time
+			{20 * time.Second, 5 * time.Second, 5 * time.Second},  // it stops for long enough
+			{time.Hour, 600 * time.Second, 600 * time.Second},     // the maximum
+			{time.Hour, 0, 0}, // no wait
+			{time.Hour, 500 * time.Millisecond, time.Second / 2}, // a fraction
+			{time.Hour, 1500 * time.Millisecond, 3 * time.Second / 2},
+		} {
+			s, x := still()
+			stop := make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-time.After(c.every):
+						x.out.Write([]byte("."))
+					case <-stop:
+						return
+					}
+				}
+			}()
+			began := time.Now()
+			s.poll(t, c.idle.Seconds())
+			if took := time.Since(began); took < c.least || took > c.least+time.Second {
+				t.Errorf("output every %v, idle_timeout %v: returned after %v, want %v", c.every, c.idle, took, c.least)
+			}
+			close(stop)
+			x.expiry.Stop()
+		}
+	})
+}
+
+func TestSignalToACommandThatHasEndedIsNoFailure(t *testing.T) {
+	for _, tty := range []bool{false, true} {
+		for _, name := range signalNames {
+			c := &session{job: &job{tty: tty, done: make(chan struct{})}}
+			close(c.done)
+			if err := c.act(commandIn{CommandID: "x", Signal: name}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestCommandThatCannotStartSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code protocol.FaultCode
+	}{
+		{toolkit.Failf("128 %w.", errTooMany), protocol.FaultResourceExhausted},
+		{errClosing, protocol.FaultTargetUnreachable},
+		{toolkit.Failf("Failed to execute: %w", fs.ErrPermission), protocol.FaultPermissionDenied},
+		{errors.New("no memory"), protocol.FaultInternal},
+	} {
+		if f, ok := errors.AsType[*protocol.Fault](startFault(c.err)); !ok || f.Code != c.code || !strings.Contains(f.Message, fmt.Sprint(c.err)) {
+			t.Errorf("%v: got %+v, want %s", c.err, f, c.code)
+		}
+	}
+}
