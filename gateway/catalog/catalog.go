@@ -92,11 +92,12 @@ func mayUse(p auth.Principal, e *entry) bool {
 	return p.Kind == auth.KindOwner || len(e.Scopes) == 0 || slices.ContainsFunc(e.Scopes, p.Has)
 }
 
-func (c *Catalog) find(name string) *entry {
+// find returns the tool with a name; nil if it does not exist for the caller.
+func (c *Catalog) find(p auth.Principal, name string) *entry {
 	if i := slices.IndexFunc(c.tools, func(e *entry) bool { return e.Name == name }); i >= 0 {
 		return c.tools[i]
 	}
-	list := c.extra(auth.Owner(""))
+	list := c.extra(p)
 	if i := slices.IndexFunc(list, func(e *entry) bool { return e.Name == name }); i >= 0 {
 		return list[i]
 	}
@@ -105,7 +106,7 @@ func (c *Catalog) find(name string) *entry {
 
 // Check returns why the caller may not make a call because of its scopes, as a *protocol.Fault.
 func (c *Catalog) Check(p auth.Principal, r Request) error {
-	e := c.find(r.Tool)
+	e := c.find(p, r.Tool)
 	if e == nil {
 		return nil // the call says so
 	}
@@ -115,7 +116,7 @@ func (c *Catalog) Check(p auth.Principal, r Request) error {
 // Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
 // error is a *protocol.Fault.
 func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result, error) {
-	e := c.find(r.Tool)
+	e := c.find(p, r.Tool)
 	if e == nil {
 		return Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
 	}

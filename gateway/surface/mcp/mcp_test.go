@@ -70,7 +70,11 @@ func (*skills) Text(_ context.Context, name string) (string, error) { return "# 
 // scopes are those of the token of that name.
 var scopes = map[string][]protocol.Scope{
 	"all": protocol.AppScopes, "reader": {protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, "other": protocol.AppScopes,
+	"limited": protocol.AppScopes,
 }
+
+// nodes are the machines to which the token of that name is limited.
+var nodes = map[string][]protocol.NodeID{"limited": {"nas"}}
 
 // machines are those that the gateway knows.
 type machines struct {
@@ -119,7 +123,7 @@ func serve(t testing.TB) *bench {
 				if scopes == nil {
 					return auth.Principal{}, protocol.ErrUnauthorized
 				}
-				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes}), nil
+				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes, Nodes: nodes[token]}), nil
 			},
 		},
 	})

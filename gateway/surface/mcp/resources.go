@@ -26,7 +26,11 @@ type Document struct {
 	Read                   func(ctx context.Context) (any, error)
 }
 
-func (d Document) isFor(p auth.Principal) bool { return p.Kind == auth.KindOwner || p.Has(d.Scope) }
+// isFor reports whether p may read the document. It is about all machines, so that a token that is
+// limited to some of them may not.
+func (d Document) isFor(p auth.Principal) bool {
+	return p.Kind == auth.KindOwner || p.Has(d.Scope) && p.MayUse(protocol.NativePrefix)
+}
 
 // Addresses of resources.
 const (
