@@ -203,7 +203,7 @@ func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func
 	if need != nil {
 		e.need = func(args json.RawMessage) []protocol.Scope {
 			var in In
-			json.Unmarshal(args, &in) // invalid arguments are refused later
+			protocol.Unmarshal(args, &in) // as for the call; invalid arguments are refused there
 			return need(in)
 		}
 	}
