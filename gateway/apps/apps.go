@@ -37,6 +37,8 @@ type Options struct {
 	Bus   *event.Bus
 	// Owner checks the gateway's own token, which belongs to the person.
 	Owner func(ctx context.Context, token string) error
+	// Revoked, if set, ends the calls of an app whose access has just been revoked. It must not block.
+	Revoked func(id protocol.AppID)
 }
 
 // Apps are the connected apps. It is safe for concurrent use.
@@ -314,7 +316,11 @@ func (a *Apps) revoke(ctx context.Context, by string, id protocol.AppID) error {
 		return err
 	}
 	app.RevokedAt = time.Now().UnixMilli()
-	return a.apply(ctx, store.AppChange{Put: []protocol.App{app}, RevokeOf: []protocol.AppID{id}, Audit: []protocol.AuditEntry{audit(by, "revoked", "denied", app)}})
+	err = a.apply(ctx, store.AppChange{Put: []protocol.App{app}, RevokeOf: []protocol.AppID{id}, Audit: []protocol.AuditEntry{audit(by, "revoked", "denied", app)}})
+	if err == nil && a.o.Revoked != nil {
+		a.o.Revoked(id)
+	}
+	return err
 }
 
 func distinct(scopes []protocol.Scope) []protocol.Scope {

@@ -76,6 +76,10 @@ func (c *Catalog) Close() {
 	c.jobs.wg.Wait()
 }
 
+// CancelOf cancels the calls of an app, and with them the questions to the person. It does not wait
+// for their ends.
+func (c *Catalog) CancelOf(id protocol.AppID) { c.jobs.cancelOf(string(id)) }
+
 // Tools lists the tools that the caller may use, in a fixed order.
 func (c *Catalog) Tools(p auth.Principal) []Tool {
 	var list []Tool

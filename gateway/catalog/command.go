@@ -116,7 +116,8 @@ func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasIn
 	if err != nil {
 		return out, err
 	}
-	line, err := c.withEnvironment(node, s.Command, s.Env)
+	info, _ := c.o.Machines.Node(node)
+	line, err := withEnvironment(info, s.Command, s.Env)
 	if err != nil {
 		return out, err
 	}
@@ -154,12 +155,8 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 	return after, err
 }
 
-// withEnvironment puts assignments before a command, so that rules and the person see them.
-func (c *Catalog) withEnvironment(node protocol.NodeID, command string, env map[string]string) (string, error) {
-	if len(env) == 0 {
-		return command, nil
-	}
-	info, _ := c.o.Machines.Node(node)
+// withEnvironment puts assignments before a command of a machine, so that rules and the person see them.
+func withEnvironment(info protocol.NodeInfo, command string, env map[string]string) (string, error) {
 	windows := info.Platform == "windows" || info.Host != nil && strings.Contains(strings.ToLower(info.Host.OS), "windows")
 	var b strings.Builder
 	var names []string

@@ -157,6 +157,17 @@ func (s *jobs) byCall(owner string, id protocol.CallID) *job {
 	return nil
 }
 
+// cancelOf cancels the calls of an owner.
+func (s *jobs) cancelOf(owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.running {
+		if j.owner == owner {
+			j.cancel()
+		}
+	}
+}
+
 // emit queues a part for the caller. It does not block.
 func (j *job) emit(p Part) {
 	j.mu.Lock()
