@@ -15,6 +15,7 @@ import (
 	"time"
 
 	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
@@ -138,12 +139,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // message is the part of a request's body that decides how it is served.
 type message struct {
-	Method string `json:"method"`
+	Method string
 	Params struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 		Meta      map[string]any  `json:"_meta"`
-	} `json:"params"`
+	}
 }
 
 // peek reads the body of a request and puts it back.
@@ -160,7 +161,13 @@ func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok boo
 		return m, false // the client has gone
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	json.Unmarshal(raw, &m) // what is wrong is answered by the handler
+	// Decoded as the SDK does, which tells METHOD from method. What is wrong is answered by the handler.
+	if decoded, err := jsonrpc.DecodeMessage(raw); err == nil {
+		if request, ok := decoded.(*jsonrpc.Request); ok {
+			m.Method = request.Method
+			json.Unmarshal(request.Params, &m.Params)
+		}
+	}
 	return m, true
 }
 

@@ -61,18 +61,26 @@ func (s *Server) all() []*client {
 	return slices.Collect(maps.Values(s.clients))
 }
 
-// expireSessions ends unused sessions until ctx ends.
-func (s *Server) expireSessions(ctx context.Context) {
-	tick := time.NewTicker(sessionTime / 10)
+// sweepTime is the time between two looks for what has expired.
+const sweepTime = time.Minute
+
+// expireAll ends unused sessions, and streams whose token has expired, until ctx ends.
+func (s *Server) expireAll(ctx context.Context) {
+	tick := time.NewTicker(sweepTime)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.expire(time.Now())
+			s.sweep(time.Now())
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+func (s *Server) sweep(now time.Time) {
+	s.endStreams()
+	s.expire(now)
 }
 
 // expire ends the sessions that have had no request for sessionTime, and forgets the clients that
