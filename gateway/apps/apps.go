@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
@@ -92,7 +94,7 @@ func Open(ctx context.Context, o Options) (*Apps, error) {
 			return nil, err
 		}
 	}
-	a.pending.changed = a.publish
+	a.pending.changed, a.pending.rate = a.publish, rate.NewLimiter(rate.Every(consentEvery), consentBurst)
 	return a, nil
 }
 

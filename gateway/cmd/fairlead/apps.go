@@ -98,11 +98,24 @@ func printApps(out io.Writer, r protocol.AppsListResult) error {
 		return err
 	}
 	for _, c := range r.Consents {
-		if err := printf(out, "\n%s asks to connect, code %s, scopes %s. To allow it: fairlead approve %[2]s\n", flat(c.Name), c.Code, strings.Join(scopeNames(c.Scopes), ",")); err != nil {
+		scopes := strings.Join(scopeNames(c.Scopes), ",")
+		if err := printf(out, "\n%s (%s) asks to connect, code %s, scopes %s. To allow it: fairlead approve %[3]s\n", flat(c.Name), flat(origin(c)), c.Code, scopes); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// origin says who published an app that asks, and where the answer goes.
+func origin(c protocol.Consent) string {
+	from, to := "its name is not checked", "the answer goes to "+c.RedirectHost
+	if c.ClientHost != "" {
+		from = "published by " + c.ClientHost
+	}
+	if c.IsLocal {
+		to = "it runs where the browser is"
+	}
+	return from + ", " + to
 }
 
 func appState(a protocol.App) string {
