@@ -61,7 +61,7 @@ type entry struct {
 // New returns the catalog. Close ends its calls.
 func New(o Options) *Catalog {
 	c := &Catalog{o: o}
-	c.jobs.running = make(map[string]*job)
+	c.jobs.running, c.jobs.count = make(map[string]*job), make(map[string]int)
 	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
 	c.sessions.all = make(map[string]session)
 	addNetworkTools(c)
@@ -136,7 +136,13 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	if p.App != "" && c.o.Used != nil {
 		c.o.Used(p.App, r.Tool)
 	}
-	admit := func() (release func(), err error) { return c.limits.take(c.o.Config().API, p, e, r.Args) }
+	admit := func() (release func(), err error) {
+		api, machine := c.o.Config().API, protocol.NodeID("")
+		if api.Limits.Machine.PerMinute > 0 {
+			machine = target(c, p, r.Args)
+		}
+		return c.limits.take(api, p, e, machine)
+	}
 	j, err := c.jobs.join(identify(p, r), admit, func(ctx context.Context, j *job) (Result, error) {
 		return e.run(ctx, &call{catalog: c, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
 	})

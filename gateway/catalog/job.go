@@ -19,6 +19,7 @@ const (
 	// idempotency key, can be fetched.
 	keepOutcome = 10 * time.Minute
 	maxJobs     = 4096
+	maxOfCaller = maxJobs / 4 // so that one caller leaves room for others
 )
 
 // jobs are the calls in progress and the outcomes that somebody may still fetch. A call that waits
@@ -28,8 +29,9 @@ type jobs struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex // guards running
+	mu      sync.Mutex // guards the fields below
 	running map[string]*job
+	count   map[string]int // of the running ones, by owner
 }
 
 // identity says which calls are the same call.
@@ -80,8 +82,8 @@ func (s *jobs) join(id identity, admit func() (release func(), err error), run f
 	if j != nil || err != nil {
 		return j, err
 	}
-	if s.ctx.Err() != nil || len(s.running) >= maxJobs {
-		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "the gateway has too many calls in progress").With(map[string]int{"retry_after_ms": 1000})
+	if s.ctx.Err() != nil || len(s.running) >= maxJobs || s.count[id.owner] >= maxOfCaller {
+		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "too many calls are in progress, or have outcomes that are kept").With(map[string]int{"retry_after_ms": 1000})
 	}
 	release, err := admit()
 	if err != nil {
@@ -119,6 +121,7 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 		j.slot += " " + protocol.NewID()
 	}
 	s.running[j.slot] = j
+	s.count[j.owner]++
 	s.wg.Go(func() {
 		defer cancel()
 		j.result, j.err = run(ctx, j)
@@ -136,8 +139,12 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 func (s *jobs) remove(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running[j.slot] == j {
-		delete(s.running, j.slot)
+	if s.running[j.slot] != j {
+		return
+	}
+	delete(s.running, j.slot)
+	if s.count[j.owner]--; s.count[j.owner] == 0 {
+		delete(s.count, j.owner)
 	}
 }
 
