@@ -224,7 +224,7 @@ func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func
 		}
 		out, message, err := f(ctx, c, in)
 		if err != nil {
-			return Result{}, faultOf(err)
+			return Result{}, FaultOf(err)
 		}
 		raw, err := protocol.Marshal(out)
 		return Result{Data: raw, Message: message}, err

@@ -43,7 +43,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {
 		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)
 		if err != nil {
-			return Result{}, faultOf(err)
+			return Result{}, FaultOf(err)
 		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal(raw, &object) != nil { // results of programs are objects

@@ -204,7 +204,7 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		}
 		if err != nil {
 			failed++
-			r.Error, _ = errors.AsType[*protocol.Fault](faultOf(err))
+			r.Error, _ = errors.AsType[*protocol.Fault](FaultOf(err))
 		}
 		out.BatchResults = append(out.BatchResults, r)
 	}

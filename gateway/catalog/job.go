@@ -256,7 +256,7 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 			patience.Reset(time.Second)
 		case <-ctx.Done():
 			j.abandon()
-			return Result{}, faultOf(ctx.Err())
+			return Result{}, FaultOf(ctx.Err())
 		}
 	}
 }

@@ -1,7 +1,11 @@
 package mcp
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,6 +45,34 @@ func TestLimitedTokenLearnsNothingOfOtherMachines(t *testing.T) {
 		}
 		if n := len(w.updated); n > 0 {
 			t.Errorf("it is notified %d times too often", n)
+		}
+	})
+}
+
+// broken are skills that cannot be read.
+type broken struct{}
+
+func (broken) List(context.Context) ([]Prompt, error) { return []Prompt{{Name: "deploy"}}, nil }
+func (broken) Text(context.Context, string) (string, error) {
+	return "", errors.New("open /home/ann/.local/share/fairlead/skills/deploy: permission denied")
+}
+
+func TestFailuresDoNotTellOfTheGatewaysFiles(t *testing.T) {
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	defer slog.SetDefault(before)
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		b.mcp.o.Prompts = broken{}
+		b.mcp.o.Documents[0].Read = func(context.Context) (any, error) {
+			return nil, errors.New("read /home/ann/.local/share/fairlead/fairlead.db: disk I/O error")
+		}
+		s := b.connect(t, "all", nil, legacy)
+		_, prompt := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"})
+		_, document := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "fairlead://journal"})
+		for _, err := range []error{prompt, document} {
+			if err == nil || strings.Contains(err.Error(), "/home/ann") {
+				t.Errorf("got %v", err)
+			}
 		}
 	})
 }
