@@ -140,6 +140,15 @@ func serve(t testing.TB) *bench {
 	return b
 }
 
+// bearerTransport adds a token to every request.
+type bearerTransport string
+
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // connect connects a client of the newest protocol version, or of an older one.
 func (b *bench) connect(t testing.TB, token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
 	t.Helper()
