@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -65,6 +66,7 @@ type Options struct {
 const (
 	maxBody     = 4 << 20 // bytes
 	sessionTime = 30 * time.Minute
+	maxOpen     = 256 // sessions, and streams of notifications, of one token
 )
 
 // firstModern is the first protocol version without sessions.
@@ -121,6 +123,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.client(p)
+	if !s.hasRoom(p, r, body) {
+		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("this token has %d sessions or streams already: close some", maxOpen))
+		bearer.Fail(w, http.StatusTooManyRequests, f)
+		return
+	}
 	r, done := s.begin(r, body, p)
 	defer done()
 	events := newEventWriter(w)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,5 +174,34 @@ func TestStreamEndsWhenItsTokenExpires(t *testing.T) {
 			b.mcp.sweep(time.Now())
 			l.end(t)
 		})
+	}
+}
+
+func TestSessionsAndStreamsOfATokenAreLimited(t *testing.T) {
+	b := serve(t)
+	session := ""
+	for range maxOpen {
+		session = b.open(t, "all")
+	}
+	if resp, body := post(t, b, "all", "", initialize); resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "resource_exhausted") {
+		t.Errorf("one more session: %d %s", resp.StatusCode, body)
+	}
+	if resp, body := post(t, b, "all", session, listTools); resp.StatusCode != 200 {
+		t.Errorf("an open session: %d %s", resp.StatusCode, body)
+	}
+	b.open(t, "other")
+	b.send(t.Context(), t, http.MethodDelete, "all", session)
+	session = b.open(t, "all")
+	const body = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true},` + modernMeta + `}}`
+	for range maxOpen {
+		if resp := listenWith(t.Context(), t, b, "all", body); resp.StatusCode != 200 {
+			t.Fatalf("a stream: %d", resp.StatusCode)
+		}
+	}
+	if resp := listenWith(t.Context(), t, b, "all", body); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one more stream: %d", resp.StatusCode)
+	}
+	if resp := b.send(t.Context(), t, http.MethodGet, "all", session); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one more stream of a session: %d", resp.StatusCode)
 	}
 }
