@@ -106,16 +106,18 @@ func printApps(out io.Writer, r protocol.AppsListResult) error {
 	return nil
 }
 
-// origin says who published an app that asks, and where the answer goes.
+// origin says who published an app that asks, and where the answer goes. A program where the browser
+// is can call itself the app of anybody.
 func origin(c protocol.Consent) string {
-	from, to := "its name is not checked", "the answer goes to "+c.RedirectHost
-	if c.ClientHost != "" {
-		from = "published by " + c.ClientHost
+	switch {
+	case c.IsLocal && c.ClientHost != "":
+		return "claims to be published by " + c.ClientHost + ", runs where the browser is"
+	case c.IsLocal:
+		return "its name is not checked, runs where the browser is"
+	case c.ClientHost != "":
+		return "published by " + c.ClientHost + ", the answer goes to " + c.RedirectHost
 	}
-	if c.IsLocal {
-		to = "it runs where the browser is"
-	}
-	return from + ", " + to
+	return "its name is not checked, the answer goes to " + c.RedirectHost
 }
 
 func appState(a protocol.App) string {
