@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"fairlead/gateway/protocol"
 )
 
@@ -193,5 +195,73 @@ func TestSecretsOfAppsAreNeitherLoggedNorStored(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// A token that is limited to another machine reaches this one in no way, and raises no question.
+func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
+	p := openPrograms(t)
+	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"elsewhere"}})
+	target := map[string]any{"node_name": "box"}
+	for _, legacy := range []bool{false, true} {
+		s := p.connect(made.Token, nil, legacy)
+		for name, args := range map[string]map[string]any{
+			"fs_read": {"target": target, "path": "/etc/hosts"}, "command": start("echo x"), "net_dns": {"target": target}, "net_peers": {"target": target},
+			"file": {"target": target, "op": "batch", "ops": []any{map[string]any{"op": "stat", "path": "/etc/hosts"}}},
+		} {
+			if got := p.call(s, name, args); !strings.Contains(got, `"target_not_found"`) {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		for name, args := range map[string]map[string]any{
+			"box__Bash": {"command": "echo x"}, "box__Read": {"path": "/etc/hosts"}, "gsv__LogsGet": {"nodeId": "box"}, "gsv__Transfer": {"source": "box:/etc/hosts", "destination": "gsv:hosts"},
+			"gsv__SessionSend": {"sessionKey": "main", "message": "!id"}, "gsv__ReadFile": {"path": "SOUL.md"},
+		} {
+			if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args}); err == nil {
+				t.Errorf("%s: %+v", name, r.Content[0])
+			}
+			raw, _ := json.Marshal(args)
+			if status, answer, _ := p.request("POST", "/api/v1/tools/"+name, string(raw), "Authorization", "Bearer "+made.Token); status != http.StatusNotFound {
+				t.Errorf("%s over REST: %d %s", name, status, answer)
+			}
+		}
+		for _, uri := range []string{"fairlead://box/file/etc/hosts", "fairlead://machines/box", "fairlead://journal", "fairlead://transfers"} {
+			if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
+				t.Errorf("%s: %+v", uri, r.Contents[0])
+			}
+		}
+		for arg, value := range map[string]string{"machine": "", "path": "/"} {
+			r, err := s.Complete(t.Context(), &sdk.CompleteParams{
+				Ref: &sdk.CompleteReference{Type: "ref/resource", URI: "fairlead://{machine}/file{+path}"}, Argument: sdk.CompleteParamsArgument{Name: arg, Value: value},
+				Context: &sdk.CompleteContext{Arguments: map[string]string{"machine": "box"}},
+			})
+			if err != nil || len(r.Completion.Values) != 0 {
+				t.Errorf("completion of a %s: %+v, %v", arg, r, err)
+			}
+		}
+		if got := p.call(s, "network_directory", map[string]any{}); strings.Contains(got, "box") {
+			t.Errorf("it is listed: %s", got)
+		}
+	}
+	if list := p.pending(); len(list) != 0 {
+		t.Errorf("the owner is asked: %+v", list)
+	}
+}
+
+// However the address of a file is written, the rules see the path that it means.
+func TestFileAddressesDoNotAvoidTheRules(t *testing.T) {
+	p := openPrograms(t)
+	s := p.connect(p.token("A", protocol.ScopeFilesRead), nil, false)
+	for _, path := range []string{
+		"/etc/passwd", "//etc/passwd", "/../../etc/passwd", "/tmp/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2F..%2Fetc%2Fpasswd", "/etc/passwd%00.txt", "/./etc/./passwd", "/proc/self/root/etc/passwd",
+	} {
+		if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "fairlead://box/file" + path}); err == nil {
+			t.Errorf("%s: %.80s", path, r.Contents[0].Text)
+		}
+	}
+	for _, uri := range []string{"file:///etc/passwd", "fairlead://box%2F..%2Fbox/file/etc/passwd", "fairlead://../file/etc/passwd", "fairlead:///file/etc/passwd", "fairlead://gsv/file/SOUL.md"} {
+		if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("%s: %.80s", uri, r.Contents[0].Text)
+		}
 	}
 }
