@@ -135,7 +135,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	if u.connect.window == nil || u.connect.window.Title() != "Connect “Claude Code”?" {
 		t.Fatal("no window asks")
 	}
-	pagetest.Shows(t, u.connect.window.Content(), "published by claude.example", "K7WQ", "Run commands", "All machines", "left", "Deny", "Allow in 2 s")
+	pagetest.Shows(t, u.connect.window.Content(), "claude.example", "K7WQ", "Run commands", "All machines", "left", "Deny", "Allow in 2 s")
 	pagetest.Shot(t, u.connect.window, "consent")
 	want(`show connect-c "Connect “Claude Code”?" allow false deny false`)
 	if got := u.main.lines(); !strings.HasPrefix(got, "Connect “Claude Code”?\n") {

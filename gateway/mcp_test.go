@@ -292,3 +292,13 @@ func TestRevokedTokenEndsItsSession(t *testing.T) {
 		t.Errorf("revoked: %d %s", status, answer)
 	}
 }
+
+func TestRevokedAppHasNoMoreQuestions(t *testing.T) {
+	p := openPrograms(t)
+	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeShell}})
+	if got := p.call(p.connect(made.Token, nil, false), "command", start("echo late")); !strings.Contains(got, "approval_required") || len(p.pending()) != 1 {
+		t.Fatalf("got %s", got)
+	}
+	ask(p.house, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
+	p.until("the question is withdrawn", func() bool { return len(p.pending()) == 0 })
+}

@@ -155,7 +155,9 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	if g.devices, err = pairing.Open(ctx, o); err != nil {
 		return err
 	}
-	g.apps, err = apps.Open(ctx, apps.Options{Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify})
+	g.apps, err = apps.Open(ctx, apps.Options{
+		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, Revoked: func(id protocol.AppID) { g.catalog.CancelOf(id) },
+	})
 	return err
 }
 

@@ -133,7 +133,7 @@ func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	update(consent())
 	golden.Markup(t, "consent", l.Box)
 	pagetest.Shot(t, w, "apps-consent")
-	pagetest.Shows(t, l.Box, "Connect “Claude Code”?", "published by claude.example", "K7WQ", "5:00 left", "Run commands")
+	pagetest.Shows(t, l.Box, "Connect “Claude Code”?", "claude.example", "K7WQ", "5:00 left", "Run commands")
 	test.Tap(pagetest.Button(t, l.Box, "Allow in 2 s"))
 	l.Tick(pagetest.Noon.Add(1999 * time.Millisecond))
 	test.Tap(pagetest.Button(t, l.Box, "Allow in 1 s"))

@@ -126,7 +126,10 @@ func ConsentTitle(c protocol.Consent) string {
 // ConsentText says who asks and where the answer goes.
 func ConsentText(c protocol.Consent) string {
 	who := "An app that calls itself by this name wants to use your machines. Nobody has checked the name."
-	if c.ClientHost != "" {
+	switch {
+	case c.ClientHost != "" && c.IsLocal: // any program there can name this document
+		return "A program where your browser runs claims to be published by " + c.ClientHost + ". Nobody has checked that."
+	case c.ClientHost != "":
 		who = "This app is published by " + c.ClientHost + ". It wants to use your machines."
 	}
 	if c.IsLocal {

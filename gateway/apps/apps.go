@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
@@ -37,6 +39,8 @@ type Options struct {
 	Bus   *event.Bus
 	// Owner checks the gateway's own token, which belongs to the person.
 	Owner func(ctx context.Context, token string) error
+	// Revoked, if set, ends the calls of an app whose access has just been revoked. It must not block.
+	Revoked func(id protocol.AppID)
 }
 
 // Apps are the connected apps. It is safe for concurrent use.
@@ -90,7 +94,7 @@ func Open(ctx context.Context, o Options) (*Apps, error) {
 			return nil, err
 		}
 	}
-	a.pending.changed = a.publish
+	a.pending.changed, a.pending.rate = a.publish, rate.NewLimiter(rate.Every(consentEvery), consentBurst)
 	return a, nil
 }
 
@@ -314,7 +318,11 @@ func (a *Apps) revoke(ctx context.Context, by string, id protocol.AppID) error {
 		return err
 	}
 	app.RevokedAt = time.Now().UnixMilli()
-	return a.apply(ctx, store.AppChange{Put: []protocol.App{app}, RevokeOf: []protocol.AppID{id}, Audit: []protocol.AuditEntry{audit(by, "revoked", "denied", app)}})
+	err = a.apply(ctx, store.AppChange{Put: []protocol.App{app}, RevokeOf: []protocol.AppID{id}, Audit: []protocol.AuditEntry{audit(by, "revoked", "denied", app)}})
+	if err == nil && a.o.Revoked != nil {
+		a.o.Revoked(id)
+	}
+	return err
 }
 
 func distinct(scopes []protocol.Scope) []protocol.Scope {

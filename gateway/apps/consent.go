@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -9,6 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -18,6 +22,10 @@ const (
 	// maxConsents bounds the questions that wait at the same time: anybody who reaches the gateway
 	// can ask one.
 	maxConsents = 3
+	// consentBurst is the number of questions at once, and consentEvery the time between further ones:
+	// a person who refuses one must not get the next one at once, without end.
+	consentBurst = 10
+	consentEvery = time.Minute
 )
 
 // codeLetters are the letters of a consent's code, without those that look like others.
@@ -33,6 +41,7 @@ type Decision struct {
 // cannot go on after a restart either.
 type consents struct {
 	changed func()
+	rate    *rate.Limiter
 
 	mu     sync.Mutex // guards the fields below
 	all    []*consent
@@ -54,17 +63,12 @@ func (a *Apps) Ask(ctx context.Context, c protocol.Consent) (asked protocol.Cons
 			return c, nil, protocol.ErrBadRequest.With(fmt.Sprintf("unknown scope %q", s))
 		}
 	}
-	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
-		c.Name = "Unnamed app"
-	}
-	if name := []rune(c.Name); len(name) > maxName {
-		c.Name = string(name[:maxName])
-	}
+	c.Name = cmp.Or(display.Line(c.Name, maxName), "Unnamed app")
 	p := &a.pending
 	p.mu.Lock()
-	if p.closed || len(p.all) >= maxConsents {
+	if p.closed || len(p.all) >= maxConsents || !p.rate.Allow() {
 		p.mu.Unlock()
-		return c, nil, protocol.ErrUnavailable.With("other apps wait for an answer already: answer them, or try again in a few minutes")
+		return c, nil, protocol.ErrUnavailable.With("other apps wait for an answer, or many have asked: answer them, or try again in a few minutes")
 	}
 	now := time.Now()
 	c.ID, c.CreatedAt, c.ExpiresAt = protocol.NewID(), now.UnixMilli(), now.Add(consentTime).UnixMilli()

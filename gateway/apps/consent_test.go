@@ -256,3 +256,24 @@ func TestExpiredTokensAreDeleted(t *testing.T) {
 		t.Errorf("stored %+v", tokens)
 	}
 }
+
+func TestRefusedQuestionsDoNotGoOnWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := inMemory(t)
+		refused := 0
+		for ; refused < 100; refused++ {
+			c, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: read})
+			if err != nil {
+				break
+			}
+			a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID})
+		}
+		if refused != consentBurst {
+			t.Errorf("the person is asked %d times in a row", refused)
+		}
+		time.Sleep(consentEvery)
+		if _, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: read}); err != nil {
+			t.Errorf("later: %v", err)
+		}
+	})
+}

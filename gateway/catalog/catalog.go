@@ -61,7 +61,7 @@ type entry struct {
 // New returns the catalog. Close ends its calls.
 func New(o Options) *Catalog {
 	c := &Catalog{o: o}
-	c.jobs.running = make(map[string]*job)
+	c.jobs.running, c.jobs.count = make(map[string]*job), make(map[string]int)
 	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
 	c.sessions.all = make(map[string]session)
 	addNetworkTools(c)
@@ -75,6 +75,10 @@ func (c *Catalog) Close() {
 	c.jobs.cancel()
 	c.jobs.wg.Wait()
 }
+
+// CancelOf cancels the calls of an app, and with them the questions to the person. It does not wait
+// for their ends.
+func (c *Catalog) CancelOf(id protocol.AppID) { c.jobs.cancelOf(string(id)) }
 
 // Tools lists the tools that the caller may use, in a fixed order.
 func (c *Catalog) Tools(p auth.Principal) []Tool {
@@ -92,11 +96,12 @@ func mayUse(p auth.Principal, e *entry) bool {
 	return p.Kind == auth.KindOwner || len(e.Scopes) == 0 || slices.ContainsFunc(e.Scopes, p.Has)
 }
 
-func (c *Catalog) find(name string) *entry {
+// find returns the tool with a name; nil if it does not exist for the caller.
+func (c *Catalog) find(p auth.Principal, name string) *entry {
 	if i := slices.IndexFunc(c.tools, func(e *entry) bool { return e.Name == name }); i >= 0 {
 		return c.tools[i]
 	}
-	list := c.extra(auth.Owner(""))
+	list := c.extra(p)
 	if i := slices.IndexFunc(list, func(e *entry) bool { return e.Name == name }); i >= 0 {
 		return list[i]
 	}
@@ -105,7 +110,7 @@ func (c *Catalog) find(name string) *entry {
 
 // Check returns why the caller may not make a call because of its scopes, as a *protocol.Fault.
 func (c *Catalog) Check(p auth.Principal, r Request) error {
-	e := c.find(r.Tool)
+	e := c.find(p, r.Tool)
 	if e == nil {
 		return nil // the call says so
 	}
@@ -115,7 +120,7 @@ func (c *Catalog) Check(p auth.Principal, r Request) error {
 // Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
 // error is a *protocol.Fault.
 func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result, error) {
-	e := c.find(r.Tool)
+	e := c.find(p, r.Tool)
 	if e == nil {
 		return Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
 	}
@@ -131,7 +136,13 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	if p.App != "" && c.o.Used != nil {
 		c.o.Used(p.App, r.Tool)
 	}
-	admit := func() (release func(), err error) { return c.limits.take(c.o.Config().API, p, e, r.Args) }
+	admit := func() (release func(), err error) {
+		api, machine := c.o.Config().API, protocol.NodeID("")
+		if api.Limits.Machine.PerMinute > 0 {
+			machine = target(c, p, r.Args)
+		}
+		return c.limits.take(api, p, e, machine)
+	}
 	j, err := c.jobs.join(identify(p, r), admit, func(ctx context.Context, j *job) (Result, error) {
 		return e.run(ctx, &call{catalog: c, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
 	})
@@ -202,7 +213,7 @@ func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func
 	if need != nil {
 		e.need = func(args json.RawMessage) []protocol.Scope {
 			var in In
-			json.Unmarshal(args, &in) // invalid arguments are refused later
+			protocol.Unmarshal(args, &in) // as for the call; invalid arguments are refused there
 			return need(in)
 		}
 	}
@@ -213,7 +224,7 @@ func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func
 		}
 		out, message, err := f(ctx, c, in)
 		if err != nil {
-			return Result{}, faultOf(err)
+			return Result{}, FaultOf(err)
 		}
 		raw, err := protocol.Marshal(out)
 		return Result{Data: raw, Message: message}, err

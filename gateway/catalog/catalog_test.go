@@ -212,10 +212,17 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 			t.Errorf("it sees %s", dir)
 		}
 		for _, x := range b.Catalog.Tools(limited) {
-			if x.Name == "laptop__Bash" {
-				t.Error("it sees a tool of another machine")
+			if strings.Contains(x.Name, "__") && x.Name != "nas__Bash" {
+				t.Errorf("it sees the tool %s of another machine", x.Name)
 			}
 		}
+		for _, name := range []string{"laptop__Bash", "gsv__ReadFile", "none__Bash"} {
+			b.fails(limited, name, `{}`, protocol.FaultNotFound, name)
+			if err := b.Check(limited, Request{Tool: name}); err != nil {
+				t.Errorf("it can tell %s from a tool that does not exist: %v", name, err)
+			}
+		}
+		b.must(limited, "nas__Bash", `{}`)
 	}
 	if !slices.Contains(b.used, "a file") {
 		t.Errorf("calls are not counted: %v", b.used)

@@ -117,7 +117,8 @@ func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasIn
 	if err != nil {
 		return out, err
 	}
-	line, err := c.withEnvironment(node, s)
+	info, _ := c.o.Machines.Node(node)
+	line, err := withEnvironment(info, s)
 	if err != nil {
 		return out, err
 	}
@@ -155,9 +156,9 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 	return after, err
 }
 
-// withEnvironment puts assignments before a command, so that rules and the person see them.
-func (c *Catalog) withEnvironment(node protocol.NodeID, s *commandSession) (string, error) {
-	info, _ := c.o.Machines.Node(node)
+// withEnvironment puts assignments before a command of a machine, so that rules and the person see
+// them.
+func withEnvironment(info protocol.NodeInfo, s *commandSession) (string, error) {
 	assign := assignSh
 	switch {
 	case s.Shell == "powershell":

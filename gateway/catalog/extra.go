@@ -11,16 +11,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// extra lists the tools of the gateway and of the machines under their own names, for callers that
-// chose to see them all.
+// extra lists the tools of the gateway and of the machines that the caller may use, under their own
+// names. They need the scope tools.all.
 func (c *Catalog) extra(p auth.Principal) []*entry {
-	if p.Kind != auth.KindOwner && !p.Has(protocol.ScopeAllTools) {
-		return nil
-	}
 	var list []*entry
 	for _, spec := range c.o.Registry.Tools() {
 		node, bare, ok := protocol.ToolName(spec.Name).Split()
-		if !ok || protocol.ForPrograms(bare) || node != protocol.NativePrefix && !p.MayUse(node) {
+		if !ok || protocol.ForPrograms(bare) || !p.MayUse(node) {
 			continue
 		}
 		if e := extraEntry(spec); e != nil {
@@ -46,7 +43,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {
 		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)
 		if err != nil {
-			return Result{}, faultOf(err)
+			return Result{}, FaultOf(err)
 		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal(raw, &object) != nil { // results of programs are objects

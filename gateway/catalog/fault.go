@@ -19,8 +19,8 @@ var codes = map[int]protocol.FaultCode{
 	protocol.ErrTimeout.Code: protocol.FaultTimeout, protocol.ErrTooMany.Code: protocol.FaultRateLimited, protocol.ErrCancelled.Code: protocol.FaultCanceled,
 }
 
-// faultOf returns any error as a fault. The text of an unknown error is not passed on.
-func faultOf(err error) error {
+// FaultOf returns any error as a fault. The text of an unknown error is not passed on.
+func FaultOf(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func outcome(r tool.Result, err error) (tool.Result, error) {
 	i := r.Info
 	switch {
 	case err != nil:
-		return r, faultOf(err)
+		return r, FaultOf(err)
 	case i.Unanswered():
 		return r, protocol.NewFault(protocol.FaultPermissionDenied, "Fairlead's owner did not answer in time, so the call did not run.")
 	case i.State == protocol.CallDenied:

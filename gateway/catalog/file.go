@@ -81,24 +81,28 @@ func addFile(c *Catalog) {
 	}, fileIn.scopes, c.file)
 }
 
-// scopes returns the scopes of the operation; of a batch, those of all its operations. A call that
-// continues a file needs what begins with the same arguments.
+// scopes returns the scopes of the operation; of a batch, those of all its operations.
 func (in fileIn) scopes() []protocol.Scope {
+	if in.Op != opBatch {
+		return []protocol.Scope{in.scope()}
+	}
 	var list []protocol.Scope
-	if in.Op == opBatch {
-		for _, raw := range in.Ops {
-			var sub fileIn
-			json.Unmarshal(raw, &sub) // invalid ones fail later
-			list = append(list, sub.scopes()...)
-		}
-		slices.Sort(list)
-		return slices.Compact(list)
+	for _, raw := range in.Ops {
+		var sub fileIn
+		protocol.Unmarshal(raw, &sub) // as in batch, which refuses invalid ones and batches
+		list = append(list, sub.scope())
 	}
-	isRead := slices.Contains(reading, in.Op) || in.Op == "" && in.Chunk == nil && in.ChunkB64 == nil && !in.Done
-	if isRead {
-		return []protocol.Scope{protocol.ScopeFilesRead}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// scope returns the scope of an operation that is no batch. A call that continues a file needs what
+// begins with the same arguments.
+func (in fileIn) scope() protocol.Scope {
+	if slices.Contains(reading, in.Op) || in.Op == "" && in.Chunk == nil && in.ChunkB64 == nil && !in.Done {
+		return protocol.ScopeFilesRead
 	}
-	return []protocol.Scope{protocol.ScopeFilesWrite}
+	return protocol.ScopeFilesWrite
 }
 
 func (c *Catalog) file(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
@@ -212,7 +216,7 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		}
 		if err != nil {
 			failed++
-			r.Error, _ = errors.AsType[*protocol.Fault](faultOf(err))
+			r.Error, _ = errors.AsType[*protocol.Fault](FaultOf(err))
 		}
 		out.BatchResults = append(out.BatchResults, r)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ const (
 	// idempotency key, can be fetched.
 	keepOutcome = 10 * time.Minute
 	maxJobs     = 4096
+	maxOfCaller = maxJobs / 4 // so that one caller leaves room for others
 )
 
 // jobs are the calls in progress and the outcomes that somebody may still fetch. A call that waits
@@ -28,8 +28,9 @@ type jobs struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex // guards running
+	mu      sync.Mutex // guards the fields below
 	running map[string]*job
+	count   map[string]int // of the running ones, by owner
 }
 
 // identity says which calls are the same call.
@@ -80,8 +81,8 @@ func (s *jobs) join(id identity, admit func() (release func(), err error), run f
 	if j != nil || err != nil {
 		return j, err
 	}
-	if s.ctx.Err() != nil || len(s.running) >= maxJobs {
-		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "the gateway has too many calls in progress").With(map[string]int{"retry_after_ms": 1000})
+	if s.ctx.Err() != nil || len(s.running) >= maxJobs || s.count[id.owner] >= maxOfCaller {
+		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "too many calls are in progress, or have outcomes that are kept").With(map[string]int{"retry_after_ms": 1000})
 	}
 	release, err := admit()
 	if err != nil {
@@ -119,6 +120,7 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 		j.slot += " " + protocol.NewID()
 	}
 	s.running[j.slot] = j
+	s.count[j.owner]++
 	s.wg.Go(func() {
 		defer cancel()
 		j.result, j.err = run(ctx, j)
@@ -136,8 +138,12 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 func (s *jobs) remove(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running[j.slot] == j {
-		delete(s.running, j.slot)
+	if s.running[j.slot] != j {
+		return
+	}
+	delete(s.running, j.slot)
+	if s.count[j.owner]--; s.count[j.owner] == 0 {
+		delete(s.count, j.owner)
 	}
 }
 
@@ -155,6 +161,17 @@ func (s *jobs) byCall(owner string, id protocol.CallID) *job {
 		}
 	}
 	return nil
+}
+
+// cancelOf cancels the calls of an owner.
+func (s *jobs) cancelOf(owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.running {
+		if j.owner == owner {
+			j.cancel()
+		}
+	}
 }
 
 // emit queues a part for the caller. It does not block.
@@ -200,134 +217,4 @@ func (j *job) take() []Part {
 	list := j.parts
 	j.parts = nil
 	return list
-}
-
-// await passes the parts of a call on and returns its outcome. If ctx ends, the call is cancelled.
-// If the person has not answered within the configured time, the call goes on without its caller.
-func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, Part) error) (Result, error) {
-	j.mu.Lock()
-	j.callers++
-	j.mu.Unlock()
-	defer func() {
-		j.mu.Lock()
-		j.callers--
-		j.mu.Unlock()
-	}()
-	patience := time.NewTimer(time.Duration(c.o.Config().API.WaitMs) * time.Millisecond)
-	defer patience.Stop()
-	for {
-		select {
-		case <-j.done:
-			if err := send(ctx, j, emit); err != nil {
-				return Result{}, err
-			}
-			c.jobs.fetched(j)
-			if emit == nil && j.err == nil {
-				return j.collect(), nil
-			}
-			return j.result, j.err
-		case <-j.news:
-			if err := send(ctx, j, emit); err != nil {
-				j.abandon()
-				return Result{}, err
-			}
-		case <-patience.C:
-			if fault := j.detach(); fault != nil {
-				return Result{}, fault
-			}
-			patience.Reset(time.Second)
-		case <-ctx.Done():
-			j.abandon()
-			return Result{}, faultOf(ctx.Err())
-		}
-	}
-}
-
-// collect returns the result with the matches of the parts, for a caller without a stream.
-func (j *job) collect() Result {
-	var chunks []json.RawMessage
-	for _, p := range j.take() {
-		if p.Kind == PartChunk {
-			chunks = append(chunks, p.Data)
-		}
-	}
-	return Result{WithMatches(j.result.Data, chunks), j.result.Message}
-}
-
-// WithMatches returns a result with the matches of its parts, for an interface whose result must be
-// complete.
-func WithMatches(data json.RawMessage, chunks []json.RawMessage) json.RawMessage {
-	var all []json.RawMessage
-	for _, chunk := range chunks {
-		var part struct{ Matches []json.RawMessage }
-		if json.Unmarshal(chunk, &part) == nil {
-			all = append(all, part.Matches...)
-		}
-	}
-	var fields map[string]json.RawMessage
-	if len(all) == 0 || json.Unmarshal(data, &fields) != nil {
-		return data
-	}
-	fields["matches"] = encode(all)
-	return encode(fields)
-}
-
-// send passes the queued parts on. Without a receiver they stay for one that comes later.
-func send(ctx context.Context, j *job, emit func(context.Context, Part) error) error {
-	if emit == nil {
-		return nil
-	}
-	for _, p := range j.take() {
-		if err := emit(ctx, p); err != nil {
-			return protocol.NewFault(protocol.FaultCanceled, "the caller has gone")
-		}
-	}
-	return nil
-}
-
-// fetched forgets the outcome of a call that waited for the person. One with an idempotency key
-// stays for repetitions.
-func (s *jobs) fetched(j *job) {
-	if j.key == "" {
-		s.remove(j)
-	}
-}
-
-// detach lets a call that waits for the person go on without its caller.
-func (j *job) detach() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.waiting == nil {
-		return nil
-	}
-	select {
-	case <-j.done:
-		return nil
-	default:
-	}
-	j.keep = true
-	w := *j.waiting
-	f := protocol.NewFault(protocol.FaultApprovalRequired, "Fairlead's owner has not answered yet. Repeat the same call, or ask for its outcome, to go on.")
-	return f.With(map[string]any{"approval_id": w.ApprovalID, "call_id": w.CallID, "poll": "/api/v1/calls/" + string(w.CallID), "retry_after_ms": 5000})
-}
-
-// abandon cancels a call whose only caller has gone, unless somebody will fetch its outcome.
-func (j *job) abandon() {
-	j.mu.Lock()
-	last := j.callers <= 1 && !j.keep
-	j.mu.Unlock()
-	if last {
-		j.cancel()
-	}
-}
-
-var errCancelled = protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
-
-// encode returns v as JSON. It must be encodable.
-func encode(v any) json.RawMessage {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
 }

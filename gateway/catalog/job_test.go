@@ -64,6 +64,41 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 	})
 }
 
+// Many programs give up after 60 seconds in which they hear nothing.
+func TestCallerHearsRegularlyThatItsCallGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(b *bench)
+		runs    time.Duration
+		text    string
+		want    int
+	}{
+		"waits for the person": {func(b *bench) { asking(b) }, 45 * time.Second, `"call_id":"call"`, 3},
+		"runs": {func(b *bench) {
+			b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+				time.Sleep(2 * time.Minute)
+				return succeed(`{}`), nil
+			}
+		}, 2 * time.Minute, "still running", 7},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			c.prepare(b)
+			began, last, heard := time.Now(), time.Now(), 0
+			b.Catalog.Call(t.Context(), app("a"), Request{Tool: "fs_stat", Args: []byte(statArgs), Emit: func(_ context.Context, p Part) error {
+				if silent := time.Since(last); silent > remindTime || p.Kind != PartWaiting || !strings.Contains(string(p.Data), c.text) {
+					t.Errorf("%s: after %v of silence: %s %s", name, silent, p.Kind, p.Data)
+				}
+				last = time.Now()
+				heard++
+				return nil
+			}})
+			if took := time.Since(began); took != c.runs || heard < c.want {
+				t.Errorf("%s: heard %d times in %v", name, heard, took)
+			}
+		})
+	}
+}
+
 func TestAllowedCallKeepsItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

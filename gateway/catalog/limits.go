@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -30,15 +31,15 @@ type bucket struct {
 // maxBuckets bounds the memory for callers that are gone.
 const maxBuckets = 10_000
 
-// take counts a call. release must be called at its end.
-func (l *limits) take(c config.API, p auth.Principal, e *entry, args json.RawMessage) (release func(), err error) {
+// take counts a call to a machine, which may be empty. release must be called at its end.
+func (l *limits) take(c config.API, p auth.Principal, e *entry, machine protocol.NodeID) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	for _, axis := range []struct {
 		name, key string
 		limit     config.RateLimit
-	}{{"app", p.Caller(), c.Limits.App}, {"machine", targetKey(args), c.Limits.Machine}, {"tool", e.Name, c.Limits.Tool}} {
+	}{{"app", p.Caller(), c.Limits.App}, {"machine", string(machine), c.Limits.Machine}, {"tool", e.Name, c.Limits.Tool}} {
 		if axis.limit.PerMinute == 0 || axis.key == "" {
 			continue
 		}
@@ -85,20 +86,17 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return 0
 }
 
-// targetKey names the machine of a call as its arguments do.
-func targetKey(args json.RawMessage) string {
+// target returns the machine of a call; empty if there is none that the caller may use. The names in
+// the arguments are the caller's: with many spellings it would have as many limits.
+func target(c *Catalog, p auth.Principal, args json.RawMessage) protocol.NodeID {
 	var in struct {
-		Target  Target
-		Session Target
+		Target  *Target
+		Session *Target
 	}
-	json.Unmarshal(args, &in)
-	for _, t := range []Target{in.Target, in.Session} {
-		if t.NodeID != "" {
-			return t.NodeID
-		}
-		if t.NodeName != "" {
-			return t.NodeName
-		}
+	protocol.Unmarshal(args, &in) // invalid arguments are refused before
+	id, err := c.resolve(p, cmp.Or(in.Target, in.Session))
+	if err != nil {
+		return ""
 	}
-	return ""
+	return id
 }

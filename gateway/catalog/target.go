@@ -103,7 +103,7 @@ func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, ar
 	defer cancel()
 	raw, err := c.catalog.o.Machines.Call(ctx, node, inv, nil)
 	if err != nil {
-		return faultOf(err)
+		return FaultOf(err)
 	}
 	return protocol.Unmarshal(raw, out)
 }

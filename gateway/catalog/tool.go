@@ -34,7 +34,7 @@ type Tool struct {
 const (
 	PartChunk    = "chunk"    // a part of the result, in order, complete
 	PartProgress = "progress" // protocol.ToolProgress; a slow receiver may miss some
-	PartWaiting  = "waiting"  // a Waiting: the call waits for the person to allow it
+	PartWaiting  = "waiting"  // a Waiting: the call waits for the person to allow it, or goes on
 )
 
 // Part is what a caller gets while its call runs.
@@ -43,10 +43,10 @@ type Part struct {
 	Data json.RawMessage
 }
 
-// Waiting is the data of a PartWaiting.
+// Waiting is the data of a PartWaiting. The IDs are empty unless the person is asked.
 type Waiting struct {
-	ApprovalID protocol.ApprovalID `json:"approval_id"`
-	CallID     protocol.CallID     `json:"call_id"`
+	ApprovalID protocol.ApprovalID `json:"approval_id,omitempty"`
+	CallID     protocol.CallID     `json:"call_id,omitempty"`
 	Message    string              `json:"message"`
 }
 

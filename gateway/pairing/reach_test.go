@@ -49,7 +49,7 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 		}), []string{"Bash", "Read", "Write"}, "the tool Write"},
 		"a folder of windows": {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: `C:\Users`}} }), all, `C:\Users`},
 		"a name that lies":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, `"/x\nto read"`},
-		"a node of the seeds": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "not at all instead of workspace-write"},
+		"a node of the original": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "not at all instead of workspace-write"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			words, held := newReach(was, c.is)

@@ -83,6 +83,15 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 	}
 	set("nobody", protocol.ServerSpec{URL: "http://127.0.0.1:1/mcp"})
 	h.untilState("nobody", protocol.ServerFailed)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect to another host was followed") }))
+	t.Cleanup(elsewhere.Close)
+	moved := httptest.NewServer(http.RedirectHandler(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect))
+	t.Cleanup(moved.Close)
+	set("moved", protocol.ServerSpec{URL: moved.URL + "/mcp", Headers: map[string]string{"X-Key": "secret-of-the-test"}})
+	h.untilState("moved", protocol.ServerFailed)
+	if got := h.status("moved").Error; !strings.Contains(got, "redirects to http://localhost") {
+		t.Errorf("the error is %q", got)
+	}
 	set("missing", protocol.ServerSpec{Command: "no-such-program-here"})
 	h.untilState("missing", protocol.ServerFailed)
 	if got := h.status("missing").Error; !strings.Contains(got, "no-such-program-here is not installed") {

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +13,16 @@ import (
 // signInName is the name of a server's sign-in in the keychain.
 func signInName(name protocol.ServerName) string { return "mcp-sign-in-" + string(name) }
 
-// login makes the handler of sign-ins for one connection. limit is the time limit of the connection,
-// which stops while the person signs in.
-func (s *server) login(limit *atomic.Pointer[time.Timer]) *login.Handler {
+// login makes the handler of sign-ins for one connection, which uses client. limit is the time limit
+// of the connection, which stops while the person signs in.
+func (s *server) login(limit *atomic.Pointer[time.Timer], client *http.Client) *login.Handler {
 	spec, o := s.settings(), s.m.o
 	document := o.ClientDocument
 	if document == nil {
 		document = func() string { return "" }
 	}
 	return login.New(login.Options{
-		URL: spec.URL, ClientID: spec.ClientID, ClientSecret: spec.ClientSecret, Document: document, Secrets: o.Secrets, Secret: signInName(s.name), Logf: s.log.addf,
+		URL: spec.URL, Client: client, ClientID: spec.ClientID, ClientSecret: spec.ClientSecret, Document: document, Secrets: o.Secrets, Secret: signInName(s.name), Logf: s.log.addf,
 		Show: func(address string) func() {
 			timer := limit.Load()
 			if timer != nil {

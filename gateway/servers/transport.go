@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,14 +50,14 @@ func (s *server) transport(ctx context.Context) (t *transport, err error) {
 	if err != nil {
 		return nil, err
 	}
-	conns := &connections{open: make(map[*connection]bool)}
+	conns := newConnections()
 	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: func() error { return nil }, end: conns.close}
-	client := &http.Client{Transport: withHeaders{u.Host, spec.Headers, conns.transport()}}
+	client := &http.Client{Transport: withHeaders{u.Host, spec.Headers, conns.transport()}, CheckRedirect: checkRedirect}
 	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/sse") { // the transport of 2024-11-05
 		t.Transport = &mcp.SSEClientTransport{Endpoint: spec.URL, HTTPClient: client}
 		return t, nil
 	}
-	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused)}
+	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused, conns.signIn())}
 	if hasAuthorization(spec.Headers) { // the person chose another way
 		t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client}
 	}
@@ -77,7 +73,7 @@ func hasAuthorization(headers map[string]string) bool {
 	return false
 }
 
-// withHeaders adds the headers of a server to requests to its host, not to others after a redirect.
+// withHeaders adds the headers of a server to requests to its host.
 type withHeaders struct {
 	host    string
 	headers map[string]string
@@ -92,58 +88,6 @@ func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return w.next.RoundTrip(r)
-}
-
-// connections are the network connections to a server, so that its end breaks requests that wait.
-type connections struct {
-	mu       sync.Mutex // guards the fields below
-	open     map[*connection]bool
-	isClosed bool
-}
-
-// connection is a network connection that leaves the list when it is closed.
-type connection struct {
-	net.Conn
-	list *connections
-}
-
-func (c *connection) Close() error {
-	c.list.mu.Lock()
-	delete(c.list.open, c)
-	c.list.mu.Unlock()
-	return c.Conn.Close()
-}
-
-// transport returns a transport whose connections are recorded.
-func (c *connections) transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	dial := t.DialContext
-	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.isClosed {
-			conn.Close()
-			return nil, net.ErrClosed
-		}
-		one := &connection{conn, c}
-		c.open[one] = true
-		return one, nil
-	}
-	return t
-}
-
-func (c *connections) close() {
-	c.mu.Lock()
-	c.isClosed = true
-	open := slices.Collect(maps.Keys(c.open))
-	c.mu.Unlock()
-	for _, conn := range open {
-		conn.Close()
-	}
 }
 
 var errOffline = errors.New("its machine is offline")

@@ -40,6 +40,11 @@ func (a *activeCall) resolve(ctx context.Context) (err error) {
 		a.target, err = a.Registry.fileOperation(a.call)
 		return err
 	}
+	// Beside its machines, a caller that is limited to some has neither servers nor the gateway's own
+	// tools, which reach every machine.
+	if node, _, ok := a.call.Tool.Split(); ok && !a.call.Principal.MayUse(node) {
+		return noTool(a.call.Tool)
+	}
 	a.target, err = a.Registry.Lookup(a.call.Tool)
 	if !a.stored || !errors.Is(err, protocol.ErrUnavailable) {
 		return err

@@ -143,12 +143,16 @@ func (r *Registry) fileOperation(c Call) (Target, error) {
 	_, bare, _ := c.Tool.Split()
 	t := Target{Node: op.Node, Spec: protocol.ToolSpec{Name: bare, Effect: op.Effect}}
 	if !c.Direct {
-		return t, protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", c.Tool))
+		return t, noTool(c.Tool)
 	}
 	if info, ok := r.Node(op.Node); !ok || !info.Online {
 		return t, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", op.Node))
 	}
 	return t, nil
+}
+
+func noTool(name protocol.ToolName) error {
+	return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name))
 }
 
 func (r *Registry) isServer(name protocol.NodeID) bool {

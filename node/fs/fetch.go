@@ -2,11 +2,8 @@ package fs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
@@ -20,8 +17,6 @@ import (
 const (
 	defaultFetch  = 256 << 20 // bytes
 	maxFetch      = 1 << 30   // bytes
-	maxRedirects  = 5
-	connectLimit  = 30 * time.Second
 	downloadLimit = 30 * time.Minute
 )
 
@@ -123,58 +118,4 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 	}
 	out.Duration = since(began)
 	return out, nil
-}
-
-// get requests an address, and returns the body of a response with status 200.
-func get(ctx context.Context, u *url.URL, headers map[string]string) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "url: "+err.Error())
-	}
-	for name, value := range headers {
-		switch textproto.CanonicalMIMEHeaderKey(name) {
-		case "Host", "Content-Length", "Transfer-Encoding", "Connection":
-			continue
-		}
-		req.Header.Set(name, value)
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = connectLimit, true
-	client := &http.Client{Transport: transport, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects {
-			return fmt.Errorf("more than %d redirects", maxRedirects)
-		}
-		return nil
-	}}
-	resp, err := client.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, downloadFault(ctx.Err())
-		}
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // the address is in the arguments, and may contain a secret
-		}
-		return nil, protocol.NewFault(protocol.FaultTargetUnreachable, "The address could not be reached: "+err.Error())
-	}
-	if resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
-		code := protocol.FaultInternal
-		switch {
-		case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
-			code = protocol.FaultNotFound
-		case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
-			code = protocol.FaultPermissionDenied
-		case resp.StatusCode < 500:
-			code = protocol.FaultInvalidArgs
-		}
-		return nil, protocol.NewFault(code, fmt.Sprintf("The server answered with status %s. Nothing was written.", resp.Status))
-	}
-	return resp.Body, nil
-}
-
-func downloadFault(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return protocol.NewFault(protocol.FaultTimeout, fmt.Sprintf("The download took more than %v. Nothing was written.", downloadLimit))
-	}
-	return err
 }

@@ -14,12 +14,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"fairlead/gateway/channel"
+	"fairlead/gateway/peer/publicnet"
 )
 
 // getLimit is the time limit for fetching one file.
@@ -114,19 +114,10 @@ type getter struct {
 
 var errInside = errors.New("the address is inside the local network")
 
-// shared are networks that are not private according to RFC 1918 but not publicly reachable either.
-var shared = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10")}
-
-// public reports whether an address belongs to the public internet.
-func public(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(shared, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
 // guard checks the address that a name resolved to, just before connecting to it.
 func (g getter) guard(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
-	if a := at.Addr().Unmap(); err != nil || !public(a) && a != g.own {
+	if a := at.Addr().Unmap(); err != nil || !publicnet.Has(a) && a != g.own {
 		return errInside
 	}
 	return nil

@@ -98,11 +98,26 @@ func printApps(out io.Writer, r protocol.AppsListResult) error {
 		return err
 	}
 	for _, c := range r.Consents {
-		if err := printf(out, "\n%s asks to connect, code %s, scopes %s. To allow it: fairlead approve %[2]s\n", flat(c.Name), c.Code, strings.Join(scopeNames(c.Scopes), ",")); err != nil {
+		scopes := strings.Join(scopeNames(c.Scopes), ",")
+		if err := printf(out, "\n%s (%s) asks to connect, code %s, scopes %s. To allow it: fairlead approve %[3]s\n", flat(c.Name), flat(origin(c)), c.Code, scopes); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// origin says who published an app that asks, and where the answer goes. A program where the browser
+// is can call itself the app of anybody.
+func origin(c protocol.Consent) string {
+	switch {
+	case c.IsLocal && c.ClientHost != "":
+		return "claims to be published by " + c.ClientHost + ", runs where the browser is"
+	case c.IsLocal:
+		return "its name is not checked, runs where the browser is"
+	case c.ClientHost != "":
+		return "published by " + c.ClientHost + ", the answer goes to " + c.RedirectHost
+	}
+	return "its name is not checked, the answer goes to " + c.RedirectHost
 }
 
 func appState(a protocol.App) string {

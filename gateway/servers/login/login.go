@@ -35,8 +35,9 @@ type stored struct {
 
 // Options say which server the sign-in is for, and who Fairlead is there.
 type Options struct {
-	URL                    string // of the server
-	ClientID, ClientSecret string // as the person registered Fairlead; may be empty
+	URL                    string       // of the server
+	Client                 *http.Client // for the addresses that the server names
+	ClientID, ClientSecret string       // as the person registered Fairlead; may be empty
 	// Document returns the public address of [ClientDocument], or "".
 	Document func() string
 	Secrets  keychain.Store
@@ -114,7 +115,7 @@ func (h *Handler) renew() bool {
 // source returns the source of a sign-in.
 func (l stored) source(o Options) *savedSource {
 	c := &oauth2.Config{ClientID: l.ClientID, ClientSecret: l.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: l.TokenURL, AuthStyle: l.AuthStyle}}
-	return &savedSource{o: o, login: l, next: c.TokenSource(context.Background(), l.Token)}
+	return &savedSource{o: o, login: l, next: c.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, o.Client), l.Token)}
 }
 
 // saved returns the source of the sign-in in the keychain; nil if there is none for this address.
@@ -192,7 +193,7 @@ func (h *Handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 			ClientName: "Fairlead", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
 			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
 		}},
-		RedirectURL: redirect, RequestRefreshToken: true, ScopeFilter: h.addScopes,
+		Client: h.o.Client, RedirectURL: redirect, RequestRefreshToken: true, ScopeFilter: h.addScopes,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			return h.wait(ctx, args.URL, back)
 		},

@@ -85,3 +85,15 @@ func TestInsufficientScopeNamesEveryScope(t *testing.T) {
 		t.Errorf("body %s", w.Body)
 	}
 }
+
+// The address comes from the request, and must not add parameters or headers.
+func TestAddressCannotAddToTheChallenge(t *testing.T) {
+	g := guard()
+	g.Base = func(*http.Request) string { return "https://pc.example\", scope=\"tools.all\r\nSet-Cookie: x" }
+	w := httptest.NewRecorder()
+	g.Authenticate(w, httptest.NewRequest(http.MethodPost, "/mcp", nil))
+	want := `Bearer scope="network.read shell.exec", resource_metadata="https://pc.example\", scope=\"tools.all\r\nSet-Cookie: x/.well-known/oauth-protected-resource/mcp"`
+	if got := w.Header().Get("WWW-Authenticate"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -9,12 +9,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
@@ -64,6 +66,7 @@ type Options struct {
 const (
 	maxBody     = 4 << 20 // bytes
 	sessionTime = 30 * time.Minute
+	maxOpen     = 256 // sessions, and streams of notifications, of one token
 )
 
 // firstModern is the first protocol version without sessions.
@@ -120,6 +123,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.client(p)
+	if !s.hasRoom(p, r, body) {
+		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("this token has %d sessions or streams already: close some", maxOpen))
+		bearer.Fail(w, http.StatusTooManyRequests, f)
+		return
+	}
 	r, done := s.begin(r, body, p)
 	defer done()
 	events := newEventWriter(w)
@@ -138,12 +146,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // message is the part of a request's body that decides how it is served.
 type message struct {
-	Method string `json:"method"`
+	Method string
 	Params struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 		Meta      map[string]any  `json:"_meta"`
-	} `json:"params"`
+	}
 }
 
 // peek reads the body of a request and puts it back.
@@ -160,7 +168,13 @@ func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok boo
 		return m, false // the client has gone
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	json.Unmarshal(raw, &m) // what is wrong is answered by the handler
+	// Decoded as the SDK does, which tells METHOD from method. What is wrong is answered by the handler.
+	if decoded, err := jsonrpc.DecodeMessage(raw); err == nil {
+		if request, ok := decoded.(*jsonrpc.Request); ok {
+			m.Method = request.Method
+			json.Unmarshal(request.Params, &m.Params)
+		}
+	}
 	return m, true
 }
 

@@ -71,7 +71,11 @@ func (*skills) Text(_ context.Context, name string) (string, error) { return "# 
 // scopes are those of the token of that name.
 var scopes = map[string][]protocol.Scope{
 	"all": protocol.AppScopes, "reader": {protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, "other": protocol.AppScopes,
+	"limited": protocol.AppScopes,
 }
+
+// nodes are the machines to which the token of that name is limited.
+var nodes = map[string][]protocol.NodeID{"limited": {"nas"}}
 
 // machines are those that the gateway knows.
 type machines struct {
@@ -120,7 +124,7 @@ func serve(t testing.TB) *bench {
 				if scopes == nil {
 					return auth.Principal{}, protocol.ErrUnauthorized
 				}
-				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes}), nil
+				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes, Nodes: nodes[token]}), nil
 			},
 		},
 	})
@@ -135,6 +139,15 @@ func serve(t testing.TB) *bench {
 		b.Server.Close()
 	})
 	return b
+}
+
+// bearerTransport adds a token to every request.
+type bearerTransport string
+
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // connect connects a client of the newest protocol version, or of an older one.

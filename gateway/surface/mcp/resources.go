@@ -26,7 +26,11 @@ type Document struct {
 	Read                   func(ctx context.Context) (any, error)
 }
 
-func (d Document) isFor(p auth.Principal) bool { return p.Kind == auth.KindOwner || p.Has(d.Scope) }
+// isFor reports whether p may read the document. It is about all machines, so that a token that is
+// limited to some of them may not.
+func (d Document) isFor(p auth.Principal) bool {
+	return p.Kind == auth.KindOwner || p.Has(d.Scope) && p.MayUse(protocol.NativePrefix)
+}
 
 // Addresses of resources.
 const (
@@ -82,7 +86,7 @@ func readDocument(ctx context.Context, p auth.Principal, d Document) (*mcp.ReadR
 	}
 	v, err := d.Read(ctx)
 	if err != nil {
-		return nil, err
+		return nil, catalog.FaultOf(err)
 	}
 	raw, err := protocol.Marshal(v)
 	return text(d.URI, "application/json", string(raw)), err
@@ -123,7 +127,7 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 	}
 	raw, err := base64.StdEncoding.DecodeString(part.ChunkB64)
 	if err != nil {
-		return nil, fmt.Errorf("decode %s: %w", file, err)
+		return nil, catalog.FaultOf(fmt.Errorf("decode %s: %w", file, err))
 	}
 	if !part.Done {
 		return nil, protocol.NewFault(protocol.FaultTooLarge, "the file has more than 1 MiB: read it with fs_read")
@@ -252,7 +256,7 @@ func (c *client) updatePrompts() {
 		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			content, err := c.o.Prompts.Text(ctx, p.Name)
 			if err != nil {
-				return nil, err
+				return nil, catalog.FaultOf(err)
 			}
 			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
 		})

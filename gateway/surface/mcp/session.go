@@ -20,6 +20,33 @@ type request struct {
 	cancel   context.CancelFunc
 }
 
+// isStream reports whether a request is for a stream of notifications.
+func isStream(r *http.Request, m message) bool {
+	return r.Method == http.MethodGet || m.Method == methodListen
+}
+
+// hasRoom reports whether a token may have another session or stream, if the request is for one.
+func (s *Server) hasRoom(p auth.Principal, r *http.Request, m message) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	switch {
+	case isStream(r, m):
+		for _, x := range s.requests {
+			if x.isStream && x.rights.Caller() == p.Caller() {
+				n++
+			}
+		}
+	case r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && !isModern(r, m):
+		for session := range s.clients[p.Caller()].server.Sessions() {
+			if session.ID() != "" { // not one of a single request
+				n++
+			}
+		}
+	}
+	return n < maxOpen
+}
+
 // begin records a request until done is called. The context of the returned request ends when the
 // server ends it.
 func (s *Server) begin(r *http.Request, m message, p auth.Principal) (same *http.Request, done func()) {
@@ -27,7 +54,7 @@ func (s *Server) begin(r *http.Request, m message, p auth.Principal) (same *http
 	r = r.WithContext(ctx)
 	session := r.Header.Get("Mcp-Session-Id")
 	s.mu.Lock()
-	s.requests[r] = request{session, r.Method == http.MethodGet || m.Method == methodListen, p, cancel}
+	s.requests[r] = request{session, isStream(r, m), p, cancel}
 	s.mu.Unlock()
 	return r, func() {
 		s.mu.Lock()
@@ -61,18 +88,26 @@ func (s *Server) all() []*client {
 	return slices.Collect(maps.Values(s.clients))
 }
 
-// expireSessions ends unused sessions until ctx ends.
-func (s *Server) expireSessions(ctx context.Context) {
-	tick := time.NewTicker(sessionTime / 10)
+// sweepTime is the time between two looks for what has expired.
+const sweepTime = time.Minute
+
+// expireAll ends unused sessions, and streams whose token has expired, until ctx ends.
+func (s *Server) expireAll(ctx context.Context) {
+	tick := time.NewTicker(sweepTime)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.expire(time.Now())
+			s.sweep(time.Now())
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+func (s *Server) sweep(now time.Time) {
+	s.endStreams()
+	s.expire(now)
 }
 
 // expire ends the sessions that have had no request for sessionTime, and forgets the clients that

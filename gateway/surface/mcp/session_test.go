@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,29 +107,101 @@ func TestSessionIsEndedByItsOwnTokenOnly(t *testing.T) {
 	}
 }
 
+// listener is a stream of notifications.
+type listener struct {
+	ctx   context.Context
+	ended chan error
+}
+
+// listen opens a stream with a body, or that of a session without one.
+func (b *bench) listen(t *testing.T, body string) *listener {
+	t.Helper()
+	l := &listener{ended: make(chan error, 1)}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	l.ctx = ctx
+	var resp *http.Response
+	if body == "" {
+		resp = b.send(ctx, t, http.MethodGet, "all", b.open(t, "all"))
+	} else {
+		resp = listenWith(ctx, t, b, "all", body)
+	}
+	go func() {
+		_, err := io.Copy(io.Discard, resp.Body)
+		l.ended <- err
+	}()
+	return l
+}
+
+// end fails the test unless the stream ends.
+func (l *listener) end(t *testing.T) {
+	t.Helper()
+	if <-l.ended; l.ctx.Err() != nil {
+		t.Error("the stream goes on")
+	}
+}
+
 func TestStreamEndsWhenItsTokenChanges(t *testing.T) {
 	for name, scopes := range map[string]map[string][]protocol.Scope{"revoked": {}, "fewer rights": {"all": {protocol.ScopeNetworkRead}}} {
 		t.Run(name, func(t *testing.T) {
 			b := serve(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			defer cancel()
-			resp := b.send(ctx, t, http.MethodGet, "all", b.open(t, "all"))
-			ended := make(chan error, 1)
-			go func() {
-				_, err := io.Copy(io.Discard, resp.Body)
-				ended <- err
-			}()
+			l := b.listen(t, "")
 			b.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) // of another app
 			select {
-			case <-ended:
+			case <-l.ended:
 				t.Fatal("the stream ended too early")
 			case <-time.After(100 * time.Millisecond):
 			}
 			b.scopes.Store(&scopes)
 			b.bus.Publish(protocol.Change{Kind: protocol.ChangeApps})
-			if <-ended; ctx.Err() != nil {
-				t.Error("the stream goes on")
-			}
+			l.end(t)
 		})
+	}
+}
+
+// An expired token publishes no change. However a stream was requested, it is known to be one.
+func TestStreamEndsWhenItsTokenExpires(t *testing.T) {
+	const params = `"params":{"notifications":{"resourcesListChanged":true},` + modernMeta + `}}`
+	for name, body := range map[string]string{
+		"session": "", "request": `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen",` + params,
+		"another case": `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","METHOD":"ping",` + params,
+		"twice":        `{"jsonrpc":"2.0","id":1,"method":"ping","method":"subscriptions/listen","Method":"ping",` + params,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := serve(t)
+			l := b.listen(t, body)
+			b.scopes.Store(&map[string][]protocol.Scope{})
+			b.mcp.sweep(time.Now())
+			l.end(t)
+		})
+	}
+}
+
+func TestSessionsAndStreamsOfATokenAreLimited(t *testing.T) {
+	b := serve(t)
+	session := ""
+	for range maxOpen {
+		session = b.open(t, "all")
+	}
+	if resp, body := post(t, b, "all", "", initialize); resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "resource_exhausted") {
+		t.Errorf("one more session: %d %s", resp.StatusCode, body)
+	}
+	if resp, body := post(t, b, "all", session, listTools); resp.StatusCode != 200 {
+		t.Errorf("an open session: %d %s", resp.StatusCode, body)
+	}
+	b.open(t, "other")
+	b.send(t.Context(), t, http.MethodDelete, "all", session)
+	session = b.open(t, "all")
+	const body = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true},` + modernMeta + `}}`
+	for range maxOpen {
+		if resp := listenWith(t.Context(), t, b, "all", body); resp.StatusCode != 200 {
+			t.Fatalf("a stream: %d", resp.StatusCode)
+		}
+	}
+	if resp := listenWith(t.Context(), t, b, "all", body); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one more stream: %d", resp.StatusCode)
+	}
+	if resp := b.send(t.Context(), t, http.MethodGet, "all", session); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one more stream of a session: %d", resp.StatusCode)
 	}
 }

@@ -19,19 +19,14 @@ type Stdio struct {
 	Version  string
 }
 
-// bearerTransport adds a token to every request.
-type bearerTransport string
-
-func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
-}
-
 // relay passes the requests of one side on to the other.
 type relay struct {
-	gateway *mcp.ClientSession
-	server  *mcp.Server
+	dial   func(ctx context.Context) (link, error) // connects with the gateway
+	server *mcp.Server
+
+	mu      sync.Mutex // guards the fields below
+	current link
+	watched map[string]bool // addresses of resources to which the client is subscribed
 
 	listing  sync.Mutex // guards the lists
 	tools    lists      // by name
@@ -39,10 +34,40 @@ type relay struct {
 	contents lists      // by address
 }
 
+// gateway returns the present connection.
+func (r *relay) gateway() *mcp.ClientSession {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.current.ClientSession
+}
+
 // Serve serves until the client closes its end or ctx ends. Only messages of the protocol are
 // written to out.
 func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	r := &relay{tools: make(lists), prompts: make(lists), contents: make(lists)}
+	r := s.relay()
+	var err error
+	if r.current, err = r.dial(ctx); err != nil {
+		return fmt.Errorf("connect to Fairlead at %s: %w", s.Endpoint, err)
+	}
+	defer func() { r.gateway().Close() }()
+	if err := r.list(ctx); err != nil {
+		return err
+	}
+	staying, stop := context.WithCancel(ctx)
+	var staysConnected sync.WaitGroup
+	staysConnected.Go(func() { r.stayConnected(staying) })
+	defer staysConnected.Wait()
+	defer stop()
+	ends := newPending(in, out)
+	err = r.server.Run(ctx, &mcp.IOTransport{Reader: ends, Writer: ends})
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (s Stdio) relay() *relay {
+	r := &relay{watched: make(map[string]bool), tools: make(lists), prompts: make(lists), contents: make(lists)}
 	own := &mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.Version}
 	client := mcp.NewClient(own, &mcp.ClientOptions{
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true}, // questions are for the client at the other end
@@ -54,34 +79,25 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			r.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: n.Params.URI})
 		},
 	})
+	r.dial = func(ctx context.Context) (link, error) {
+		t := &linkTransport{token: s.Token, lost: make(chan struct{}, 1)}
+		session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: t}}, nil)
+		return link{session, t.lost}, err
+	}
 	// It exists before the gateway can send a notification.
 	r.server = mcp.NewServer(own, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 		CompletionHandler: func(ctx context.Context, q *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-			return r.gateway.Complete(ctx, q.Params)
+			return r.gateway().Complete(ctx, q.Params)
 		},
 		SubscribeHandler: func(ctx context.Context, q *mcp.SubscribeRequest) error {
 			return r.subscribe(ctx, q.Params.URI)
 		},
 		UnsubscribeHandler: func(ctx context.Context, q *mcp.UnsubscribeRequest) error {
-			return r.gateway.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: q.Params.URI})
+			return r.unsubscribe(ctx, q.Params.URI)
 		},
 	})
-	var err error
-	r.gateway, err = client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: bearerTransport(s.Token)}}, nil)
-	if err != nil {
-		return fmt.Errorf("connect to Fairlead at %s: %w", s.Endpoint, err)
-	}
-	defer r.gateway.Close()
-	if err := r.list(ctx); err != nil {
-		return err
-	}
-	ends := newPending(in, out)
-	err = r.server.Run(ctx, &mcp.IOTransport{Reader: ends, Writer: ends})
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return r
 }
 
 // list makes the lists those of the gateway. The server notifies its client of changes.
@@ -102,7 +118,7 @@ func (r *relay) list(ctx context.Context) error {
 
 func (r *relay) listTools(ctx context.Context) error {
 	current := make(map[string]bool)
-	for t, err := range r.gateway.Tools(ctx, nil) {
+	for t, err := range r.gateway().Tools(ctx, nil) {
 		if err != nil {
 			return err
 		}
@@ -117,10 +133,10 @@ func (r *relay) listTools(ctx context.Context) error {
 
 func (r *relay) listResources(ctx context.Context) error {
 	read := func(ctx context.Context, q *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return r.gateway.ReadResource(ctx, q.Params)
+		return r.gateway().ReadResource(ctx, q.Params)
 	}
 	current := make(map[string]bool)
-	for x, err := range r.gateway.Resources(ctx, nil) {
+	for x, err := range r.gateway().Resources(ctx, nil) {
 		if err != nil {
 			return err
 		}
@@ -130,7 +146,7 @@ func (r *relay) listResources(ctx context.Context) error {
 		}
 	}
 	r.server.RemoveResources(r.contents.retain(current)...)
-	for x, err := range r.gateway.ResourceTemplates(ctx, nil) {
+	for x, err := range r.gateway().ResourceTemplates(ctx, nil) {
 		if err != nil {
 			return err
 		}
@@ -141,30 +157,19 @@ func (r *relay) listResources(ctx context.Context) error {
 
 func (r *relay) listPrompts(ctx context.Context) error {
 	current := make(map[string]bool)
-	for x, err := range r.gateway.Prompts(ctx, nil) {
+	for x, err := range r.gateway().Prompts(ctx, nil) {
 		if err != nil {
 			return err
 		}
 		current[x.Name] = true
 		if r.prompts.changed(x.Name, x) {
 			r.server.AddPrompt(x, func(ctx context.Context, q *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-				return r.gateway.GetPrompt(ctx, q.Params)
+				return r.gateway().GetPrompt(ctx, q.Params)
 			})
 		}
 	}
 	r.server.RemovePrompts(r.prompts.retain(current)...)
 	return nil
-}
-
-// subscribe passes a subscription on. Like the gateway, it refuses what is not listed, such as files.
-func (r *relay) subscribe(ctx context.Context, uri string) error {
-	r.listing.Lock()
-	listed := r.contents[uri] != ""
-	r.listing.Unlock()
-	if !listed {
-		return mcp.ResourceNotFoundError(uri)
-	}
-	return r.gateway.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
 }
 
 // call passes a call on, with its progress token: the one client's tokens are unique.
@@ -176,7 +181,7 @@ func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallTool
 	if token := q.Params.GetProgressToken(); token != nil {
 		params.SetProgressToken(token)
 	}
-	return r.gateway.CallTool(ctx, params)
+	return r.gateway().CallTool(ctx, params)
 }
 
 // reported passes a report of the gateway on.

@@ -22,12 +22,17 @@ import (
 // overStdio connects a client through the relay of fairlead mcp.
 func (b *bench) overStdio(t *testing.T, token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
 	t.Helper()
+	return throughStdio(t, b.URL, token, o, legacy)
+}
+
+func throughStdio(t *testing.T, gateway, token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
+	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := (Stdio{Endpoint: b.URL + "/mcp", Token: token, Version: "1"}).Serve(ctx, in, out); err != nil && ctx.Err() == nil {
+		if err := (Stdio{Endpoint: gateway + "/mcp", Token: token, Version: "1"}).Serve(ctx, in, out); err != nil && ctx.Err() == nil {
 			t.Errorf("serve: %v", err)
 		}
 	})

@@ -33,7 +33,7 @@ func (s *Server) Run(ctx context.Context) {
 	defer s.changes.Close()
 	var senders sync.WaitGroup
 	defer senders.Wait()
-	senders.Go(func() { s.expireSessions(ctx) })
+	senders.Go(func() { s.expireAll(ctx) })
 	machines := make(lists)
 	for change := range s.changes.All(ctx) {
 		if n := change.Node; n != nil && change.Kind == protocol.ChangeNode && !machines.changed(string(n.ID), described(*n)) {

@@ -48,20 +48,7 @@ func (w *watcher) listen(t *testing.T, b *bench, token string, uris []string) {
 	t.Helper()
 	raw, _ := json.Marshal(uris)
 	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":` + string(raw) + `},` + modernMeta + `}}`
-	r, err := http.NewRequestWithContext(t.Context(), "POST", b.URL+"/mcp", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range map[string]string{
-		"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Authorization": "Bearer " + token,
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen",
-	} {
-		r.Header.Set(k, v)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := listenWith(t.Context(), t, b, token, body)
 	acknowledged := make(chan struct{})
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -93,6 +80,26 @@ func (w *watcher) listen(t *testing.T, b *bench, token string, uris []string) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the server does not acknowledge the subscription")
 	}
+}
+
+// listenWith posts a request to listen.
+func listenWith(ctx context.Context, t *testing.T, b *bench, token, body string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, "POST", b.URL+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{
+		"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Authorization": "Bearer " + token,
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen",
+	} {
+		r.Header.Set(k, v)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
 }
 
 func (w *watcher) next(t *testing.T) string {

@@ -61,6 +61,11 @@ type pending struct {
 // authorize begins to connect an app: it asks the person, and shows a page that waits for the
 // answer. Errors go to the program only if its redirect address is known to be its own.
 func (h *handler) authorize(w http.ResponseWriter, r *http.Request) {
+	// A picture or a frame in a web page, or a browser that looks ahead, must not ask the person.
+	if to := r.Header.Get("Sec-Fetch-Dest"); to != "" && to != "document" || r.Header.Get("Sec-Purpose") != "" {
+		page(w, http.StatusBadRequest, shown{Title: "This request is not valid", Text: "Open this address in a window of your browser."})
+		return
+	}
 	q := r.URL.Query()
 	for name, values := range q {
 		if len(values) > 1 && name != "resource" {
@@ -94,11 +99,11 @@ func (h *handler) authorize(w http.ResponseWriter, r *http.Request) {
 	req.resource, ok = h.resource(r, q["resource"])
 	switch {
 	case q.Get("response_type") != "code":
-		req.fail(w, r, "unsupported_response_type", "response_type must be code")
+		req.refuse(w, r, "unsupported_response_type", "response_type must be code")
 	case len(req.challenge) != 43 || q.Get("code_challenge_method") != "S256":
-		req.fail(w, r, "invalid_request", "code_challenge with method S256 is required")
+		req.refuse(w, r, "invalid_request", "code_challenge with method S256 is required")
 	case !ok:
-		req.fail(w, r, "invalid_target", "the resource is not this gateway")
+		req.refuse(w, r, "invalid_target", "the resource is not this gateway")
 	default:
 		h.ask(w, r, req, scopes)
 	}
@@ -113,7 +118,7 @@ func (h *handler) ask(w http.ResponseWriter, r *http.Request, req request, scope
 	})
 	if err != nil {
 		cancel()
-		req.fail(w, r, "temporarily_unavailable", err.Error())
+		req.refuse(w, r, "temporarily_unavailable", err.Error())
 		return
 	}
 	secret := newSecret()
@@ -163,6 +168,17 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 				"Without a window, use: fairlead approve " + p.consent.Code, Code: p.consent.Code, Waits: true,
 		})
 	}
+}
+
+// refuse refuses a request of which the person knows nothing. It leads only to a program on this
+// computer: anybody can publish one with a web address, and would have the gateway lead browsers there
+// (RFC 9700, section 4.11.2).
+func (q request) refuse(w http.ResponseWriter, r *http.Request, code, description string) {
+	if u, err := url.Parse(q.redirect); err != nil || !isLoopback(u.Hostname()) {
+		page(w, http.StatusBadRequest, shown{Title: "This app cannot connect", Text: description})
+		return
+	}
+	q.fail(w, r, code, description)
 }
 
 func (q request) fail(w http.ResponseWriter, r *http.Request, code, description string) {

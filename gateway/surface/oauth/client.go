@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -34,6 +36,7 @@ const (
 	// unusedClient is how long a registration stays that never connected an app.
 	unusedClient = 24 * time.Hour
 	maxClients   = 1000
+	maxName      = 100 // characters
 )
 
 // find returns the program with a client ID: an address whose document describes it (a client ID
@@ -57,7 +60,7 @@ func (h *handler) find(ctx context.Context, id string) (program, error) {
 // fetchProgram reads the document at the address that is a program's ID.
 func (h *handler) fetchProgram(ctx context.Context, id string) (program, error) {
 	u, err := url.Parse(id)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || len(u.Path) < 2 {
+	if err != nil || !isPlainHost(u.Host) || u.User != nil || u.Fragment != "" || len(u.Path) < 2 {
 		return program{}, failure{"invalid_client", "the client ID must be an https address with a path"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
@@ -80,52 +83,44 @@ func (h *handler) fetchProgram(ctx context.Context, id string) (program, error) 
 	case doc.AuthMethod != "" && doc.AuthMethod != "none":
 		return program{}, failure{"invalid_client", "only public clients can sign in"}
 	}
-	return program{id: id, name: doc.ClientName, host: u.Hostname(), redirects: doc.RedirectURIs}, checkRedirects(doc.RedirectURIs)
+	return program{id: id, name: doc.ClientName, host: u.Host, redirects: doc.RedirectURIs}, checkRedirects(doc.RedirectURIs)
 }
 
 // FetchDocument reads a document over HTTPS from a public address. It refuses private addresses, also
 // those that a name leads to, and follows no redirects.
 func FetchDocument(ctx context.Context, address string) ([]byte, error) {
-	dialer := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		if !isPublic(at.Addr()) {
-			return fmt.Errorf("%s is not a public address", at.Addr())
-		}
-		return nil
-	}}
-	client := &http.Client{
-		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects") },
-	}
+	dialer := &net.Dialer{ControlContext: publicnet.Control}
+	return fetchDocument(ctx, &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10}, address)
+}
+
+// errUnreachable does not tell the cause: anybody may ask for an address, and would learn which names
+// and machines this network has.
+var errUnreachable = errors.New("it must be reachable over https at a public address, without redirects")
+
+func fetchDocument(ctx context.Context, over http.RoundTripper, address string) ([]byte, error) {
+	client := &http.Client{Transport: over, CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects") }}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, err
+		return nil, errUnreachable
 	}
 	r.Header.Set("Accept", "application/json")
 	resp, err := client.Do(r)
 	if err != nil {
-		return nil, err
+		slog.Info("The document of an app that wants to connect cannot be read", "err", err)
+		return nil, errUnreachable
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %s", resp.Status)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
-	if err == nil && len(raw) > maxDocument {
-		err = fmt.Errorf("it has more than %d bytes", maxDocument)
+	switch {
+	case err != nil:
+		return nil, errUnreachable
+	case len(raw) > maxDocument:
+		return nil, fmt.Errorf("it has more than %d bytes", maxDocument)
 	}
-	return raw, err
-}
-
-// isPublic reports whether an address is on the Internet, and not in this computer's networks.
-func isPublic(a netip.Addr) bool {
-	a = a.Unmap()
-	shared := netip.MustParsePrefix("100.64.0.0/10")
-	translated := netip.MustParsePrefix("64:ff9b::/96")
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !shared.Contains(a) && !translated.Contains(a)
+	return raw, nil
 }
 
 // checkRedirects checks the addresses to which the browser may return: https, or a program on this
@@ -137,7 +132,7 @@ func checkRedirects(list []string) error {
 	for _, text := range list {
 		u, err := url.Parse(text)
 		switch {
-		case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(text, "*"):
+		case err != nil || !isPlainHost(u.Host) || u.User != nil || u.Fragment != "" || strings.Contains(text, "*"):
 			return failure{"invalid_redirect_uri", "a redirect address must be complete, without user name and fragment"}
 		case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
 		default:
@@ -145,6 +140,14 @@ func checkRedirects(list []string) error {
 		}
 	}
 	return nil
+}
+
+// isPlainHost reports whether a host has only the characters of a domain name or an address. The
+// person decides by it, and letters of other alphabets look like these.
+func isPlainHost(host string) bool {
+	return host != "" && !strings.ContainsFunc(host, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-.:[]", r)
+	})
 }
 
 func isLoopback(host string) bool {
@@ -191,13 +194,11 @@ func (h *handler) register(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := time.Now()
-	h.Clients.DeleteClients(r.Context(), now.Add(-unusedClient).UnixMilli())
-	list, err := h.Clients.Clients(r.Context())
-	if err != nil || len(list) >= maxClients {
+	if err := h.makeRoom(r.Context()); err != nil {
 		refuse(w, http.StatusServiceUnavailable, "temporarily_unavailable", "too many programs are registered")
 		return
 	}
-	c := store.AppClient{ID: "client_" + protocol.NewID(), Name: clean(in.ClientName), RedirectURIs: in.RedirectURIs, CreatedAt: now.UnixMilli()}
+	c := store.AppClient{ID: "client_" + protocol.NewID(), Name: display.Line(in.ClientName, maxName), RedirectURIs: in.RedirectURIs, CreatedAt: now.UnixMilli()}
 	if err := h.Clients.PutClient(r.Context(), c); err != nil {
 		refuse(w, http.StatusServiceUnavailable, "temporarily_unavailable", "the registration could not be stored")
 		return
@@ -208,6 +209,23 @@ func (h *handler) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// makeRoom deletes the registrations that are of no use. If there are too many, it deletes the oldest
+// that never connected an app, so that nobody can keep others from registering.
+func (h *handler) makeRoom(ctx context.Context) error {
+	if err := h.Clients.DeleteClients(ctx, time.Now().Add(-unusedClient).UnixMilli()); err != nil {
+		return err
+	}
+	list, err := h.Clients.Clients(ctx)
+	if err != nil || len(list) < maxClients {
+		return err
+	}
+	i := slices.IndexFunc(list, func(c store.AppClient) bool { return c.UsedAt == 0 }) // the oldest come first
+	if i < 0 {
+		return errors.New("all registrations are in use")
+	}
+	return h.Clients.DeleteClients(ctx, list[i].CreatedAt+1)
+}
+
 // used keeps the registration of a program that has connected an app. A failure only means that it
 // has to register again some day.
 func (h *handler) used(ctx context.Context, p program) {
@@ -215,13 +233,4 @@ func (h *handler) used(ctx context.Context, p program) {
 		now := time.Now().UnixMilli()
 		h.Clients.PutClient(ctx, store.AppClient{ID: p.id, Name: p.name, RedirectURIs: p.redirects, CreatedAt: now, UsedAt: now})
 	}
-}
-
-// clean shortens a name that a program gives itself.
-func clean(name string) string {
-	name = strings.Join(strings.Fields(name), " ")
-	if r := []rune(name); len(r) > 100 {
-		name = string(r[:100])
-	}
-	return name
 }

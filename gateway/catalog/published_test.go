@@ -16,8 +16,8 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// target are the fields with which nearly every tool names its machine.
-const target = " target.node_id target.network_name target.node_name"
+// targetFields are the fields with which nearly every tool names its machine.
+const targetFields = " target.node_id target.network_name target.node_name"
 
 // published is what the specification prints of each tool: the scopes, and the fields of arguments
 // and result. A field is a text unless a type follows it; a bar separates fixed values. A star marks
@@ -39,39 +39,39 @@ var published = map[string]struct {
 		"command_id* output exit_code:number state* duration_ms*:number dropped_bytes:number",
 	},
 	"file": {
-		"fs.read fs.write", "file_id" + target + " op|read|write|edit|multi_edit|list|stat|delete|mkdir|batch|fetch_url path encoding|base64|utf8 offset:number max_bytes:number chunk_b64 chunk done:boolean mode " +
+		"fs.read fs.write", "file_id" + targetFields + " op|read|write|edit|multi_edit|list|stat|delete|mkdir|batch|fetch_url path encoding|base64|utf8 offset:number max_bytes:number chunk_b64 chunk done:boolean mode " +
 			"recursive:boolean force:boolean old_string new_string replace_all:boolean edits:array edits.old_string edits.new_string edits.replace_all:boolean edits.expected_sha256 expected_sha256 ops:array url " +
 			"headers:object fetch_max_bytes:number",
 		"batch_results:array",
 	},
 	"fs_read": {
-		"fs.read", "file_id" + target + " path offset:number encoding|base64|utf8 max_bytes:number",
+		"fs.read", "file_id" + targetFields + " path offset:number encoding|base64|utf8 max_bytes:number",
 		"file_id path chunk_b64 chunk offset:number size:number total:number sha256 done:boolean duration_ms:number",
 	},
 	"fs_write": {
-		"fs.write", "file_id" + target + " path mode encoding|base64|utf8 chunk_b64 chunk done:boolean expected_sha256",
+		"fs.write", "file_id" + targetFields + " path mode encoding|base64|utf8 chunk_b64 chunk done:boolean expected_sha256",
 		"file_id path offset:number total:number sha256 done:boolean duration_ms:number",
 	},
 	"fs_edit": {
-		"fs.write", target + " path old_string new_string replace_all:boolean edits:array edits.old_string* edits.new_string* edits.replace_all:boolean edits.expected_sha256 expected_sha256",
+		"fs.write", targetFields + " path old_string new_string replace_all:boolean edits:array edits.old_string* edits.new_string* edits.replace_all:boolean edits.expected_sha256 expected_sha256",
 		"path edits_applied:number total:number sha256 old_size:number old_sha256 duration_ms:number",
 	},
 	"fs_list": {
-		"fs.read", target + " path* recursive:boolean limit:number",
+		"fs.read", targetFields + " path* recursive:boolean limit:number",
 		"path entries:array entries.name entries.path entries.size:number entries.mode entries.mtime:number entries.is_dir:boolean entries.error count:number truncated:boolean duration_ms:number",
 	},
-	"fs_stat":        {"fs.read", target + " path*", "path entry.name entry.size:number entry.mode entry.mtime:number entry.is_dir:boolean duration_ms:number"},
-	"fs_delete":      {"fs.write", target + " path* recursive:boolean force:boolean", "path duration_ms:number"},
-	"fs_mkdir":       {"fs.write", target + " path* mode recursive:boolean", "path duration_ms:number"},
-	"fs_glob":        {"fs.read", target + " path* pattern*", "path matches:array count:number truncated:boolean duration_ms:number"},
-	"fs_grep":        {"fs.read", target + " path* pattern*", "path matches:array matches.path matches.line:number matches.text count:number truncated:boolean duration_ms:number"},
-	"net_peers":      {"net.read", target, "peers:array peers.name peers.internal_ip peers.dst_ip peers.remote_id peers.local:boolean count:number duration_ms:number"},
-	"net_interfaces": {"net.read", target, "interfaces:array interfaces.name interfaces.index:number interfaces.mtu:number interfaces.hardware_addr interfaces.flags:array interfaces.addrs:array count:number duration_ms:number"},
+	"fs_stat":        {"fs.read", targetFields + " path*", "path entry.name entry.size:number entry.mode entry.mtime:number entry.is_dir:boolean duration_ms:number"},
+	"fs_delete":      {"fs.write", targetFields + " path* recursive:boolean force:boolean", "path duration_ms:number"},
+	"fs_mkdir":       {"fs.write", targetFields + " path* mode recursive:boolean", "path duration_ms:number"},
+	"fs_glob":        {"fs.read", targetFields + " path* pattern*", "path matches:array count:number truncated:boolean duration_ms:number"},
+	"fs_grep":        {"fs.read", targetFields + " path* pattern*", "path matches:array matches.path matches.line:number matches.text count:number truncated:boolean duration_ms:number"},
+	"net_peers":      {"net.read", targetFields, "peers:array peers.name peers.internal_ip peers.dst_ip peers.remote_id peers.local:boolean count:number duration_ms:number"},
+	"net_interfaces": {"net.read", targetFields, "interfaces:array interfaces.name interfaces.index:number interfaces.mtu:number interfaces.hardware_addr interfaces.flags:array interfaces.addrs:array count:number duration_ms:number"},
 	"net_metrics": {
-		"net.read", target, "uptime_secs:number goroutines:number heap_alloc_bytes:number heap_sys_bytes:number num_gc:number gc_pause_total_ms:number num_cpu:number gomaxprocs:number version os arch duration_ms:number",
+		"net.read", targetFields, "uptime_secs:number goroutines:number heap_alloc_bytes:number heap_sys_bytes:number num_gc:number gc_pause_total_ms:number num_cpu:number gomaxprocs:number version os arch duration_ms:number",
 	},
-	"net_routes": {"net.read", target, "routes:array routes.family routes.destination routes.gateway routes.source routes.interface routes.metric:number routes.scope routes.protocol count:number duration_ms:number"},
-	"net_dns":    {"net.read", target, "nameservers:array search:array options:array source stub:boolean note duration_ms:number"},
+	"net_routes": {"net.read", targetFields, "routes:array routes.family routes.destination routes.gateway routes.source routes.interface routes.metric:number routes.scope routes.protocol count:number duration_ms:number"},
+	"net_dns":    {"net.read", targetFields, "nameservers:array search:array options:array source stub:boolean note duration_ms:number"},
 }
 
 // fields lists the fields of a schema in the notation of published, each with and without its star.

@@ -1,0 +1,130 @@
+package mcp
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/protocol"
+)
+
+// port is a gateway at an address that stays the same when the gateway is restarted.
+type port struct {
+	t       *testing.T
+	address string
+	server  *http.Server
+	serving sync.WaitGroup
+}
+
+func (p *port) start(s *Server) {
+	p.t.Helper()
+	l, err := net.Listen("tcp", p.address)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.address, p.server = l.Addr().String(), &http.Server{Handler: s}
+	p.serving.Go(func() { p.server.Serve(l) })
+}
+
+// stop cuts every connection.
+func (p *port) stop() {
+	p.server.Close()
+	p.serving.Wait()
+}
+
+// heard is what a client behind the relay is notified of.
+type heard struct {
+	updated chan string
+	listed  chan struct{}
+}
+
+func (h heard) options() *sdk.ClientOptions {
+	return &sdk.ClientOptions{
+		ResourceUpdatedHandler:     func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { h.updated <- r.Params.URI },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { h.listed <- struct{}{} },
+	}
+}
+
+func (h heard) next(t *testing.T) string {
+	t.Helper()
+	select {
+	case uri := <-h.updated:
+		return uri
+	case <-time.After(30 * time.Second):
+		t.Fatal("no notification")
+		return ""
+	}
+}
+
+// lists waits until the client is told of a change after which a resource is listed, or is not.
+func (h heard) lists(t *testing.T, s *sdk.ClientSession, uri string, want bool) {
+	t.Helper()
+	for {
+		select {
+		case <-h.listed:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s: listed %v, and the client is not told otherwise", uri, !want)
+		}
+		list, err := s.ListResources(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(list.Resources, func(r *sdk.Resource) bool { return r.URI == uri }) == want {
+			return
+		}
+	}
+}
+
+func TestStdioGoesOnAfterARestartOfTheGateway(t *testing.T) {
+	first, second := serve(t), serve(t)
+	second.machines.set(protocol.NodeInfo{ID: "nas"}, protocol.NodeInfo{ID: "laptop"})
+	p := &port{t: t, address: "127.0.0.1:0"}
+	p.start(first.mcp)
+	defer func() { p.stop() }()
+	h := heard{make(chan string, 100), make(chan struct{}, 100)}
+	s := throughStdio(t, "http://"+p.address, "all", h.options(), true)
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://journal"}); err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami"}); err == nil {
+		t.Errorf("a call without a gateway: %+v", r)
+	}
+	p.start(second.mcp)
+	h.lists(t, s, "fairlead://machines/laptop", true)
+	// What has changed meanwhile is not known.
+	if got := h.next(t); got != "fairlead://journal" {
+		t.Errorf("after the restart %s has changed", got)
+	}
+	for end := time.Now().Add(30 * time.Second); len(h.updated) == 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		second.bus.Publish(call("a", protocol.CallDone)) // the subscription begins in the background
+	}
+	if got := h.next(t); got != "fairlead://journal" {
+		t.Errorf("a call changed %s", got)
+	}
+	if got := command(t, s); got != `{"tool":"command"}` {
+		t.Errorf("a call: %s", got)
+	}
+	if err := s.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "fairlead://journal"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStdioFollowsTheRightsOfItsToken(t *testing.T) {
+	b := serve(t)
+	h := heard{make(chan string, 100), make(chan struct{}, 100)}
+	s := b.overStdio(t, "all", h.options(), true)
+	b.scopes.Store(&map[string][]protocol.Scope{"all": {protocol.ScopeNetworkRead}})
+	b.bus.Publish(protocol.Change{Kind: protocol.ChangeApps})
+	h.lists(t, s, "fairlead://journal", false)
+	// The gateway ended the streams, as the rights are others. The new ones serve, too.
+	b.machines.set(protocol.NodeInfo{ID: "nas"}, protocol.NodeInfo{ID: "laptop"})
+	b.bus.Publish(node("laptop", true, 0))
+	h.lists(t, s, "fairlead://machines/laptop", true)
+}

@@ -1,0 +1,205 @@
+package oauth
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+func TestDocumentsAreReadFromPublicAddressesOnly(t *testing.T) {
+	inside := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") }))
+	defer inside.Close()
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "none.invalid"} {
+		// Nobody learns from the answer what the gateway can reach.
+		if _, err := FetchDocument(t.Context(), strings.Replace(inside.URL, "127.0.0.1", host, 1)+"/c"); !errors.Is(err, errUnreachable) || strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("%s: got %v", host, err)
+		}
+	}
+}
+
+func TestDocumentsAreLimited(t *testing.T) {
+	var cut context.CancelFunc // the time limit of a request ends while its server does not answer
+	mux := http.NewServeMux()
+	s := httptest.NewTLSServer(mux)
+	defer s.Close()
+	mux.HandleFunc("/good", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{}`)) })
+	mux.HandleFunc("/redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/target", http.StatusFound) })
+	mux.HandleFunc("/target", func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
+	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, maxDocument+1)) })
+	mux.HandleFunc("/bomb", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		z.Write(make([]byte, 1<<20))
+		z.Close()
+	})
+	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) {
+		cut()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(`{`))
+		http.NewResponseController(w).Flush()
+		cut()
+		<-r.Context().Done()
+	})
+	fetch := func(path string) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		cut = cancel
+		_, err := fetchDocument(ctx, s.Client().Transport, s.URL+path)
+		return err
+	}
+	if err := fetch("/good"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/redirect": errUnreachable.Error(), "/large": "more than 10240 bytes", "/bomb": "more than 10240 bytes", "/silent": errUnreachable.Error(), "/slow": errUnreachable.Error(), "/none": "404",
+	} {
+		if err := fetch(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+}
+
+// Letters of other alphabets look like the host that the person trusts.
+func TestHostsThatDeceiveThePersonAreRefused(t *testing.T) {
+	b := serve(t)
+	for _, host := range []string{"еditor.example", "%D0%B5ditor.example", "editor.example%2f.thief.example", "editor․example"} {
+		id := "https://" + host + "/c"
+		b.docs[id] = `{"client_id":"` + id + `","redirect_uris":["http://127.0.0.1/callback"]}`
+		if resp, _ := b.get(authorizePath + "?" + query("client_id", id).Encode()); resp.StatusCode != 400 {
+			t.Errorf("published by %s: got %d", host, resp.StatusCode)
+		}
+		if status, out := b.register(`{"redirect_uris":["https://` + host + `/"]}`); status != 400 || out["error"] != "invalid_redirect_uri" {
+			t.Errorf("returns to %s: got %d %v", host, status, out)
+		}
+	}
+	b.docs["https://editor.example:8443/c"] = `{"client_id":"https://editor.example:8443/c","client_name":"Edi\u202etor\u001b[2J\n","redirect_uris":["http://127.0.0.1/callback"]}`
+	if _, c := b.ask(query("client_id", "https://editor.example:8443/c")); c.ClientHost != "editor.example:8443" || c.Name != "Editor[2J" {
+		t.Errorf("asked %+v", c)
+	}
+}
+
+// A gateway with a public address must not lead browsers to any site that has a client document.
+func TestErrorsDoNotLeadToWebSites(t *testing.T) {
+	b := serve(t)
+	b.docs["https://thief.example/c"] = `{"client_id":"https://thief.example/c","redirect_uris":["https://thief.example/fake-sign-in","http://127.0.0.1/x"]}`
+	ask := func(changes ...string) *http.Response {
+		resp, _ := b.get(authorizePath + "?" + query(append([]string{"client_id", "https://thief.example/c"}, changes...)...).Encode())
+		return resp
+	}
+	for name, change := range map[string]string{"response_type": "token", "code_challenge": "x", "code_challenge_method": "plain", "resource": "https://other.example"} {
+		if resp := ask("redirect_uri", "https://thief.example/fake-sign-in", name, change); resp.StatusCode != 400 || resp.Header.Get("Location") != "" {
+			t.Errorf("%s: got %d, %s", name, resp.StatusCode, resp.Header.Get("Location"))
+		}
+		if resp := ask("redirect_uri", "http://127.0.0.1:7/x", name, change); resp.StatusCode != 302 || !strings.HasPrefix(resp.Header.Get("Location"), "http://127.0.0.1:7/x?error=") {
+			t.Errorf("%s, a program on this computer: got %d, %s", name, resp.StatusCode, resp.Header.Get("Location"))
+		}
+	}
+}
+
+func TestWebPageCannotAskThePersonUnseen(t *testing.T) {
+	b := serve(t)
+	ask := func(header, value string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.URL+authorizePath+"?"+query().Encode(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(header, value)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	for _, to := range []string{"image", "iframe", "frame", "script", "empty", "object"} {
+		if got := ask("Sec-Fetch-Dest", to); got != 400 {
+			t.Errorf("as %s: got %d", to, got)
+		}
+	}
+	if got := ask("Sec-Purpose", "prefetch"); got != 400 {
+		t.Errorf("before the person clicked: got %d", got)
+	}
+	if list, _ := b.apps.List(t.Context()); len(list.Consents) != 0 {
+		t.Errorf("the person was asked: %+v", list.Consents)
+	}
+	if got := ask("Sec-Fetch-Dest", "document"); got != 302 {
+		t.Errorf("in a window: got %d", got)
+	}
+}
+
+func TestNobodyKeepsOthersFromRegistering(t *testing.T) {
+	b := serve(t)
+	for i := range maxClients {
+		c := store.AppClient{ID: fmt.Sprint("client_", i), RedirectURIs: []string{"http://localhost/"}, CreatedAt: time.Now().UnixMilli() + int64(i)}
+		if i == 0 {
+			c.UsedAt = c.CreatedAt
+		}
+		if err := b.db.PutClient(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, out := b.register(`{"redirect_uris":["http://localhost/"]}`); status != 201 {
+		t.Fatalf("got %d %v", status, out)
+	}
+	list, err := b.db.Clients(t.Context())
+	if err != nil || len(list) != maxClients || list[0].ID != "client_0" || list[1].ID != "client_2" {
+		t.Errorf("%d are registered, first %s and %s, %v", len(list), list[0].ID, list[1].ID, err)
+	}
+}
+
+// Who presents a code first cannot be told from a thief, so that a second use ends both.
+func TestCodeThatAThiefTriedEndsTheAccess(t *testing.T) {
+	b := serve(t)
+	_, before := b.post(tokenPath, form(b.connect(query(), allow).Get("code")))
+	for name, changes := range map[string][]string{"another client": {"client_id", "https://thief.example/c"}, "another verifier": {"code_verifier", strings.Repeat("x", 46)}} {
+		code := b.connect(query(), allow).Get("code")
+		if status, _ := b.post(tokenPath, form(code, changes...)); status != 400 {
+			t.Errorf("%s: got %d", name, status)
+		}
+		if status, out := b.post(tokenPath, form(code)); status != 400 || out["error"] != "invalid_grant" {
+			t.Errorf("%s, the app itself: got %d %v", name, status, out)
+		}
+	}
+	if _, err := b.apps.Verify(t.Context(), before["access_token"].(string), ""); err == nil {
+		t.Error("the access goes on")
+	}
+	if status, out := b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {before["refresh_token"].(string)}, "client_id": {editor}}); status != 400 || out["error"] != "invalid_grant" {
+		t.Errorf("it is renewed: %d %v", status, out)
+	}
+}
+
+func TestStolenRefreshTokenEndsEveryTokenOfTheApp(t *testing.T) {
+	b := serve(t)
+	_, first := b.post(tokenPath, form(b.connect(query(), allow).Get("code")))
+	refresh := func(token any) (int, map[string]any) {
+		return b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token.(string)}, "client_id": {editor}})
+	}
+	_, second := refresh(first["refresh_token"])
+	if status, out := refresh(first["refresh_token"]); status != 400 || out["error"] != "invalid_grant" {
+		t.Errorf("used twice: got %d %v", status, out)
+	}
+	for _, out := range []map[string]any{first, second} {
+		if _, err := b.apps.Verify(t.Context(), out["access_token"].(string), ""); err == nil {
+			t.Error("an access token still works")
+		}
+	}
+	if status, _ := refresh(second["refresh_token"]); status != 400 {
+		t.Errorf("the newest refresh token still works: %d", status)
+	}
+	list, _ := b.apps.List(t.Context())
+	if len(list.Apps) != 1 || list.Apps[0].RevokedAt == 0 || list.Apps[0].Kind != protocol.AppOAuth {
+		t.Errorf("listed %+v", list.Apps)
+	}
+}
