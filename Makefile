@@ -89,8 +89,9 @@ desktop: app headless ## drive the built program in a real X desktop, as a perso
 api: ## check the OpenAPI document and call the REST interface at random, where the programs for it can be had
 	@GO="$(GO)" packaging/api-test.sh
 
-conformance: headless ## let independent MCP programs judge the server, its sign-in and the client, where npm can be had
+conformance: headless ## let independent MCP programs judge the server, its sign-in and the client, and the agent use servers of others, where npm can be had
 	@GO="$(GO)" packaging/conformance.sh
+	@GO="$(GO)" packaging/mcp-servers.sh
 
 wine: ## run the Windows code of the node under Wine, where Wine can be had
 	@GO="$(GO)" packaging/wine-test.sh

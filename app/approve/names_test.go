@@ -20,3 +20,17 @@ func TestDialogNamesAMachineAsItsPersonDoes(t *testing.T) {
 		}
 	}
 }
+
+func TestDialogTellsAnMCPServerFromAMachine(t *testing.T) {
+	b := newBench(t, ask("q", "make"))
+	b.show(0)
+	if markup := test.RenderObjectToMarkup(b.Dialog); strings.Contains(markup, "MCP server") || !strings.Contains(markup, "machine#") {
+		t.Error("a machine looks like a server")
+	}
+	b = newBench(t, ask("q", "make"))
+	b.machines.SetServers([]string{"server"})
+	b.show(0)
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "MCP server") || strings.Contains(markup, "machine#") {
+		t.Error("a server looks like a machine")
+	}
+}

@@ -100,10 +100,14 @@ func (f facts) sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
 	color := v.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
-	icon := container.NewGridWrap(fyne.NewSquareSize(style.IconNormal), widget.NewIcon(style.IconIn("machine", color)))
 	id := string(q.Node)
+	isServer := v.machines.IsServer(id)
+	icon := container.NewGridWrap(fyne.NewSquareSize(style.IconNormal), widget.NewIcon(style.IconIn(widgets.Choose(isServer, "link", "machine"), color)))
 	name := widgets.NewHeading(v.machines.Name(id), "text")
 	var about []string
+	if isServer {
+		about = append(about, "MCP server")
+	}
 	if name.Text != id {
 		about = append(about, id)
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -16,7 +15,7 @@ import (
 type permissions struct {
 	box    *fyne.Container
 	scopes []protocol.Scope
-	checks []*widget.Check
+	checks []*widgets.Check
 }
 
 // newPermissions offers scopes, of which those in on are checked. changed is called after each
@@ -27,12 +26,10 @@ func newPermissions(offered, on []protocol.Scope, changed func()) *permissions {
 		if !slices.Contains(offered, x.Scope) {
 			continue
 		}
-		check := widget.NewCheck(x.Text, nil)
-		check.SetChecked(slices.Contains(on, x.Scope))
-		check.OnChanged = func(bool) { changed() }
+		check := widgets.NewCheck(x.Text, func(bool) { changed() }, widgets.NewParagraph(x.About, style.ColorMuted, style.SizeSmall))
+		check.Set(slices.Contains(on, x.Scope))
 		p.scopes, p.checks = append(p.scopes, x.Scope), append(p.checks, check)
-		about := widgets.NewParagraph(x.About, style.ColorMuted, style.SizeSmall)
-		p.box.Add(widgets.Col(0, check, widgets.Inset(0, 0, style.Gap, 32, about)))
+		p.box.Add(check)
 	}
 	return p
 }
@@ -41,7 +38,7 @@ func newPermissions(offered, on []protocol.Scope, changed func()) *permissions {
 func (p *permissions) chosen() []protocol.Scope {
 	list := []protocol.Scope{}
 	for i, c := range p.checks {
-		if c.Checked {
+		if c.Box.Checked {
 			list = append(list, p.scopes[i])
 		}
 	}
@@ -53,7 +50,7 @@ type machines struct {
 	box    *fyne.Container
 	ids    []protocol.NodeID
 	some   *widgets.Select
-	checks []*widget.Check
+	checks []*widgets.Check
 }
 
 // Texts of the choice between all machines and some.
@@ -68,9 +65,8 @@ func newMachines(list []protocol.NodeInfo, on []protocol.NodeID, changed func())
 	m := &machines{}
 	rows := widgets.Col(0)
 	add := func(id protocol.NodeID, name string) {
-		check := widget.NewCheck(name, nil)
-		check.SetChecked(slices.Contains(on, id))
-		check.OnChanged = func(bool) { changed() }
+		check := widgets.NewCheck(name, func(bool) { changed() })
+		check.Set(slices.Contains(on, id))
 		m.ids, m.checks = append(m.ids, id), append(m.checks, check)
 		rows.Add(check)
 	}
@@ -99,7 +95,7 @@ func (m *machines) chosen() (list []protocol.NodeID, ok bool) {
 		return []protocol.NodeID{}, true
 	}
 	for i, c := range m.checks {
-		if c.Checked {
+		if c.Box.Checked {
 			list = append(list, m.ids[i])
 		}
 	}

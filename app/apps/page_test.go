@@ -115,11 +115,11 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 
 func check(t *testing.T, o fyne.CanvasObject, text string) *widget.Check {
 	t.Helper()
-	found := widgettest.Find(o, func(c *widget.Check) bool { return c.Text == text })
+	found := widgettest.Find(o, func(c *widgets.Check) bool { return c.Label == text })
 	if found == nil {
 		t.Fatalf("no check box %q", text)
 	}
-	return found
+	return found.Box
 }
 
 func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {

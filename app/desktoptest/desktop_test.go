@@ -4,18 +4,13 @@ package desktoptest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"image"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -148,55 +143,6 @@ func lastResult(p *program, c *client.Client, tool string) protocol.Message {
 		return found.ID != ""
 	})
 	return found
-}
-
-// modelServer implements the OpenAI protocol: the first response makes two tool calls, the second
-// answers.
-func modelServer(t *testing.T) *httptest.Server {
-	t.Helper()
-	var mu sync.Mutex
-	keys := map[string]bool{}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		keys[r.Header.Get("Authorization")] = true
-		mu.Unlock()
-		if strings.HasSuffix(r.URL.Path, "/models") {
-			w.Write([]byte(`{"data":[{"id":"paper-model","context_length":32768}]}`))
-			return
-		}
-		var in struct {
-			Messages []struct{ Role string } `json:"messages"`
-			Tools    []struct {
-				Function struct{ Name string } `json:"function"`
-			} `json:"tools"`
-		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			http.Error(w, err.Error(), 400)
-			return
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		say := func(v string) { fmt.Fprintf(w, "data: %s\n\n", v); w.(http.Flusher).Flush() }
-		if n := len(in.Messages); len(in.Tools) > 0 && in.Messages[n-1].Role != "tool" {
-			bash := ""
-			for _, x := range in.Tools {
-				if strings.HasSuffix(x.Function.Name, "__Bash") {
-					bash = x.Function.Name
-				}
-			}
-			say(`{"choices":[{"delta":{"content":"I will do both."}}]}`)
-			for i, cmd := range []string{"echo first-from-the-model", "echo second-from-the-model"} {
-				args, _ := json.Marshal(fmt.Sprintf(`{"command":%q}`, cmd))
-				say(fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%s}}]}}]}`, i, i, bash, args))
-			}
-			say(`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
-		} else {
-			say(`{"choices":[{"delta":{"content":"The paper model has finished."}}]}`)
-			say(`{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":50,"completion_tokens":7}}`)
-		}
-		say("[DONE]")
-	}))
-	t.Cleanup(s.Close)
-	return s
 }
 
 func TestAPersonsFirstHour(t *testing.T) {

@@ -115,9 +115,9 @@ func DisabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []strin
 	return list
 }
 
-// ExistsText says why a server cannot be added as it is.
-func ExistsText(f protocol.FoundServer) string {
-	return "A server named “" + string(f.Name) + "” is set up already."
+// ExistsText says why a server cannot be added with a name.
+func ExistsText(name protocol.ServerName) string {
+	return "A server named “" + string(name) + "” is set up already."
 }
 
 // ServersToAdd returns the found servers that can be added: without those that exist, with the

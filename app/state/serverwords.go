@@ -16,7 +16,7 @@ import (
 // ServerLine summarizes an MCP server: how it calls itself, how it is reached and its tools.
 func ServerLine(v View, s protocol.ServerStatus) string {
 	if s.State == protocol.ServerFailed && s.Error != "" {
-		return display.Line(s.Error, 160)
+		return display.Capital(display.Line(s.Error, 160))
 	}
 	title := ""
 	if s.Title != "" && !strings.EqualFold(s.Title, string(s.Name)) {
@@ -26,7 +26,12 @@ func ServerLine(v View, s protocol.ServerStatus) string {
 	if s.State == protocol.ServerReady || len(s.Tools) > 0 {
 		tools = toolsText(s)
 	}
-	return joinNonEmpty(" · ", title, serverPlace(v, s.Spec), tools)
+	if place := serverPlace(v, s.Spec); title == "" && s.Spec.URL == "" {
+		title = display.Capital(place)
+	} else {
+		title = joinNonEmpty(" · ", title, place)
+	}
+	return joinNonEmpty(" · ", title, tools)
 }
 
 // serverPlace says where a server is: its address, or the machine that runs it.

@@ -139,6 +139,8 @@ type Machines struct {
 	slots  map[string]int
 	chosen map[string]int // chosen by the person
 	names  map[string]string
+	// servers are the MCP servers, whose tools are called like those of a machine.
+	servers map[string]bool
 }
 
 // choiceSlots are the colours of machines by name. Three names of the protocol show as the nearest
@@ -168,6 +170,17 @@ func (m *Machines) Name(id string) string {
 	}
 	return id
 }
+
+// SetServers sets which names are those of MCP servers.
+func (m *Machines) SetServers(names []string) {
+	m.servers = make(map[string]bool)
+	for _, n := range names {
+		m.servers[n] = true
+	}
+}
+
+// IsServer reports whether an ID is the name of an MCP server.
+func (m *Machines) IsServer(id string) bool { return m.servers[id] }
 
 // SetColor sets a machine's colour to one of [Choices]; empty restores the automatic colour.
 func (m *Machines) SetColor(id, name string) {

@@ -22,6 +22,7 @@ type addForm struct {
 	text    *widgets.TextArea
 	preview *fyne.Container
 	name    *widget.Entry // of a single server
+	taken   message       // says that another server has this name
 	run     *runner
 	where   fyne.CanvasObject // the choice of the machine
 	message message
@@ -31,10 +32,11 @@ type addForm struct {
 }
 
 func (p *Page) openAdd() *addForm {
-	f := &addForm{p: p, preview: container.NewStack(), name: widget.NewEntry(), run: newRunner(p.view, ""), message: newMessage(p)}
+	f := &addForm{p: p, preview: container.NewStack(), name: widget.NewEntry(), taken: newMessage(p), run: newRunner(p.view, ""), message: newMessage(p)}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
 	f.text.TextStyle.Monospace = true
 	f.text.OnChanged = f.read
+	f.name.OnChanged = func(string) { f.checkName() }
 	f.name.OnSubmitted = func(string) { f.submit() }
 	f.add = widgets.NewButton("Add", "check", f.submit)
 	f.add.Primary = true
@@ -83,7 +85,7 @@ func (f *addForm) show(problem string) {
 		rows = append(rows, widgets.NewParagraph(problem, style.ColorNeedsYou, "text"))
 	case len(f.found) == 1:
 		f.name.SetText(string(f.found[0].Name))
-		rows = append(rows, widgets.NewSectionHeading("WILL BE ADDED"), widgets.NewField("Name", widgets.LimitWidth(320, true, f.name)))
+		rows = append(rows, widgets.NewSectionHeading("WILL BE ADDED"), widgets.NewField("Name", widgets.LimitWidth(320, true, f.name), f.taken.Paragraph))
 	case len(f.found) > 1:
 		rows = append(rows, widgets.NewSectionHeading("WILL BE ADDED"))
 	}
@@ -92,12 +94,22 @@ func (f *addForm) show(problem string) {
 		runs = runs || s.Spec.Command != ""
 	}
 	f.add.SetText(widgets.Choose(len(f.found) > 1, fmt.Sprintf("Add %d servers", len(f.found)), "Add"))
-	widgets.SetEnabled(f.add, len(f.found) > 0)
 	widgets.SetVisible(f.where, runs)
 	widgets.SetContent(f.preview, widgets.Col(style.Inside, rows...))
 	widgets.SetVisible(f.preview, len(rows) > 0)
-	f.p.Box.Refresh()
-	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	f.checkName()
+}
+
+// checkName says whether another server has the name of a single server, and enables the button.
+func (f *addForm) checkName() {
+	text := ""
+	if len(f.found) == 1 {
+		if s, ok := f.p.view.Servers.Server(protocol.ServerName(strings.TrimSpace(f.name.Text))); ok {
+			text = state.ExistsText(s.Name) + " Choose another name."
+		}
+	}
+	widgets.SetEnabled(f.add, len(f.found) > 0 && text == "")
+	f.taken.say(text)
 }
 
 // foundRow describes a server that can be added.
@@ -113,8 +125,8 @@ func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
 	if withName {
 		rows = append([]fyne.CanvasObject{widgets.NewParagraph(string(s.Name), style.ColorText, "text")}, rows...)
 	}
-	if s.Exists {
-		rows = append(rows, widgets.NewParagraph(state.ExistsText(s), style.ColorNeedsYou, style.SizeSmall))
+	if s.Exists && withName {
+		rows = append(rows, widgets.NewParagraph(state.ExistsText(s.Name), style.ColorNeedsYou, style.SizeSmall))
 	}
 	return widgets.Col(2, rows...)
 }
@@ -132,7 +144,7 @@ func (f *addForm) submit() {
 	})
 }
 
-// addServers adds servers and shows the one that was added, or the list. failed gets the error.
+// addServers adds servers and shows the list. failed gets the error.
 func (p *Page) addServers(list []protocol.FoundServer, failed func(error)) {
 	bind.Go(p.ctx, func(ctx context.Context) (int, error) { return p.app.Servers.Add(ctx, list) }, func(n int, err error) {
 		p.app.Servers.Load()
@@ -156,7 +168,7 @@ type importForm struct {
 	message message
 	add     *widgets.Button
 	found   []protocol.FoundServer
-	checks  []*widget.Check // of found
+	checks  []*widgets.Check // of found
 }
 
 func (p *Page) openImport() {
@@ -181,29 +193,30 @@ func (f *importForm) load() {
 	})
 }
 
-func (f *importForm) show(groups []state.FoundGroup) {
+func (f *importForm) show(list []state.FoundGroup) {
 	f.found, f.checks = nil, nil
-	var rows []fyne.CanvasObject
-	if len(groups) == 0 {
-		rows = append(rows, widgets.NewParagraph("No servers were found in Claude Desktop, Claude Code, VS Code or Cursor.", style.ColorMuted, "text"))
+	var groups []fyne.CanvasObject
+	if len(list) == 0 {
+		groups = append(groups, widgets.NewParagraph("No servers were found in Claude Desktop, Claude Code, VS Code or Cursor.", style.ColorMuted, "text"))
 	}
-	for _, g := range groups {
+	for _, g := range list {
 		path := widgets.NewText(g.Path, style.ColorMuted, style.SizeSmall)
 		path.Ellipsis = true
-		rows = append(rows, widgets.Col(style.Gap, widgets.NewSectionHeading(strings.ToUpper(g.Source)), path))
+		rows := []fyne.CanvasObject{widgets.NewSectionHeading(strings.ToUpper(g.Source)), path}
 		for _, s := range g.Servers {
-			check := widget.NewCheck(string(s.Name), func(bool) { f.count() })
+			label := string(s.Name)
 			if s.Exists {
-				check.SetText(string(s.Name) + " – already added")
+				label += " – already added"
+			}
+			check := widgets.NewCheck(label, func(bool) { f.count() }, foundRow(s, false))
+			if s.Exists {
 				check.Disable()
 			}
-			f.found, f.checks = append(f.found, s), append(f.checks, check)
-			row := s
-			row.Exists = false
-			rows = append(rows, widgets.Col(0, check, widgets.Inset(0, 0, 0, 32, foundRow(row, false))))
+			f.found, f.checks, rows = append(f.found, s), append(f.checks, check), append(rows, check)
 		}
+		groups = append(groups, widgets.Col(style.Gap, rows...))
 	}
-	widgets.SetContent(f.body, widgets.Col(style.Inside, rows...))
+	widgets.SetContent(f.body, widgets.Col(style.Group, groups...))
 	f.count()
 	f.p.Box.Refresh()
 	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
@@ -219,7 +232,7 @@ func (f *importForm) count() {
 
 func (f *importForm) chosen() (list []protocol.FoundServer) {
 	for i, check := range f.checks {
-		if check.Checked {
+		if check.Box.Checked {
 			list = append(list, f.found[i])
 		}
 	}

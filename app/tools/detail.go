@@ -73,7 +73,8 @@ func (d *detail) show() {
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
 	drawn = d.tools.show(s) || drawn
 	widgets.SetVisible(d.problem.Box, what != "")
-	widgets.SetVisible(d.tools.Box, len(s.Tools) > 0 || s.State == protocol.ServerReady)
+	// The log of a server that failed says why, and is not below a long list.
+	widgets.SetVisible(d.tools.Box, s.State == protocol.ServerReady || len(s.Tools) > 0 && s.State != protocol.ServerFailed)
 	if drawn {
 		p.Box.Refresh()
 		p.Box.Refresh() // the height of wrapped text is known only after its first layout

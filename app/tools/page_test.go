@@ -196,10 +196,10 @@ func TestAChangedToolShowsBothDescriptions(t *testing.T) {
 	if accept.Visible() && widgettest.Find(p.Box, func(b *widgets.Button) bool { return b.Text == "Accept" }) != nil {
 		t.Error("an accepted tool is still to be accepted")
 	}
-	check := widgettest.Find(p.Box, func(c *widget.Check) bool { return strings.HasPrefix(c.Text, "list_issues") })
+	check := widgettest.Find(p.Box, func(c *widgets.Check) bool { return strings.HasPrefix(c.Label, "list_issues") })
 	v.Servers.Servers[0].Tools[0].Enabled = false
 	p.show(v)
-	if check.Checked {
+	if check.Box.Checked {
 		t.Error("a tool that was turned off elsewhere is checked")
 	}
 }
@@ -243,9 +243,14 @@ func TestThePreviewShowsWhatWillBeAdded(t *testing.T) {
 		t.Error("an address runs on a machine")
 	}
 	f = p.adding(found()[:1], "")
-	pagetest.Shows(t, p.Box, "A server named “memory” is set up already.")
-	test.Tap(f.add)
-	pagetest.Shows(t, p.Box, "choose another name")
+	pagetest.Shows(t, p.Box, "A server named “memory” is set up already. Choose another name.")
+	if !f.add.Disabled() {
+		t.Error("a server with the name of another can be added")
+	}
+	f.name.SetText("memory2")
+	if strings.Contains(golden.Words(p.Box), "set up already") || f.add.Disabled() {
+		t.Error("another name changes nothing")
+	}
 	if f = p.adding(nil, "This is not a web address."); !f.add.Disabled() {
 		t.Error("a text without a server can be added")
 	}
@@ -257,11 +262,11 @@ func TestServersThatExistAreNotImported(t *testing.T) {
 	p.show(full())
 	f := p.importing()
 	pagetest.Shows(t, p.Box, "CLAUDE DESKTOP", "CURSOR", "memory – already added", "~/.cursor/mcp.json")
-	if !f.add.Disabled() || !f.checks[0].Disabled() {
+	if !f.add.Disabled() || !f.checks[0].Box.Disabled() {
 		t.Error("nothing is chosen, or the existing server can be")
 	}
-	f.checks[1].SetChecked(true)
-	f.checks[2].SetChecked(true)
+	f.checks[1].Box.SetChecked(true)
+	f.checks[2].Box.SetChecked(true)
 	pagetest.Button(t, p.Box, "Add 2 servers")
 	if got := f.chosen(); len(got) != 2 || got[0].Name != "fetch" || got[1].Name != "docs" {
 		t.Errorf("chosen: %+v", got)

@@ -120,9 +120,9 @@ func newField(in protocol.Field, resize func()) *field {
 	var control fyne.CanvasObject
 	switch in.Kind {
 	case "boolean":
-		check := widget.NewCheck(title, func(bool) { changed() })
-		check.Checked = in.Default == true
-		f.entered, f.focus, control, title = func() any { return check.Checked }, check, check, ""
+		check := widgets.NewCheck(title, func(bool) { changed() })
+		check.Set(in.Default == true)
+		f.entered, f.focus, control, title = func() any { return check.Box.Checked }, check.Box, check, ""
 	case "choice":
 		control = f.choice(changed)
 	case "choices":
@@ -174,18 +174,18 @@ func (f *field) choice(changed func()) fyne.CanvasObject {
 // choices chooses some of the values.
 func (f *field) choices(changed func()) fyne.CanvasObject {
 	box := widgets.Col(0)
-	var checks []*widget.Check
+	var checks []*widgets.Check
 	for i, title := range state.ChoiceTitles(f.in) {
-		check := widget.NewCheck(title, func(bool) { changed() })
-		check.Checked = state.IsDefault(f.in, f.in.Choices[i])
+		check := widgets.NewCheck(title, func(bool) { changed() })
+		check.Set(state.IsDefault(f.in, f.in.Choices[i]))
 		checks = append(checks, check)
 		box.Add(check)
 	}
-	f.focus = checks[0]
+	f.focus = checks[0].Box
 	f.entered = func() any {
 		list := []string{}
 		for i, check := range checks {
-			if check.Checked {
+			if check.Box.Checked {
 				list = append(list, f.in.Choices[i].Value)
 			}
 		}

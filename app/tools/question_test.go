@@ -48,7 +48,7 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 		t.Error("the problem stays after a change")
 	}
 	widgettest.Find(l.Box, func(*widgets.Select) bool { return true }).SetSelected("Apache 2.0")
-	widgettest.Find(l.Box, func(c *widget.Check) bool { return c.Text == "Command line" }).SetChecked(true)
+	widgettest.Find(l.Box, func(c *widgets.Check) bool { return c.Label == "Command line" }).Box.SetChecked(true)
 	test.Tap(pagetest.Button(t, l.Box, "Send"))
 	want := protocol.ServerAnswerParams{ID: "q", Action: "accept", Values: map[string]any{
 		"name": "fairlead", "stars": 3.0, "private": true, "license": "apache", "topics": []any{"cli"},

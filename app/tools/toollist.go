@@ -22,9 +22,10 @@ type toolList struct {
 	widgets.Body
 	d      *detail
 	server protocol.ServerStatus
-	checks map[string]*widget.Check
-	isBusy bool // a change is being stored
-	again  bool // there was another change meanwhile
+	checks map[string]*widgets.Check
+	all    *widgets.Button // turns all tools on or off
+	isBusy bool            // a change is being stored
+	again  bool            // there was another change meanwhile
 }
 
 func newToolList(d *detail) *toolList { return &toolList{Body: widgets.NewBody(), d: d} }
@@ -39,19 +40,17 @@ func (l *toolList) show(s protocol.ServerStatus) bool {
 	drawn := l.Draw(key, l.rows)
 	if !l.isBusy {
 		for _, t := range s.Tools {
-			check := l.checks[t.Name]
-			then := check.OnChanged
-			check.OnChanged = nil
-			check.SetChecked(t.Enabled)
-			check.OnChanged = then
+			l.checks[t.Name].Set(t.Enabled)
 		}
+		l.all.SetText(widgets.Choose(l.areAllOn(), "Turn all off", "Turn all on"))
 	}
 	return drawn
 }
 
 func (l *toolList) rows() fyne.CanvasObject {
 	s := l.server
-	l.checks = make(map[string]*widget.Check)
+	l.checks = make(map[string]*widgets.Check)
+	l.all = widgets.NewQuietButton("", "", l.turnAll)
 	if len(s.Tools) == 0 {
 		return widgets.Col(style.Gap, widgets.NewSectionHeading("TOOLS"), widgets.NewParagraph("This server has no tools.", style.ColorMuted, "text"))
 	}
@@ -59,6 +58,9 @@ func (l *toolList) rows() fyne.CanvasObject {
 	changed := state.ChangedTools(s)
 	if len(changed) > 1 {
 		actions = append(actions, widgets.NewQuietButton(fmt.Sprintf("Accept all %d", len(changed)), "check", func() { l.accept() }))
+	}
+	if len(s.Tools) > 1 {
+		actions = append(actions, l.all)
 	}
 	rows := []fyne.CanvasObject{
 		widgets.NewSectionHeading("TOOLS", actions...),
@@ -86,15 +88,18 @@ func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
 		title, _ := state.Reveal(t.Title)
 		name += " · " + title
 	}
-	check := widget.NewCheck(display.Clip(name, 80), nil)
-	check.SetChecked(t.Enabled)
-	check.OnChanged = func(bool) { l.store() }
-	l.checks[t.Name] = check
 	effect := widgets.NewParagraph(state.EffectText(t.Effect)+".", style.ColorMuted, style.SizeSmall)
+	var about []fyne.CanvasObject
+	if !t.Changed {
+		about = []fyne.CanvasObject{description(t.Description, style.ColorText), effect}
+	}
+	check := widgets.NewCheck(display.Clip(name, 80), func(bool) { l.store() }, about...)
+	check.Set(t.Enabled)
+	l.checks[t.Name] = check
 	if t.Changed {
 		return l.changedRow(t, check, effect)
 	}
-	return widgets.Col(0, check, widgets.Inset(0, 0, style.Gap, 32, widgets.Col(2, description(t.Description, style.ColorText), effect)))
+	return check
 }
 
 func description(text string, color fyne.ThemeColorName) fyne.CanvasObject {
@@ -119,6 +124,25 @@ func (l *toolList) changedRow(t protocol.ServerTool, check, effect fyne.CanvasOb
 		widgets.Inset(style.Inside, style.Group, style.Group, style.Inside, content))
 }
 
+// areAllOn reports whether all tools are checked.
+func (l *toolList) areAllOn() bool {
+	for _, c := range l.checks {
+		if !c.Box.Checked {
+			return false
+		}
+	}
+	return true
+}
+
+// turnAll turns all tools on, or off if they are.
+func (l *toolList) turnAll() {
+	on := !l.areAllOn()
+	for _, c := range l.checks {
+		c.Set(on)
+	}
+	l.store()
+}
+
 // store stores which tools are on. Changes meanwhile are stored afterwards, together.
 func (l *toolList) store() {
 	if l.isBusy {
@@ -127,7 +151,7 @@ func (l *toolList) store() {
 	}
 	l.isBusy, l.again = true, false
 	p, s := l.d.p, l.server
-	disabled := state.DisabledTools(s, func(tool string) bool { return l.checks[tool] == nil || l.checks[tool].Checked })
+	disabled := state.DisabledTools(s, func(tool string) bool { return l.checks[tool] == nil || l.checks[tool].Box.Checked })
 	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Servers.SetTools(ctx, s, disabled) }, func(err error) {
 		l.isBusy = false
 		if p.h.Say.Failed("The tools were not changed", err) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -81,8 +82,33 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 	set := func(name protocol.ServerName, spec protocol.ServerSpec) {
 		ask(h, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
 	}
-	set("nobody", protocol.ServerSpec{URL: "http://127.0.0.1:1/mcp"})
-	h.untilState("nobody", protocol.ServerFailed)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		status, _ := strconv.Atoi(r.URL.Path[1:])
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(web.Close)
+	key := map[string]string{"Authorization": "Bearer old"}
+	for name, c := range map[protocol.ServerName]struct {
+		spec protocol.ServerSpec
+		want string
+	}{
+		"nobody": {protocol.ServerSpec{URL: "http://127.0.0.1:1/mcp"}, "nothing answers at 127.0.0.1:1"},
+		"page":   {protocol.ServerSpec{URL: web.URL + "/200"}, "a web page is at this address"},
+		"who":    {protocol.ServerSpec{URL: web.URL + "/401"}, "asks for a sign-in or a key"},
+		"key":    {protocol.ServerSpec{URL: web.URL + "/401", Headers: key}, "does not accept the key"},
+		"denied": {protocol.ServerSpec{URL: web.URL + "/403"}, "denies access"},
+		"none":   {protocol.ServerSpec{URL: web.URL + "/404"}, "no MCP server answers at this address (status 404)"},
+		"busy":   {protocol.ServerSpec{URL: web.URL + "/429"}, "too many requests"},
+		"fault":  {protocol.ServerSpec{URL: web.URL + "/503"}, "a fault of its own (status 503)"},
+	} {
+		set(name, c.spec)
+		h.untilState(name, protocol.ServerFailed)
+		if got := h.status(name).Error; !strings.Contains(got, c.want) || strings.Contains(got, "initialize") {
+			t.Errorf("%s: the error is %q, want %q", name, got, c.want)
+		}
+		ask(h, protocol.ServerRemove, protocol.ServerParams{Name: name})
+	}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect to another host was followed") }))
 	t.Cleanup(elsewhere.Close)
 	moved := httptest.NewServer(http.RedirectHandler(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect))

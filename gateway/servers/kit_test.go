@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	sandbox.Main()
 	if dir := os.Getenv(asServer); dir != "" {
 		fmt.Fprintln(os.Stderr, "the server starts")
+		fmt.Println("[1] a greeting where only messages belong") // as some servers print
 		if err := newTestServer(dir).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

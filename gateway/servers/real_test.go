@@ -52,7 +52,7 @@ func TestRealServersServeTheAgent(t *testing.T) {
 		{"time", python("mcp-server-time"), []string{"--local-timezone", "UTC"}, "get_current_time", `{"timezone": "Europe/Berlin"}`, "Europe/Berlin"},
 		{"git", python("mcp-server-git"), []string{"--repository", h.work}, "git_log", `{"repo_path": ` + quoted(h.work) + `}`, "the first commit"},
 		{"fetch", python("mcp-server-fetch"), []string{"--ignore-robots-txt", "--allow-private-ips"}, "fetch", `{"url": ` + quoted(page.URL) + `}`, "Hello from loopback"},
-		{"npx", "npx", []string{"-y", "@modelcontextprotocol/server-everything"}, "echo", `{"message": "downloaded"}`, "Echo: downloaded"},
+		{"npx", "npx", []string{"-y", "@modelcontextprotocol/server-everything@2026.8.31"}, "echo", `{"message": "downloaded"}`, "Echo: downloaded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h.t = t

@@ -46,7 +46,7 @@ func TestAServerOnAMachineServesTheAgent(t *testing.T) {
 	if got := ask(h, protocol.ServerRead, protocol.ServerReadParams{Server: "files", Prompt: "greet", Arguments: map[string]string{"who": "Ann"}}).Text; got != "Greet Ann" {
 		t.Errorf("the prompt is %q", got)
 	}
-	if lines := ask(h, protocol.ServerLogs, protocol.ServerParams{Name: "files"}).Lines; !slices.Contains(lines, "the server starts") {
+	if lines := ask(h, protocol.ServerLogs, protocol.ServerParams{Name: "files"}).Lines; !slices.Contains(lines, "the server starts") || !slices.Contains(lines, "[1] a greeting where only messages belong") {
 		t.Errorf("log: %q", lines)
 	}
 	// The start is in the journal as an action of the person, without the variables.

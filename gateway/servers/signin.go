@@ -14,15 +14,17 @@ import (
 func signInName(name protocol.ServerName) string { return "mcp-sign-in-" + string(name) }
 
 // login makes the handler of sign-ins for one connection, which uses client. limit is the time limit
-// of the connection, which stops while the person signs in.
-func (s *server) login(limit *atomic.Pointer[time.Timer], client *http.Client) *login.Handler {
+// of the connection, which stops while the person signs in. failed gets the reason why a sign-in
+// failed.
+func (s *server) login(limit *atomic.Pointer[time.Timer], client *http.Client, failed func(error)) *login.Handler {
 	spec, o := s.settings(), s.m.o
 	document := o.ClientDocument
 	if document == nil {
 		document = func() string { return "" }
 	}
 	return login.New(login.Options{
-		URL: spec.URL, Client: client, ClientID: spec.ClientID, ClientSecret: spec.ClientSecret, Document: document, Secrets: o.Secrets, Secret: signInName(s.name), Logf: s.log.addf,
+		URL: spec.URL, Client: client, ClientID: spec.ClientID, ClientSecret: spec.ClientSecret, Document: document,
+		Secrets: o.Secrets, Secret: signInName(s.name), Logf: s.log.addf, Failed: failed,
 		Show: func(address string) func() {
 			timer := limit.Load()
 			if timer != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +27,7 @@ type transport struct {
 	paused *atomic.Pointer[time.Timer]
 	// end breaks the connection. It may be called twice.
 	end func()
-	// ended returns why the server ended, or nil while it runs.
+	// ended returns why the server ended or does not answer, or nil.
 	ended func() error
 }
 
@@ -51,43 +50,18 @@ func (s *server) transport(ctx context.Context) (t *transport, err error) {
 		return nil, err
 	}
 	conns := newConnections()
-	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: func() error { return nil }, end: conns.close}
-	client := &http.Client{Transport: withHeaders{u.Host, spec.Headers, conns.transport()}, CheckRedirect: checkRedirect}
-	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/sse") { // the transport of 2024-11-05
+	requests := &requests{url: u, headers: spec.Headers, next: conns.transport()}
+	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: requests.reason, end: conns.close}
+	client := &http.Client{Transport: requests, CheckRedirect: checkRedirect}
+	if requests.isSSE() {
 		t.Transport = &mcp.SSEClientTransport{Endpoint: spec.URL, HTTPClient: client}
 		return t, nil
 	}
-	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused, conns.signIn())}
+	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused, conns.signIn(), requests.fail)}
 	if hasAuthorization(spec.Headers) { // the person chose another way
 		t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client}
 	}
 	return t, nil
-}
-
-func hasAuthorization(headers map[string]string) bool {
-	for name := range headers {
-		if http.CanonicalHeaderKey(name) == "Authorization" {
-			return true
-		}
-	}
-	return false
-}
-
-// withHeaders adds the headers of a server to requests to its host.
-type withHeaders struct {
-	host    string
-	headers map[string]string
-	next    http.RoundTripper
-}
-
-func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
-	if len(w.headers) > 0 && r.URL.Host == w.host {
-		r = r.Clone(r.Context())
-		for name, value := range w.headers {
-			r.Header.Set(name, value)
-		}
-	}
-	return w.next.RoundTrip(r)
 }
 
 var errOffline = errors.New("its machine is offline")

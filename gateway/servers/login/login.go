@@ -46,6 +46,8 @@ type Options struct {
 	Show func(address string) (done func())
 	// Logf adds a line to the log of the server.
 	Logf func(format string, args ...any)
+	// Failed gets the reason why a sign-in that the person saw did not succeed.
+	Failed func(error)
 }
 
 // Handler authorizes the requests to a server. It implements [auth.OAuthHandler].
@@ -165,9 +167,6 @@ func (s *savedSource) save() {
 	}
 }
 
-// errSignedOut ends a connection whose sign-in failed.
-var errSignedOut = errors.New("the sign-in did not succeed")
-
 // Authorize signs the person in: it opens a port of this machine for the browser's return, shows the
 // address, and waits for the person without a time limit.
 func (h *Handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
@@ -204,6 +203,7 @@ func (h *Handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 		return err
 	}
 	if err := handler.Authorize(ctx, req, resp); err != nil {
+		h.o.Logf("Sign-in: %v", err)
 		return fmt.Errorf("sign in: %w", err)
 	}
 	source, err := handler.TokenSource(ctx)
@@ -277,7 +277,9 @@ func (h *Handler) wait(ctx context.Context, address string, back *browserReturn)
 		return nil, ctx.Err()
 	case r := <-back.results:
 		if r.problem != "" {
-			return nil, fmt.Errorf("%w: %s", errSignedOut, r.problem)
+			err := errors.New("the sign-in did not succeed: " + r.problem)
+			h.o.Failed(err)
+			return nil, err
 		}
 		return &r.AuthorizationResult, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +59,7 @@ func (b *browserReturn) serve(w http.ResponseWriter, r *http.Request) {
 	out := returned{AuthorizationResult: auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
 	text := "You are signed in. You can close this page and go back to Fairlead."
 	if out.Code == "" {
-		out.problem = q.Get("error") + " " + q.Get("error_description")
+		out.problem = strings.TrimSpace(q.Get("error") + " " + q.Get("error_description"))
 		text = "The sign-in did not succeed. Go back to Fairlead to try again."
 	}
 	select {

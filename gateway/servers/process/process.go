@@ -58,6 +58,7 @@ type Options struct {
 type Process struct {
 	o       Options
 	call    protocol.CallID
+	lines   lines
 	out     buffer
 	running context.Context    // ends with Stop
 	kill    context.CancelFunc // ends running
@@ -135,8 +136,30 @@ func (p *Process) receive(r protocol.ToolProgress) {
 	if one.Started {
 		p.once.Do(func() { close(p.started) })
 	}
-	_, _ = p.o.Log.Write(one.Err) // the log takes everything
-	p.out.add(one.Out)
+	messages, other := p.lines.split(one.Out)
+	_, _ = p.o.Log.Write(append(one.Err, other...)) // the log takes everything
+	p.out.add(messages)
+}
+
+// lines tells the messages of the standard output, one a line, from other lines: some servers print
+// a greeting there.
+type lines struct{ hasBegun, isMessage bool }
+
+// split returns the parts of the output that belong to messages, and the others. Calls continue each
+// other.
+func (l *lines) split(data []byte) (messages, other []byte) {
+	for line := range bytes.Lines(data) {
+		if !l.hasBegun {
+			l.isMessage = line[0] == '{'
+		}
+		if l.isMessage {
+			messages = append(messages, line...)
+		} else {
+			other = append(other, line...)
+		}
+		l.hasBegun = line[len(line)-1] != '\n'
+	}
+	return messages, other
 }
 
 // endWait is how long a connection that broke waits for the end of its command, which says why.

@@ -1,0 +1,69 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// modelCall is a tool call of a fake model, with its arguments as JSON.
+type modelCall struct{ tool, args string }
+
+// fakeModel implements the OpenAI protocol: the first response makes calls, the second answers. calls
+// gets the names of the tools.
+func fakeModel(t *testing.T, calls func(tools []string) []modelCall, answer string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			w.Write([]byte(`{"data":[{"id":"paper-model","context_length":32768}]}`))
+			return
+		}
+		var in struct {
+			Messages []struct{ Role string } `json:"messages"`
+			Tools    []struct {
+				Function struct{ Name string } `json:"function"`
+			} `json:"tools"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), 400)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		say := func(v string) { fmt.Fprintf(w, "data: %s\n\n", v); w.(http.Flusher).Flush() }
+		if n := len(in.Messages); len(in.Tools) > 0 && in.Messages[n-1].Role != "tool" {
+			var names []string
+			for _, x := range in.Tools {
+				names = append(names, x.Function.Name)
+			}
+			say(`{"choices":[{"delta":{"content":"I will do that."}}]}`)
+			for i, c := range calls(names) {
+				say(fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%q}}]}}]}`, i, i, c.tool, c.args))
+			}
+			say(`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
+		} else {
+			say(fmt.Sprintf(`{"choices":[{"delta":{"content":%q}}]}`, answer))
+			say(`{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":50,"completion_tokens":7}}`)
+		}
+		say("[DONE]")
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// modelServer is a fake model that runs two commands.
+func modelServer(t *testing.T) *httptest.Server {
+	t.Helper()
+	return fakeModel(t, func(tools []string) (calls []modelCall) {
+		for _, name := range tools {
+			if strings.HasSuffix(name, "__Bash") {
+				calls = []modelCall{{name, `{"command":"echo first-from-the-model"}`}, {name, `{"command":"echo second-from-the-model"}`}}
+			}
+		}
+		return calls
+	}, "The paper model has finished.")
+}

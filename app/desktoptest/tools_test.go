@@ -1,0 +1,149 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// asServer, if set, makes the test program an MCP server on its standard input and output.
+const asServer = "TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) == "" {
+		os.Exit(m.Run())
+	}
+	if err := newNotes().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type note struct {
+	Text string `json:"text"`
+}
+
+// newNotes makes an MCP server with two tools.
+func newNotes() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "notes", Title: "Paper notes", Version: "1.0"}, nil)
+	for _, tool := range []mcp.Tool{{Name: "jot", Description: "Saves a note."}, {Name: "erase", Description: "Erases every note."}} {
+		mcp.AddTool(s, &tool, func(_ context.Context, _ *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "saved: " + in.Text}}}, nil, nil
+		})
+	}
+	return s
+}
+
+// TestAnMCPServerServesTheAgent adds a server by its command, turns one of its tools off, lets the
+// agent use the other one, and removes the server.
+func TestAnMCPServerServesTheAgent(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Start now")
+	p.until("this computer", func() bool {
+		r, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{})
+		return err == nil && len(r.Nodes) > 0 && r.Nodes[0].Online
+	})
+	p.darken(c)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(p.workspace, "mcp-server-paper") // a short command to type
+	if err := os.Symlink(exe, command); err != nil {
+		t.Fatal(err)
+	}
+	servers := func() []protocol.ServerStatus {
+		r, err := client.Call(context.Background(), c, protocol.ServersList, protocol.Empty{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Servers
+	}
+
+	p.openPage("Tools")
+	p.waitTextIn(mainWindow, "No MCP servers yet", right)
+	p.shot("empty")
+	p.click(p.waitTextIn(mainWindow, "Add a server", top))
+	p.waitTextIn(mainWindow, "JSON snippet", right)
+	p.typeText(asServer + "=yes " + command)
+	p.waitTextIn(mainWindow, "With the variable", right)
+	p.shot("add")
+	p.click(p.waitTextIn(mainWindow, "Name", right).Add(image.Pt(20, 30)))
+	p.keys("ctrl+a")
+	p.typeText("notes")
+	p.keys("Return")
+	p.until("the server", func() bool {
+		list := servers()
+		return len(list) == 1 && list[0].Name == "notes" && list[0].State == protocol.ServerReady
+	})
+	p.waitTextIn(mainWindow, "2 tools", right)
+	p.shot("list")
+
+	// Each tool has a switch.
+	p.click(p.waitTextIn(mainWindow, "Paper notes", right))
+	p.waitTextIn(mainWindow, "Saves a note", right)
+	p.click(p.waitTextIn(mainWindow, "erase", right))
+	p.until("the tool that is off", func() bool { return slices.Equal(servers()[0].Spec.DisabledTools, []string{"erase"}) })
+	p.shot("server")
+
+	// The agent has the other tool. Its call asks, and the dialog names the server.
+	var mu sync.Mutex
+	var offered []string
+	model := fakeModel(t, func(tools []string) []modelCall {
+		mu.Lock()
+		defer mu.Unlock()
+		offered = tools
+		return []modelCall{{"notes__jot", `{"text":"buy milk"}`}}
+	}, "The paper model wrote it down.")
+	for path, value := range map[string]any{
+		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
+		"model": map[string]string{"provider": "compatible", "id": "paper-model"},
+	} {
+		if err := setConfig(c, path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.click(p.waitTextIn(mainWindow, "Main chat", left))
+	p.waitText(mainWindow, "What would you")
+	p.typeText("note that I have to buy milk")
+	p.keys("Return")
+	p.waitWindow(question)
+	p.waitText(question, "notes")
+	p.waitText(question, "buy milk")
+	p.shot("question")
+	p.act("Allow once")
+	p.waitNoWindow(question)
+	if m := lastResult(p, c, "notes__jot"); m.Call == nil || m.Call.State != protocol.CallDone || !strings.Contains(m.Content.Text(), "saved: buy milk") {
+		t.Errorf("the result is %q, %+v", m.Content.Text(), m.Call)
+	}
+	p.waitText(mainWindow, "wrote it down")
+	p.shot("result")
+	mu.Lock()
+	if !slices.Contains(offered, "notes__jot") || slices.Contains(offered, "notes__erase") {
+		t.Errorf("the agent has the tools %q", offered)
+	}
+	mu.Unlock()
+
+	p.openPage("Tools")
+	p.click(p.waitTextIn(mainWindow, "Paper notes", right))
+	p.click(p.waitTextIn(mainWindow, "Remove", top))
+	cancel := p.waitTextIn(mainWindow, "Cancel", top)
+	p.shot("remove")
+	p.click(cancel.Sub(image.Pt(90, 0))) // Remove, whose name is in the question, too
+	p.until("the end of the server", func() bool { return len(servers()) == 0 })
+	p.waitTextIn(mainWindow, "No MCP servers yet", right)
+}
