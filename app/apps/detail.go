@@ -52,8 +52,7 @@ func (d *detail) show() {
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
 	drawn = d.choices.Draw(fmt.Sprint(a.RevokedAt > 0, a.Scopes, a.Nodes), func() fyne.CanvasObject { return d.choose(a) }) || drawn
 	if drawn {
-		p.Box.Refresh()
-		p.Box.Refresh() // the height of wrapped text is known only after its first layout
+		p.LayOutText()
 	}
 }
 

@@ -94,8 +94,7 @@ func (f *form) submit() {
 func (f *form) say(text string) {
 	f.message.Set(text, style.ColorBad)
 	f.message.Show()
-	f.p.Box.Refresh()
-	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	f.p.LayOutText()
 }
 
 // showToken shows a new token, once.

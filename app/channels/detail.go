@@ -98,8 +98,7 @@ func (d *detail) show() {
 		return widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
 			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back)
 	})
-	p.Box.Refresh()
-	p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	p.LayOutText()
 }
 
 func (d *detail) buttons() {

@@ -129,8 +129,7 @@ func (o *form) draw() {
 
 func (o *form) showMessage(x fyne.CanvasObject) {
 	o.message.Objects = []fyne.CanvasObject{x}
-	o.p.Box.Refresh()
-	o.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	o.p.LayOutText()
 	if o.scroll != nil {
 		o.scroll.ScrollToBottom() // to show the message
 	}

@@ -75,8 +75,7 @@ func (d *detail) show() {
 		d.text.Forward = form.Scrolled
 		return widgets.NewPage(e.Name, form, back)
 	})
-	p.Box.Refresh()
-	p.Box.Refresh() // the height of text is known only after its first layout
+	p.LayOutText()
 }
 
 func (d *detail) lines() []fyne.CanvasObject {

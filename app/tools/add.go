@@ -218,8 +218,7 @@ func (f *importForm) show(list []state.FoundGroup) {
 	}
 	widgets.SetContent(f.body, widgets.Col(style.Group, groups...))
 	f.count()
-	f.p.Box.Refresh()
-	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	f.p.LayOutText()
 }
 
 // count shows the number of chosen servers on the button.

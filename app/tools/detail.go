@@ -76,8 +76,7 @@ func (d *detail) show() {
 	// The log of a server that failed says why, and is not below a long list.
 	widgets.SetVisible(d.tools.Box, s.State == protocol.ServerReady || len(s.Tools) > 0 && s.State != protocol.ServerFailed)
 	if drawn {
-		p.Box.Refresh()
-		p.Box.Refresh() // the height of wrapped text is known only after its first layout
+		p.LayOutText()
 	}
 	if p.now().Sub(d.logAt) >= logInterval {
 		d.loadLog()

@@ -54,8 +54,7 @@ func newMessage(p *Page) message {
 func (m message) say(text string) {
 	m.Set(text, style.ColorBad)
 	widgets.SetVisible(m.Paragraph, text != "")
-	m.p.Box.Refresh()
-	m.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	m.p.LayOutText()
 }
 
 // openSettings shows the form for the settings of a server.

@@ -132,6 +132,12 @@ func (s *Body) Put(o fyne.CanvasObject) {
 // Forget forces the next Draw to rebuild.
 func (s *Body) Forget() { s.key = "" }
 
+// LayOutText lays the content out after a text has changed.
+func (s *Body) LayOutText() {
+	s.Box.Refresh()
+	s.Box.Refresh() // the height of wrapped text is known only after the first layout
+}
+
 // NewLoading is the placeholder for content that is loading.
 func NewLoading() fyne.CanvasObject {
 	return container.NewVBox(NewText("Loading…", style.ColorMuted, "text"))
