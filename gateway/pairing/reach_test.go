@@ -47,8 +47,8 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 		"a tool and a folder": {with(func(r *protocol.Reach) {
 			r.Tools, r.Folders = append(r.Tools, "Write"), []protocol.Folder{{Path: "/x"}}
 		}), []string{"Bash", "Read", "Write"}, "the tool Write"},
-		"a folder of windows": {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: `C:\Users`}} }), all, `C:\Users`},
-		"a name that lies":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, `"/x\nto read"`},
+		"a folder of windows":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: `C:\Users`}} }), all, `C:\Users`},
+		"a name that lies":       {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, `"/x\nto read"`},
 		"a node of the original": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "not at all instead of workspace-write"},
 	} {
 		t.Run(name, func(t *testing.T) {
