@@ -2,12 +2,19 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
-	"encoding/json"
+	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,7 +32,10 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	type shown struct {
-		Name, Title, Description, Mode, Scopes, In, Out string
+		Name, Title, Description string
+		IsStream                 bool
+		Scopes                   []protocol.Scope
+		In, Out                  []field
 	}
 	everything := auth.Principal{Kind: auth.KindApp, Scopes: map[protocol.Scope]bool{}}
 	for _, s := range protocol.AppScopes {
@@ -33,14 +43,18 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	}
 	var list []shown
 	for _, t := range h.Tools.Tools(everything) {
-		x := shown{Name: t.Name, Title: t.Title, Description: t.Description, Mode: string(t.Mode), In: indented(t.In), Out: indented(t.Out)}
-		for _, s := range t.Scopes {
-			x.Scopes += " " + string(s)
+		out := fieldsOf("", t.Out)
+		for i := range out {
+			out[i].IsRequired = false // nobody has to give it
 		}
-		list = append(list, x)
+		list = append(list, shown{t.Name, t.Title, t.Description, t.Mode == catalog.ServerStream, t.Scopes, fieldsOf("", t.In), out})
+	}
+	address := "http://" + r.Host
+	if r.TLS != nil {
+		address = "https://" + r.Host
 	}
 	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, map[string]any{"Tools": list, "Version": h.Version}); err != nil {
+	if err := pageTemplate.Execute(&out, map[string]any{"Tools": list, "Version": h.Version, "Address": address}); err != nil {
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
 		return
 	}
@@ -51,10 +65,47 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	w.Write(out.Bytes())
 }
 
-func indented(v any) string {
-	raw, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return ""
+// field is an argument or a part of a result.
+type field struct {
+	Name, Type, Description string
+	IsRequired              bool
+}
+
+// fieldsOf lists the fields of an object. A field of an object in it follows the object, with the
+// names of both.
+func fieldsOf(prefix string, s *jsonschema.Schema) (list []field) {
+	names := slices.Clone(s.PropertyOrder)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return string(raw)
+	for _, name := range names {
+		p, full := s.Properties[name], prefix+name
+		if p == nil {
+			continue
+		}
+		list = append(list, field{full, typeOf(p), p.Description, slices.Contains(s.Required, name)})
+		if p.Items != nil {
+			p, full = p.Items, full+"[]"
+		}
+		list = append(list, fieldsOf(full+".", p)...)
+	}
+	return list
+}
+
+// typeOf names the type of a field, or its values.
+func typeOf(s *jsonschema.Schema) string {
+	kind := cmp.Or(s.Type, strings.Join(slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" }), " or "), "any")
+	switch {
+	case len(s.Enum) > 0:
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprint(v))
+		}
+		return strings.Join(values, " or ")
+	case s.Items != nil:
+		return "list of " + typeOf(s.Items)
+	}
+	return kind
 }

@@ -348,6 +348,11 @@ func TestPageNeedsNoTokenAndRunsNoScript(t *testing.T) {
 	if resp.StatusCode != 200 || !strings.Contains(body, `id="fs_grep"`) || !strings.Contains(body, "approval_required") || strings.Contains(body, "<script") {
 		t.Errorf("got %d %.200s", resp.StatusCode, body)
 	}
+	for _, want := range []string{"curl -X POST " + s.URL + "/api/v1/tools/whoami", "<code>target.node_id</code> <span class=\"muted\">string", "base64 or utf8", "<code>path</code> <span class=\"muted\">string, required"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
 	if policy := resp.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
 		t.Errorf("policy %q", policy)
 	}
