@@ -105,15 +105,25 @@ func (p *Page) showToken(r protocol.TokenCreateResult) {
 		p.h.Say("The token was copied.")
 	})
 	copyToken.Primary = true
-	token := widgets.NewSelectableText(r.Token)
-	example := "curl -X POST http://" + p.view.Status.Listen + "/api/v1/tools/whoami \\\n  -H \"Authorization: Bearer $TOKEN\" -H \"Content-Type: application/json\" -d '{}'"
+	token := widgets.NewSelectableCode(r.Token)
 	rows := []fyne.CanvasObject{
 		widgets.NewParagraph("Copy the token now. Fairlead stores only a fingerprint of it and cannot show it again.", style.ColorText, "text"),
 		token, widgets.Row(style.Inside, -1, copyToken, done),
 	}
 	if p.view.Status.Listen != "" {
-		rows = append(rows, widgets.NewField("Try it", widgets.NewSelectableText(example)))
+		rows = append(rows, p.example("http://"+p.view.Status.Listen))
 	}
 	p.Put(widgets.NewPage("Token for “"+r.App.Name+"”", widgets.NewForm(rows...)))
 	widgets.FocusIn(p.Box, copyToken)
+}
+
+// example shows how to call a tool of the gateway at an address.
+func (p *Page) example(address string) fyne.CanvasObject {
+	text := "curl -X POST " + address + "/api/v1/tools/whoami \\\n  -H \"Authorization: Bearer $TOKEN\" -H \"Content-Type: application/json\" -d '{}'"
+	copyText := widgets.NewQuietButton("Copy", "copy", func() {
+		p.h.Copy(text)
+		p.h.Say("The command was copied.")
+	})
+	tools := widgets.NewQuietButton("See all tools", "external", func() { p.h.OpenURL(address + "/api/") })
+	return widgets.NewField("Try it in a terminal, with the token as the variable TOKEN", widgets.NewSelectableCode(text), widgets.Flow(style.Inside, copyText, tools))
 }

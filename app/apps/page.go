@@ -21,6 +21,8 @@ type Handlers struct {
 	Copy func(string)
 	Say  state.Say
 	Undo state.OfferUndo
+	// OpenURL opens a page in the browser.
+	OpenURL func(string)
 	// Review shows the question of an app that asks to connect.
 	Review func(id string)
 }

@@ -24,10 +24,10 @@ import (
 // bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
-	w      fyne.Window
-	copied string
-	said   []string
-	asked  []string
+	w              fyne.Window
+	copied, opened string
+	said           []string
+	asked          []string
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
@@ -37,7 +37,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	b.Page = newPage(ctx, app, Handlers{
 		Copy: func(text string) { b.copied = text }, Say: func(text string) { b.said = append(b.said, text) },
 		Undo:   func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
-		Review: func(id string) { b.asked = append(b.asked, id) },
+		Review: func(id string) { b.asked = append(b.asked, id) }, OpenURL: func(u string) { b.opened = u },
 	})
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
@@ -210,6 +210,14 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Copy token"))
 	if p.copied != "flt_secret" {
 		t.Errorf("copied %q", p.copied)
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Copy"))
+	if !strings.HasPrefix(p.copied, "curl -X POST http://127.0.0.1:8787/api/") {
+		t.Errorf("copied %q", p.copied)
+	}
+	test.Tap(pagetest.Button(t, p.Box, "See all tools"))
+	if p.opened != "http://127.0.0.1:8787/api/" {
+		t.Errorf("opened %q", p.opened)
 	}
 	if !p.Back() {
 		t.Error("Back does not lead to the list")

@@ -272,3 +272,29 @@ func TestServersThatExistAreNotImported(t *testing.T) {
 		t.Errorf("chosen: %+v", got)
 	}
 }
+
+func TestALongNameOfAToolDoesNotWidenThePage(t *testing.T) {
+	p := inPage(t, style.Light, 480)
+	v := full()
+	v.Servers.Servers[0].Tools[0].Name = strings.Repeat("list-issues-", 7)
+	p.show(v)
+	p.open("github")
+	if got := p.Box.MinSize().Width; got > 480 {
+		t.Errorf("the page is %v wide", got)
+	}
+}
+
+func TestAllToolsAreTurnedOffAndOn(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(full())
+	p.open("github")
+	isOn := func(name string) bool { return p.detail.tools.checks[name].Box.Checked }
+	test.Tap(pagetest.Button(t, p.Box, "Turn all on"))
+	if !isOn("delete_repository") || !isOn("list_issues") {
+		t.Error("a tool stays off")
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Turn all off"))
+	if isOn("delete_repository") || isOn("list_issues") {
+		t.Error("a tool stays on")
+	}
+}

@@ -42,7 +42,7 @@ func (l *toolList) show(s protocol.ServerStatus) bool {
 		for _, t := range s.Tools {
 			l.checks[t.Name].Set(t.Enabled)
 		}
-		l.all.SetText(widgets.Choose(l.areAllOn(), "Turn all off", "Turn all on"))
+		l.nameAll()
 	}
 	return drawn
 }
@@ -134,6 +134,11 @@ func (l *toolList) areAllOn() bool {
 	return true
 }
 
+// nameAll names the button for all tools after what it does.
+func (l *toolList) nameAll() {
+	l.all.SetText(widgets.Choose(l.areAllOn(), "Turn all off", "Turn all on"))
+}
+
 // turnAll turns all tools on, or off if they are.
 func (l *toolList) turnAll() {
 	on := !l.areAllOn()
@@ -145,6 +150,7 @@ func (l *toolList) turnAll() {
 
 // store stores which tools are on. Changes meanwhile are stored afterwards, together.
 func (l *toolList) store() {
+	l.nameAll()
 	if l.isBusy {
 		l.again = true
 		return

@@ -142,6 +142,13 @@ func NewSelectableText(text string) fyne.CanvasObject {
 	return WithoutPadding(l)
 }
 
+// NewSelectableCode is NewSelectableText in a monospaced font.
+func NewSelectableCode(text string) fyne.CanvasObject {
+	l := widget.NewLabel(text)
+	l.Selectable, l.Wrapping, l.TextStyle.Monospace = true, fyne.TextWrapBreak, true
+	return WithoutPadding(l)
+}
+
 // Paragraph is wrapping plain text.
 type Paragraph struct {
 	Composite

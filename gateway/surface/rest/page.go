@@ -103,7 +103,8 @@ func typeOf(s *jsonschema.Schema) string {
 		for _, v := range s.Enum {
 			values = append(values, fmt.Sprint(v))
 		}
-		return strings.Join(values, " or ")
+		last := len(values) - 1
+		return strings.TrimPrefix(strings.Join(values[:last], ", ")+" or "+values[last], " or ")
 	case s.Items != nil:
 		return "list of " + typeOf(s.Items)
 	}
