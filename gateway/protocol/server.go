@@ -99,8 +99,8 @@ type ServersFoundResult struct {
 	Servers []FoundServer `json:"servers"`
 }
 
-// ServerLogsResult has the last lines that a server wrote to its standard error, and what happened
-// to the connection; oldest first.
+// ServerLogsResult has the last lines that a server wrote besides messages, and what happened to the
+// connection; oldest first.
 type ServerLogsResult struct {
 	Lines []string `json:"lines"`
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,7 +26,7 @@ func serversCommand(o *options) *cobra.Command {
 		command("list", "List the servers, their state and their tools", cobra.NoArgs, onMethod(o, protocol.ServersList, nil, printServers)),
 		addServerCommand(o), importServersCommand(o),
 		command("remove NAME", "Remove a server with its keys and its sign-in", cobra.ExactArgs(1), onMethod(o, protocol.ServerRemove, named, said("Removed."))),
-		command("logs NAME", "Print what a server wrote to its standard error, and what happened to its connection", cobra.ExactArgs(1), onMethod(o, protocol.ServerLogs, named, printServerLogs)),
+		command("logs NAME", "Print what a server wrote besides messages, and what happened to its connection", cobra.ExactArgs(1), onMethod(o, protocol.ServerLogs, named, printServerLogs)),
 		command("restart NAME", "Connect to a server again", cobra.ExactArgs(1), onMethod(o, protocol.ServerRestart, named, said("The server starts again. To see its state: fairlead servers list"))),
 		acceptServerCommand(o),
 		command("sign-in NAME", "Print the address at which you sign in to a server", cobra.ExactArgs(1), onMethod(o, protocol.ServerSignInURL, named, func(out io.Writer, r protocol.ServerSignInResult) error {
@@ -43,13 +45,13 @@ func printServers(out io.Writer, r protocol.ServersListResult) error {
 				on++
 			}
 		}
-		tools := fmt.Sprintf("%d tools", on)
+		tools := display.Plural(on, "tool")
 		if changed > 0 {
 			tools += fmt.Sprintf(", %d changed: fairlead servers accept %s", changed, s.Name)
 		}
 		where := s.Spec.URL
 		if where == "" {
-			where = strings.Join(append([]string{s.Spec.Command}, s.Spec.Args...), " ")
+			where = words.Join(append([]string{s.Spec.Command}, s.Spec.Args...))
 		}
 		t.row(string(s.Name), serverState(s), tools, flat(where))
 	}

@@ -47,7 +47,7 @@ type Options struct {
 	Machines Machines
 	Node     protocol.NodeID
 	Args     Args
-	// Log gets what the command writes to its standard error.
+	// Log gets what the command writes to its standard error, and lines that are not messages.
 	Log io.Writer
 	// HasNetwork reports that the machine does not block the network for it; otherwise the reason of
 	// its end mentions that.
