@@ -143,7 +143,7 @@ func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, sha
 func (g *gallery) pages() {
 	g.t.Helper()
 	g.main("chat")
-	for _, title := range []string{"Needs you", "Approvals and rules", "Activity", "Files", "Transfers", "Schedule", "Skills", "Channels", "Machines"} {
+	for _, title := range []string{"Needs you", "Approvals and rules", "Activity", "Files", "Transfers", "Schedule", "Skills", "Channels", "Tools", "Connected apps", "Machines"} {
 		g.page(title)
 		g.main(strings.ToLower(strings.ReplaceAll(title, " ", "-")))
 	}
