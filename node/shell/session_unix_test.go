@@ -43,6 +43,20 @@ func finish(b *bench, out commandOut) (text string, code int) {
 	return text, *out.ExitCode
 }
 
+// until reads the output of a command that goes on until it contains a text.
+func until(b *bench, out commandOut, text string) commandOut {
+	b.T.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(out.Output, text); {
+		if time.Now().After(end) || out.State == "exited" {
+			b.T.Fatalf("the command does not print %q: %+v", text, out)
+		}
+		before := out.Output
+		out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 1})
+		out.Output = before + out.Output
+	}
+	return out
+}
+
 func fault(b *bench, a tooltest.Args, code protocol.FaultCode, text string) {
 	b.T.Helper()
 	raw, _ := json.Marshal(a)
@@ -83,6 +97,7 @@ func TestCommandRunsInTheHomeFolder(t *testing.T) {
 func TestRunningCommandHasNoExitCode(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
 		out := command(b, tooltest.Args{"command": "echo one; read x; echo got $x", "idle_timeout": 0.3})
+		out = until(b, out, "one\n")
 		raw, _ := json.Marshal(out)
 		if out.State != "running" || strings.Contains(string(raw), "exit_code") || out.Output != "one\n" {
 			t.Errorf("got %s", raw)
@@ -127,9 +142,7 @@ func TestSignalsEndACommand(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
 		for signal, trap := range map[string]string{"SIGINT": "INT", "SIGHUP": "HUP", "SIGQUIT": "QUIT", "SIGTERM": "TERM"} {
 			out := command(b, tooltest.Args{"command": fmt.Sprintf("trap 'echo caught; exit 7' %s; echo ready; while :; do sleep 0.05; done", trap), "idle_timeout": 0.5})
-			if out.Output != "ready\n" {
-				t.Fatalf("%s: %+v", signal, out)
-			}
+			out = until(b, out, "ready\n")
 			text, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": signal}))
 			if !strings.HasSuffix(text, "caught\n") || code != 7 {
 				t.Errorf("%s: got %q, %d", signal, text, code)
@@ -147,9 +160,7 @@ func TestSignalReachesTheProgramInTheTerminal(t *testing.T) {
 		for _, name := range []string{"INT", "QUIT"} {
 			out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.3})
 			out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 0.5, "command": "sh -c 'trap \"echo cau\"\"ght; exit 7\" " + name + "; echo rea\"\"dy; while :; do sleep 0.05; done'; exit $?\n"})
-			if !strings.Contains(out.Output, "ready") {
-				t.Fatalf("%s: %+v", name, out)
-			}
+			out = until(b, out, "ready")
 			if text, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIG" + name})); !strings.Contains(text, "caught") || code != 7 {
 				t.Errorf("%s: got %q, %d", name, text, code)
 			}
