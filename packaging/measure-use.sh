@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# packaging/measure-use.sh [MINUTES]
+#
+# Prints the private memory and processor time of the built ./fairlead-desktop while a script uses it in a desktop
+# session (default: 30 minutes): every page and window, chats with streamed answers, tool output and approvals; and
+# then with the window open at rest, and hidden in the tray. Run `make app` first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export FAIRLEAD_MINUTES=${1:-30} FAIRLEAD_DESKTOP=$PWD/fairlead-desktop FAIRLEAD_SHOTS=$PWD/build/measure-use
+mkdir -p build
+go test -c -tags desktop -o build/desktop.test ./app/desktoptest
+exec packaging/desktop-session.sh --panel -- build/desktop.test -test.v -test.timeout 0 -test.run '^TestMeasureUse$'
