@@ -96,8 +96,8 @@ func (in fileIn) scopes() []protocol.Scope {
 	return slices.Compact(list)
 }
 
-// scope returns the scope of an operation that is no batch. A call that continues a file needs what
-// begins with the same arguments.
+// scope returns the scope of one operation. A call that continues a file needs what begins with the
+// same arguments.
 func (in fileIn) scope() protocol.Scope {
 	if slices.Contains(reading, in.Op) || in.Op == "" && in.Chunk == nil && in.ChunkB64 == nil && !in.Done {
 		return protocol.ScopeFilesRead

@@ -163,7 +163,7 @@ func describe(n protocol.NodeInfo, version string) nodeOut {
 	if n.ConnectedAt == 0 && n.LastSeenAt == 0 && n.Host == nil {
 		return node
 	}
-	platform, _, _ := strings.Cut(n.Platform, "-") // a node that says no more has linux-x64
+	platform, _, _ := strings.Cut(n.Platform, "-") // an older node sends linux-x64 and nothing else
 	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, version), ChannelVersion: version, Platform: platform}
 	if h := n.Host; h != nil {
 		node.Info.Hostname = h.Hostname

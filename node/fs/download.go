@@ -115,7 +115,7 @@ func follow(at *url.URL, to string) (*url.URL, error) {
 	next, err := at.Parse(to)
 	switch {
 	case err != nil || next.Host == "" || next.Scheme != "http" && next.Scheme != "https":
-		return nil, errors.New("the server redirects to an address that is none of the web")
+		return nil, errors.New("the server redirects to something that is not a web address")
 	case at.Scheme == "https" && next.Scheme == "http":
 		return nil, errors.New("the server redirects to an address without encryption")
 	}

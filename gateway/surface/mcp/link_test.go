@@ -62,7 +62,7 @@ func (h heard) next(t *testing.T) string {
 	}
 }
 
-// lists waits until the client is told of a change after which a resource is listed, or is not.
+// lists waits until the client hears of a change after which a resource is listed, or is not.
 func (h heard) lists(t *testing.T, s *sdk.ClientSession, uri string, want bool) {
 	t.Helper()
 	for {
