@@ -157,9 +157,9 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 		send = c.out.SendBehind
 	}
 	if err == nil && !send(ctx, frame) {
-		if err = ctx.Err(); err == nil {
-			err = errLost(method)
-		}
+		// If the connection ended, the frame may have been sent, and its response may be here. If
+		// it is not, the reader closes the waiter.
+		err = ctx.Err()
 	}
 	if err != nil {
 		c.forget(id)
