@@ -192,7 +192,7 @@ func (u *ui) save() {
 func (u *ui) setTheme(mode style.Mode, scale float32) {
 	last := u.backend.prefs.get()
 	u.backend.prefs.update(func(r *preferences) { r.Theme, r.TextSize = string(mode), scale })
-	if last.Theme != string(mode) || last.TextSize != scale {
+	if cmp.Or(last.Theme, string(style.System)) != string(mode) || cmp.Or(last.TextSize, style.TextNormal) != scale {
 		applyTheme(u.app, mode, u.systemMode, scale)
 	}
 }

@@ -1,7 +1,10 @@
 package style
 
 import (
+	"bytes"
 	"image/color"
+	"image/png"
+	"runtime"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -43,5 +46,73 @@ func TestNothingIsDrawnAfterAnArrow(t *testing.T) {
 				t.Errorf("%d dots are drawn in the space after %s", n, arrow)
 			}
 		})
+	}
+}
+
+// picture returns the picture of a text as PNG.
+func picture(t *testing.T, text string, s fyne.TextStyle) []byte {
+	t.Helper()
+	line := canvas.NewText(text, color.Black)
+	line.TextStyle, line.TextSize = s, 20
+	w := test.NewTempWindow(t, line)
+	var b bytes.Buffer
+	if err := png.Encode(&b, w.Canvas().Capture()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestSharedFontsDrawTheSame compares what is drawn with shared fonts and with Fyne's own, and then
+// the memory that changes of the theme take.
+func TestSharedFontsDrawTheSame(t *testing.T) {
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(New(Light, 1))
+	t.Cleanup(func() { shareLater = nil })
+	styles := map[string]fyne.TextStyle{
+		"regular": {}, "bold": {Bold: true}, "italic": {Italic: true}, "bold italic": {Bold: true, Italic: true},
+		"code": {Monospace: true}, "bold code": {Monospace: true, Bold: true}, "underlined": {Underline: true}, "tabs": {TabWidth: 3},
+	}
+	const text = "Größe a → b ✓\tx 😀 12 é Ω \U0010fffd."
+	before := map[string][]byte{}
+	for name, s := range styles {
+		before[name] = picture(t, text, s)
+	}
+	a.Settings().SetTheme(New(Light, 1))
+	var waiting []func()
+	ShareFonts(func(share func()) { waiting = append(waiting, share) })
+	draw := func(t *testing.T, isShared bool) {
+		for name, s := range styles {
+			if !bytes.Equal(picture(t, text, s), before[name]) {
+				t.Errorf("%s looks different with shared fonts", name)
+			}
+			if _, ok := cachedFonts(s, nil, nil).Fonts.(*fontMap); isShared && !ok {
+				t.Errorf("the fonts of %s are not shared", name)
+			}
+		}
+		for _, share := range waiting {
+			share()
+		}
+		waiting = nil
+	}
+	draw(t, false)
+	draw(t, true)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	start := heap()
+	for range 3 {
+		a.Settings().SetTheme(New(Light, 1))
+		draw(t, false)
+		draw(t, true)
+	}
+	if grown := heap() - start; grown > 3<<20 {
+		t.Errorf("three changes of the theme keep %d bytes; all fonts have 10 MB", grown)
+	}
+	if cachedFonts(styles["regular"], nil, nil).Fonts.ResolveFace('a') != cachedFonts(styles["underlined"], nil, nil).Fonts.ResolveFace('a') {
+		t.Error("regular and underlined text have a font each")
 	}
 }

@@ -131,8 +131,8 @@ func init() {
 			fmt.Println(err)
 			return 1
 		}
-		p, err := box.Start(sandbox.Spec{
-			Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 999"},
+		p, err := box.Start(sandbox.Spec{ // shells end when they cannot fork any more; what sleeps stays, and is counted
+			Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { sleep 999 & f | f & }; f; sleep 999"},
 			Dir: ws, Env: sandbox.Environ(ws, nil),
 		})
 		if err != nil {
