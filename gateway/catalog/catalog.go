@@ -208,6 +208,18 @@ func milliseconds(began time.Time) int64 { return time.Since(began).Milliseconds
 
 // add adds a tool.
 func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (Out, string, error)) {
+	addEncoded[In, Out](c, t, need, func(ctx context.Context, c *call, in In) (json.RawMessage, string, error) {
+		out, message, err := f(ctx, c, in)
+		if err != nil {
+			return nil, "", err
+		}
+		raw, err := protocol.Marshal(out)
+		return raw, message, err
+	})
+}
+
+// addEncoded adds a tool whose result, an Out, is encoded already.
+func addEncoded[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (json.RawMessage, string, error)) {
 	t.In, t.Out = inputSchema[In](), outputSchema[Out]()
 	e := &entry{Tool: t, in: mustJSON(t.In), need: func(json.RawMessage) []protocol.Scope { return t.Scopes }}
 	if need != nil {
@@ -222,12 +234,11 @@ func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func
 		if err := protocol.Unmarshal(args, &in); err != nil {
 			return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
 		}
-		out, message, err := f(ctx, c, in)
+		raw, message, err := f(ctx, c, in)
 		if err != nil {
 			return Result{}, FaultOf(err)
 		}
-		raw, err := protocol.Marshal(out)
-		return Result{Data: raw, Message: message}, err
+		return Result{Data: raw, Message: message}, nil
 	}
 	c.tools = append(c.tools, e)
 }

@@ -33,8 +33,8 @@ func addFileTools(c *Catalog) {
 		t.Mode, t.Destructive, t.Scopes = OneShot, true, []protocol.Scope{protocol.ScopeFilesWrite}
 		return t
 	}
-	add(c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts. The first call returns a file_id; pass it on until done is true. A file that nobody reads for 5 minutes is closed."}), nil, c.read)
-	add(c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts. The first call returns a file_id; the call with done replaces the file in one step. Until then the old file is unchanged. An upload that nobody continues for 5 minutes is dropped."}), nil, c.write)
+	addEncoded[readIn, readOut](c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts. The first call returns a file_id; pass it on until done is true. A file that nobody reads for 5 minutes is closed."}), nil, c.read)
+	addEncoded[writeIn, writeOut](c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts. The first call returns a file_id; the call with done replaces the file in one step. Until then the old file is unchanged. An upload that nobody continues for 5 minutes is dropped."}), nil, c.write)
 	add(c, write(Tool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file, in one step: either old_string by new_string, or several edits of which all or none are made."}), nil, c.edit)
 	add(c, read(Tool{Name: fsList, Title: "List a folder", Description: "Lists a folder. A folder below it that cannot be read has an error and does not fail the call."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
 	add(c, read(Tool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
@@ -78,53 +78,53 @@ func (c *Catalog) grep(ctx context.Context, x *call, in grepIn) (out grepOut, me
 	return forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)(ctx, x, in)
 }
 
-// part carries out one call of a file that is read or written in parts. begun returns the file_id of
-// the result, empty once the file is done.
-func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Target, in, out any, begun func() string) error {
+// part has the fields that the results of fs_read and fs_write have in common.
+type part struct {
+	FileID string `json:"file_id"`
+	Offset int64  `json:"offset"`
+	Size   int64  `json:"size"`
+	Total  int64  `json:"total"`
+	Done   bool   `json:"done"`
+}
+
+// part carries out one call of a file that is read or written in parts. It returns the machine's
+// result as it is, because decoding and encoding a part takes longer than reading it.
+func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Target, in any) (raw json.RawMessage, out part, err error) {
+	if fileID != "" && t != nil {
+		return nil, out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave target out")
+	}
+	var node protocol.NodeID
 	if fileID == "" {
-		node, err := c.resolve(x.principal, t)
-		if err != nil {
-			return err
+		if node, err = c.resolve(x.principal, t); err == nil {
+			raw, err = x.runRaw(ctx, protocol.NewToolName(node, name), withoutTarget(in))
 		}
-		if err := x.run(ctx, node, name, withoutTarget(in), out); err != nil {
-			return err
+	} else {
+		var s session
+		if s, err = x.session(fileID, name); err == nil {
+			raw, err = x.resumeRaw(ctx, s.node, name, withoutTarget(in))
 		}
-		if id := begun(); id != "" {
-			x.begun(id, node, name)
-		}
-		return nil
 	}
-	if t != nil {
-		return protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave target out")
+	if err == nil {
+		err = protocol.Unmarshal(raw, &out)
 	}
-	s, err := x.session(fileID, name)
-	if err != nil {
-		return err
-	}
-	if err := x.resume(ctx, s.node, name, withoutTarget(in), out); err != nil {
-		return err
-	}
-	if begun() == "" {
+	switch {
+	case err != nil:
+	case fileID == "" && !out.Done:
+		x.begun(out.FileID, node, name)
+	case fileID != "" && out.Done:
 		c.sessions.remove(fileID)
 	}
-	return nil
+	return raw, out, err
 }
 
-func (c *Catalog) read(ctx context.Context, x *call, in readIn) (out readOut, message string, err error) {
-	err = c.part(ctx, x, fsRead, in.FileID, in.Target, in, &out, func() string { return openID(out.FileID, out.Done) })
-	return out, fmt.Sprintf("%d of %d bytes", out.Offset+int64(out.Size), out.Total), err
+func (c *Catalog) read(ctx context.Context, x *call, in readIn) (json.RawMessage, string, error) {
+	raw, out, err := c.part(ctx, x, fsRead, in.FileID, in.Target, in)
+	return raw, fmt.Sprintf("%d of %d bytes", out.Offset+out.Size, out.Total), err
 }
 
-func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut, message string, err error) {
-	err = c.part(ctx, x, fsWrite, in.FileID, in.Target, in, &out, func() string { return openID(out.FileID, out.Done) })
-	return out, fmt.Sprintf("%d bytes written", out.Total), err
-}
-
-func openID(id string, done bool) string {
-	if done {
-		return ""
-	}
-	return id
+func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (json.RawMessage, string, error) {
+	raw, out, err := c.part(ctx, x, fsWrite, in.FileID, in.Target, in)
+	return raw, fmt.Sprintf("%d bytes written", out.Total), err
 }
 
 // globbed is the result of a machine's tool Glob.

@@ -94,7 +94,15 @@ func (c *call) progress(p protocol.ToolProgress) {
 // resume calls a tool again for a session that the caller has begun. It is part of the call that
 // began it: nobody is asked, and it has no entry in the journal.
 func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, args, out any) error {
-	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: name, Args: encode(args), Direct: c.principal.Kind == auth.KindOwner}
+	raw, err := c.resumeRaw(ctx, node, name, encode(args))
+	if err != nil {
+		return err
+	}
+	return protocol.Unmarshal(raw, out)
+}
+
+func (c *call) resumeRaw(ctx context.Context, node protocol.NodeID, name string, args json.RawMessage) (json.RawMessage, error) {
+	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: name, Args: args, Direct: c.principal.Kind == auth.KindOwner}
 	limit := time.Duration(c.catalog.o.Config().Timeouts.Tool) * time.Millisecond
 	if name == commandTool {
 		limit = max(limit, protocol.CommandTime(inv.Args))
@@ -103,9 +111,9 @@ func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, ar
 	defer cancel()
 	raw, err := c.catalog.o.Machines.Call(ctx, node, inv, nil)
 	if err != nil {
-		return FaultOf(err)
+		return nil, FaultOf(err)
 	}
-	return protocol.Unmarshal(raw, out)
+	return raw, nil
 }
 
 // keepSession is how long a session is remembered after its last use. The machine ends it earlier.

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Version is the only version of the protocol.
@@ -36,6 +38,8 @@ type Request struct {
 	ID     string          `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
+	// Result has the decoded Params, which are then empty, if they are a large [ToolResultParams].
+	Result *ToolResultParams `json:"-"`
 }
 
 // Response answers the request with the same ID, with Payload when OK, otherwise with Error.
@@ -77,6 +81,9 @@ func DecodeFrame(data []byte) (Frame, error) {
 	if !utf8.Valid(data) {
 		return Frame{}, &FrameError{ID: looseID(data), Reason: "not valid UTF-8"}
 	}
+	if r := decodeResult(data); r != nil {
+		return Frame{Request: r}, nil
+	}
 	var all struct { // the fields of every kind of frame
 		Request
 		OK      bool            `json:"ok"`
@@ -97,6 +104,35 @@ func DecodeFrame(data []byte) (Frame, error) {
 		return Frame{Event: &EventFrame{Type: all.Type, Event: all.Event, Payload: all.Payload, Seq: all.Seq}}, nil
 	}
 	return decodeByType(data)
+}
+
+// resultStart begins the result in a frame that [EncodeRequest] wrote.
+var resultStart = []byte(`,"result":`)
+
+// decodeResult decodes a large result in the form in which [EncodeRequest] writes it. It reads the
+// result once, the others ways twice. Nil means that the frame is another one.
+func decodeResult(data []byte) *Request {
+	if len(data) < 64<<10 {
+		return nil
+	}
+	at := bytes.Index(data[:1<<10], resultStart)
+	if at < 0 || !bytes.HasSuffix(data, []byte("}}")) {
+		return nil
+	}
+	var head struct {
+		Request
+		Params ToolResultParams `json:"params"`
+	}
+	result := data[at+len(resultStart) : len(data)-2]
+	if jsonv2.Unmarshal(slices.Concat(data[:at], []byte("}}")), &head, options) != nil || !jsontext.Value(result).IsValid(options) {
+		return nil
+	}
+	if head.Type != TypeRequest || head.ID == "" || head.Method != ReturnResult.Name || len(head.Params.Result) > 0 {
+		return nil
+	}
+	head.Params.Result = bytes.Clone(result)
+	head.Request.Result = &head.Params
+	return &head.Request
 }
 
 // decodeByType decodes a frame with only the fields of its own kind, and says what is wrong with it.
@@ -174,8 +210,14 @@ func Problem(err error) string {
 	return fmt.Sprintf("%s must be %s, not %s", cmp.Or(kind.Field, "the value"), want, kind.Value)
 }
 
-// EncodeRequest builds a request frame. Params that are not valid UTF-8 are an ErrBadRequest.
+// EncodeRequest builds a request frame. Params that are not valid UTF-8 are an ErrBadRequest. The
+// result in [ToolResultParams], which may be large, must be valid JSON; it is not encoded again.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
+	var result json.RawMessage
+	if p, ok := params.(ToolResultParams); ok {
+		result, p.Result = p.Result, nil
+		params = p
+	}
 	frame, err := Marshal(struct {
 		Type   string `json:"type"`
 		ID     string `json:"id"`
@@ -184,6 +226,9 @@ func EncodeRequest(id, method string, params any) ([]byte, error) {
 	}{TypeRequest, id, method, params})
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
+	}
+	if len(result) > 0 {
+		frame = slices.Concat(bytes.TrimSuffix(frame, []byte("}}")), []byte(`,"result":`), result, []byte("}}"))
 	}
 	if !utf8.Valid(frame) { // invalid UTF-8 in a RawMessage: the gateway could not read the frame's ID
 		return nil, ErrBadRequest.With("params of " + method + " are not valid UTF-8")

@@ -178,3 +178,73 @@ func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAResultIsSentAsItWasEncoded(t *testing.T) {
+	for name, p := range map[string]ToolResultParams{
+		"result":           {CallID: "c", Result: json.RawMessage(`{"a": "b}}"}`)},
+		"error":            {CallID: "c", Error: "no"},
+		"fault":            {CallID: "c", Error: "no", Fault: NewFault(FaultNotFound, "no")},
+		"result and error": {CallID: "c", Result: json.RawMessage("[1]"), Error: "no"},
+		"nothing":          {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := EncodeRequest("7", ReturnResult.Name, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frame, err := DecodeFrame(raw)
+			if err != nil {
+				t.Fatalf("%v: %s", err, raw)
+			}
+			var got ToolResultParams
+			if err := Unmarshal(frame.Request.Params, &got); err != nil || !reflect.DeepEqual(got, p) {
+				t.Errorf("got %+v, %v; want %+v", got, err, p)
+			}
+		})
+	}
+}
+
+// TestALargeResultIsReadOnce compares the two ways to decode a frame with a large result.
+func TestALargeResultIsReadOnce(t *testing.T) {
+	text := `"` + strings.Repeat(`a\n`, 40000) + `"`
+	for name, c := range map[string]struct {
+		frame string
+		once  bool
+	}{
+		"result":            {`{"type":"req","id":"7","method":"tool.result","params":{"callId":"c","result":` + text + `}}`, true},
+		"object":            {`{"type":"req","id":"7","method":"tool.result","params":{"callId":"c","result":{"a":[` + text + `]}}}`, true},
+		"error before":      {`{"type":"req","id":"7","method":"tool.result","params":{"callId":"c","error":",\"result\":","result":` + text + `}}`, true},
+		"error after":       {`{"type":"req","id":"7","method":"tool.result","params":{"callId":"c","result":` + text + `,"error":"no"}}`, false},
+		"two results":       {`{"type":"req","id":"7","method":"tool.result","params":{"callId":"c","result":1,"result":` + text + `}}`, false},
+		"id after":          {`{"type":"req","method":"tool.result","params":{"callId":"c","result":` + text + `},"id":"7"}`, false},
+		"another method":    {`{"type":"req","id":"7","method":"tool.invoke","params":{"callId":"c","result":` + text + `}}`, false},
+		"result of a fault": {`{"type":"req","id":"7","method":"tool.result","params":{"fault":{"details":{"a":1,"result":` + text + `}}}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want struct{ Params ToolResultParams }
+			if err := json.Unmarshal([]byte(c.frame), &want); err != nil {
+				t.Fatal(err)
+			}
+			frame, err := DecodeFrame([]byte(c.frame))
+			if err != nil || frame.Request == nil || frame.Request.ID != "7" || (frame.Request.Result != nil) != c.once {
+				t.Fatalf("%+v, %v", frame.Request, err)
+			}
+			got := frame.Request.Result
+			if got == nil {
+				got = new(ToolResultParams)
+				if err := Unmarshal(frame.Request.Params, got); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !reflect.DeepEqual(*got, want.Params) {
+				t.Errorf("got %.200v, want %.200v", *got, want.Params)
+			}
+		})
+	}
+	for _, broken := range []string{text[:len(text)-1], text + ` 1`, `[` + text + `}`, ``} {
+		frame := `{"type":"req","id":"7","method":"tool.result","params":{"callId":"c","result":` + broken + strings.Repeat(" ", 70000) + `}}`
+		if _, err := DecodeFrame([]byte(frame)); err == nil {
+			t.Errorf("%.100s… is accepted", frame)
+		}
+	}
+}

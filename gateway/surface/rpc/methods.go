@@ -53,7 +53,9 @@ type methods map[string]handler
 func handle[P, R any](all methods, m protocol.Method[P, R], f method[P, R]) {
 	all[m.Name] = func(ctx context.Context, r *request, raw json.RawMessage) (any, error) {
 		var p P
-		if len(raw) > 0 && string(raw) != "null" {
+		if decoded, ok := any(r.Result).(*P); ok && decoded != nil {
+			p = *decoded
+		} else if len(raw) > 0 && string(raw) != "null" {
 			if err := protocol.Unmarshal(raw, &p); err != nil {
 				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %s", m.Name, protocol.Problem(err)))
 			}
