@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
+	"fairlead/app/fonts"
 	_ "fairlead/app/locale" // before the toolkit
 	"fairlead/app/settings"
 	"fairlead/app/state"
@@ -51,7 +52,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	defer cancel()
 	system := systemMode()
 	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), system, last.TextSize)
-	style.ShareFonts(func(share func()) { bind.Do(ctx, share) })
+	fonts.Share(func(share func()) { bind.Do(ctx, share) })
 	u := newUI(ctx, a, b)
 	u.systemMode = system
 	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: state.ChangesOf(f.changelog, gateway.Version)}

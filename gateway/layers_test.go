@@ -87,7 +87,7 @@ var only = map[string][]string{
 	"github.com/bwesterb/":                 {"gateway/peer/pake"},
 	"github.com/mdp/qrterminal/":           {"gateway/cmd/fairlead"},
 	"rsc.io/qr":                            {"app/widgets"},
-	"github.com/go-text/":                  {"app/typeset"},
+	"github.com/go-text/":                  {"app/fonts", "app/typeset"},
 	"github.com/yuin/goldmark":             {"app/markdown", "gateway/peer/export"},
 	"github.com/hashicorp/mdns":            {"gateway/peer/discovery"},
 	"github.com/charmbracelet/x/":          {"node/shell", "app/code", "gateway/peer/export"},

@@ -9,6 +9,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
+
+	"fairlead/app/fonts"
 )
 
 // Mode selects the light or dark variant, or the system's setting.
@@ -114,6 +116,12 @@ func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
 	return t.Theme.Size(name)
 }
 
+// Font implements fyne.Theme.
+func (t *Theme) Font(s fyne.TextStyle) fyne.Resource {
+	fonts.Loading(s)
+	return t.Theme.Font(s)
+}
+
 // Icon implements fyne.Theme: Fyne's own widgets use our icons where we have one.
 func (t *Theme) Icon(name fyne.ThemeIconName) fyne.Resource {
 	if ours, ok := fyneIcons[name]; ok {
@@ -137,15 +145,4 @@ func current() *Theme {
 func LineLength() float32 {
 	const sample = "The quick brown fox jumps over the lazy dog, and then the dog sleeps again." // 75 letters
 	return fyne.MeasureText(sample, Size(theme.SizeNameText), fyne.TextStyle{}).Width * 76 / float32(len(sample))
-}
-
-// Fyne draws arrows and ⌘ with a small symbol font that has no space (fyne 2.8.0,
-// theme/font/InterSymbols-Regular.ttf), and takes the space after such a character from the same
-// font: "a → b" would become "a →� b". The font for code has the same characters and a space. Fyne
-// cannot replace the symbol font, so its content is replaced, once and before anything is drawn.
-func init() {
-	symbols, ok := theme.DefaultSymbolFont().(*fyne.StaticResource)
-	if code := theme.DefaultTextMonospaceFont(); ok && code != nil {
-		symbols.StaticContent = code.Content()
-	}
 }

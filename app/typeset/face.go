@@ -1,7 +1,6 @@
 package typeset
 
 import (
-	"bytes"
 	"io"
 	"log"
 	"log/slog"
@@ -13,6 +12,8 @@ import (
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/fontscan"
 	"github.com/go-text/typesetting/language"
+
+	"fairlead/app/fonts"
 )
 
 // Style is the appearance of a run of text.
@@ -57,21 +58,16 @@ func facesFor(s Style) *faces {
 }
 
 func (f *faces) add(r fyne.Resource) {
-	if face := parseFont(r); face != nil {
+	if face := newFace(r); face != nil {
 		f.all = append(f.all, face)
 	}
 }
 
-func parseFont(r fyne.Resource) *font.Face {
-	if r == nil {
-		return nil
+func newFace(r fyne.Resource) *font.Face {
+	if parsed := fonts.Parse(r); parsed != nil {
+		return font.NewFace(parsed)
 	}
-	face, err := font.ParseTTF(bytes.NewReader(r.Content()))
-	if err != nil {
-		slog.Error("A font cannot be read", "name", r.Name(), "err", err)
-		return nil
-	}
-	return face
+	return nil
 }
 
 func hasGlyph(face *font.Face, r rune) bool {
@@ -93,7 +89,7 @@ func (f *faces) ResolveFace(r rune) *font.Face {
 	if !f.spare {
 		f.spare = true
 		f.add(theme.DefaultEmojiFont())
-		f.signs = parseFont(theme.DefaultTextMonospaceFont())
+		f.signs = newFace(theme.DefaultTextMonospaceFont())
 		if face := f.loadedFaceWith(r); face != nil {
 			return face
 		}
