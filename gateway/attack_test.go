@@ -69,6 +69,23 @@ func TestWebPagesReachNoSurface(t *testing.T) {
 	}
 }
 
+func TestAReverseProxyMayPassItsOwnName(t *testing.T) {
+	p := openPrograms(t)
+	call := func(host string) int {
+		status, _, _ := p.request("POST", "/api/v1/tools/whoami", `{}`, "Authorization", "Bearer "+p.token(host, protocol.AppScopes...), "Host", host)
+		return status
+	}
+	if status := call("tools.example"); status != http.StatusForbidden {
+		t.Errorf("before the proxy is known: %d", status)
+	}
+	ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.publicUrl", Value: json.RawMessage(`"https://tools.example:8443/"`)})
+	for host, want := range map[string]int{"tools.example": http.StatusOK, "tools.example:8443": http.StatusOK, "x.tools.example": http.StatusForbidden} {
+		if status := call(host); status != want {
+			t.Errorf("%s: %d, want %d", host, status, want)
+		}
+	}
+}
+
 func TestDeepBodiesAreRefused(t *testing.T) {
 	p := openPrograms(t)
 	bearer := "Bearer " + p.token("A", protocol.AppScopes...)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -214,13 +215,17 @@ func (g *Gateway) machineName(id protocol.NodeID) string {
 	return n.Name
 }
 
-// checkOrigin accepts requests to the listener's own address besides those to this machine.
+// checkOrigin accepts requests to the listener's own address, and to the address of the reverse
+// proxy, besides those to this machine.
 func (g *Gateway) checkOrigin(r *http.Request) error {
-	host := ""
+	var hosts []string
 	if at, ok := g.listenAddr(); ok && !at.IP.IsUnspecified() {
-		host = at.IP.String()
+		hosts = append(hosts, at.IP.String())
 	}
-	return auth.CheckOrigin(r, host)
+	if u, err := url.Parse(g.config.Get().API.PublicURL); err == nil {
+		hosts = append(hosts, u.Hostname())
+	}
+	return auth.CheckOrigin(r, hosts...)
 }
 
 // cancelTransfersOf cancels the transfers of a device that is no longer paired, unless another

@@ -37,6 +37,16 @@ func CheckServerName(name protocol.ServerName) error {
 	return nil
 }
 
+// placeholder is what other programs replace in their settings of servers, such as ${input:key}.
+var placeholder = regexp.MustCompile(`\$\{((input|env|command|config):[^}]*|workspaceFolder[^}]*|userHome)\}`)
+
+func checkPlaceholder(path, text string) error {
+	if p := placeholder.FindString(text); p != "" {
+		return bad("%s has the placeholder %s of another program: write its value instead", path, p)
+	}
+	return nil
+}
+
 func checkServer(path string, s protocol.ServerSpec) error {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	if err := CheckServerName(protocol.ServerName(name)); err != nil {
@@ -57,6 +67,9 @@ func checkServer(path string, s protocol.ServerSpec) error {
 	for _, text := range append([]string{s.Command, s.Cwd}, s.Args...) {
 		if strings.ContainsRune(text, 0) {
 			return bad("%s contains a zero byte", path)
+		}
+		if err := checkPlaceholder(path, text); err != nil {
+			return err
 		}
 	}
 	for name, value := range s.Env {
@@ -121,6 +134,9 @@ func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage
 			name := strings.Join(at, ".")
 			if _, stored := s.Secret(name); v == protocol.MaskedSecret && !stored {
 				problem = bad("%s must be the value itself, not its placeholder %s", name, protocol.MaskedSecret)
+			}
+			if err := checkPlaceholder(name, v); err != nil {
+				problem = err
 			}
 			if v != protocol.MaskedSecret && isSecret(at[3], at[len(at)-1], v) {
 				found[name] = v
