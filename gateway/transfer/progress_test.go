@@ -1,7 +1,10 @@
 package transfer
 
 import (
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/stream"
@@ -29,5 +32,44 @@ func TestProgressStaysWhileALaterAttemptComparesFiles(t *testing.T) {
 		if now := j.view(); now.BytesDone != step.bytes || now.Comparing() != step.isComparing {
 			t.Errorf("after %+v: %d bytes, comparing %v, want %d, %v", step.report, now.BytesDone, now.Comparing(), step.bytes, step.isComparing)
 		}
+	}
+}
+
+// TestATransferThatJustEndedIsNotReadAsRunning holds back the write of the end.
+func TestATransferThatJustEndedIsNotReadAsRunning(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	e := New(Options{Store: st.Transfers, Bus: new(event.Bus)})
+	j := &job{e: e, row: store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning}}, done: make(chan struct{})}
+	e.jobs["x"] = j
+	j.store(func(*protocol.Transfer) {})
+	j.storing.Lock()
+	var ending sync.WaitGroup
+	ending.Go(func() { j.finish(protocol.TransferFailed, "no such file") })
+	for ended := false; !ended; time.Sleep(time.Millisecond) {
+		e.mu.Lock()
+		ended = j.hasEnded
+		e.mu.Unlock()
+	}
+	now, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"})
+	if err != nil || now.State != protocol.TransferFailed {
+		t.Errorf("it is %s, %v", now.State, err)
+	}
+	waited := make(chan protocol.Transfer)
+	go func() {
+		end, _ := e.Wait(t.Context(), "x", time.Hour)
+		waited <- end
+	}()
+	j.storing.Unlock()
+	if end := <-waited; end.State != protocol.TransferFailed || end.Error != "no such file" {
+		t.Errorf("it ended as %+v", end)
+	}
+	ending.Wait()
+	if stored, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"}); err != nil || stored.State != protocol.TransferFailed {
+		t.Errorf("the history says %s, %v", stored.State, err)
 	}
 }

@@ -143,9 +143,7 @@ func check(t *protocol.Transfer) error {
 // Wait waits until a transfer has ended, or has waited for an offline node for the time rest: then
 // it continues later.
 func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Duration) (protocol.Transfer, error) {
-	e.mu.Lock()
-	j := e.jobs[id]
-	e.mu.Unlock()
+	j := e.find(id)
 	if j == nil {
 		return e.Get(ctx, protocol.TransferParams{ID: id})
 	}
@@ -213,14 +211,21 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 
 // Get returns one transfer, from the queue or the history.
 func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	e.mu.Lock()
-	j := e.jobs[in.ID]
-	e.mu.Unlock()
-	if j != nil {
+	if j := e.find(in.ID); j != nil {
 		return j.view(), nil
 	}
 	row, err := e.store.Get(ctx, in.ID)
 	return row.Transfer, err
+}
+
+// find returns a job that is in the queue, or has ended and is not in the history yet; nil for none.
+func (e *Engine) find(id protocol.TransferID) *job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if j := e.inTransition[id]; j != nil && j.hasEnded {
+		return j
+	}
+	return e.jobs[id]
 }
 
 func endedError(state string) error {
