@@ -91,7 +91,7 @@ func New(ctx context.Context, app *state.App, h Handlers, about About, title str
 		{icon: "machine", title: "This computer", build: p.computer},
 	}
 	if h.Gateways != nil {
-		list = append(list, &entry{icon: "link", title: gatewaysTitle, build: func() fyne.CanvasObject {
+		list = append(list, &entry{icon: "globe", title: gatewaysTitle, build: func() fyne.CanvasObject {
 			p.gateways = newGatewaysPage(p)
 			return p.gateways.box
 		}})
