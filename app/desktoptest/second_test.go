@@ -154,6 +154,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.waitNoWindow(mainWindow)
 	d.chooseTray("New chat")
 	d.waitWindow(mainWindow)
+	d.waitTextIn(mainWindow, "What would", right) // the new chat has the keyboard now, and not the one before
 	d.main()
 	d.typeText("read README.md")
 	d.keys("Return")
