@@ -143,7 +143,7 @@ func check(t *protocol.Transfer) error {
 // Wait waits until a transfer has ended, or has waited for an offline node for the time rest: then
 // it continues later.
 func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Duration) (protocol.Transfer, error) {
-	j := e.find(id)
+	j := jobOf(e, id)
 	if j == nil {
 		return e.Get(ctx, protocol.TransferParams{ID: id})
 	}
@@ -211,15 +211,15 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 
 // Get returns one transfer, from the queue or the history.
 func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	if j := e.find(in.ID); j != nil {
+	if j := jobOf(e, in.ID); j != nil {
 		return j.view(), nil
 	}
 	row, err := e.store.Get(ctx, in.ID)
 	return row.Transfer, err
 }
 
-// find returns a job that is in the queue, or has ended and is not in the history yet; nil for none.
-func (e *Engine) find(id protocol.TransferID) *job {
+// jobOf returns a job that is in the queue, or has ended and is not in the history yet; nil for none.
+func jobOf(e *Engine, id protocol.TransferID) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if j := e.inTransition[id]; j != nil && j.hasEnded {
