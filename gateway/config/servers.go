@@ -64,7 +64,7 @@ func checkServer(path string, s protocol.ServerSpec) error {
 	case s.Command != "" && len(s.Headers) > 0:
 		return bad("%s has a command: headers belong to a url", path)
 	}
-	for _, text := range append([]string{s.Command, s.Cwd}, s.Args...) {
+	for _, text := range append([]string{s.Command, s.Cwd, s.URL}, s.Args...) {
 		if strings.ContainsRune(text, 0) {
 			return bad("%s contains a zero byte", path)
 		}

@@ -78,6 +78,7 @@ func TestServersThatCannotWorkAreRefused(t *testing.T) {
 		{"mcp.servers.a", `{"command": "x", "env": {"MODE": "${env:MODE}"}}`, "placeholder ${env:MODE}"},
 		{"mcp.servers.a", `{"command": "x", "env": {"API_KEY": "${input:key}"}}`, "placeholder ${input:key}"},
 		{"mcp.servers.a", `{"url": "https://e.org", "headers": {"Authorization": "Bearer ${input:key}"}}`, "placeholder ${input:key}"},
+		{"mcp.servers.a", `{"url": "https://e.org/mcp?key=${input:key}"}`, "placeholder ${input:key}"},
 		{"mcp.servers.a", `{"command": "x", "args": ["${workspaceFolder}/a"]}`, "placeholder ${workspaceFolder}"},
 	} {
 		err := s.Set(t.Context(), c.path, json.RawMessage(c.value))

@@ -110,7 +110,8 @@ func DecodeFrame(data []byte) (Frame, error) {
 var resultStart = []byte(`,"result":`)
 
 // decodeResult decodes a large result in the form in which [EncodeRequest] writes it. It reads the
-// result once, the others ways twice. Nil means that the frame is another one.
+// result once; otherwise [DecodeFrame] and the handler each read it. Nil means that the frame is
+// another one.
 func decodeResult(data []byte) *Request {
 	if len(data) < 64<<10 {
 		return nil
