@@ -5,6 +5,7 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,13 +24,14 @@ import (
 // programs is a gateway with a node, and what programs need to use it.
 type programs struct {
 	*house
-	base string // address without a path
+	base      string // address without a path
+	workspace string // of the node
 }
 
 func openPrograms(t *testing.T) *programs {
 	t.Helper()
-	h := openHouse(t)
-	n, err := node.New(node.Options{ID: "box", Workspace: t.TempDir(), Home: h.home, Dial: h.gw.Dial, Version: "test"})
+	h, workspace := openHouse(t), t.TempDir()
+	n, err := node.New(node.Options{ID: "box", Workspace: workspace, Home: h.home, Dial: h.gw.Dial, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,7 @@ func openPrograms(t *testing.T) *programs {
 	})
 	h.until("the node is online", func() bool { return h.info("box").Online })
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
-	return &programs{h, strings.TrimSuffix(strings.Replace(h.gw.URL(), "ws:", "http:", 1), "/ws")}
+	return &programs{h, strings.TrimSuffix(strings.Replace(h.gw.URL(), "ws:", "http:", 1), "/ws"), workspace}
 }
 
 // token makes a token of an app.
@@ -301,4 +304,45 @@ func TestRevokedAppHasNoMoreQuestions(t *testing.T) {
 	}
 	ask(p.house, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
 	p.until("the question is withdrawn", func() bool { return len(p.pending()) == 0 })
+}
+
+func TestChangedFileNotifiesItsSubscriber(t *testing.T) {
+	for _, legacy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("legacy=%v", legacy), func(t *testing.T) {
+			p := openPrograms(t)
+			file := filepath.Join(p.workspace, "notes.txt")
+			uri := "fairlead://box/file" + file
+			write := func(text string) {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("1")
+			updated := make(chan string, 10)
+			s := p.connect(p.token("A", protocol.ScopeFilesRead), &sdk.ClientOptions{
+				ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI },
+			}, legacy)
+			if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+				t.Fatal(err)
+			}
+			for text := "22"; ; text += "2" { // a client of the newest version is not told when its subscription begins
+				write(text)
+				select {
+				case got := <-updated:
+					if got != uri {
+						t.Errorf("got a notification of %s, want %s", got, uri)
+					}
+				case <-time.After(time.Second):
+					if len(text) < 60 {
+						continue
+					}
+					t.Error("no notification")
+				}
+				break
+			}
+			if calls := ask(p.house, protocol.JournalList, protocol.JournalListParams{}).Calls; len(calls) != 1 {
+				t.Errorf("the journal has %d calls, want 1: looking again is no call", len(calls))
+			}
+		})
+	}
 }

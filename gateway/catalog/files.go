@@ -45,7 +45,7 @@ func addFileTools(c *Catalog) {
 	add(c, read(Tool{Name: "fs_glob", Title: "Find files", Description: "Finds files by a pattern for their paths."}), nil, c.glob)
 	grep := read(Tool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression. Over a stream, matches arrive while the search runs."})
 	grep.Mode = ServerStream
-	add(c, grep, nil, c.grep)
+	add(c, grep, nil, forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)) // without a stream, the interface collects the parts into Matches
 }
 
 func (in listIn) target() *Target   { return in.Target }
@@ -71,11 +71,6 @@ func forwardFile[In, Out any](c *Catalog, name string, target func(In) *Target) 
 		}
 		return out, summary(name, out), err
 	}
-}
-
-// grep searches in files. Without a stream, the interface collects the parts into Matches.
-func (c *Catalog) grep(ctx context.Context, x *call, in grepIn) (out grepOut, message string, err error) {
-	return forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)(ctx, x, in)
 }
 
 // part has the fields that the results of fs_read and fs_write have in common.

@@ -22,6 +22,7 @@ type client struct {
 	server    *mcp.Server
 	watchable []string  // addresses of the resources that Options.Extend has added
 	used      time.Time // guarded by Server.mu
+	files     watchedFiles
 
 	mu        sync.Mutex      // guards the fields below
 	principal auth.Principal  // of the last request; the lists are for it
@@ -61,11 +62,14 @@ const instructions = "Fairlead lets you use the machines of one person. Call net
 	"Calls that change something may wait until the person has answered in Fairlead; approval_required means that they have not answered yet: repeat the same call."
 
 func newClient(o Options) *client {
-	c := &client{o: o, stale: true, tools: make(lists), prompts: make(lists), contents: make(lists), dirty: make(map[string]bool)}
+	c := &client{o: o, stale: true, tools: make(lists), prompts: make(lists), contents: make(lists), dirty: make(map[string]bool), files: watchedFiles{all: make(map[string]*watchedFile)}}
 	c.server = mcp.NewServer(&mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, CompletionHandler: c.complete,
-		SubscribeHandler:   c.subscribe,
-		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+		SubscribeHandler: c.subscribe,
+		UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error {
+			c.files.remove(r.Params.URI, r.Session)
+			return nil
+		},
 		SetCacheable: func(_ context.Context, _ mcp.Request, x *mcp.Cacheable) {
 			x.CacheScope, x.TTLMs = "private", 0
 		},

@@ -30,6 +30,7 @@ type fake struct {
 	*catalog.Catalog
 
 	withdraw func(p auth.Principal, id protocol.CallID) (catalog.Result, error)
+	observe  func(machine, file string) (string, error)
 
 	mu   sync.Mutex // guards call
 	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
@@ -44,6 +45,10 @@ func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (c
 
 func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error) {
 	return f.withdraw(p, id)
+}
+
+func (f *fake) Observe(_ context.Context, _ auth.Principal, machine, file string) (string, error) {
+	return f.observe(machine, file)
 }
 
 func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {

@@ -34,6 +34,7 @@ func (s *Server) Run(ctx context.Context) {
 	var senders sync.WaitGroup
 	defer senders.Wait()
 	senders.Go(func() { s.expireAll(ctx) })
+	senders.Go(func() { s.pollFiles(ctx) })
 	machines := make(lists)
 	for change := range s.changes.All(ctx) {
 		if n := change.Node; n != nil && change.Kind == protocol.ChangeNode && !machines.changed(string(n.ID), described(*n)) {
@@ -98,6 +99,18 @@ func (c *client) affected(change protocol.Change) map[string]bool {
 	return uris
 }
 
+// markDirty notes that a resource has changed. It reports whether the caller must start notify.
+func (c *client) markDirty(uri string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dirty[uri] = true
+	if c.notifying {
+		return false
+	}
+	c.notifying = true
+	return true
+}
+
 func (c *client) hasSessions() bool {
 	for range c.server.Sessions() {
 		return true
@@ -120,7 +133,7 @@ func (c *client) notify(ctx context.Context) {
 		c.refresh()
 		c.mu.Unlock()
 		for _, uri := range uris {
-			if c.mayWatch(uri) {
+			if c.isWatchable(uri) {
 				c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) // subscribers that are gone get none
 			}
 		}
@@ -131,20 +144,24 @@ func (c *client) notify(ctx context.Context) {
 	}
 }
 
-// mayWatch reports whether the client can subscribe to a resource: those of the list, which are
-// those that it may read. Files cannot be watched.
-func (c *client) mayWatch(uri string) bool {
+// isListed reports whether a resource is in the list, which has those that the client may read.
+func (c *client) isListed(uri string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.contents[uri] != "" || slices.Contains(c.watchable, uri)
 }
 
-// subscribe accepts a subscription; the SDK keeps it.
-func (c *client) subscribe(_ context.Context, r *mcp.SubscribeRequest) error {
-	if !c.mayWatch(r.Params.URI) {
-		return mcp.ResourceNotFoundError(r.Params.URI)
+// isWatchable reports whether a resource is in the list, or is a file that the client watches.
+func (c *client) isWatchable(uri string) bool {
+	return c.files.has(uri) || c.isListed(uri)
+}
+
+// subscribe accepts a subscription to a resource of the list or to a file; the SDK keeps it.
+func (c *client) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
+	if c.isListed(r.Params.URI) {
+		return nil
 	}
-	return nil
+	return c.watchFile(ctx, r.Session, who(r.Extra), r.Params.URI)
 }
 
 // watchableOnly removes what cannot be watched from a request to listen, whose answer lists what is
@@ -152,7 +169,10 @@ func (c *client) subscribe(_ context.Context, r *mcp.SubscribeRequest) error {
 func (c *client) watchableOnly(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if p, ok := r.GetParams().(*mcp.SubscriptionsListenParams); ok && p.Notifications != nil {
-			p.Notifications.ResourceSubscriptions = slices.DeleteFunc(p.Notifications.ResourceSubscriptions, func(uri string) bool { return !c.mayWatch(uri) })
+			session, _ := r.GetSession().(*mcp.ServerSession)
+			p.Notifications.ResourceSubscriptions = slices.DeleteFunc(p.Notifications.ResourceSubscriptions, func(uri string) bool {
+				return !c.isListed(uri) && c.watchFile(ctx, session, who(r.GetExtra()), uri) != nil
+			})
 		}
 		return next(ctx, method, r)
 	}

@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+const (
+	// pollTime is the time between two looks at a file that a client watches. Not every machine
+	// reports changes, and none does for files outside of the workspace.
+	pollTime = 2 * time.Second
+	// lookTime is how long one look may take.
+	lookTime = 10 * time.Second
+	// maxWatchedFiles is the number of files that one token can watch.
+	maxWatchedFiles = 64
+)
+
+// watchedFile is a file to which sessions are subscribed.
+type watchedFile struct {
+	uri, machine, path string
+	state              string // from [catalog.Catalog.Observe]
+	sessions           map[*mcp.ServerSession]auth.Principal
+}
+
+// watchedFiles are the files that the sessions of a client watch. It is safe for concurrent use.
+type watchedFiles struct {
+	mu      sync.Mutex              // guards the fields below
+	all     map[string]*watchedFile // by address
+	polling bool
+}
+
+func (f *watchedFiles) has(uri string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.all[uri] != nil
+}
+
+// isNew reports whether a session does not watch a file yet. It returns an error if there are too
+// many.
+func (f *watchedFiles) isNew(uri string, session *mcp.ServerSession) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.all[uri]
+	if w == nil {
+		if len(f.all) >= maxWatchedFiles {
+			return true, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("this token watches %d files already: unsubscribe from some", maxWatchedFiles))
+		}
+		return true, nil
+	}
+	_, known := w.sessions[session]
+	return !known, nil
+}
+
+// add makes a session, with its rights, watch a file.
+func (f *watchedFiles) add(w watchedFile, session *mcp.ServerSession, p auth.Principal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all[w.uri] == nil {
+		w.sessions = make(map[*mcp.ServerSession]auth.Principal)
+		f.all[w.uri] = &w
+	}
+	f.all[w.uri].sessions[session] = p
+}
+
+func (f *watchedFiles) remove(uri string, session *mcp.ServerSession) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.all[uri]; w != nil {
+		if delete(w.sessions, session); len(w.sessions) == 0 {
+			delete(f.all, uri)
+		}
+	}
+}
+
+// begin drops what only sessions watched that are not open any more. It reports whether the caller
+// must look at the files now, and then call end.
+func (f *watchedFiles) begin(open []*mcp.ServerSession) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for uri, w := range f.all {
+		for session := range w.sessions {
+			if !slices.Contains(open, session) {
+				delete(w.sessions, session)
+			}
+		}
+		if len(w.sessions) == 0 {
+			delete(f.all, uri)
+		}
+	}
+	if f.polling || len(f.all) == 0 {
+		return false
+	}
+	f.polling = true
+	return true
+}
+
+func (f *watchedFiles) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.polling = false
+}
+
+// look is a file with one of its sessions, whose rights are enough to look at it.
+type look struct {
+	uri, machine, path string
+	session            *mcp.ServerSession
+	rights             auth.Principal
+}
+
+func (f *watchedFiles) looks() (list []look) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.all {
+		for session, p := range w.sessions {
+			list = append(list, look{w.uri, w.machine, w.path, session, p})
+			break
+		}
+	}
+	return list
+}
+
+// record notes the state of a file, and reports whether it has changed.
+func (f *watchedFiles) record(uri, state string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.all[uri]
+	if w == nil || w.state == state {
+		return false
+	}
+	w.state = state
+	return true
+}
+
+// watchFile lets a session watch a file. The first look at it is a call like others: the person may
+// be asked. Later looks need no answer.
+func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p auth.Principal, uri string) error {
+	machine, path, ok := parseFileURI(uri)
+	if !ok {
+		return mcp.ResourceNotFoundError(uri)
+	}
+	isNew, err := c.files.isNew(uri, session)
+	if err != nil || !isNew {
+		return err
+	}
+	var stat json.RawMessage
+	if err := c.run(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path}, &stat); err != nil {
+		return err
+	}
+	state, err := c.o.Tools.Observe(ctx, p, machine, path)
+	if err != nil {
+		return err
+	}
+	c.files.add(watchedFile{uri: uri, machine: machine, path: path, state: state}, session, p)
+	return nil
+}
+
+// pollFiles looks at the watched files of all clients until ctx ends.
+func (s *Server) pollFiles(ctx context.Context) {
+	var polls sync.WaitGroup
+	defer polls.Wait()
+	tick := time.NewTicker(pollTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			for _, c := range s.all() {
+				if c.files.begin(slices.Collect(c.server.Sessions())) {
+					polls.Go(func() { c.poll(ctx) })
+				}
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// poll looks at each watched file once and notifies the sessions of those that have changed.
+func (c *client) poll(ctx context.Context) {
+	defer c.files.end()
+	for _, l := range c.files.looks() {
+		limited, cancel := context.WithTimeout(ctx, lookTime)
+		state, err := c.o.Tools.Observe(limited, l.rights, l.machine, l.path)
+		cancel()
+		if f, ok := errors.AsType[*protocol.Fault](err); ok && f.Code == protocol.FaultForbidden {
+			c.files.remove(l.uri, l.session)
+		}
+		if err == nil && c.files.record(l.uri, state) && c.markDirty(l.uri) {
+			c.notify(ctx)
+		}
+	}
+}
