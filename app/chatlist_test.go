@@ -257,3 +257,31 @@ func TestListWithoutChatsHasNoHeading(t *testing.T) {
 		t.Errorf("headings with a chat: %q", got)
 	}
 }
+
+func TestNewChatOpensAnUnusedOne(t *testing.T) {
+	const unused = protocol.SessionKey("agent:main:unused")
+	for _, c := range []struct {
+		name   string
+		use    func(u *ui)
+		opened bool
+	}{
+		{"nothing was done in it", func(*ui) {}, true},
+		{"it has a draft", func(u *ui) { u.main.pane.SetDraft("half a thought") }, false},
+		{"a message was sent", func(u *ui) { u.main.conversation.send("a thought", nil, "") }, false},
+		{"it has a window", func(u *ui) { u.chats.openWindow(unused) }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			u := newTestUI(t)
+			v := sample()
+			v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: unused})
+			u.update(v)
+			u.main.open(unused)
+			c.use(u)
+			u.main.open(protocol.MainSession)
+			u.chats.create()
+			if got := u.main.key == unused; got != c.opened {
+				t.Errorf("New chat opened the unused chat: %v, want %v", got, c.opened)
+			}
+		})
+	}
+}

@@ -17,10 +17,19 @@ import (
 type chatWindows struct {
 	ui      *ui
 	windows map[protocol.SessionKey]*conversation
+	sent    protocol.SessionKey // where the last message was sent: this chat is in use before the gateway says so
 }
 
+// create opens a new chat. If there is an unused one, that is opened instead, so that the list
+// does not fill with empty chats.
 func (cw *chatWindows) create() {
-	request(cw.ui, cw.ui.main.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
+	cw.ui.main.saveDraft()
+	unused := cw.ui.view.UnusedChat()
+	if unused != "" && unused != cw.sent && cw.windows[unused] == nil && !cw.ui.drafts.has(unused) {
+		cw.ui.main.open(unused)
+	} else {
+		request(cw.ui, cw.ui.main.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
+	}
 	cw.ui.main.endFirstRun()
 	cw.ui.main.closeDrawer()
 }

@@ -90,6 +90,7 @@ func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
 	to, u := c.chat, c.ui
 	c.saveDraft() // the field is empty now
+	u.chats.sent = to.Key
 	bind.Go(u.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
 		func(r protocol.ChatSendResult, err error) {
 			switch {

@@ -47,6 +47,11 @@ func (d drafts) save(key protocol.SessionKey, now draft) {
 	d.saveText(key, now.text)
 }
 
+func (d drafts) has(key protocol.SessionKey) bool {
+	_, ok := d.byChat[key]
+	return ok
+}
+
 // saveText saves the text that is restored after a restart; an empty one deletes it.
 func (d drafts) saveText(key protocol.SessionKey, text string) {
 	d.prefs.update(func(r *preferences) {

@@ -127,6 +127,18 @@ const (
 	maxClosed   = 32
 )
 
+// UnusedChat returns the newest chat without messages that the person has not named, organized or
+// configured, or "" if there is none. The main chat does not count.
+func (v View) UnusedChat() protocol.SessionKey {
+	for _, e := range v.Sessions {
+		isTouched := e.Title != "" || e.Settings != nil || e.Pinned || e.Archived || len(e.Tags) > 0
+		if e.MessageCount == 0 && !e.Main && !isTouched {
+			return e.SessionKey
+		}
+	}
+	return ""
+}
+
 // Needs returns the number of questions that wait for the person.
 func (v View) Needs() int { return len(v.Approvals) + v.connectRequests() }
 
