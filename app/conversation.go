@@ -33,14 +33,18 @@ type conversation struct {
 func newConversation(u *ui, w fyne.Window) *conversation {
 	c := &conversation{ui: u, window: w, stop: func() {}}
 	c.pane = chat.New(c.handlers(), &u.machines)
-	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
+	c.acceptDrops()
+	return c
+}
+
+func (c *conversation) acceptDrops() {
+	c.window.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string
 		for _, u := range uris {
 			paths = append(paths, u.Path())
 		}
-		u.sender.handleDrop(c, at, paths)
+		c.ui.sender.handleDrop(c, at, paths)
 	})
-	return c
 }
 
 // load shows another chat. The draft of the previous chat is saved.

@@ -22,7 +22,7 @@ func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
 	u.main.pane.SetDraft("another")
 	u.save()
 	next := newUI(t.Context(), u.app, u.backend)
-	t.Cleanup(next.main.window.Close)
+	t.Cleanup(func() { next.main.window.Close() })
 	if got := next.main.pane.Draft(); next.main.key != "agent:main:2" || got != "another" {
 		t.Errorf("in %s stands %q", next.main.key, got)
 	}

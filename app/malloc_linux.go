@@ -16,7 +16,10 @@ static void trim(void) {}
 */
 import "C"
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+)
 
 // retainFrameMemory makes the C library retain up to 64 MB of free memory. Without a graphics
 // processor, the graphics driver allocates and frees pictures of some megabytes in every frame; the
@@ -26,6 +29,7 @@ func retainFrameMemory() { C.retain() }
 
 // releaseMemory returns unused memory to the system while all windows are hidden.
 func releaseMemory() {
+	runtime.GC() // only the second collection frees what pools hold
 	debug.FreeOSMemory()
 	C.trim()
 }

@@ -153,6 +153,10 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
+	if u.main.mustRelease { // the toolkit has closed the window since
+		u.main.mustRelease = false
+		u.backend.wg.Go(releaseMemory)
+	}
 	u.connect.tick(now)
 	u.notes.tick(now)
 	u.revealFocused()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
@@ -31,7 +32,7 @@ func newTestUI(t *testing.T) *ui {
 	b := newTestBackend(t)
 	b.prefs.update(func(r *preferences) { r.FirstRunDone = true })
 	u := newUI(t.Context(), a, b)
-	t.Cleanup(u.main.window.Close)
+	t.Cleanup(func() { u.main.window.Close() }) // the present one
 	t.Cleanup(b.state.Close)
 	return u
 }
@@ -228,6 +229,45 @@ func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {
 	u.runTrayItem(state.TrayItem{Do: state.TrayOpen})
 	if !u.main.visible {
 		t.Error("the tray does not show it again")
+	}
+}
+
+func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
+	u := newTestUI(t)
+	u.main.closesHidden = true // as on Linux
+	u.update(sample())
+	u.hasTray = true
+	u.main.pane.SetDraft("half a thought")
+	u.main.focusComposer()
+	u.main.window.Resize(fyne.NewSize(900, 700))
+	before := u.main.window
+	u.main.close()
+	u.main.show()
+	if u.main.window == before {
+		t.Fatal("the hidden window still exists")
+	}
+	if got := u.main.window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
+		t.Errorf("the size is %v, want 900 × 700", got)
+	}
+	if got := u.main.pane.Draft(); got != "half a thought" {
+		t.Errorf("the draft is %q", got)
+	}
+	test.Type(u.main.window.Canvas().Focused(), " more")
+	if got := u.main.pane.Draft(); !strings.Contains(got, " more") {
+		t.Errorf("typing does not reach the composer: %q", got)
+	}
+}
+
+func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
+	u := newTestUI(t)
+	u.main.closesHidden = true
+	u.hasTray = true
+	dialog := canvas.NewRectangle(nil)
+	u.main.window.Canvas().Overlays().Add(dialog)
+	u.main.close()
+	u.main.show()
+	if u.main.window.Canvas().Overlays().Top() != dialog {
+		t.Error("the dialog is lost")
 	}
 }
 

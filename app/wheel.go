@@ -43,21 +43,10 @@ func (s wheels) update(windows []fyne.Window) {
 // speedUpWheel makes a window scroll farther for each step of the wheel. It returns false if the
 // system's window does not exist yet.
 func speedUpWheel(w fyne.Window) (done bool) {
-	native, ok := w.(interface {
-		driver.NativeWindow
-		RunWithContext(f func())
-	})
-	if !ok {
+	if _, ok := w.(driver.NativeWindow); !ok {
 		return true // in tests
 	}
-	if !exists(native) {
-		return false
-	}
-	native.RunWithContext(func() {
-		window := glfw.GetCurrentContext()
-		if window == nil {
-			return
-		}
+	withSystemWindow(w, func(window *glfw.Window) {
 		toolkit := window.SetScrollCallback(nil)
 		if toolkit == nil {
 			return
@@ -68,21 +57,6 @@ func speedUpWheel(w fyne.Window) (done bool) {
 		done = true
 	})
 	return done
-}
-
-// exists reports whether the system's window exists.
-func exists(w driver.NativeWindow) (ok bool) {
-	w.RunNative(func(context any) {
-		switch c := context.(type) {
-		case driver.X11WindowContext:
-			ok = c.WindowHandle != 0
-		case driver.WindowsWindowContext:
-			ok = c.HWND != 0
-		case driver.WaylandWindowContext:
-			ok = c.WaylandSurface != 0
-		}
-	})
-	return ok
 }
 
 // wheelSteps returns the number of steps for the toolkit. Only a wheel moves in whole or half steps;

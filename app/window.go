@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"runtime"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -26,18 +27,15 @@ type window struct {
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
+	mustRelease  bool  // memory, at the next tick: the window was hidden
+	closesHidden bool  // see hide; not where the place of the new window cannot be set
+	place        place // of the window that was closed
 }
 
 func newWindow(u *ui) *window {
-	title := "Fairlead"
-	if name := u.backend.flags.gatewayName(); name != "" {
-		title = name + " – Fairlead"
-	}
-	fw := u.app.NewWindow(title)
-	fw.SetMaster()
-	w := &window{ui: u, visible: true}
+	w := &window{ui: u, visible: true, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
-	w.conversation = newConversation(u, fw)
+	w.conversation = newConversation(u, u.app.NewWindow(u.mainTitle()))
 	w.sidebar = newSidebar(u)
 	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
 	w.drawer = container.NewStack()
@@ -48,14 +46,49 @@ func newWindow(u *ui) *window {
 	u.nav.box.Hide()
 	u.messages.box.Layout = &toastLayout{w.pane}
 	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box)
-	fw.SetContent(w.body) // the toolkit draws the background
-	last := u.backend.prefs.get()
-	fw.Resize(sizeOr(last.Width, last.Height, defaultSize))
-	fw.SetPadded(false)
-	fw.CenterOnScreen()
-	fw.SetCloseIntercept(w.close)
-	w.addShortcuts()
+	w.fill()
 	return w
+}
+
+func (u *ui) mainTitle() string {
+	if name := u.backend.flags.gatewayName(); name != "" {
+		return name + " – Fairlead"
+	}
+	return "Fairlead"
+}
+
+// fill gives the toolkit's window its content, size and keys.
+func (w *window) fill() {
+	w.window.SetContent(w.body) // the toolkit draws the background
+	last := w.ui.backend.prefs.get()
+	w.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
+	w.window.SetPadded(false)
+	if !w.place.isKnown {
+		w.window.CenterOnScreen()
+	}
+	w.window.SetCloseIntercept(w.close)
+	w.addShortcuts()
+}
+
+// hide hides the window. On Linux, it closes the toolkit's window, and another one is shown the next
+// time: a window that exists holds the memory of the graphics driver, 20 MB or more.
+func (w *window) hide() {
+	w.visible, w.mustRelease = false, true
+	old := w.window
+	if !w.closesHidden || old.Canvas().Overlays().Top() != nil {
+		w.place = place{}
+		old.Hide()
+		return
+	}
+	focused := old.Canvas().Focused()
+	old.Canvas().Unfocus()
+	w.place = placeOf(old)
+	w.window = w.ui.app.NewWindow(w.ui.mainTitle()) // before the other is closed: the toolkit ends without windows
+	old.SetCloseIntercept(nil)
+	old.Close()
+	w.fill()
+	w.acceptDrops()
+	w.window.Canvas().Focus(focused)
 }
 
 func (w *window) open(key protocol.SessionKey) {
@@ -94,8 +127,12 @@ var defaultSize = fyne.NewSize(1120, 760)
 
 // show brings the window to the front.
 func (w *window) show() {
+	wasHidden := !w.visible
 	w.visible = true
 	w.window.Show()
+	if wasHidden {
+		w.place.restore(w.window)
+	}
 	w.window.RequestFocus()
 	if w.ui.view.Loaded {
 		w.updateSidebar()
@@ -112,9 +149,7 @@ func (w *window) updateSidebar() {
 func (w *window) close() {
 	w.ui.save()
 	if w.ui.hasTray {
-		w.visible = false
-		w.window.Hide()
-		w.ui.backend.wg.Go(releaseMemory)
+		w.hide()
 		return
 	}
 	w.ui.quit()
