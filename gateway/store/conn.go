@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+	"time"
 
 	driver "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
@@ -53,6 +54,9 @@ func (c *conn) change(ctx context.Context, doing string, durable bool, f func(*g
 	return c.explain(doing, err)
 }
 
+// idleTime is how long an unused connection for reading stays open.
+const idleTime = time.Minute
+
 func connect(path string, conns int, txlock string, pragmas ...string) (*gorm.DB, error) {
 	q := url.Values{"_txlock": {txlock}, "_pragma": append([]string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-4000)",
@@ -68,6 +72,9 @@ func connect(path string, conns int, txlock string, pragmas ...string) (*gorm.DB
 	}
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
+	if conns > 1 {
+		pool.SetConnMaxIdleTime(idleTime) // each connection has a cache of up to 4 MB
+	}
 	return db, nil
 }
 
