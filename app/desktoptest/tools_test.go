@@ -4,6 +4,7 @@ package desktoptest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"os"
@@ -19,14 +20,20 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// asServer, if set, makes the test program an MCP server on its standard input and output.
+// asServer, if set, makes the test program an MCP server on its standard input and output. With the
+// value "asks", it has a tool that asks the person.
 const asServer = "TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asServer) == "" {
+	kind := os.Getenv(asServer)
+	if kind == "" {
 		os.Exit(m.Run())
 	}
-	if err := newNotes().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	server := newNotes()
+	if kind == "asks" {
+		server = newShop()
+	}
+	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -45,6 +52,94 @@ func newNotes() *mcp.Server {
 		})
 	}
 	return s
+}
+
+// newShop makes an MCP server with a tool that asks the person what to order.
+func newShop() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "shop", Title: "Paper shop", Version: "1.0"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "order", Description: "Orders paper."}, func(_ context.Context, r *mcp.CallToolRequest, _ note) (*mcp.CallToolResult, any, error) {
+		if len(r.Params.InputResponses) == 0 {
+			form := &mcp.ElicitParams{Mode: "form", Message: "Which paper shall I order?", RequestedSchema: json.RawMessage(`{"type":"object","required":["sheets"],"properties":{
+				"sheets":{"type":"integer","title":"Number of sheets","minimum":1,"maximum":500,"description":"A pack has 500."},
+				"colour":{"type":"string","title":"Colour","enum":["white","cream"]},
+				"gift":{"type":"boolean","title":"Wrap it as a gift"}}}`)}
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"paper": form}}, nil, nil
+		}
+		a := r.Params.InputResponses["paper"].(*mcp.ElicitResult)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("%s: %v sheets, gift %v", a.Action, a.Content["sheets"], a.Content["gift"])}}}, nil, nil
+	})
+	return s
+}
+
+// TestTheFormOfAnMCPServerIsAnswered lets the agent call a tool whose server asks the person, and
+// fills in its form: first wrongly, then rightly.
+func TestTheFormOfAnMCPServerIsAnswered(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Start now")
+	p.darken(c)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := fakeModel(t, func([]string) []modelCall { return []modelCall{{"shop__order", `{"text":"paper"}`}} }, "The paper model ordered it.")
+	for path, value := range map[string]any{
+		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
+		"model":            map[string]string{"provider": "compatible", "id": "paper-model"},
+		"mcp.servers.shop": map[string]any{"command": exe, "env": map[string]string{asServer: "asks"}},
+	} {
+		if err := setConfig(c, path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.until("the server", func() bool {
+		r, err := client.Call(context.Background(), c, protocol.ServersList, protocol.Empty{})
+		return err == nil && len(r.Servers) == 1 && r.Servers[0].State == protocol.ServerReady
+	})
+	p.activate(p.waitWindow(mainWindow))
+	p.typeText("order paper")
+	p.keys("Return")
+	p.waitWindow(question)
+	p.act("Allow once")
+	p.waitNoWindow(question)
+
+	const asks = "asks you a question$"
+	p.activate(p.waitWindow(asks))
+	p.waitText(asks, "Which paper")
+	p.shot("form")
+	field := p.waitText(asks, "Number of sheets").Add(image.Pt(0, 30))
+	p.click(field)
+	p.typeText("501")
+	send := func() {
+		if now, ok := p.windowNamed(asks); ok {
+			if areas := p.coloured(foot(now)); len(areas) > 0 {
+				p.click(areas[0].Min.Add(areas[0].Size().Div(2)))
+			}
+		}
+	}
+	p.until("what is wrong", func() bool {
+		send()
+		w, _ := p.windowNamed(asks)
+		_, isSaid := find(p.readOnce(w, ""), "1 to 500")
+		return isSaid
+	})
+	p.shot("wrong")
+	p.click(field)
+	p.keys("ctrl+a")
+	p.typeText("250")
+	p.clickText(asks, "Wrap it as a gift")
+	p.shot("filled-in")
+	p.until("the answer", func() bool {
+		send()
+		_, isOpen := p.windowNamed(asks)
+		return !isOpen
+	})
+	p.until("the result", func() bool { return lastResult(p, c, "shop__order").Call != nil })
+	if m := lastResult(p, c, "shop__order"); !strings.Contains(m.Content.Text(), "accept: 250 sheets, gift true") {
+		t.Errorf("the result is %q, %+v", m.Content.Text(), m.Call)
+	}
+	p.waitText(mainWindow, "ordered it")
+	p.shot("result")
 }
 
 // TestAnMCPServerServesTheAgent adds a server by its command, turns one of its tools off, lets the

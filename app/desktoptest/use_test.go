@@ -212,8 +212,8 @@ func (u *use) search() {
 	u.t.Helper()
 	u.keys("ctrl+shift+f")
 	u.typeText("paper")
-	time.Sleep(3 * time.Second)
-	u.keys("Tab", "Tab", "Return")
+	results := func(w window) window { return window{w.id, w.x + 240, w.y + 120, w.w - 240, w.h - 120} }
+	u.click(u.waitTextIn(mainWindow, "Main chat", results))
 	time.Sleep(time.Second)
 }
 
