@@ -127,7 +127,7 @@ func (n fixedPages) apps() page {
 }
 
 func (n fixedPages) tools() page {
-	return page{"terminal", "Tools", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"plug", "Tools", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := tools.New(ctx, n.ui.backend.state, tools.Handlers{
 			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, OpenURL: n.ui.opener.openLink, Review: n.ui.connect.review,
 		})
