@@ -141,7 +141,7 @@ func TestOutcomeBelongsToItsCaller(t *testing.T) {
 	}
 	b.fails(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultApprovalRequired, "")
 	<-asked
-	for _, p := range []auth.Principal{app("b"), me} {
+	for _, p := range []auth.Principal{app("b"), me, app("a", protocol.ScopeNetworkRead)} { // the last was narrowed
 		if _, err := b.Outcome(t.Context(), p, "c1"); !errors.Is(err, errNotWaiting) {
 			t.Errorf("%s reads the outcome: %v", p.Caller(), err)
 		}

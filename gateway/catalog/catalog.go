@@ -127,7 +127,8 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	if len(r.Args) == 0 {
 		r.Args = json.RawMessage("{}")
 	}
-	if err := checkScopes(p, e.need(r.Args)); err != nil {
+	need := e.need(r.Args)
+	if err := checkScopes(p, need); err != nil {
 		return Result{}, err
 	}
 	if err := toolkit.Validate(e.in, r.Args); err != nil {
@@ -143,7 +144,7 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 		}
 		return c.limits.take(api, p, e, machine)
 	}
-	j, err := c.jobs.join(identify(p, r), admit, func(ctx context.Context, j *job) (Result, error) {
+	j, err := c.jobs.join(identify(p, r, need), admit, func(ctx context.Context, j *job) (Result, error) {
 		return e.run(ctx, &call{catalog: c, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
 	})
 	if err != nil {
@@ -155,7 +156,7 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 // Outcome returns the result of a call of p that waited for the person. Its error is a
 // *protocol.Fault; approval_required while the person has still not answered.
 func (c *Catalog) Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
-	j := c.jobs.byCall(p.Caller(), id)
+	j := c.jobs.byCall(p, id)
 	if j == nil {
 		return Result{}, errNotWaiting
 	}
@@ -165,7 +166,7 @@ func (c *Catalog) Outcome(ctx context.Context, p auth.Principal, id protocol.Cal
 // Withdraw cancels a call of p that waits for the person, and with it the question. It returns the
 // call's outcome: the failure canceled, unless the call had ended before.
 func (c *Catalog) Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
-	j := c.jobs.byCall(p.Caller(), id)
+	j := c.jobs.byCall(p, id)
 	if j == nil {
 		return Result{}, errNotWaiting
 	}

@@ -38,6 +38,7 @@ type identity struct {
 	owner string
 	key   string // idempotency key; empty for none
 	hash  string // of the tool and its arguments
+	need  []protocol.Scope
 }
 
 // slot is the identity's key in the map of jobs.
@@ -48,9 +49,9 @@ func (i identity) slot() string {
 	return i.owner + " call " + i.hash
 }
 
-func identify(p auth.Principal, r Request) identity {
+func identify(p auth.Principal, r Request, need []protocol.Scope) identity {
 	sum := sha256.Sum256(append([]byte(r.Tool+"\x00"), r.Args...))
-	return identity{p.Caller(), r.IdempotencyKey, hex.EncodeToString(sum[:])}
+	return identity{p.Caller(), r.IdempotencyKey, hex.EncodeToString(sum[:]), need}
 }
 
 // job is a call. Its goroutine owns the fields result and err until done is closed.
@@ -147,14 +148,14 @@ func (s *jobs) remove(j *job) {
 	}
 }
 
-// byCall returns the job of an owner that goes on without its caller, by a call about which the
-// person was asked.
-func (s *jobs) byCall(owner string, id protocol.CallID) *job {
+// byCall returns the job of p that goes on without its caller, by a call about which the person was
+// asked. A token with fewer scopes than the job needs does not find it.
+func (s *jobs) byCall(p auth.Principal, id protocol.CallID) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.running {
 		j.mu.Lock()
-		found := j.owner == owner && j.keep && slices.Contains(j.asked, id)
+		found := j.owner == p.Caller() && j.keep && slices.Contains(j.asked, id) && checkScopes(p, j.need) == nil
 		j.mu.Unlock()
 		if found {
 			return j
