@@ -72,6 +72,23 @@ func (f *watchedFiles) add(w watchedFile, session *mcp.ServerSession, p auth.Pri
 	f.all[w.uri].sessions[session] = p
 }
 
+// renew gives the session with an ID the rights of its latest request: an app can have tokens with
+// different ones. Streams of the newest protocol version have no ID; they end when their rights do.
+func (f *watchedFiles) renew(session string, p auth.Principal) {
+	if session == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.all {
+		for s := range w.sessions {
+			if s.ID() == session {
+				w.sessions[s] = p
+			}
+		}
+	}
+}
+
 func (f *watchedFiles) remove(uri string, session *mcp.ServerSession) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -154,4 +155,22 @@ func TestNumberOfWatchedFilesIsLimited(t *testing.T) {
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fileA}); err != nil {
 		t.Errorf("after unsubscribing from one: %v", err)
 	}
+}
+
+func TestNarrowedTokenIsNotNotifiedOfFiles(t *testing.T) {
+	b := serve(t)
+	withFiles(b)
+	w := watch(t, b, "reader", true, fileA)
+	b.scopes.Store(&map[string][]protocol.Scope{"reader": {protocol.ScopeNetworkRead}})
+	if err := w.Ping(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	c := b.mcp.all()[0]
+	for range 100 {
+		if !c.isWatchable(fileA) {
+			return
+		}
+		time.Sleep(pollTime / 10)
+	}
+	t.Error("the file is still watched")
 }

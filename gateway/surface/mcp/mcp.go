@@ -123,7 +123,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.o.Guard.Insufficient(w, r, details.RequiredScopes, err)
 		return
 	}
-	s.client(p)
+	s.client(p).files.renew(r.Header.Get("Mcp-Session-Id"), p)
 	if !s.hasRoom(p, r, body) {
 		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("this token has %d sessions or streams already: close some", maxOpen))
 		bearer.Fail(w, http.StatusTooManyRequests, f)
@@ -202,7 +202,7 @@ func isModern(r *http.Request, m message) bool {
 }
 
 // client prepares the server of a client, with the tools that its token may use now.
-func (s *Server) client(p auth.Principal) {
+func (s *Server) client(p auth.Principal) *client {
 	id := p.Caller()
 	s.mu.Lock()
 	c := s.clients[id]
@@ -213,4 +213,5 @@ func (s *Server) client(p auth.Principal) {
 	c.used = time.Now()
 	s.mu.Unlock()
 	c.update(p)
+	return c
 }

@@ -47,7 +47,10 @@ func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID)
 	return f.withdraw(p, id)
 }
 
-func (f *fake) Observe(_ context.Context, _ auth.Principal, machine, file string) (string, error) {
+func (f *fake) Observe(_ context.Context, p auth.Principal, machine, file string) (string, error) {
+	if !p.Has(protocol.ScopeFilesRead) {
+		return "", protocol.NewFault(protocol.FaultForbidden, "no scope")
+	}
 	return f.observe(machine, file)
 }
 
