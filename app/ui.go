@@ -153,10 +153,7 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
-	if u.main.mustRelease { // the toolkit has closed the window since
-		u.main.mustRelease = false
-		u.backend.wg.Go(releaseMemory)
-	}
+	u.main.tickHidden(now)
 	u.connect.tick(now)
 	u.notes.tick(now)
 	u.revealFocused()

@@ -16,6 +16,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/renderers"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -255,6 +256,28 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 	test.Type(u.main.window.Canvas().Focused(), " more")
 	if got := u.main.pane.Draft(); !strings.Contains(got, " more") {
 		t.Errorf("typing does not reach the composer: %q", got)
+	}
+}
+
+func TestMemoryIsReleasedWhileTheWindowIsHidden(t *testing.T) {
+	u := newTestUI(t)
+	u.hasTray = true
+	u.main.close()
+	now := time.Now()
+	for _, c := range []struct {
+		after time.Duration
+		left  int // steps
+	}{{0, 2}, {renderers.Age - time.Second, 2}, {renderers.Age + time.Second, 1}, {2 * renderers.Age, 0}} {
+		u.tick(now.Add(c.after))
+		if got := len(u.main.steps); got != c.left {
+			t.Errorf("after %v, %d steps are left, want %d", c.after, got, c.left)
+		}
+	}
+	u.main.show()
+	u.main.close()
+	u.main.show()
+	if got := len(u.main.steps); got != 0 {
+		t.Errorf("%d steps are left for a visible window", got)
 	}
 }
 

@@ -3,11 +3,13 @@ package app
 import (
 	"cmp"
 	"runtime"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/renderers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -27,9 +29,9 @@ type window struct {
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
-	mustRelease  bool  // memory, at the next tick: the window was hidden
-	closesHidden bool  // see hide; not where the place of the new window cannot be set
-	place        place // of the window that was closed
+	steps        []step // while it is hidden, in the order of their times
+	closesHidden bool   // see hide; not where the place of the new window cannot be set
+	place        place  // of the window that was closed
 }
 
 func newWindow(u *ui) *window {
@@ -73,7 +75,7 @@ func (w *window) fill() {
 // hide hides the window. On Linux, it closes the toolkit's window, and another one is shown the next
 // time: a window that exists holds the memory of the graphics driver, 20 MB or more.
 func (w *window) hide() {
-	w.visible, w.mustRelease = false, true
+	w.visible, w.steps = false, w.releaseSteps(time.Now())
 	old := w.window
 	if !w.closesHidden || old.Canvas().Overlays().Top() != nil {
 		w.place = place{}
@@ -89,6 +91,31 @@ func (w *window) hide() {
 	w.fill()
 	w.acceptDrops()
 	w.window.Canvas().Focus(focused)
+}
+
+// step is something to do at a time.
+type step struct {
+	at time.Time
+	do func()
+}
+
+// releaseSteps release memory while the window is hidden: what the window used, and later what the
+// toolkit remembered of its pages.
+func (w *window) releaseSteps(now time.Time) []step {
+	release := func() { w.ui.backend.wg.Go(releaseMemory) }
+	return []step{
+		{now, release}, // at the next tick: the toolkit has closed the window by then
+		{now.Add(renderers.Age), renderers.Free},
+		{now.Add(renderers.Age + 15*time.Second), release},
+	}
+}
+
+// tickHidden does what is due.
+func (w *window) tickHidden(now time.Time) {
+	for len(w.steps) > 0 && !now.Before(w.steps[0].at) {
+		w.steps[0].do()
+		w.steps = w.steps[1:]
+	}
 }
 
 func (w *window) open(key protocol.SessionKey) {
@@ -128,7 +155,7 @@ var defaultSize = fyne.NewSize(1120, 760)
 // show brings the window to the front.
 func (w *window) show() {
 	wasHidden := !w.visible
-	w.visible = true
+	w.visible, w.steps = true, nil
 	w.window.Show()
 	if wasHidden {
 		w.place.restore(w.window)

@@ -1,0 +1,1 @@
+// This file lets the compiler accept the declaration without a body in renderers.go.

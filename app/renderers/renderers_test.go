@@ -1,0 +1,46 @@
+package renderers
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+)
+
+// page is a widget that counts the renderers that were freed.
+type page struct {
+	widget.BaseWidget
+	freed int
+}
+
+type renderer struct {
+	fyne.WidgetRenderer
+	page *page
+}
+
+func (r renderer) Destroy() { r.page.freed++ }
+
+func (p *page) CreateRenderer() fyne.WidgetRenderer {
+	return renderer{widget.NewSimpleRenderer(canvas.NewRectangle(nil)), p}
+}
+
+func TestOldRenderersAreFreedWithoutAWindow(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		p := &page{}
+		p.ExtendBaseWidget(p)
+		p.MinSize() // creates the renderer
+		time.Sleep(Age / 2)
+		Free()
+		if p.freed != 0 {
+			t.Error("a renderer is freed soon after its use")
+		}
+		time.Sleep(Age/2 + time.Second)
+		Free()
+		if p.freed != 1 {
+			t.Errorf("after %v, %d renderers are freed, want 1", Age, p.freed)
+		}
+	})
+}
