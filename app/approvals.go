@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/approve"
 	"fairlead/app/bind"
+	"fairlead/app/native"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -45,7 +46,7 @@ func (a *approvals) update(v state.View) {
 }
 
 func (a *approvals) openDialog(v state.View) {
-	w := a.ui.app.NewWindow("Fairlead needs you")
+	w := native.NewWindow(a.ui.app, "Fairlead needs you", nil)
 	a.window = w
 	a.dialog = approve.New(a.handlers(w), &a.ui.machines, w.Canvas())
 	w.SetPadded(false)

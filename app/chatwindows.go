@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/native"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
@@ -65,16 +66,16 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 		c.window.RequestFocus()
 		return
 	}
-	w := cw.ui.app.NewWindow("Fairlead")
+	var c *conversation
+	w := native.NewWindow(cw.ui.app, "Fairlead", func() { cw.windowClosed(c) })
 	w.SetPadded(false)
-	c := newConversation(cw.ui, w)
+	c = newConversation(cw.ui, w)
 	cw.windows[key] = c
 	c.toast = widgets.NewToast(func() { c.foot.Layout.Layout(c.foot.Objects, c.foot.Size()) })
 	c.foot = container.New(&toastLayout{c.pane}, c.toast)
 	w.SetContent(container.NewStack(c.pane, c.foot))
 	last := cw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
-	w.SetOnClosed(func() { cw.windowClosed(c) })
 	register(w, c.bindings())
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyEscape {

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/apps"
+	"fairlead/app/native"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -91,7 +92,7 @@ func (c *connectWindow) update(v state.View) {
 func (c *connectWindow) show(r connectRequest, open func(fyne.Window)) {
 	isNew := c.window == nil
 	if isNew {
-		c.window = c.ui.app.NewWindow("")
+		c.window = native.NewWindow(c.ui.app, "", nil)
 		c.window.SetPadded(false)
 		c.window.SetCloseIntercept(c.putOff)
 		c.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {

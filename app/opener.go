@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/native"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
 )
@@ -59,7 +60,7 @@ func fileURL(path string) *url.URL {
 
 // openImage opens a picture in a window of its own. A click, + and - zoom, 0 fits it.
 func (o *opener) openImage(r fyne.Resource) {
-	w := o.ui.app.NewWindow("Picture – Fairlead")
+	w := native.NewWindow(o.ui.app, "Picture – Fairlead", nil)
 	w.SetPadded(false)
 	z := widgets.NewZoom(r)
 	w.SetContent(z.Scroller)

@@ -4,13 +4,14 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/code"
+	"fairlead/app/native"
 	"fairlead/app/state"
 	"fairlead/gateway/peer/display"
 )
 
 // openOutput shows the output of a call in a window of its own.
 func openOutput(a fyne.App, title, text string, search bool) {
-	w := a.NewWindow(display.Clip(title, 80) + " – Fairlead")
+	w := native.NewWindow(a, display.Clip(title, 80)+" – Fairlead", nil)
 	w.SetPadded(false)
 	lines := code.OutputLines(text)
 	r := code.NewReader(lines, state.LineCount(len(lines)))

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/native"
 	"fairlead/app/settings"
 )
 
@@ -31,18 +32,17 @@ func (sw *settingsWindow) open() {
 		sw.window.RequestFocus()
 		return
 	}
-	w := sw.ui.app.NewWindow("Settings – Fairlead")
 	ctx, cancel := context.WithCancel(sw.ui.ctx)
+	w := native.NewWindow(sw.ui.app, "Settings – Fairlead", func() {
+		cancel()
+		sw.saveSize()
+		sw.window, sw.page = nil, nil
+	})
 	last := sw.ui.backend.prefs.get()
 	page := settings.New(ctx, sw.ui.backend.state, sw.handlers(w), sw.about, last.SettingsPage)
 	w.SetContent(page)
 	w.SetPadded(false)
 	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(960, 680)))
-	w.SetOnClosed(func() {
-		cancel()
-		sw.saveSize()
-		sw.window, sw.page = nil, nil
-	})
 	register(w, sw.bindings(func() { w.Close() }, page.MoveTab))
 	w.CenterOnScreen()
 	sw.window, sw.page = w, page

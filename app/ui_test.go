@@ -15,8 +15,8 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/native"
 	"fairlead/app/pagetest"
-	"fairlead/app/renderers"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -267,7 +267,7 @@ func TestMemoryIsReleasedWhileTheWindowIsHidden(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		left  int // steps
-	}{{0, 2}, {renderers.Age - time.Second, 2}, {renderers.Age + time.Second, 1}, {2 * renderers.Age, 0}} {
+	}{{0, 2}, {native.RendererAge - time.Second, 2}, {native.RendererAge + time.Second, 1}, {2 * native.RendererAge, 0}} {
 		u.tick(now.Add(c.after))
 		if got := len(u.main.steps); got != c.left {
 			t.Errorf("after %v, %d steps are left, want %d", c.after, got, c.left)

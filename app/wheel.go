@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver"
 	"github.com/go-gl/glfw/v3.4/glfw"
 
+	"fairlead/app/native"
 	"fairlead/app/style"
 )
 
@@ -46,7 +47,7 @@ func speedUpWheel(w fyne.Window) (done bool) {
 	if _, ok := w.(driver.NativeWindow); !ok {
 		return true // in tests
 	}
-	withSystemWindow(w, func(window *glfw.Window) {
+	native.With(w, func(window *glfw.Window) {
 		toolkit := window.SetScrollCallback(nil)
 		if toolkit == nil {
 			return

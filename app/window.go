@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/renderers"
+	"fairlead/app/native"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -29,15 +29,15 @@ type window struct {
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
-	steps        []step // while it is hidden, in the order of their times
-	closesHidden bool   // see hide; not where the place of the new window cannot be set
-	place        place  // of the window that was closed
+	steps        []step       // while it is hidden, in the order of their times
+	closesHidden bool         // see hide; not where the place of the new window cannot be set
+	place        native.Place // of the window that was closed
 }
 
 func newWindow(u *ui) *window {
 	w := &window{ui: u, visible: true, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
-	w.conversation = newConversation(u, u.app.NewWindow(u.mainTitle()))
+	w.conversation = newConversation(u, native.NewWindow(u.app, u.mainTitle(), nil))
 	w.sidebar = newSidebar(u)
 	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
 	w.drawer = container.NewStack()
@@ -65,7 +65,7 @@ func (w *window) fill() {
 	last := w.ui.backend.prefs.get()
 	w.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	w.window.SetPadded(false)
-	if !w.place.isKnown {
+	if !w.place.IsKnown {
 		w.window.CenterOnScreen()
 	}
 	w.window.SetCloseIntercept(w.close)
@@ -78,14 +78,14 @@ func (w *window) hide() {
 	w.visible, w.steps = false, w.releaseSteps(time.Now())
 	old := w.window
 	if !w.closesHidden || old.Canvas().Overlays().Top() != nil {
-		w.place = place{}
+		w.place = native.Place{}
 		old.Hide()
 		return
 	}
 	focused := old.Canvas().Focused()
 	old.Canvas().Unfocus()
-	w.place = placeOf(old)
-	w.window = w.ui.app.NewWindow(w.ui.mainTitle()) // before the other is closed: the toolkit ends without windows
+	w.place = native.PlaceOf(old)
+	w.window = native.NewWindow(w.ui.app, w.ui.mainTitle(), nil) // before the other is closed: the toolkit ends without windows
 	old.SetCloseIntercept(nil)
 	old.Close()
 	w.fill()
@@ -105,8 +105,8 @@ func (w *window) releaseSteps(now time.Time) []step {
 	release := func() { w.ui.backend.wg.Go(releaseMemory) }
 	return []step{
 		{now, release}, // at the next tick: the toolkit has closed the window by then
-		{now.Add(renderers.Age), renderers.Free},
-		{now.Add(renderers.Age + 15*time.Second), release},
+		{now.Add(native.RendererAge), native.FreeRenderers},
+		{now.Add(native.RendererAge + 15*time.Second), release},
 	}
 }
 
@@ -158,7 +158,7 @@ func (w *window) show() {
 	w.visible, w.steps = true, nil
 	w.window.Show()
 	if wasHidden {
-		w.place.restore(w.window)
+		w.place.Restore(w.window)
 	}
 	w.window.RequestFocus()
 	if w.ui.view.Loaded {

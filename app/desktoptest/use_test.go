@@ -236,8 +236,15 @@ func (u *use) windows() {
 	u.t.Helper()
 	const own = "^red chat – Fairlead$"
 	u.main()
-	u.rightClick(u.waitTextIn(mainWindow, "red chat", left))
-	u.clickText(mainWindow, "new window")
+	u.until("the menu of the chat", func() bool { // a click that comes in a long frame is lost
+		u.rightClick(u.waitTextIn(mainWindow, "red chat", left))
+		time.Sleep(time.Second)
+		at, ok := find(u.readOnce(u.main(), ""), "new window")
+		if ok {
+			u.click(at)
+		}
+		return ok
+	})
 	u.activate(u.waitWindow(own))
 	time.Sleep(time.Second)
 	u.keys("ctrl+w")

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/files"
+	"fairlead/app/native"
 	"fairlead/app/state"
 	"fairlead/app/system"
 )
@@ -109,8 +110,14 @@ func (p *Picker) openOwn(q system.Question, answer func([]string)) {
 	if p.own != nil {
 		p.own.Close()
 	}
-	w := p.app.NewWindow(q.Title + " – Fairlead")
 	ctx, cancel := context.WithCancel(p.ctx)
+	var w fyne.Window
+	w = native.NewWindow(p.app, q.Title+" – Fairlead", func() {
+		cancel()
+		if p.own == w {
+			p.own = nil
+		}
+	})
 	c := files.NewChooser(ctx, q, files.ChooserHandlers{
 		Done:   func(paths []string) { w.Close(); answer(paths) },
 		Recent: p.memory.Recent(), ShowHidden: p.memory.Hidden(), HiddenShown: p.memory.HiddenShow,
@@ -118,12 +125,6 @@ func (p *Picker) openOwn(q system.Question, answer func([]string)) {
 	w.SetPadded(false)
 	w.SetContent(c.Box)
 	w.Resize(fyne.NewSize(780, 540))
-	w.SetOnClosed(func() {
-		cancel()
-		if p.own == w {
-			p.own = nil
-		}
-	})
 	for key, do := range map[fyne.KeyName]func(){fyne.KeyW: w.Close, fyne.KeyL: c.EditPath, fyne.KeyH: c.ToggleHidden} {
 		w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { do() })
 	}

@@ -1,4 +1,4 @@
-package renderers
+package native
 
 import (
 	"testing"
@@ -32,15 +32,15 @@ func TestOldRenderersAreFreedWithoutAWindow(t *testing.T) {
 		p := &page{}
 		p.ExtendBaseWidget(p)
 		p.MinSize() // creates the renderer
-		time.Sleep(Age / 2)
-		Free()
+		time.Sleep(RendererAge / 2)
+		FreeRenderers()
 		if p.freed != 0 {
 			t.Error("a renderer is freed soon after its use")
 		}
-		time.Sleep(Age/2 + time.Second)
-		Free()
+		time.Sleep(RendererAge/2 + time.Second)
+		FreeRenderers()
 		if p.freed != 1 {
-			t.Errorf("after %v, %d renderers are freed, want 1", Age, p.freed)
+			t.Errorf("after %v, %d renderers are freed, want 1", RendererAge, p.freed)
 		}
 	})
 }

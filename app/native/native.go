@@ -1,0 +1,41 @@
+// Package native does with windows what Fyne has no functions for: it reaches the system's windows,
+// and frees what Fyne remembers of closed and hidden ones.
+package native
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver"
+	"github.com/go-gl/glfw/v3.4/glfw"
+)
+
+// With calls f with the system's window, if it exists. f runs on the GUI thread, before
+// With returns.
+func With(w fyne.Window, f func(*glfw.Window)) {
+	native, ok := w.(interface {
+		driver.NativeWindow
+		RunWithContext(f func())
+	})
+	if !ok || !exists(native) {
+		return
+	}
+	native.RunWithContext(func() {
+		if window := glfw.GetCurrentContext(); window != nil {
+			f(window)
+		}
+	})
+}
+
+// exists reports whether the system's window exists.
+func exists(w driver.NativeWindow) (ok bool) {
+	w.RunNative(func(context any) {
+		switch c := context.(type) {
+		case driver.X11WindowContext:
+			ok = c.WindowHandle != 0
+		case driver.WindowsWindowContext:
+			ok = c.HWND != 0
+		case driver.WaylandWindowContext:
+			ok = c.WaylandSurface != 0
+		}
+	})
+	return ok
+}
