@@ -69,6 +69,9 @@ func (w *window) fill() {
 		w.window.CenterOnScreen()
 	}
 	w.window.SetCloseIntercept(w.close)
+	if !w.closesHidden {
+		w.window.SetMaster() // gets the focus when a dialog closes; the program ends with it
+	}
 	w.addShortcuts()
 }
 

@@ -4,13 +4,9 @@ package desktoptest
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -21,26 +17,14 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p := start(newDesktop(t))
 	p.clickText(mainWindow, "Start now")
 
-	home, fairlead := t.TempDir(), filepath.Join(filepath.Dir(binary(t)), "fairlead")
-	addr := porttest.Free(t)
-	other := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(fairlead, args...)
-		cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+home, "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+addr+"/ws")
-		return cmd
-	}
-	gateway := other("gateway", "--listen", addr)
-	if err := gateway.Start(); err != nil {
-		t.Fatal(err)
-	}
-	end := func() { gateway.Process.Kill(); gateway.Wait() }
-	t.Cleanup(end)
+	remote := startRemote(t)
 	var token string
 	p.until("the second gateway", func() bool {
-		out, err := other("token").Output()
+		out, err := remote.command("token").Output()
 		token = strings.TrimSpace(string(out))
-		return err == nil && other("status").Run() == nil
+		return err == nil && remote.command("status").Run() == nil
 	})
-	c := dial(p.desktop, addr, token)
+	c := dial(p.desktop, remote.addr, token)
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
 		if err := setConfig(c, path, value); err != nil {
 			t.Fatal(err)
@@ -82,7 +66,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.waitTray("Gateways")
 	p.shot("two-windows")
 
-	end()
+	remote.end()
 	p.waitText("^[^S].*"+far, "Not connected")
 	p.shot("offline")
 	p.activate(p.waitWindow(mainWindow))

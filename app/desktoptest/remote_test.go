@@ -103,16 +103,18 @@ func visit(t *testing.T, b *http.Client, address string) (page, at string) {
 type remoteGateway struct {
 	t          *testing.T
 	addr, home string
+	end        func() // kills it and waits
 }
 
 func startRemote(t *testing.T) *remoteGateway {
 	t.Helper()
-	g := &remoteGateway{t, porttest.Free(t), t.TempDir()}
+	g := &remoteGateway{t: t, addr: porttest.Free(t), home: t.TempDir()}
 	cmd := g.command("gateway", "--listen", g.addr)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	g.end = func() { cmd.Process.Kill(); cmd.Wait() }
+	t.Cleanup(g.end)
 	return g
 }
 

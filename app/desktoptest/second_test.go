@@ -156,6 +156,8 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.waitWindow(mainWindow)
 	d.waitTextIn(mainWindow, "What would", right) // the new chat has the keyboard now, and not the one before
 	d.main()
+	d.keys("ctrl+n") // the unused chat is opened again, as the count of chats below shows
+	d.waitTextIn(mainWindow, "What would", right)
 	d.typeText("read README.md")
 	d.keys("Return")
 	var fresh protocol.SessionEntry

@@ -193,13 +193,13 @@ func TestSearchListsEachChatOnceWithItsNewestMessage(t *testing.T) {
 func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
 	for name, e := range map[string]protocol.SessionEntry{
 		"with messages": {MessageCount: 1}, "main": {Main: true}, "named": {Title: "x"}, "pinned": {Pinned: true}, "archived": {Archived: true},
-		"tagged": {Tags: []string{"x"}}, "configured": {Settings: &protocol.SessionPrefs{}},
+		"tagged": {Tags: []string{"x"}}, "configured": {Settings: &protocol.SessionPrefs{ThinkingLevel: "high"}},
 	} {
 		e.SessionKey = "touched"
 		if got := (View{Sessions: []protocol.SessionEntry{e}}).UnusedChat(); got != "" {
 			t.Errorf("a chat that is %s counts as unused", name)
 		}
-		if got := (View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a"}, {SessionKey: "b"}}}).UnusedChat(); got != "a" {
+		if got := (View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}).UnusedChat(); got != "a" {
 			t.Errorf("beside a chat that is %s: got %q, want a", name, got)
 		}
 	}

@@ -127,11 +127,12 @@ const (
 	maxClosed   = 32
 )
 
-// UnusedChat returns the newest chat without messages that the person has not named, organized or
-// configured, or "" if there is none. The main chat does not count.
+// UnusedChat returns the newest chat that has no messages and that the person has not named,
+// organized or configured. It ignores the main chat, and returns "" if there is no such chat.
 func (v View) UnusedChat() protocol.SessionKey {
 	for _, e := range v.Sessions {
-		isTouched := e.Title != "" || e.Settings != nil || e.Pinned || e.Archived || len(e.Tags) > 0
+		isConfigured := e.Settings != nil && *e.Settings != (protocol.SessionPrefs{})
+		isTouched := e.Title != "" || isConfigured || e.Pinned || e.Archived || len(e.Tags) > 0
 		if e.MessageCount == 0 && !e.Main && !isTouched {
 			return e.SessionKey
 		}
