@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -380,6 +381,28 @@ func TestResourcesAndPrompts(t *testing.T) {
 		}
 		if got := complete("path", "/home/no", ""); len(got) != 0 {
 			t.Errorf("paths without a machine %v", got)
+		}
+	})
+}
+
+func TestPromptsNeedTheScopeToReadFilesOfAllMachines(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		noFiles := maps.Clone(scopes)
+		noFiles["reader"] = []protocol.Scope{protocol.ScopeNetworkRead}
+		for _, c := range []struct {
+			token  string
+			scopes map[string][]protocol.Scope
+			want   int
+		}{{"all", scopes, 1}, {"reader", scopes, 1}, {"limited", scopes, 0}, {"reader", noFiles, 0}} {
+			b.scopes.Store(&c.scopes)
+			s := b.connect(t, c.token, nil, legacy)
+			list, err := s.ListPrompts(t.Context(), nil)
+			if err != nil || len(list.Prompts) != c.want {
+				t.Errorf("%s with %v: got %+v, %v, want %d prompts", c.token, c.scopes[c.token], list, err, c.want)
+			}
+			if _, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"}); (err == nil) != (c.want > 0) {
+				t.Errorf("%s with %v: get: %v", c.token, c.scopes[c.token], err)
+			}
 		}
 	})
 }

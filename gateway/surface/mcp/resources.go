@@ -26,11 +26,18 @@ type Document struct {
 	Read                   func(ctx context.Context) (any, error)
 }
 
-// isFor reports whether p may read the document. It is about all machines, so that a token that is
-// limited to some of them may not.
-func (d Document) isFor(p auth.Principal) bool {
-	return p.Kind == auth.KindOwner || p.Has(d.Scope) && p.MayUse(protocol.NativePrefix)
+// mayReadGateway reports whether p may read what concerns the gateway and all machines: a token that
+// is limited to some machines may not.
+func mayReadGateway(p auth.Principal, scope protocol.Scope) bool {
+	return p.Kind == auth.KindOwner || p.Has(scope) && p.MayUse(protocol.NativePrefix)
 }
+
+func missingScope(s protocol.Scope) error {
+	return protocol.NewFault(protocol.FaultForbidden, "the token needs the scope "+string(s)+" for all machines")
+}
+
+// promptScope is the scope that prompts need: skills are files of the agent.
+const promptScope = protocol.ScopeFilesRead
 
 // Addresses of resources.
 const (
@@ -63,7 +70,7 @@ func (c *client) updateResources() {
 		}
 	}
 	for _, d := range c.o.Documents {
-		if d.isFor(c.principal) {
+		if mayReadGateway(c.principal, d.Scope) {
 			add(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				return readDocument(ctx, who(r.Extra), d)
 			})
@@ -81,8 +88,8 @@ func (c *client) readMachines(ctx context.Context, r *mcp.ReadResourceRequest) (
 }
 
 func readDocument(ctx context.Context, p auth.Principal, d Document) (*mcp.ReadResourceResult, error) {
-	if !d.isFor(p) {
-		return nil, protocol.NewFault(protocol.FaultForbidden, "the token needs the scope "+string(d.Scope))
+	if !mayReadGateway(p, d.Scope) {
+		return nil, missingScope(d.Scope)
 	}
 	v, err := d.Read(ctx)
 	if err != nil {
@@ -238,14 +245,18 @@ func (c *client) readMachine(ctx context.Context, r *mcp.ReadResourceRequest) (*
 	return nil, mcp.ResourceNotFoundError(r.Params.URI)
 }
 
-// updatePrompts makes the prompts the skills that exist now. The caller holds c.mu.
+// updatePrompts makes the prompts the skills that exist now, if the token may read them. The caller
+// holds c.mu.
 func (c *client) updatePrompts() {
 	if c.o.Prompts == nil {
 		return
 	}
-	list, err := c.o.Prompts.List(context.Background())
-	if err != nil {
-		return // the prompts stay as they are
+	var list []Prompt
+	if mayReadGateway(c.principal, promptScope) {
+		var err error
+		if list, err = c.o.Prompts.List(context.Background()); err != nil {
+			return // the prompts stay as they are
+		}
 	}
 	current := make(map[string]bool)
 	for _, p := range list {
@@ -253,7 +264,10 @@ func (c *client) updatePrompts() {
 		if !c.prompts.changed(p.Name, p) {
 			continue
 		}
-		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			if !mayReadGateway(who(r.Extra), promptScope) {
+				return nil, missingScope(promptScope)
+			}
 			content, err := c.o.Prompts.Text(ctx, p.Name)
 			if err != nil {
 				return nil, catalog.FaultOf(err)
