@@ -172,7 +172,7 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 			if cw.ui.main.key == key {
 				shown = key
 			}
-			cw.ui.drafts.saveText(key, "")
+			cw.ui.drafts.forget(key)
 		}
 		cw.ui.messages.offerUndo(deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
 		if shown != "" {

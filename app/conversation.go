@@ -26,7 +26,7 @@ type conversation struct {
 	chat      *state.Chat
 	chatView  state.ChatView
 	stop      context.CancelFunc // stops watching the chat
-	lastText  string             // content of the field at the last tick
+	lastDraft draft              // content of the field at the last tick
 	changedAt time.Time          // time of the last change; zero once it is saved
 }
 
@@ -60,7 +60,7 @@ func (c *conversation) load(key protocol.SessionKey) {
 	if own := c.ui.chats.windows[key]; own == nil || own == c {
 		c.setDraft(c.ui.drafts.byChat[key])
 	}
-	c.lastText = c.pane.Draft()
+	c.lastDraft = c.draft()
 }
 
 // watch follows the chat that is shown until another one is.

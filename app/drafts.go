@@ -1,7 +1,10 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +18,7 @@ type draft struct {
 	pictures []protocol.Attachment
 }
 
-// drafts holds the drafts of all chats. It belongs to the GUI thread. Texts survive a restart.
+// drafts holds the drafts of all chats. It belongs to the GUI thread. They survive a restart.
 type drafts struct {
 	prefs  *prefs
 	byChat map[protocol.SessionKey]draft
@@ -24,19 +27,30 @@ type drafts struct {
 // maxDraft is the largest text that is saved, in bytes: each change rewrites the whole file.
 const maxDraft = 256 << 10
 
-// draftPause is the pause in typing after which the text is saved.
+// draftPause is the pause after a change after which the draft is saved.
 const draftPause = time.Second
+
+// draftPictures is the content of the file with a draft's pictures, which are too large for the
+// preferences.
+type draftPictures struct {
+	Chat     protocol.SessionKey   `json:"chat"`
+	Pictures []protocol.Attachment `json:"pictures"`
+}
 
 func newDrafts(p *prefs) drafts {
 	d := drafts{prefs: p, byChat: make(map[protocol.SessionKey]draft)}
 	for key, text := range p.get().Drafts {
 		d.byChat[key] = draft{text: text}
 	}
+	for saved := range readFiles[draftPictures](p, draftDir) {
+		d.byChat[saved.Chat] = draft{d.byChat[saved.Chat].text, saved.Pictures}
+	}
 	return d
 }
 
 // save stores the content of a chat's field.
 func (d drafts) save(key protocol.SessionKey, now draft) {
+	before := d.byChat[key]
 	d.byChat[key] = now
 	if now.text == "" && len(now.pictures) == 0 {
 		delete(d.byChat, key)
@@ -45,11 +59,23 @@ func (d drafts) save(key protocol.SessionKey, now draft) {
 		now.text = ""
 	}
 	d.saveText(key, now.text)
+	if !slices.Equal(now.pictures, before.pictures) {
+		d.savePictures(key, now.pictures)
+	}
 }
 
 func (d drafts) has(key protocol.SessionKey) bool {
 	_, ok := d.byChat[key]
 	return ok
+}
+
+// forget deletes what would be restored after a restart. Until then the draft stays, in case that
+// the deletion of the chat is undone.
+func (d drafts) forget(key protocol.SessionKey) {
+	d.saveText(key, "")
+	if len(d.byChat[key].pictures) > 0 {
+		d.savePictures(key, nil)
+	}
 }
 
 // saveText saves the text that is restored after a restart; an empty one deletes it.
@@ -68,6 +94,24 @@ func (d drafts) saveText(key protocol.SessionKey, text string) {
 	})
 }
 
+// draftDir is the folder of the files with pictures, in the folder of the preferences.
+const draftDir = "drafts"
+
+// savePictures saves the pictures that are restored after a restart.
+func (d drafts) savePictures(key protocol.SessionKey, pictures []protocol.Attachment) {
+	sum := sha256.Sum256([]byte(key)) // a key has characters that file names cannot have
+	name := filepath.Join(draftDir, hex.EncodeToString(sum[:8])+".json")
+	if len(pictures) == 0 {
+		d.prefs.saveFile(name, nil)
+		return
+	}
+	d.prefs.saveFile(name, draftPictures{key, pictures})
+}
+
+func (d draft) equal(other draft) bool {
+	return d.text == other.text && slices.Equal(d.pictures, other.pictures)
+}
+
 func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
 	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
 }
@@ -82,7 +126,7 @@ func (c *conversation) setDraft(d draft) {
 // saveDraft saves the content of the field, unless the chat has a window of its own.
 func (c *conversation) saveDraft() {
 	d := c.draft()
-	c.lastText, c.changedAt = d.text, time.Time{}
+	c.lastDraft, c.changedAt = d, time.Time{}
 	if own := c.ui.chats.windows[c.key]; c.key != "" && (own == nil || own == c || d.text != "") {
 		c.ui.drafts.save(c.key, d)
 	}
@@ -90,9 +134,9 @@ func (c *conversation) saveDraft() {
 
 // tickDraft saves the draft once the person pauses typing.
 func (c *conversation) tickDraft(now time.Time) {
-	switch text := c.pane.Draft(); {
-	case text != c.lastText:
-		c.lastText, c.changedAt = text, now
+	switch d := c.draft(); {
+	case !d.equal(c.lastDraft):
+		c.lastDraft, c.changedAt = d, now
 	case !c.changedAt.IsZero() && now.Sub(c.changedAt) >= draftPause:
 		c.saveDraft()
 	}

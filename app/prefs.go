@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -66,7 +67,8 @@ func windowDir(home, join string) string {
 	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
 }
 
-// prefs writes the preferences to a file in the background. It is safe for concurrent use.
+// prefs writes the preferences, and files beside them, in the background. It is safe for concurrent
+// use.
 type prefs struct {
 	path string
 	log  *slog.Logger
@@ -75,6 +77,7 @@ type prefs struct {
 
 	mu     sync.Mutex // guards the fields below
 	value  preferences
+	files  map[string]any // unsaved files by path; nil for one to delete
 	closed bool
 }
 
@@ -105,7 +108,46 @@ func (p *prefs) update(f func(*preferences)) {
 	defer p.mu.Unlock()
 	before := p.value
 	f(&p.value)
-	if p.closed || reflect.DeepEqual(p.value, before) {
+	if !reflect.DeepEqual(p.value, before) {
+		p.notify()
+	}
+}
+
+// saveFile writes a value as JSON to a file in the folder of the preferences; nil deletes the file.
+// It does not wait for the disk. The value must not be changed later.
+func (p *prefs) saveFile(name string, v any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.files == nil {
+		p.files = make(map[string]any)
+	}
+	p.files[filepath.Join(filepath.Dir(p.path), name)] = v
+	p.notify()
+}
+
+// readFiles returns the values of the files of a folder that saveFile has written. It waits for the
+// disk.
+func readFiles[T any](p *prefs, folder string) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		names, _ := filepath.Glob(filepath.Join(filepath.Dir(p.path), folder, "*.json")) // the pattern is valid
+		for _, name := range names {
+			var v T
+			data, err := os.ReadFile(name)
+			if err == nil {
+				err = json.Unmarshal(data, &v)
+			}
+			if err != nil {
+				p.log.Warn("Reading a file of the windows failed", "file", name, "err", err)
+			} else if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// notify wakes the goroutine that writes. The caller holds p.mu.
+func (p *prefs) notify() {
+	if p.closed {
 		return
 	}
 	select {
@@ -128,22 +170,44 @@ func (p *prefs) close() {
 func (p *prefs) run() {
 	defer close(p.done)
 	for range p.wake {
-		if err := p.write(p.get()); err != nil {
+		p.mu.Lock()
+		files := p.files
+		p.files = nil
+		p.mu.Unlock()
+		for path, v := range files {
+			if err := writeOrRemove(path, v); err != nil {
+				p.log.Warn("Writing a file of the windows failed", "file", path, "err", err)
+			}
+		}
+		if err := writeJSON(p.path, p.get()); err != nil {
 			p.log.Warn("Writing the window settings failed", "err", err)
 		}
 	}
 }
 
-func (p *prefs) write(v preferences) error {
+func writeOrRemove(path string, v any) error {
+	if v == nil {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return writeJSON(path, v)
+}
+
+func writeJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(p.path+".new", append(data, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(p.path+".new", p.path); err != nil {
-		return fmt.Errorf("replacing %s: %w", p.path, err)
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("replacing %s: %w", path, err)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (p *Page) fill() {
 		case !v.Servers.Loaded:
 			return widgets.NewLoading()
 		case none:
-			return widgets.NewEmptyPage("settings", "No MCP servers yet",
+			return widgets.NewEmptyPage("plug", "No MCP servers yet",
 				"MCP servers are programs that give the agent more tools, such as for a calendar, a database or a code host. "+
 					"Fairlead asks you before it uses one, unless a rule allows it.", p.addButton(), p.importButton())
 		}
