@@ -39,6 +39,17 @@ func (b *sidebar) affected(i int) (list []protocol.SessionEntry) {
 	return list
 }
 
+// chatListKeys are those of [sidebar.typedKey] and [sidebar.typedShortcut].
+var chatListKeys = []widgets.KeyText{
+	{"Space", "Select or deselect"},
+	{widgets.ShortcutName("A", false), "Select all"},
+	{"F2", "Rename"},
+	{"Del", "Delete"},
+	{widgets.ShortcutName("P", false), "Pin or unpin"},
+	{widgets.ShortcutName("U", false), "Mark as read or unread"},
+	{widgets.ShortcutName("E", false), "Archive or restore"},
+}
+
 // typedKey handles a key in the list, with the cursor on a row.
 func (b *sidebar) typedKey(i int, e *fyne.KeyEvent) {
 	chats, list := b.ui.chats, b.affected(i)

@@ -7,7 +7,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/approve"
 	"fairlead/app/chat"
+	"fairlead/app/files"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -64,9 +66,22 @@ const (
 	groupChats    = "Chats"
 	groupFiles    = "Files"
 	groupSettings = "Settings"
-	// the keys of the approval dialog, which handles them itself
-	groupApprovals = "Approvals"
+	// groups of keys that views handle themselves
+	groupChatList  = "List of chats"
+	groupInbox     = "Needs you"
+	groupApprovals = "Approval dialog"
+	groupOutput    = "Output in its own window"
 )
+
+// keysOfViews are the keys that views handle themselves, by group.
+var keysOfViews = map[string][]widgets.KeyText{
+	groupChatList:  chatListKeys,
+	chat.KeysGroup: chat.Keys,
+	groupInbox:     approve.InboxKeys,
+	groupApprovals: {{widgets.ShortcutName("Enter", true), "Allow"}, {"Esc", "Deny"}},
+	groupFiles:     files.Keys,
+	groupOutput:    {{widgets.ShortcutName("F", false), "Find"}},
+}
 
 // bindings are the keys of the main window.
 func (w *window) bindings() []binding {
@@ -158,7 +173,7 @@ func (n *navigator) openShortcuts() {
 // shortcutLines lists the shortcuts that contain a text, by group.
 func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
 	all := append(n.ui.main.bindings(), n.ui.settings.bindings(nil, nil)...)
-	groups := []string{groupChats, chat.KeysGroup, groupApprovals, groupProgram, groupFiles, groupSettings}
+	groups := []string{groupChats, groupChatList, chat.KeysGroup, groupInbox, groupApprovals, groupProgram, groupFiles, groupOutput, groupSettings}
 	rows := map[string][]widgets.ListItem{}
 	seen := map[string]bool{}
 	add := func(group, text, keys string) {
@@ -171,12 +186,11 @@ func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
 	for _, b := range all {
 		add(b.group, b.text, b.name())
 	}
-	for _, k := range chat.Keys {
-		add(chat.KeysGroup, k.Text, k.Keys)
+	for group, keys := range keysOfViews {
+		for _, k := range keys {
+			add(group, k.Text, k.Keys)
+		}
 	}
-	add(groupFiles, "Two panes", "F3")
-	add(groupApprovals, "Allow", widgets.ShortcutName("Enter", true))
-	add(groupApprovals, "Deny", "Esc")
 	for _, g := range groups {
 		if len(rows[g]) > 0 {
 			lines = append(append(lines, widgets.ListItem{Title: g, Heading: true}), rows[g]...)

@@ -1,10 +1,14 @@
 package app
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 func TestEveryShortcutIsOnTheSheet(t *testing.T) {
@@ -37,10 +41,26 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 			t.Errorf("the sheet does not have %s", b.name())
 		}
 	}
-	if found := u.nav.shortcutLines("find"); len(found) != 2 || found[1].Title != "Find in this chat" {
-		t.Errorf("a search for find has %+v", found)
+	for group, keys := range keysOfViews {
+		if len(keys) == 0 || !strings.Contains(sheet, group+"\t\n") {
+			t.Errorf("the sheet has no group %q", group)
+		}
+		for _, k := range keys {
+			if !strings.Contains(sheet, k.Text+"\t"+k.Keys+"\n") {
+				t.Errorf("the sheet does not have %q (%s)", k.Text, k.Keys)
+			}
+		}
+	}
+	for _, a := range u.chats.listActions([]protocol.SessionEntry{{}}) {
+		name := widgets.KeyName(a.Shortcut.(fyne.KeyboardShortcut))
+		if !slices.ContainsFunc(chatListKeys, func(k widgets.KeyText) bool { return k.Keys == name }) {
+			t.Errorf("the keys of the list of chats do not have %s (%s)", name, a.Label)
+		}
+	}
+	if found := u.nav.shortcutLines("find in"); len(found) != 2 || found[1].Title != "Find in this chat" {
+		t.Errorf("a search for “find in”: got %+v, want one shortcut", found)
 	}
 	if found := u.nav.shortcutLines("nothing like it"); len(found) != 0 {
-		t.Errorf("a search without a result has %+v", found)
+		t.Errorf("a search without a result: got %+v, want nothing", found)
 	}
 }

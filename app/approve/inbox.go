@@ -36,6 +36,9 @@ type InboxHandlers struct {
 	OpenURL func(string)
 }
 
+// InboxKeys are those of a row of the inbox.
+var InboxKeys = []widgets.KeyText{{"Enter", "Review"}, {"Del", "Deny"}, {"L", "Not now"}}
+
 // Inbox is the page of all pending approvals, of all chats and machines. It has no Allow button:
 // allowing requires the whole question in view, in the dialog. It belongs to the GUI thread.
 type Inbox struct {

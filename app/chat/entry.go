@@ -138,14 +138,11 @@ func (e *entry) FocusLost() {
 	e.onFocus(false)
 }
 
-// Key describes a key that a field of the pane handles itself.
-type Key struct{ Keys, Text string }
-
 // KeysGroup is the heading of Keys.
 const KeysGroup = "Writing a message"
 
 // Keys are those of [entry.TypedKey].
-var Keys = []Key{
+var Keys = []widgets.KeyText{
 	{"Enter", "Send"},
 	{"Shift Enter", "New line"},
 	{"Up in an empty field", "Edit your last message"},

@@ -110,6 +110,19 @@ func (p *Page) showSelection() {
 	}
 }
 
+// Keys are those of [Page.handleKey], of the list of files and of the editor.
+var Keys = []widgets.KeyText{
+	{"Enter", "Open"},
+	{"Space", "Select or deselect"},
+	{widgets.ShortcutName("A", false), "Select all"},
+	{"Backspace", "Parent folder"},
+	{"F2", "Rename"},
+	{"Del", "Delete"},
+	{"F3", "Two panes"},
+	{"F5", "Reload"},
+	{widgets.ShortcutName("S", false), "Save in the editor"},
+}
+
 func (p *Page) handleKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyBackspace:

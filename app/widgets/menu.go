@@ -105,6 +105,9 @@ func ShortcutName(key string, shift bool) string {
 	return "Ctrl " + key
 }
 
+// KeyText describes a key that a view handles itself, for the sheet of shortcuts.
+type KeyText struct{ Keys, Text string }
+
 // PassShortcut passes an unused shortcut to the window: Fyne calls only the focused field.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 	if _, ok := s.(*desktop.CustomShortcut); !ok {
