@@ -41,13 +41,13 @@ func (b *sidebar) affected(i int) (list []protocol.SessionEntry) {
 
 // chatListKeys are those of [sidebar.typedKey] and [sidebar.typedShortcut].
 var chatListKeys = []widgets.KeyText{
-	{"Space", "Select or deselect"},
-	{widgets.ShortcutName("A", false), "Select all"},
-	{"F2", "Rename"},
-	{"Del", "Delete"},
-	{widgets.ShortcutName("P", false), "Pin or unpin"},
-	{widgets.ShortcutName("U", false), "Mark as read or unread"},
-	{widgets.ShortcutName("E", false), "Archive or restore"},
+	{Keys: "Space", Text: "Select or deselect"},
+	{Keys: widgets.ShortcutName("A", false), Text: "Select all"},
+	{Keys: "F2", Text: "Rename"},
+	{Keys: "Del", Text: "Delete"},
+	{Keys: widgets.ShortcutName("P", false), Text: "Pin or unpin"},
+	{Keys: widgets.ShortcutName("U", false), Text: "Mark as read or unread"},
+	{Keys: widgets.ShortcutName("E", false), Text: "Archive or restore"},
 }
 
 // typedKey handles a key in the list, with the cursor on a row.

@@ -78,9 +78,9 @@ var keysOfViews = map[string][]widgets.KeyText{
 	groupChatList:  chatListKeys,
 	chat.KeysGroup: chat.Keys,
 	groupInbox:     approve.InboxKeys,
-	groupApprovals: {{widgets.ShortcutName("Enter", true), "Allow"}, {"Esc", "Deny"}},
+	groupApprovals: {{Keys: widgets.ShortcutName("Enter", true), Text: "Allow"}, {Keys: "Esc", Text: "Deny"}},
 	groupFiles:     files.Keys,
-	groupOutput:    {{widgets.ShortcutName("F", false), "Find"}},
+	groupOutput:    {{Keys: widgets.ShortcutName("F", false), Text: "Find"}},
 }
 
 // bindings are the keys of the main window.

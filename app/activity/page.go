@@ -79,6 +79,7 @@ func (p *Page) draw() {
 
 func item(l state.ActivityLine) widgets.ListItem {
 	it := widgets.ListItem{Heading: l.Heading, Icon: l.Icon, Title: l.Title, Text: l.Text, Detail: l.Detail, Warn: l.NeedsYou}
+	it.Full = l.FullTime
 	switch {
 	case l.NeedsYou:
 		it.Color = style.ColorNeedsYou

@@ -37,7 +37,7 @@ type InboxHandlers struct {
 }
 
 // InboxKeys are those of a row of the inbox.
-var InboxKeys = []widgets.KeyText{{"Enter", "Review"}, {"Del", "Deny"}, {"L", "Not now"}}
+var InboxKeys = []widgets.KeyText{{Keys: "Enter", Text: "Review"}, {Keys: "Del", Text: "Deny"}, {Keys: "L", Text: "Not now"}}
 
 // Inbox is the page of all pending approvals, of all chats and machines. It has no Allow button:
 // allowing requires the whole question in view, in the dialog. It belongs to the GUI thread.

@@ -28,6 +28,7 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 			it.Icon, it.Color = "question", style.ColorNeedsYou
 		}
 	}
+	it.Full = state.FullTime(e.At, now)
 	return it
 }
 

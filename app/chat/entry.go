@@ -143,13 +143,13 @@ const KeysGroup = "Writing a message"
 
 // Keys are those of [entry.TypedKey].
 var Keys = []widgets.KeyText{
-	{"Enter", "Send"},
-	{"Shift Enter", "New line"},
-	{"Up in an empty field", "Edit your last message"},
-	{"/ at the beginning", "Commands and skills"},
-	{"@", "Mention a machine, file, skill or chat"},
-	{"! at the beginning", "Run a command yourself"},
-	{"Esc", "Close the list, leave the edit or stop the run"},
+	{Keys: "Enter", Text: "Send"},
+	{Keys: "Shift Enter", Text: "New line"},
+	{Keys: "Up in an empty field", Text: "Edit your last message"},
+	{Keys: "/ at the beginning", Text: "Commands and skills"},
+	{Keys: "@", Text: "Mention a machine, file, skill or chat"},
+	{Keys: "! at the beginning", Text: "Run a command yourself"},
+	{Keys: "Esc", Text: "Close the list, leave the edit or stop the run"},
 }
 
 // TypedKey implements fyne.Focusable.

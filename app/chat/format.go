@@ -13,11 +13,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func formatTime(at int64, now time.Time, layout string) string {
+func formatTime(at int64, now time.Time) string {
 	if at == 0 {
 		return ""
 	}
-	return time.UnixMilli(at).In(now.Location()).Format(layout)
+	return time.UnixMilli(at).In(now.Location()).Format("15:04")
 }
 
 // formatSeconds formats a duration of at least a second in whole seconds.

@@ -191,7 +191,7 @@ func (p *pass) startSpeech(run protocol.RunID) bool {
 }
 
 func (p *pass) sentBy(sender string, m protocol.Message) sentBy {
-	return sentBy{sender, formatTime(m.Timestamp, p.now, "15:04"), formatTime(m.Timestamp, p.now, "Monday, 2 January 2006, 15:04:05")}
+	return sentBy{sender, formatTime(m.Timestamp, p.now), state.FullTime(m.Timestamp, p.now)}
 }
 
 // answer adds the agent's text, with its name above the first text of a run.

@@ -69,6 +69,7 @@ func (l changes) list(chat protocol.SessionKey) {
 			continue
 		}
 		item := widgets.ListItem{Icon: "edit", Title: state.VisibleName(l.relativePath(c.Path)), Text: chatName(c.SessionKey), Detail: state.When(c.At, p.list.now())}
+		item.Full = state.FullTime(c.At, p.list.now())
 		if c.New {
 			item.Icon = "plus"
 		}

@@ -112,15 +112,15 @@ func (p *Page) showSelection() {
 
 // Keys are those of [Page.handleKey], of the list of files and of the editor.
 var Keys = []widgets.KeyText{
-	{"Enter", "Open"},
-	{"Space", "Select or deselect"},
-	{widgets.ShortcutName("A", false), "Select all"},
-	{"Backspace", "Parent folder"},
-	{"F2", "Rename"},
-	{"Del", "Delete"},
-	{"F3", "Two panes"},
-	{"F5", "Reload"},
-	{widgets.ShortcutName("S", false), "Save in the editor"},
+	{Keys: "Enter", Text: "Open"},
+	{Keys: "Space", Text: "Select or deselect"},
+	{Keys: widgets.ShortcutName("A", false), Text: "Select all"},
+	{Keys: "Backspace", Text: "Parent folder"},
+	{Keys: "F2", Text: "Rename"},
+	{Keys: "Del", Text: "Delete"},
+	{Keys: "F3", Text: "Two panes"},
+	{Keys: "F5", Text: "Reload"},
+	{Keys: widgets.ShortcutName("S", false), Text: "Save in the editor"},
 }
 
 func (p *Page) handleKey(e *fyne.KeyEvent) {

@@ -77,6 +77,7 @@ const (
 type ActivityLine struct {
 	Heading, NeedsYou, Failed bool
 	Icon, Title, Text, Detail string
+	FullTime                  string // of Detail, if that is a time
 	Opens                     ActivityTarget
 	Chat                      protocol.SessionKey
 }
@@ -136,6 +137,7 @@ func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
 		case e.State == protocol.CallUnknown:
 			line.Icon, line.NeedsYou = "question", true
 		}
+		line.FullTime = FullTime(e.At, now)
 		if e.SessionKey != "" {
 			line.Opens, line.Chat = OpenChat, e.SessionKey
 		}

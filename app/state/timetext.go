@@ -29,6 +29,14 @@ func When(ms int64, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
+// FullTime formats a point in time in full, for where the mouse is over a short one. 0 is empty.
+func FullTime(ms int64, now time.Time) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).In(now.Location()).Format("Monday, 2 January 2006, 15:04:05")
+}
+
 // UntilText formats the time until then: in 5 minutes (10:41). A time in the past is "due".
 func UntilText(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)

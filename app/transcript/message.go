@@ -32,7 +32,7 @@ type MessageView struct {
 
 	msg     Message
 	from    *widgets.Text
-	time    *hoverText
+	time    *widgets.HoverText
 	actions *fyne.Container // see SetActions
 	more    *widgets.Button // opens the menu
 	head    *fyne.Container
@@ -44,7 +44,7 @@ type MessageView struct {
 
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
-	m := &MessageView{from: widgets.NewHeading("", "text"), time: newHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
+	m := &MessageView{from: widgets.NewHeading("", "text"), time: widgets.NewHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
 	m.more = widgets.NewQuietButton("", "more", func() {
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(m.more)
 		widgets.CallWith(m.OnMenu, at.AddXY(0, m.more.Size().Height+style.Gap))
@@ -105,7 +105,7 @@ func (m *MessageView) Set(msg Message) {
 
 func (m *MessageView) show() {
 	m.from.SetText(m.msg.Sender)
-	m.time.set(m.msg.Time, m.msg.FullTime)
+	m.time.Set(m.msg.Time, m.msg.FullTime, style.ColorMuted)
 	widgets.SetVisible(m.head, m.msg.Sender != "")
 	plain := m.msg.Plain || m.raw
 	if plain {
@@ -131,25 +131,3 @@ func (m *MessageView) Passages() []selection.Passage {
 func (m *MessageView) TappedSecondary(e *fyne.PointEvent) {
 	widgets.CallWith(m.OnMenu, e.AbsolutePosition)
 }
-
-// hoverText shows a short text, and the full one while the mouse is over it.
-type hoverText struct {
-	widgets.Text
-	brief, full string
-}
-
-func newHoverText() *hoverText {
-	h := &hoverText{Text: widgets.Text{Color: style.ColorMuted, SizeName: style.SizeSmall}}
-	h.ExtendBaseWidget(h)
-	return h
-}
-
-func (h *hoverText) set(brief, full string) { h.brief, h.full = brief, full; h.SetText(brief) }
-
-func (h *hoverText) MouseIn(*desktop.MouseEvent) {
-	if h.full != "" {
-		h.SetText(h.full)
-	}
-}
-func (h *hoverText) MouseMoved(*desktop.MouseEvent) {}
-func (h *hoverText) MouseOut()                      { h.SetText(h.brief) }

@@ -19,6 +19,7 @@ type ListItem struct {
 	Found  string // instead of Title: a text with parts between MarkStart and MarkEnd
 	Text   string // a second line, muted; empty for none
 	Detail string // muted, at the right
+	Full   string // shown instead of Detail while the mouse is over it; empty for none
 	Warn   bool   // shows Detail in the *needs you* colour
 	Muted  bool   // mutes the title, too
 	// Heading marks a heading. It cannot be selected, and is never the last line.
@@ -128,14 +129,14 @@ type listRow struct {
 	title     *Text
 	found     *MarkedText
 	text      *Text
-	detail    *Text
+	detail    *HoverText
 	focusRing *Rect
 }
 
 func newListRow(l *ItemList) *listRow {
 	r := &listRow{
 		list: l, icon: widget.NewIcon(nil), title: NewText("M", style.ColorText, "text"), found: NewMarkedText("", style.ColorText, "text"), text: NewText("M", style.ColorMuted, style.SizeSmall),
-		detail: NewText("", style.ColorMuted, style.SizeSmall), focusRing: NewRect("", style.ColorAccent, style.Corner),
+		detail: NewHoverText(), focusRing: NewRect("", style.ColorAccent, style.Corner),
 	}
 	r.focusRing.Hide()
 	r.found.Hide()
@@ -160,7 +161,7 @@ func (r *listRow) set(i int, item ListItem) {
 	SetVisible(r.title, item.Found == "")
 	r.text.SetText(item.Text)
 	SetVisible(r.text, item.Text != "")
-	r.detail.Set(item.Detail, Choose(item.Warn, style.ColorNeedsYou, style.ColorMuted))
+	r.detail.Set(item.Detail, item.Full, Choose(item.Warn, style.ColorNeedsYou, style.ColorMuted))
 	Relayout(r.content)
 }
 

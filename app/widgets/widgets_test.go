@@ -76,6 +76,28 @@ func TestWidgetsLookAsTheyDid(t *testing.T) {
 	}
 }
 
+func TestListShowsTheFullDetailUnderTheMouse(t *testing.T) {
+	test.NewTempApp(t)
+	l := NewItemList(nil)
+	r := newListRow(l)
+	test.NewTempWindow(t, r).Resize(fyne.NewSize(300, 60))
+	r.set(0, ListItem{Title: "Read", Detail: "10:41", Full: "Sunday, 3 May 2026, 10:41:07"})
+	for _, want := range []string{"Sunday, 3 May 2026, 10:41:07", "10:41"} {
+		if want == "10:41" {
+			r.detail.MouseOut()
+		} else {
+			r.detail.MouseIn(nil)
+		}
+		if r.detail.Text.Text != want {
+			t.Errorf("got %q, want %q", r.detail.Text.Text, want)
+		}
+	}
+	r.set(0, ListItem{Title: "Read", Detail: "today"})
+	if r.detail.MouseIn(nil); r.detail.Text.Text != "today" {
+		t.Errorf("without a full detail: got %q, want today", r.detail.Text.Text)
+	}
+}
+
 func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 	test.NewTempApp(t)
 	l := NewItemList(nil)
