@@ -71,7 +71,14 @@ func (p *program) launch() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
+	p.t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+		// the home folder is new and LANG may be C, which the toolkit complains about by itself
+		if text, err := os.ReadFile(log.Name()); err != nil || strings.Contains(string(text), "Fyne error") {
+			p.t.Errorf("the program's log has errors of the toolkit: %v\n%s", err, text)
+		}
+	})
 	p.waitWindow(mainWindow)
 	p.t.Logf("window after %s", time.Since(began).Round(10*time.Millisecond))
 }

@@ -1,8 +1,8 @@
 //go:build desktop
 
 // Command frames measures frame times: it opens a real window with a chat of 20,000 messages,
-// scrolls through it and prints how long frames took, from the scroll event through layout and
-// painting until the picture was passed to the screen. The time spent waiting for the toolkit's
+// scrolls through it, streams an answer and selects text, and prints how long frames took, from the
+// event through layout and painting until the picture was passed to the screen. The time spent waiting for the toolkit's
 // next tick is excluded. It also prints the processor time of all threads per frame, which is more
 // meaningful on a busy machine.
 package main
@@ -36,7 +36,7 @@ import (
 const limit = 33 * time.Millisecond
 
 func main() {
-	n := flag.Int("n", 600, "turns of the wheel for each way of scrolling")
+	n := flag.Int("n", 600, "turns of the wheel for each way of scrolling, and parts of the streamed answer")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor to this file")
 	flag.Parse()
 	if *profile != "" {
@@ -57,7 +57,8 @@ func main() {
 	m := newMeter(w, pane)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(880, 760))
-	pane.Update(conversation(10_000))
+	shown := conversation(10_000)
+	pane.Update(shown)
 	a.Lifecycle().SetOnStarted(func() {
 		go func() {
 			time.Sleep(time.Second) // the first frames compile shaders and draw glyphs
@@ -66,6 +67,19 @@ func main() {
 			m.run("wheel, back", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -60)}) })
 			m.run("page up", *n/4, func(int) { tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp}) })
 			m.run("to far places", *n/8, func(i int) { tr.ScrollToKey(tr.Items()[i*7919%len(tr.Items())].Key) })
+			answer := []rune(strings.Repeat(strings.Join(answers, "\n\n")+"\n\n", 8))
+			run := protocol.RunInfo{RunID: "streamed", SessionKey: "k", State: protocol.RunStreaming, StartedAt: time.Now().UnixMilli()}
+			fyne.DoAndWait(func() { tr.ScrollToEnd() })
+			m.run("streaming", *n, func(i int) {
+				run.Text = string(answer[:min(8*i+1, len(answer))])
+				shown.Runs = []protocol.RunInfo{run}
+				pane.Update(shown)
+			})
+			fyne.DoAndWait(tr.SelectAll)
+			m.run("selecting text", *n, func(i int) {
+				tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(float32(200+i%400), float32(40+i*7%600))}})
+			})
+			fyne.DoAndWait(tr.DragEnd)
 			fyne.Do(a.Quit)
 		}()
 	})
@@ -90,15 +104,15 @@ func newMeter(w fyne.Window, o fyne.CanvasObject) *meter {
 	return m
 }
 
-// run scrolls n times and prints the frame times.
-func (m *meter) run(name string, n int, scroll func(i int)) {
+// run changes the window n times and prints the frame times.
+func (m *meter) run(name string, n int, change func(i int)) {
 	var frames, layouts, work []time.Duration
 	for i := range n {
 		var layout, before time.Duration
 		fyne.DoAndWait(func() {
 			began := time.Now()
 			before = processor()
-			scroll(i)
+			change(i)
 			layout = time.Since(began)
 			m.painted = time.Time{}
 			m.first.Refresh()
@@ -162,16 +176,18 @@ func findTranscript(o fyne.CanvasObject) *transcript.View {
 	return nil
 }
 
+// answers are answers of the agent, in Markdown.
+var answers = []string{
+	strings.Repeat("Because a **semicolon** is missing in `parse.c`, and the *next* line hides it. ", 6),
+	"Two things:\n\n1. The build reads the old header.\n2. The cache was not cleared.\n\n```go\nfunc main() {\n\tfmt.Println(\"hello\")\n\tfor i := range 10 {\n\t\twork(i)\n\t}\n}\n```\n\nThat is all.",
+	"| file | lines | state |\n|---|---:|---|\n| parse.c | 812 | broken |\n| lex.c | 311 | good |\n| main.c | 90 | good |\n\nSee [the manual](https://example.org/manual).",
+	"# Plan\n\n- read the log\n- find the line\n- mend it\n\n> Nothing is changed before you allow it.",
+}
+
 // conversation returns 2n realistic messages: questions, answers with Markdown, code and tables,
 // and tool calls.
 func conversation(n int) chat.State {
 	s := chat.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Frames"}, Nodes: []protocol.NodeInfo{{ID: "server", Online: true}}}
-	answers := []string{
-		strings.Repeat("Because a **semicolon** is missing in `parse.c`, and the *next* line hides it. ", 6),
-		"Two things:\n\n1. The build reads the old header.\n2. The cache was not cleared.\n\n```go\nfunc main() {\n\tfmt.Println(\"hello\")\n\tfor i := range 10 {\n\t\twork(i)\n\t}\n}\n```\n\nThat is all.",
-		"| file | lines | state |\n|---|---:|---|\n| parse.c | 812 | broken |\n| lex.c | 311 | good |\n| main.c | 90 | good |\n\nSee [the manual](https://example.org/manual).",
-		"# Plan\n\n- read the log\n- find the line\n- mend it\n\n> Nothing is changed before you allow it.",
-	}
 	now := time.Now().Add(-time.Hour)
 	for i := range n {
 		at, id := now.Add(time.Duration(i)*time.Millisecond).UnixMilli(), fmt.Sprint(i)
