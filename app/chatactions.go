@@ -244,14 +244,18 @@ func (cw *chatWindows) openUnread(step int) {
 	cw.ui.main.sidebar.choose(order[shown])
 }
 
-// nextQuestion opens the next chat that waits for the person, at its question.
+// nextQuestion opens the next chat that waits for the person, at its question. Without one, it lists
+// what else needs the person, such as a device that wants to pair.
 func (cw *chatWindows) nextQuestion() {
 	q, ok := cw.ui.view.NextQuestion(cw.ui.main.key)
-	if !ok {
+	switch {
+	case !ok && cw.ui.view.Needs() > 0:
+		cw.ui.approvals.openInbox()
+		return
+	case !ok:
 		cw.ui.messages.show("Nothing needs you.")
 		return
-	}
-	if q.SessionKey == "" {
+	case q.SessionKey == "":
 		cw.ui.approvals.review(q.ID)
 		return
 	}

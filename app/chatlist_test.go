@@ -209,6 +209,19 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	}
 }
 
+func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
+	u, v := listed(t)
+	v.Pairing.Requests = []protocol.DeviceRequest{{ID: "d"}}
+	u.update(v)
+	if item := u.main.sidebar.listMenu()[1]; item.Label != "Next question" || item.Disabled {
+		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)
+	}
+	u.chats.nextQuestion()
+	if u.nav.title != inboxTitle {
+		t.Errorf("got the page %q, want %q", u.nav.title, inboxTitle)
+	}
+}
+
 func TestAnOpenChatIsOrganizedFromItsMenu(t *testing.T) {
 	u, v := listed(t)
 	v.Sessions[0].Pinned, v.Sessions[0].Tags = true, []string{"work"}

@@ -99,7 +99,7 @@ func (b *sidebar) openMenu(i int, at fyne.Position) {
 func (b *sidebar) listMenu() []*fyne.MenuItem {
 	u, v := b.ui, b.ui.view
 	ask := menuItem("Next question", keyNextQuestion, u.chats.nextQuestion)
-	ask.Disabled = len(v.Approvals) == 0
+	ask.Disabled = v.Needs() == 0
 	next := menuItem("Next unread chat", keyNextUnread, func() { u.chats.openUnread(1) })
 	last := menuItem("Previous unread chat", keyLastUnread, func() { u.chats.openUnread(-1) })
 	read := menuItem("Mark all as read", nil, func() { u.chats.markRead(true, u.chats.unreadChats()...) })

@@ -8,6 +8,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/notify"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
@@ -59,14 +60,6 @@ func isQuestion(id string) bool {
 		}
 	}
 	return id != summaryID && id != testID
-}
-
-// questionKind is the kind of a notification that waits for an answer.
-func questionKind(id string) state.Notification {
-	if strings.HasPrefix(id, connectPrefix) {
-		return state.NotifyPairing
-	}
-	return state.NotifyQuestions
 }
 
 // notifier shows notifications (notify.Notifier).
@@ -150,8 +143,10 @@ func (ns *notifications) update(v state.View, now time.Time) {
 		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
 	}
 	want, questions := ns.questionMessages(v)
+	devices := make(map[string]bool) // names of notifications of devices that want to pair
 	for _, r := range v.Pairing.Requests {
 		id := connectPrefix + r.ID
+		devices[id] = true
 		want[id] = notify.Message{ID: id, Title: state.RequestTitle(r), Body: state.RequestText(r, now), Sound: ns.settings.Sound}
 	}
 	for _, c := range v.Apps.Consents {
@@ -175,7 +170,7 @@ func (ns *notifications) update(v state.View, now time.Time) {
 			continue
 		}
 		ns.announced[id] = text // also when a window is in front: the dialog is visible there
-		if !ns.isInFront() && ns.settings.Allows(questionKind(id), now) {
+		if !ns.isInFront() && ns.settings.Allows(widgets.Choose(devices[id], state.NotifyPairing, state.NotifyQuestions), now) {
 			ns.notifier.Show(m)
 			ns.onScreen[id] = shown{questions[id], now}
 		}

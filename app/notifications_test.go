@@ -126,6 +126,33 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 	want() // the window is in front
 }
 
+func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
+	v := state.View{
+		Pairing:         state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{{ID: "d"}}}},
+		Apps:            state.ConnectedApps{AppsListResult: protocol.AppsListResult{Consents: []protocol.Consent{{ID: "a"}}}},
+		ServerQuestions: []protocol.ServerQuestion{{ID: "s"}},
+	}
+	for _, c := range []struct {
+		off  state.Notification
+		want []string
+	}{
+		{state.NotifyPairing, []string{"connect-a", "connect-s"}},
+		{state.NotifyQuestions, []string{"connect-d"}},
+	} {
+		f := &fakeNotifier{}
+		u := notifiedUI(f)
+		u.notes.settings.Off = map[state.Notification]bool{c.off: true}
+		u.notes.update(v, noon)
+		var got []string
+		for _, did := range f.did {
+			got = append(got, strings.Fields(did)[1])
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("without %s: got %v, want %v", c.off, got, c.want)
+		}
+	}
+}
+
 // notifiedUI returns a user interface that has nothing but notifications.
 func notifiedUI(n notifier) *ui {
 	u := &ui{approvals: &approvals{}, nav: &navigator{}}

@@ -34,7 +34,7 @@ func NewActivity(a *App) *Activity {
 	m.loader = loader[ActivityView]{
 		Value: NewValue(ActivityView{}), app: a, fetch: m.fetch, problem: func(v *ActivityView) *string { return &v.Problem }, interval: time.Minute,
 		key: func(v View) string {
-			key := fmt.Sprint(v.ConfigChanged, v.Connected, len(v.Calls), len(v.Approvals))
+			key := fmt.Sprint(v.ConfigChanged, v.Connected, len(v.Calls), v.Needs())
 			for _, r := range v.Runs {
 				key += fmt.Sprint(" ", r.RunID, r.Step, r.Over())
 			}
@@ -90,7 +90,7 @@ func (a ActivityView) Lines(v View, now time.Time) []ActivityLine {
 }
 
 func nowLines(v View) (lines []ActivityLine) {
-	if n := len(v.Approvals); n > 0 {
+	if n := v.Needs(); n > 0 {
 		lines = append(lines, ActivityLine{NeedsYou: true, Icon: "needsyou", Title: Plural(n, "question needs you", "questions need you"), Opens: OpenApprovals})
 	}
 	for _, r := range v.Runs {
