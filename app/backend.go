@@ -64,6 +64,9 @@ func newState(f flags) *state.App {
 	return state.NewApp()
 }
 
+// releaseMemory returns unused memory to the system, in the background.
+func (b *backend) releaseMemory() { b.wg.Go(releaseMemory) }
+
 // start starts everything in the background: the window does not wait for disk or network.
 func (b *backend) start() {
 	params := gateway.ClientParams("desktop-" + protocol.NewID())

@@ -19,6 +19,8 @@ import "C"
 import (
 	"runtime"
 	"runtime/debug"
+	"syscall"
+	"time"
 )
 
 // retainFrameMemory makes the C library retain up to 64 MB of free memory. Without a graphics
@@ -27,9 +29,18 @@ import (
 // before the first window is created.
 func retainFrameMemory() { C.retain() }
 
-// releaseMemory returns unused memory to the system while all windows are hidden.
+// releaseMemory returns unused memory to the system. It takes some 0.1 s of processor time.
 func releaseMemory() {
 	runtime.GC() // only the second collection frees what pools hold
 	debug.FreeOSMemory()
 	C.trim()
+}
+
+// processorTime returns the processor time that the program has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,8 +2,13 @@
 
 package app
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"time"
+)
 
 func retainFrameMemory() {}
 
 func releaseMemory() { debug.FreeOSMemory() }
+
+func processorTime() time.Duration { return 0 }

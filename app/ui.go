@@ -50,6 +50,7 @@ type ui struct {
 	focused      map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
 	minute       time.Time                      // minute of the last tick
 	wheels       wheels
+	rest         rest
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
@@ -154,6 +155,7 @@ func (u *ui) tick(now time.Time) {
 		u.approvals.inbox.Tick(now)
 	}
 	u.main.tickHidden(now)
+	u.rest.tick(now, processorTime, u.backend.releaseMemory)
 	u.connect.tick(now)
 	u.notes.tick(now)
 	u.revealFocused()

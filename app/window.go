@@ -105,11 +105,10 @@ type step struct {
 // releaseSteps release memory while the window is hidden: what the window used, and later what the
 // toolkit remembered of its pages.
 func (w *window) releaseSteps(now time.Time) []step {
-	release := func() { w.ui.backend.wg.Go(releaseMemory) }
 	return []step{
-		{now, release}, // at the next tick: the toolkit has closed the window by then
+		{now, w.ui.backend.releaseMemory}, // at the next tick: the toolkit has closed the window by then
 		{now.Add(native.RendererAge), native.FreeRenderers},
-		{now.Add(native.RendererAge + 15*time.Second), release},
+		{now.Add(native.RendererAge + 15*time.Second), w.ui.backend.releaseMemory},
 	}
 }
 

@@ -1,0 +1,35 @@
+package app
+
+import "time"
+
+// rest finds out when the program does nothing, so that it can return the memory that it has used.
+type rest struct {
+	checked  time.Time     // time of the last check
+	used     time.Duration // processor time until then
+	released bool          // since the last use
+}
+
+const (
+	restCheck = 15 * time.Second
+	// busyTime is the processor time in restCheck that means that the program is used. At rest, the
+	// toolkit uses about a quarter of it.
+	busyTime = restCheck / 10
+)
+
+// tick calls release once, when the program has rested from one check to the next. used is the
+// processor time until now.
+func (r *rest) tick(now time.Time, used func() time.Duration, release func()) {
+	if now.Sub(r.checked) < restCheck {
+		return
+	}
+	total := used()
+	busy := total-r.used >= busyTime
+	r.checked, r.used = now, total
+	switch {
+	case busy:
+		r.released = false
+	case !r.released:
+		r.released = true
+		release()
+	}
+}
