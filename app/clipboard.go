@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead/app/bind"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -77,20 +78,20 @@ func decodePicture(out []byte) ([]byte, error) {
 }
 
 // maxAttachment is the largest picture that can be attached to a message, in bytes.
-const maxAttachment = 10 << 20
+const maxAttachment = 10_000_000
 
 // readAttachment reads a picture for a message. It blocks on the disk.
 func readAttachment(path string) (protocol.Attachment, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return protocol.Attachment{}, err
+		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), fileProblem(err))
 	}
 	if info.Size() > maxAttachment {
-		return protocol.Attachment{}, fmt.Errorf("%s is %.1f MB; pictures can be up to 10 MB", filepath.Base(path), float64(info.Size())/(1<<20))
+		return protocol.Attachment{}, fmt.Errorf("%s has %s; pictures can have up to 10 MB", filepath.Base(path), display.Size(info.Size()))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return protocol.Attachment{}, err
+		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), fileProblem(err))
 	}
 	return attachment(filepath.Base(path), data)
 }

@@ -36,6 +36,30 @@ func startProblem(home string, err error) (what, todo string, known bool) {
 	return "Fairlead cannot start.", "Fix the cause below and try again.", false
 }
 
+// fileError is an error of a file in words for the person.
+type fileError struct {
+	text  string
+	cause error
+}
+
+func (e *fileError) Error() string { return e.text }
+func (e *fileError) Unwrap() error { return e.cause }
+
+// fileProblem explains to the person why a file cannot be read or written.
+func fileProblem(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &fileError{"it no longer exists", err}
+	case errors.Is(err, fs.ErrPermission):
+		return &fileError{"you have no permission for it", err}
+	case isErrno(err, syscall.EROFS, 19): // ERROR_WRITE_PROTECT
+		return &fileError{"the disk is read-only", err}
+	case isErrno(err, syscall.ENOSPC, 112), isErrno(err, syscall.EDQUOT, 39): // ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL
+		return &fileError{"the disk is full", err}
+	}
+	return err
+}
+
 // isErrno reports whether err is an error of the system: one number on Unix, another on Windows.
 func isErrno(err error, unix, windows syscall.Errno) bool {
 	if runtime.GOOS == "windows" {

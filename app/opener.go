@@ -126,10 +126,13 @@ func (o *opener) save(w fyne.Window, title, name, failed string, write func(ctx 
 		request(o.ui, w, failed, func(ctx context.Context) (string, error) {
 			f, err := os.Create(path)
 			if err != nil {
-				return "", err
+				return "", fileProblem(err)
 			}
 			text, err := write(ctx, f, path)
-			return text, errors.Join(err, f.Close())
+			if err := errors.Join(err, f.Close()); err != nil {
+				return "", fileProblem(err)
+			}
+			return text, nil
 		}, func(text string) { o.ui.messages.showIn(w, text) })
 	})
 }
@@ -149,7 +152,7 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 }
 
 // maxRulesFile is the largest file of rules that can be imported, in bytes.
-const maxRulesFile = 8 << 20
+const maxRulesFile = 8_000_000
 
 func (o *opener) openFile(done func([]byte)) {
 	o.ui.picker.OpenFile(o.ui.main.window, "Import rules", "Import", func(path string) {
@@ -157,7 +160,11 @@ func (o *opener) openFile(done func([]byte)) {
 			if info, err := os.Stat(path); err == nil && info.Size() > maxRulesFile {
 				return nil, errors.New("it is larger than 8 MB")
 			}
-			return os.ReadFile(path)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return nil, fileProblem(err)
+			}
+			return data, nil
 		}, done)
 	})
 }

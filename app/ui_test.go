@@ -438,11 +438,11 @@ func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
 	if _, err := readAttachment(write("text.png", []byte("no picture"))); err == nil {
 		t.Error("a text is a picture")
 	}
-	if _, err := readAttachment(write("big.png", make([]byte, maxAttachment+1))); err == nil {
-		t.Error("a picture of any size is taken")
+	if _, err := readAttachment(write("big.png", make([]byte, 10_600_000))); err == nil || err.Error() != "big.png has 11 MB; pictures can have up to 10 MB" {
+		t.Errorf("a large picture: got %v", err)
 	}
-	if _, err := readAttachment(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing: %v", err)
+	if _, err := readAttachment(filepath.Join(dir, "missing")); err == nil || err.Error() != "missing cannot be attached: it no longer exists" {
+		t.Errorf("a missing file: got %v", err)
 	}
 	a, err := readAttachment(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
 	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {

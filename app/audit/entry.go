@@ -24,6 +24,8 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 		switch {
 		case e.Verdict == "deny" || e.State == protocol.CallFailed:
 			it.Icon, it.Color = "denied", style.ColorBad
+		case e.State == protocol.CallCancelled:
+			it.Icon, it.Color = "stop", style.ColorMuted
 		case e.State == protocol.CallUnknown:
 			it.Icon, it.Color = "question", style.ColorNeedsYou
 		}

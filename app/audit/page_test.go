@@ -112,6 +112,17 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	}
 }
 
+func TestOnlyFinishedCallsHaveATick(t *testing.T) {
+	for s, want := range map[string]string{
+		protocol.CallDone: "check", protocol.CallFailed: "denied", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
+	} {
+		e := protocol.AuditEntry{Kind: protocol.AuditCall, Verdict: "allow", State: s}
+		if got := item(e, state.View{}, time.UnixMilli(0)).Icon; got != want {
+			t.Errorf("%s: got %s, want %s", s, got, want)
+		}
+	}
+}
+
 func TestEmptyAndBrokenLog(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.verify()

@@ -134,6 +134,8 @@ func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
 		switch {
 		case e.Verdict == "deny" || e.State == protocol.CallFailed:
 			line.Icon, line.Failed = "denied", true
+		case e.State == protocol.CallCancelled:
+			line.Icon = "stop"
 		case e.State == protocol.CallUnknown:
 			line.Icon, line.NeedsYou = "question", true
 		}

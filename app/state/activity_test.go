@@ -54,6 +54,18 @@ func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	}
 }
 
+func TestOnlyFinishedCallsHaveATick(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]string{
+		protocol.CallDone: "check", protocol.CallFailed: "denied", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
+	} {
+		a := ActivityView{Calls: []protocol.AuditEntry{{Kind: protocol.AuditCall, Verdict: "allow", State: state}}}
+		if got := a.todayLines(View{}, activityNoon)[1].Icon; got != want {
+			t.Errorf("%s: got %s, want %s", state, got, want)
+		}
+	}
+}
+
 func TestActivityOfABusyDay(t *testing.T) {
 	t.Parallel()
 	v := View{

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -144,7 +145,7 @@ func auditVerdict(e protocol.AuditEntry, by string) string {
 	}
 	text += by
 	if e.State != "" && !(e.Verdict == "deny" && e.State == protocol.CallDenied) {
-		text += ", " + e.State
+		text += ", " + cmp.Or(auditStates[e.State], e.State)
 	}
 	if e.ExitCode != nil && *e.ExitCode != 0 {
 		text += fmt.Sprintf(" with exit code %d", *e.ExitCode)
@@ -153,6 +154,12 @@ func auditVerdict(e protocol.AuditEntry, by string) string {
 		text += " · " + why
 	}
 	return text
+}
+
+// auditStates are the states of calls whose names are no words for the person.
+var auditStates = map[string]string{
+	protocol.CallCancelled: "stopped",
+	protocol.CallUnknown:   "outcome unknown",
 }
 
 var auditExtents = map[string]string{

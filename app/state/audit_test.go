@@ -75,6 +75,8 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 		"denied on this computer":                                     {By: "owner this computer", Approval: "a", Why: "the question was denied", Verdict: "deny", State: protocol.CallDenied},
 		"not run: the approval expired":                               {By: "nobody", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
 		"not run: cancelled before anyone answered":                   {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},
+		"allowed by default, stopped":                                 {By: "default", Verdict: "allow", State: protocol.CallCancelled},
+		"allowed by default, outcome unknown":                         {By: "default", Verdict: "allow", State: protocol.CallUnknown},
 		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
 	} {
 		t.Run(want, func(t *testing.T) {

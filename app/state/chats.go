@@ -179,7 +179,7 @@ func HitWord(h protocol.SearchHit) string {
 }
 
 // HitWho describes the author and time of a message, and whether its chat was reset since.
-func HitWho(h protocol.SearchHit, now time.Time) string {
+func (v View) HitWho(h protocol.SearchHit, now time.Time) string {
 	who := "Fairlead"
 	switch {
 	case h.Role == protocol.RoleUser:
@@ -187,7 +187,7 @@ func HitWho(h protocol.SearchHit, now time.Time) string {
 	case h.ToolName != "":
 		who = string(h.ToolName)
 		if node, verb, ok := h.ToolName.Split(); ok {
-			who = verb + " on " + string(node)
+			who = verb + " on " + v.MachineName(node)
 		}
 	}
 	who += " · " + When(h.Timestamp, now)

@@ -21,12 +21,13 @@ func TestHitsAreSaidInALine(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}
 	for want, h := range map[string]protocol.SearchHit{
 		"You · 11:00": {Role: protocol.RoleUser, Timestamp: now.Add(-time.Hour).UnixMilli()},
-		"Bash on nas · 11:00 · earlier conversation": {Role: protocol.RoleToolResult, ToolName: "nas__Bash", Archived: true, Timestamp: now.Add(-time.Hour).UnixMilli()},
-		"Fairlead · 11:00":                           {Role: protocol.RoleAssistant, Timestamp: now.Add(-time.Hour).UnixMilli()},
+		"Bash on Cellar · 11:00 · earlier conversation": {Role: protocol.RoleToolResult, ToolName: "nas__Bash", Archived: true, Timestamp: now.Add(-time.Hour).UnixMilli()},
+		"Fairlead · 11:00": {Role: protocol.RoleAssistant, Timestamp: now.Add(-time.Hour).UnixMilli()},
 	} {
-		if got := HitWho(h, now); got != want {
+		if got := v.HitWho(h, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
