@@ -105,11 +105,10 @@ func (p *Page) draw() {
 	off := len(p.shown) - len(working)
 	text := ""
 	if p.loaded {
-		text = state.Plural(len(p.all.Rules), "rule", "rules")
-		if len(p.shown) < len(p.all.Rules) {
-			text = fmt.Sprintf("%d of %s", len(p.shown), text)
+		text = state.DefaultText(p.all.Default, len(p.all.Rules) > 0)
+		if n := len(p.all.Rules); n > 0 {
+			text = widgets.Choose(len(p.shown) < n, fmt.Sprintf("%d of ", len(p.shown)), "") + state.Plural(n, "rule", "rules") + ". " + text
 		}
-		text += ". " + state.DefaultText(p.all.Default, len(p.all.Rules) > 0)
 		if off > 0 {
 			text += " " + state.Plural(off, "rule is", "rules are") + " turned off."
 		}
@@ -123,7 +122,7 @@ func (p *Page) draw() {
 		case searched:
 			return widgets.NewEmptyList("shield", "No rule found", "No rule contains all of these words.")
 		}
-		return widgets.NewEmptyList("shield", "No rules yet", "Create rules from an approval, with ▾ next to Allow once, or here.")
+		return widgets.NewEmptyList("shield", "No rules yet", "Create one here, or in an approval with the arrow beside “Allow once”.")
 	})
 	p.Box.Refresh()
 }
