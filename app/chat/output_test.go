@@ -10,6 +10,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
@@ -115,6 +116,35 @@ func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 		if tool, ok := it.Data.(toolData); ok && !strings.Contains(tool.card.Note, "was changed after the revert") {
 			t.Errorf("the reason is not shown: %q", tool.card.Note)
 		}
+	}
+}
+
+func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
+	for name, err := range map[string]error{"undone here": nil, "undone before": state.ErrAlreadyUndone} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, 900, 700)
+			var answer func(error)
+			d.handlers.Undo = func(_ protocol.CallInfo, _ bool, done func(error)) { answer = done }
+			d.Update(changed())
+			d.setExpanded("", "c", true)
+			rowFactory{d.Pane}.rebindCards()
+			test.Tap(d.button("Undo"))
+			d.Update(State{Session: protocol.SessionEntry{SessionKey: "other"}})
+			answer(err) // while another chat is shown
+			d.Update(changed())
+			for _, it := range d.transcript.Items() {
+				tool, ok := it.Data.(toolData)
+				if !ok {
+					continue
+				}
+				if tool.card.Undo != "Redo" || tool.card.Status != "undone" {
+					t.Errorf("got %q, %q, want Redo, undone", tool.card.Undo, tool.card.Status)
+				}
+				if said := strings.Contains(tool.card.Note, "already undone"); said != (err != nil) {
+					t.Errorf("got note %q", tool.card.Note)
+				}
+			}
+		})
 	}
 }
 

@@ -121,7 +121,9 @@ func (p *Pane) Update(s State) {
 		}
 		p.restorePosition = true
 		p.finder.close()
+		undos := p.builder.undos // they survive, by the ID of their call
 		p.builder = newBuilder(p.machines)
+		p.builder.undos = undos
 		clear(p.expanded)
 		clear(p.showSource)
 		clear(p.images)

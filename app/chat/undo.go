@@ -2,8 +2,10 @@ package chat
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
+	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
@@ -44,20 +46,23 @@ func (p rowFactory) undoCall(info *protocol.CallInfo) {
 	if was.isBusy || p.handlers.Undo == nil {
 		return
 	}
+	builder := p.builder
 	show := func(u undo) {
 		p.builder.undos[id] = u
-		p.builder.clearCache()
-		p.Pane.show()
+		if builder == p.builder { // the chat is still shown
+			p.builder.clearCache()
+			p.Pane.show()
+		}
 	}
 	show(undo{isUndone: was.isUndone, isBusy: true})
-	builder := p.builder
 	p.handlers.Undo(*info, was.isUndone, func(err error) {
-		u := undo{isUndone: !was.isUndone}
-		if err != nil {
-			u = undo{isUndone: was.isUndone, problem: sentence(err.Error())}
-		}
-		if builder.undos[id] = u; builder == p.builder { // the chat is still shown
-			show(u)
+		switch {
+		case errors.Is(err, state.ErrAlreadyUndone):
+			show(undo{isUndone: true, problem: sentence(err.Error())})
+		case err != nil:
+			show(undo{isUndone: was.isUndone, problem: sentence(err.Error())})
+		default:
+			show(undo{isUndone: !was.isUndone})
 		}
 	})
 }

@@ -35,6 +35,9 @@ func (c *Chat) Output(ctx context.Context, id protocol.CallID) (string, error) {
 	return text, nil
 }
 
+// ErrAlreadyUndone means that a file is as it was before the change that shall be undone.
+var ErrAlreadyUndone = errors.New("this change was already undone")
+
 // Undo reverts the change of a file that a call made, or with redo repeats it. It blocks.
 func (c *Chat) Undo(ctx context.Context, call protocol.CallInfo, redo bool) error {
 	path := ""
@@ -42,6 +45,11 @@ func (c *Chat) Undo(ctx context.Context, call protocol.CallInfo, redo bool) erro
 		path = call.Preview.Path
 	}
 	p := protocol.FilesChangeParams{Node: call.Node, CallID: call.CallID, Path: path, Redo: redo}
+	if !redo {
+		if d, err := Call(ctx, c.app, protocol.FilesDiff, p); err == nil && d.State == protocol.ChangeReverted {
+			return ErrAlreadyUndone
+		}
+	}
 	err := send(ctx, c.app, protocol.FilesRevert, p)
 	if err == nil {
 		return nil

@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -45,6 +46,10 @@ func TestAnImpossibleUndoSaysWhy(t *testing.T) {
 		call := protocol.CallInfo{CallID: "c", Node: "server", Preview: &protocol.CallPreview{Path: "/a"}}
 		if err := a.Chats.Open("k").Undo(t.Context(), call, false); err == nil || !strings.Contains(err.Error(), "changed again") {
 			t.Errorf("%v", err)
+		}
+		state = protocol.ChangeReverted
+		if err := a.Chats.Open("k").Undo(t.Context(), call, false); !errors.Is(err, ErrAlreadyUndone) {
+			t.Errorf("already undone: got %v, want %v", err, ErrAlreadyUndone)
 		}
 		state = protocol.ChangeStands
 		if err := a.Chats.Open("k").Undo(t.Context(), call, false); err == nil || !strings.Contains(err.Error(), "cannot revert") {
