@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -61,7 +62,7 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 }
 
 // whyWaiting explains the texts of [state.Arming.WaitingText] while the mouse is over the button.
-const whyWaiting = "Allow needs all of the question in view, unchanged for two seconds."
+const whyWaiting = state.WhyAllowWaits
 
 // hintLayout puts a hint above the right end of the buttons.
 type hintLayout struct{ foot fyne.CanvasObject }

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/transcript"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -91,6 +92,11 @@ const armAfter = 2 * time.Second
 
 func (s sighting) allows(q protocol.Approval, now time.Time) bool {
 	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
+}
+
+// allowHint says why Allow waits on the card of a question, as in the dialog.
+func allowHint(c transcript.Call) string {
+	return widgets.Choose(c.AllowEnabled, "", state.WhyAllowWaits)
 }
 
 // recordSighting records whether a card shows the whole approval; a changed one must be seen again.

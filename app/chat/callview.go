@@ -82,6 +82,7 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 	switch {
 	case v.approval != nil:
 		c.State, c.CanAnswer, c.AllowEnabled = transcript.CallWaiting, true, v.seen.allows(*v.approval, now)
+		c.AllowHint = allowHint(c)
 	case info != nil:
 		c.State = callStates[info.State]
 	case v.result != nil && v.result.IsError:

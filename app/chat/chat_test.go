@@ -82,7 +82,10 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 		t.Error("Allow is ready although nobody has seen the question")
 	}
 	b.recordSighting("q", "", true, noon)
-	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.card.AllowEnabled {
+	if got, want := d.card.AllowHint, state.WhyAllowWaits; got != want {
+		t.Errorf("hint while Allow waits: got %q, want %q", got, want)
+	}
+	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.card.AllowEnabled || later.card.AllowHint != "" {
 		t.Error("Allow should be ready after a while")
 	}
 }

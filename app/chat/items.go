@@ -203,6 +203,7 @@ func (p *pass) live() {
 				Verb: "Continue?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingText, CanAnswer: true,
 				AllowEnabled: p.seen[q.ID].allows(q, p.now),
 			}
+			card.AllowHint = allowHint(card)
 			p.add("ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), card: card, approval: q.ID, hash: q.Hash, open: true})
 		}
 	}

@@ -220,6 +220,9 @@ func (a *Arming) WaitingText(now time.Time, verb string) string {
 	return ""
 }
 
+// WhyAllowWaits explains why Allow is not enabled yet.
+const WhyAllowWaits = "Allow needs all of the question in view, unchanged for two seconds."
+
 // Deliberate reports whether a key press now is meant for the question, not for earlier typing.
 func (a *Arming) Deliberate(now time.Time) bool {
 	return !a.since.IsZero() && now.Sub(a.since) >= QuietFor && now.Sub(a.key) >= QuietFor

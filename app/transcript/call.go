@@ -47,6 +47,7 @@ type Call struct {
 	Undo         string // text of the button that reverts a change of a file or repeats it, or empty
 	CanAnswer    bool   // the person can answer here
 	AllowEnabled bool   // Allow is enabled, provided that the card shows the whole question
+	AllowHint    string // why Allow is not enabled, or empty
 	NeedsReview  bool   // the card cannot show the whole question: it can be allowed in the review only
 	CanStop      bool
 }

@@ -57,7 +57,7 @@ type CallCard struct {
 	input        *code.Panel
 	output       *callOutput
 	review       *widgets.Button
-	reviewReason *widgets.Text // reason why it cannot be allowed here
+	reviewReason *widgets.Text // reason why it cannot be allowed here, or not yet
 	deny         *widgets.Button
 	allow        *widgets.Button
 	reviewFirst  *widgets.Button // replaces allow
@@ -254,7 +254,7 @@ func (c *CallCard) showInput() (changed bool) {
 // updateAnswers shows Allow if the card has shown the whole question, else the review button.
 func (c *CallCard) updateAnswers() {
 	whole, was := c.showsAll(), c.allow.Visible()
-	c.reviewReason.SetText(widgets.Choose(whole, "", "Too long to show in full here."))
+	c.reviewReason.SetText(widgets.Choose(whole, c.call.AllowHint, "Too long to show in full here."))
 	widgets.SetEnabled(c.allow, whole && c.call.AllowEnabled)
 	widgets.SetVisible(c.review, whole)
 	widgets.SetVisible(c.allow, whole)

@@ -36,13 +36,16 @@ func TestWaitingCardAsksAndAllowIsNotReadyAtOnce(t *testing.T) {
 	c.OnDeny = func() { did = append(did, "deny") }
 	c.OnReview = func() { did = append(did, "review") }
 	widgettest.Window(t, c, 500, 300)
-	tool := Call{Verb: "Edit", Machine: "server", Argument: "a.go", State: CallWaiting, Status: "waiting for you", CanAnswer: true}
+	tool := Call{Verb: "Edit", Machine: "server", Argument: "a.go", State: CallWaiting, Status: "waiting for you", CanAnswer: true, AllowHint: "Allow waits."}
 	c.Set(tool)
 	test.Tap(button(c, "Allow once"))
 	if len(did) != 0 {
 		t.Fatal("Allow was pressed before it was ready")
 	}
-	tool.AllowEnabled = true
+	if got := c.reviewReason.Text; got != tool.AllowHint {
+		t.Errorf("beside a disabled Allow: got %q, want %q", got, tool.AllowHint)
+	}
+	tool.AllowEnabled, tool.AllowHint = true, ""
 	c.Set(tool)
 	for _, b := range []string{"Review…", "Deny", "Allow once"} {
 		test.Tap(button(c, b))
