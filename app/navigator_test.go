@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
 )
 
 func TestSettingsSayHowManyStrangersWait(t *testing.T) {
@@ -47,5 +50,47 @@ func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
 	}
 	if list := u.main.sidebar.list.Height(); list <= 0 {
 		t.Error("no room is left for the chats")
+	}
+}
+
+func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
+	hit := protocol.SearchHit{SessionKey: "agent:main:2", MessageID: "3", Seq: 4, Snippet: []protocol.Snippet{{Text: "the "}, {Text: "needle", Mark: true}}}
+	for name, open := range map[string]func(u *ui){
+		"of the page": func(u *ui) { u.nav.openHit(hit) },
+		"of the sidebar": func(u *ui) {
+			u.main.sidebar.search.SetText("needle")
+			u.main.sidebar.openMatch(state.ChatMatch{Chat: u.view.Sessions[1], Hit: &hit})
+			if got := u.main.sidebar.search.Text; got != "" {
+				t.Errorf("got %q in the search field, want nothing", got)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newTestUI(t)
+			u.update(sample())
+			u.nav.search("needle")
+			open(u)
+			if u.main.key != hit.SessionKey || u.nav.title != "" {
+				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.key, u.nav.title, hit.SessionKey)
+			}
+			if got := u.main.pane.PendingReveal(); got != hit.MessageID {
+				t.Fatalf("to be revealed: got %q, want %q", got, hit.MessageID)
+			}
+			chat := state.ChatView{Key: hit.SessionKey}
+			for i := range 40 {
+				text := "Something was said."
+				if i == 3 {
+					text = "It is the needle."
+				}
+				m := protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser}
+				m.Content = protocol.Content{protocol.Text(text)}
+				chat.Messages = append(chat.Messages, m)
+			}
+			u.main.showChat(chat)
+			if got := u.main.pane.PendingReveal(); got != "" {
+				t.Errorf("message %s is still not revealed", got)
+			}
+			pagetest.Shows(t, u.main.pane, "It is the needle.")
+		})
 	}
 }
