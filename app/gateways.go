@@ -67,7 +67,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt)}
 		if p.Role == protocol.RoleNode {
 			item.ID, item.IsMachine = nodePrefix+item.ID, true
-			item.OfflineReason = "its node is not running"
+			item.OfflineReason = "Fairlead does not offer this computer's tools at the moment"
 			if w := g.nodes.node(p.Pin); w != nil {
 				item.OfflineReason = w.problem.Get()
 			}

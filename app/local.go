@@ -121,7 +121,7 @@ func (l *localNode) dir() string {
 // startNode replaces the running node by one with another workspace, once that has stopped.
 func (b *backend) startNode(dir string) error {
 	if b.gw == nil {
-		return errors.New("this window is connected to a remote gateway; start the node there")
+		return errors.New("this window is connected to a remote gateway; change this on that computer")
 	}
 	opts, err := b.nodeOptions(dir)
 	if err != nil {

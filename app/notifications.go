@@ -182,7 +182,7 @@ func (ns *notifications) questionMessages(v state.View) (map[string]notify.Messa
 	list, questions := make(map[string]notify.Message), make(map[string]protocol.Approval)
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) > maxSeparate {
-		text := fmt.Sprintf("%d approvals need you", len(waiting))
+		text := fmt.Sprintf("%d questions need you", len(waiting))
 		newest := v.QuestionLine(waiting[len(waiting)-1])
 		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
 		return list, questions

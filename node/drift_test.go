@@ -1,7 +1,9 @@
 package node
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +58,8 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 	}
 	if r := n.call(t.Context(), edit); !strings.Contains(r.Error, "changed after it was shown") {
 		t.Errorf("another file: %+v", r)
+	} else if f := r.Fault; f == nil || f.Code != protocol.FaultFailedPrecondition || !strings.Contains(string(f.Details), fmt.Sprintf("%x", sha256.Sum256([]byte("old, and changed\n")))) {
+		t.Errorf("another file: got the fault %+v, want a failed precondition with the checksum", f)
 	}
 	link := approve("Write", `{"path":"b.txt","content":"x"}`)
 	if err := os.Symlink("a.txt", filepath.Join(n.ws.Dir(), "b.txt")); err != nil {

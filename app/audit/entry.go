@@ -53,8 +53,8 @@ func (p *Page) open(i int) {
 		{"Rule", e.Rule},
 		{"Rule at that time", string(e.Policy)},
 		{"Approval", string(e.Approval)},
-		{"Arguments, SHA-256", e.Input},
-		{"Chain hash", e.Hash},
+		{"Checksum of the arguments", e.Input},
+		{"Checksum of the entry", e.Hash},
 	} {
 		if f.value != "" {
 			value, _ := state.Reveal(f.value)

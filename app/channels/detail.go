@@ -164,7 +164,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		rows = append(rows, widgets.NewParagraph("This deletes the account, its password and its undelivered messages from this gateway. Press again to confirm.", style.ColorBad, "text"))
 	}
 	if !a.Own {
-		rows = append(rows, widgets.NewParagraph("Another program serves this account. Start and stop it there.", style.ColorMuted, "text"))
+		rows = append(rows, widgets.NewParagraph("This account is connected by another program. Start and stop it there.", style.ColorMuted, "text"))
 	}
 	rows = append(rows, fact("Channel", state.ChannelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
 	if a.LastActivity > 0 {

@@ -91,7 +91,7 @@ func (p *Page) computer() fyne.CanvasObject {
 	built := page(p.workspace(l),
 		section("Allowed folders", mutedText("Folders outside the workspace that the agent may also use."), c.folders),
 		section("File access", reach, mutedText("What the agent's tools may open, read and change.")),
-		section("Commands can write to", mode, mutedText("The agent's commands may write here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
+		section("What commands may change", mode, mutedText("The agent's commands can change files here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
 		section("Network access for commands", network, c.result),
 		section("Enforced on this computer", c.enforcement.Box))
 	bind.Watch(p.ctx, p.app.Value, c.showEnforcement) // it updates objects that exist now

@@ -105,7 +105,7 @@ var (
 	themeChoices    = []choice[style.Mode]{{"Match system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
 	startChoices    = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
 	onOffChoices    = []choice[bool]{{"On", true}, {"Off", false}}
-	linkChoices     = []choice[bool]{{"Open in Fairlead", true}, {"Ignore", false}}
+	linkChoices     = []choice[bool]{{"Open in Fairlead", true}, {"Off", false}}
 	textSizeChoices = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 

@@ -19,6 +19,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -125,7 +126,14 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 			t.Error("the system is not told, or that is not shown")
 		}
 		c.fail = errors.New("the disk is full")
-		test.Tap(pagetest.Button(t, page, "Off"))
+		var off []*widgets.Button // of the start at login, and of links
+		widgettest.Find(page, func(b *widgets.Button) bool {
+			if b.Text == "Off" {
+				off = append(off, b)
+			}
+			return false
+		})
+		test.Tap(off[0])
 		pagetest.Settle()
 		if !c.login || !pagetest.Button(t, page, "On").Primary || !strings.Contains(texts(page), "The disk is full") {
 			t.Error("what the system did not take is shown as if it had")

@@ -201,9 +201,9 @@ func (a ActivityView) costLines(now time.Time) []ActivityLine {
 	month.Text = Tokens(u.Month.Tokens) + " tokens"
 	switch {
 	case isUsedUp(u.Today.Cost, b.DailyUSD), isUsedUp(float64(u.Today.Tokens), float64(b.DailyTokens)):
-		today.NeedsYou, today.Text = true, "Budget reached: the agents stop until tomorrow, or until you raise it."
+		today.NeedsYou, today.Text = true, "Budget reached. The agents are stopped until tomorrow, or until you raise the budget."
 	case isUsedUp(u.Month.Cost, b.MonthlyUSD):
-		month.NeedsYou, month.Text = true, "Budget reached: the agents stop until next month, or until you raise it."
+		month.NeedsYou, month.Text = true, "Budget reached. The agents are stopped until next month, or until you raise the budget."
 	}
 	lines := []ActivityLine{today, month, {Icon: "settings", Title: "Set a budget", Text: "The agents stop when it is used up.", Opens: OpenBudget}}
 	if b != (protocol.Budget{}) {

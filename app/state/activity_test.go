@@ -103,7 +103,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 		"x Write a.go on tower | allowed by you, failed | 11:00", "x Bash rm -rf / on tower | denied by you | 11:00",
 		"Process kill on tower | allowed by you, done | 11:00", "Transfer tower:a to tower:b | allowed by you, done | 11:00", "Open the audit log |  | ",
 		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
-		"! This month | Budget reached: the agents stop until next month, or until you raise it. | $3.10 of $3.00",
+		"! This month | Budget reached. The agents are stopped until next month, or until you raise the budget. | $3.10 of $3.00",
 		"Change the budget | The agents stop when it is used up. | ",
 		"Today · large | 1 step, 42k tokens | $0.42", "Thursday, 26 March · new | 2 steps, 10 tokens | price unknown",
 	}

@@ -115,7 +115,7 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts, details []Machi
 		more.add("Shell", h.Shell)
 	}
 	list.add("Version", n.Version)
-	list.add("Needs your OK", strings.Join(n.Held, ", "))
+	list.add("Need your approval", strings.Join(n.Held, ", "))
 	if n.Direct {
 		more.add("Transfers", "Go directly to other machines on the local network")
 	}

@@ -66,7 +66,7 @@ var (
 )
 
 // ErrOnlyJSON reports that a rule has parts that the form cannot show.
-var ErrOnlyJSON = errors.New("this rule has parts that only its JSON shows")
+var ErrOnlyJSON = errors.New("the form cannot show this rule: edit it as JSON")
 
 // ParseRuleForm returns the form of a policy, or an error if it is not valid JSON or, with
 // [ErrOnlyJSON], if the form cannot show all of it.
@@ -185,7 +185,7 @@ func (f RuleForm) Command() string {
 // any value; so may a word that is only a star.
 func (f *RuleForm) SetCommand(text string) error {
 	if hasExpansion(text) {
-		return errors.New("a rule does not know the values of variables and other commands: use * for any value")
+		return errors.New("the values of variables and command substitutions are not known in advance: use * for any value")
 	}
 	fields, err := shell.Fields(text, func(name string) string { return map[string]string{"HOME": "~"}[name] })
 	if err != nil {

@@ -31,7 +31,7 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 }
 
 var ruleOrigins = map[string]string{
-	protocol.RuleFromQuestion: "created from an approval",
+	protocol.RuleFromQuestion: "created from a question,",
 	protocol.RuleFromPerson:   "created",
 	protocol.RuleFromImport:   "imported",
 	protocol.RuleFromChat:     "allowed in one chat",

@@ -74,10 +74,10 @@ func TestAServerIsDescribedInALine(t *testing.T) {
 		{name: "ready", in: protocol.ServerStatus{Name: "m", State: protocol.ServerReady, Title: "Memory", Spec: protocol.ServerSpec{Command: "npx"}, Tools: []protocol.ServerTool{on, {Name: "b"}}}, line: "Memory · runs on Laptop · 2 tools, 1 off", state: "ready"},
 		{name: "one tool", in: protocol.ServerStatus{Name: "web", State: protocol.ServerReady, Title: "Web", Spec: protocol.ServerSpec{URL: "https://mcp.example.org/mcp"}, Tools: []protocol.ServerTool{on}}, line: "mcp.example.org · 1 tool", state: "ready"},
 		{name: "changed", in: protocol.ServerStatus{State: protocol.ServerReady, Spec: protocol.ServerSpec{Node: "nas"}, Tools: []protocol.ServerTool{{Changed: true, Enabled: true}}}, line: "Runs on NAS · 1 tool", state: "1 tool to accept", wants: true},
-		{name: "failed", in: protocol.ServerStatus{State: protocol.ServerFailed, Error: "npx: not found"}, line: "Npx: not found", state: "failed", what: "The server does not work. Npx: not found. Fairlead tries again by itself.", wants: true},
+		{name: "failed", in: protocol.ServerStatus{State: protocol.ServerFailed, Error: "npx: not found"}, line: "Npx: not found", state: "failed", what: "The server does not work. Npx: not found. Fairlead tries again automatically.", wants: true},
 		{name: "sign-in", in: protocol.ServerStatus{State: protocol.ServerSignIn, Spec: protocol.ServerSpec{URL: "https://x.org"}}, line: "x.org", state: "needs sign-in", what: "You have to sign in. The server asks who you are. Sign in with your browser, and then come back here.", wants: true},
 		{name: "offline", in: protocol.ServerStatus{State: protocol.ServerOffline, Spec: protocol.ServerSpec{Command: "x", Node: "nas"}}, line: "Runs on NAS", state: "machine offline", what: "NAS is offline. The server starts when its machine is back."},
-		{name: "off", in: protocol.ServerStatus{State: protocol.ServerDisabled}, line: "Runs on Laptop", state: "off", what: "The server is off. Its settings stay, and the agent does not get its tools."},
+		{name: "off", in: protocol.ServerStatus{State: protocol.ServerDisabled}, line: "Runs on Laptop", state: "off", what: "The server is off. Its settings are kept. The agent cannot use its tools."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := ServerLine(v, c.in); got != c.line {

@@ -95,13 +95,13 @@ func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
 	case protocol.ServerStarting:
 		return "Connecting…", "The first start of a command can take a minute, while it downloads what it needs."
 	case protocol.ServerFailed:
-		return "The server does not work.", joinNonEmpty(" ", endSentence(s.Error), "Fairlead tries again by itself.")
+		return "The server does not work.", joinNonEmpty(" ", endSentence(s.Error), "Fairlead tries again automatically.")
 	case protocol.ServerSignIn:
 		return "You have to sign in.", "The server asks who you are. Sign in with your browser, and then come back here."
 	case protocol.ServerOffline:
 		return ServerMachine(v, s.Spec.Node) + " is offline.", "The server starts when its machine is back."
 	case protocol.ServerDisabled:
-		return "The server is off.", "Its settings stay, and the agent does not get its tools."
+		return "The server is off.", "Its settings are kept. The agent cannot use its tools."
 	}
 	return "", ""
 }
@@ -110,11 +110,11 @@ func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
 func ToolChange(t protocol.ServerTool) string {
 	switch t.Before {
 	case "":
-		return "This tool is new or has changed. The agent gets it after you accept it."
+		return "This tool is new or has changed. Accept it to let the agent use it."
 	case t.Description:
-		return "The inputs of this tool or its effect have changed. The agent gets it again after you accept the change."
+		return "The inputs of this tool or its effect have changed. Accept the change to let the agent use it again."
 	}
-	return "The description of this tool has changed. The agent gets it again after you accept the change."
+	return "The description of this tool has changed. Accept the change to let the agent use it again."
 }
 
 // endSentence turns a text into a sentence with a full stop.

@@ -35,9 +35,9 @@ func skillReason(r string) (long, short string) {
 	ids, unknown := strings.CutPrefix(r, "invalid requirement identifiers: ")
 	switch {
 	case ids == "metadata":
-		return "Its metadata cannot be read, so its requirements are unknown. Correct its front matter.", "requirements unknown"
+		return "The settings at the top of its SKILL.md cannot be read, so its requirements are unknown. Correct them.", "requirements unknown"
 	case unknown:
-		return "It requires unknown capabilities: " + ids + ". Correct its front matter or set its requirements below.", "requirements unknown"
+		return "It requires unknown capabilities: " + ids + ". Correct the settings at the top of its SKILL.md, or set its requirements below.", "requirements unknown"
 	case r == "no connected hosts":
 		return "It needs a machine, and none is online.", "no machine is online"
 	case strings.HasPrefix(r, "its file "):

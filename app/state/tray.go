@@ -126,16 +126,14 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 // needsText says how many questions wait for the person.
 func needsText(v View) string {
 	switch {
-	case v.connectRequests() == 0:
-		return Plural(len(v.Approvals), "approval needs", "approvals need") + " you"
-	case v.Needs() == 1 && len(v.Pairing.Requests) == 1:
+	case v.Needs() != 1 || v.connectRequests() == 0:
+		return Plural(v.Needs(), "question needs", "questions need") + " you"
+	case len(v.Pairing.Requests) == 1:
 		return RequestTitle(v.Pairing.Requests[0])
-	case v.Needs() == 1 && len(v.Apps.Consents) == 1:
+	case len(v.Apps.Consents) == 1:
 		return ConsentTitle(v.Apps.Consents[0])
-	case v.Needs() == 1:
-		return ServerQuestionTitle(v.ServerQuestions[0])
 	}
-	return Plural(v.Needs(), "question needs", "questions need") + " you"
+	return ServerQuestionTitle(v.ServerQuestions[0])
 }
 
 func needsItem(v View) TrayItem {

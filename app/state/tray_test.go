@@ -21,7 +21,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{View{}, TrayIdle, "Starting"},
 		{View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
 		{View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
-		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 approvals need you"},
+		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions need you"},
 		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayPaused, "Paused"},
 		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
 		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
@@ -134,7 +134,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
 	here := TrayOf(View{Connected: true, Loaded: true, Approvals: []protocol.Approval{{ID: "a"}}}).With(list[:1])
-	if here.Needs != 3 || here.Status != "1 approval needs you" {
+	if here.Needs != 3 || here.Status != "1 question needs you" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}
 	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})

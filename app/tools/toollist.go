@@ -64,7 +64,7 @@ func (l *toolList) rows() fyne.CanvasObject {
 	}
 	rows := []fyne.CanvasObject{
 		widgets.NewSectionHeading("TOOLS", actions...),
-		widgets.NewParagraph("The agent gets the checked tools. The descriptions and the effects are the server's own words: they never replace your approval.", style.ColorMuted, style.SizeSmall),
+		widgets.NewParagraph("The agent can use the checked tools. The server wrote their descriptions and effects; they never replace your approval.", style.ColorMuted, style.SizeSmall),
 	}
 	for _, t := range append(changed, without(s.Tools)...) {
 		rows = append(rows, l.row(t))

@@ -191,7 +191,7 @@ func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (pr
 		}
 	}
 	if res == (protocol.ApprovalUndoResult{}) {
-		return res, protocol.ErrNotFound.With("Nothing that this answer gave is in force: it was for once, another answer gave the same, or it was taken back already")
+		return res, protocol.ErrNotFound.With("This answer has no active rule or permission left to revoke")
 	}
 	return res, nil
 }

@@ -350,6 +350,8 @@ func TestFailuresHaveCodes(t *testing.T) {
 		{"cancelled", info(protocol.CallCancelled, "Cancelled", nil), nil, protocol.FaultCanceled},
 		{"with a code", info(protocol.CallFailed, "x", protocol.NewFault(protocol.FaultTooLarge, "x")), nil, protocol.FaultTooLarge},
 		{"without a code", info(protocol.CallFailed, "oldString not found", nil), nil, protocol.FaultInvalidArgs},
+		{"time-out", info(protocol.CallFailed, "x", protocol.NewFault(protocol.FaultTimeout, "x")), nil, protocol.FaultTimeout},
+		{"of the gateway's tool", tool.Result{Raw: json.RawMessage(`{"ok":false,"error":"File not found: x"}`), Info: protocol.CallInfo{Node: protocol.NativePrefix, State: protocol.CallFailed}}, nil, protocol.FaultNotFound},
 		{"missing file", info(protocol.CallFailed, "File not found: 'x'", nil), nil, protocol.FaultNotFound},
 		{"drift", info(protocol.CallFailed, "APPROVAL_DRIFT: x", nil), nil, protocol.FaultFailedPrecondition},
 		{"outside", info(protocol.CallFailed, "'/x' is outside the workspace", nil), nil, protocol.FaultPermissionDenied},
@@ -370,6 +372,16 @@ func TestFailuresHaveCodes(t *testing.T) {
 				t.Errorf("retryable %v", f.Retryable)
 			}
 		})
+	}
+	lost := protocol.NewFault(protocol.FaultTargetUnreachable, "gone")
+	lost.Retryable = false
+	for want, r := range map[protocol.FaultCode]tool.Result{
+		protocol.FaultTargetUnreachable: info(protocol.CallUnknown, "gone", lost), protocol.FaultInternal: info(protocol.CallUnknown, "It may have happened.", nil),
+	} {
+		b.answer = func(context.Context, tool.Call) (tool.Result, error) { return r, nil }
+		if f := b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, want, r.Info.Error); f.Retryable {
+			t.Errorf("%s: a call of unknown outcome is retryable", want)
+		}
 	}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		return info(protocol.CallDenied, protocol.NobodyAnswered+" in time", nil), nil

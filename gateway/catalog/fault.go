@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -73,8 +74,23 @@ func outcome(r tool.Result, err error) (tool.Result, error) {
 		return r, protocol.NewFault(protocol.FaultPermissionDenied, i.Error)
 	case i.State == protocol.CallCancelled:
 		return r, protocol.NewFault(protocol.FaultCanceled, i.Error)
-	case i.State == protocol.CallFailed && i.Error != "":
+	case i.State == protocol.CallUnknown && i.Fault == nil:
+		f := protocol.NewFault(protocol.FaultInternal, i.Error)
+		f.Retryable = false // it may have run
+		return r, f
+	case i.State == protocol.CallUnknown, i.State == protocol.CallFailed && i.Error != "":
 		return r, toolFault(i.Fault, i.Error)
+	case i.State == protocol.CallFailed && i.Node == protocol.NativePrefix:
+		return r, toolFault(nil, nativeProblem(r.Raw))
 	}
 	return r, nil
+}
+
+// nativeProblem returns the error in the result of a tool of the gateway.
+func nativeProblem(raw json.RawMessage) string {
+	var out struct{ Error string }
+	if json.Unmarshal(raw, &out) != nil || out.Error == "" {
+		return "the tool failed"
+	}
+	return out.Error
 }

@@ -183,15 +183,28 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 		if a.record.unreportedText(raw) != "" { // nobody knows whether it ran
 			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", limit)+unknownText(a.record)
 		}
+		a.record.Info.Fault = endFault(protocol.FaultTimeout, text, state)
 		if err := a.end(ctx, state, raw, text); err != nil || !a.call.Direct || a.call.Session != "" {
 			return err
 		}
 		return errTimeout // a tool.invoke that takes too long is answered with an error
 	case errors.Is(failure, protocol.ErrUnavailable) && a.target.Spec.Effect != protocol.EffectRead:
 		// The node disconnected during the call.
-		return a.end(ctx, protocol.CallUnknown, nil, failure.Error()+". "+unknownText(a.record))
+		text := failure.Error() + ". " + unknownText(a.record)
+		a.record.Info.Fault = endFault(protocol.FaultTargetUnreachable, text, protocol.CallUnknown)
+		return a.end(ctx, protocol.CallUnknown, nil, text)
+	case errors.Is(failure, protocol.ErrUnavailable):
+		a.record.Info.Fault = endFault(protocol.FaultTargetUnreachable, failure.Error(), protocol.CallFailed)
 	}
 	return a.end(ctx, protocol.CallFailed, nil, failure.Error())
+}
+
+// endFault returns why a call has ended, for callers that are programs. A call whose outcome is
+// unknown must not simply be repeated.
+func endFault(code protocol.FaultCode, text, state string) *protocol.Fault {
+	f := protocol.NewFault(code, text)
+	f.Retryable = f.Retryable && state != protocol.CallUnknown
+	return f
 }
 
 // interpret returns the state that a result means, and records what it says about a command.

@@ -154,6 +154,9 @@ func TestOutcomeOfACallThatTookTooLongIsUnknownWhenTheMachineIsSilent(t *testing
 	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30ms") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
 		t.Errorf("%+v", res)
 	}
+	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || f.Retryable {
+		t.Errorf("got the fault %+v, want a time-out that must not be tried again", f)
+	}
 	if row := g.row("a"); row.Info.State != protocol.CallUnknown {
 		t.Errorf("%+v", row.Info)
 	}

@@ -263,6 +263,8 @@ func TestMachineThatLeavesMakesTheOutcomeUnknown(t *testing.T) {
 	g.tower.Detach()
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallUnknown || !strings.Contains(e.Content.Text(), "Unknown outcome") {
 		t.Errorf("%+v", e)
+	} else if f := e.Info.Fault; f == nil || f.Code != protocol.FaultTargetUnreachable || f.Retryable {
+		t.Errorf("got the fault %+v, want an unreachable machine that must not be tried again", f)
 	}
 }
 
@@ -276,6 +278,9 @@ func TestCallThatTakesTooLongIsStopped(t *testing.T) {
 	res := g.must(command("a", "make"))
 	if res.Info.State != protocol.CallFailed || !strings.Contains(res.Content.Text(), "took longer than 300ms") || !strings.Contains(res.Content.Text(), "half") {
 		t.Errorf("%+v", res)
+	}
+	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || !f.Retryable {
+		t.Errorf("got the fault %+v, want a time-out that can be tried again", f)
 	}
 }
 

@@ -129,7 +129,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	if !t.Undoable(time.Now()) {
 		text := "This transfer replaced no files that can be restored"
 		if t.Undone > 0 {
-			text = "That is done already"
+			text = "The replaced files were already restored"
 		}
 		return protocol.Transfer{}, protocol.ErrConflict.With(text)
 	}

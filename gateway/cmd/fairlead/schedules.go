@@ -39,7 +39,7 @@ func schedulesCommand(o *options) *cobra.Command {
 		return showCall(ctx, c, protocol.CronRunNow, protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce}, printRunNow)
 	})
 	one := cobra.ExactArgs(1)
-	cmd := command("schedules", "List or change what the agent does at set times", cobra.NoArgs, list)
+	cmd := command("schedules", "List or change schedules", cobra.NoArgs, list)
 	cmd.AddCommand(command("list", "List all schedules", cobra.NoArgs, list), addScheduleCommand(o),
 		command("show SCHEDULE", "Show a schedule and its last runs", one, o.onSchedule(showSchedule)),
 		command("run SCHEDULE", "Run a schedule now and wait for the answer", one, run),

@@ -26,7 +26,7 @@ func serversCommand(o *options) *cobra.Command {
 		command("list", "List the servers, their state and their tools", cobra.NoArgs, onMethod(o, protocol.ServersList, nil, printServers)),
 		addServerCommand(o), importServersCommand(o),
 		command("remove NAME", "Remove a server with its keys and its sign-in", cobra.ExactArgs(1), onMethod(o, protocol.ServerRemove, named, said("Removed."))),
-		command("logs NAME", "Print what a server wrote besides messages, and what happened to its connection", cobra.ExactArgs(1), onMethod(o, protocol.ServerLogs, named, printServerLogs)),
+		command("logs NAME", "Print a server's log: its own messages, and events of its connection", cobra.ExactArgs(1), onMethod(o, protocol.ServerLogs, named, printServerLogs)),
 		command("restart NAME", "Connect to a server again", cobra.ExactArgs(1), onMethod(o, protocol.ServerRestart, named, said("The server starts again. To see its state: fairlead servers list"))),
 		acceptServerCommand(o),
 		command("sign-in NAME", "Print the address at which you sign in to a server", cobra.ExactArgs(1), onMethod(o, protocol.ServerSignInURL, named, func(out io.Writer, r protocol.ServerSignInResult) error {
@@ -83,7 +83,7 @@ func addServerCommand(o *options) *cobra.Command {
 	var spec protocol.ServerSpec
 	var env, headers []string
 	var paste string
-	cmd := command("add NAME ADDRESS | add NAME -- COMMAND [ARGUMENT]... | add --paste TEXT", "Add a server: an address, a command, or what its page tells you to paste", cobra.ArbitraryArgs, nil)
+	cmd := command("add NAME ADDRESS | add NAME -- COMMAND [ARGUMENT]... | add --paste TEXT", "Add a server by its address, its command or a JSON snippet", cobra.ArbitraryArgs, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if paste != "" {
 			if len(args) > 0 {
