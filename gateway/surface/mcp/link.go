@@ -106,12 +106,12 @@ func (r *relay) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// subscribe passes a subscription on. Like the gateway, it refuses what is not listed, such as files.
+// subscribe passes a subscription on. Like the gateway, it refuses what is neither listed nor a file.
 func (r *relay) subscribe(ctx context.Context, uri string) error {
 	r.listing.Lock()
 	listed := r.contents[uri] != ""
 	r.listing.Unlock()
-	if !listed {
+	if _, _, isFile := parseFileURI(uri); !listed && !isFile {
 		return mcp.ResourceNotFoundError(uri)
 	}
 	r.mu.Lock()

@@ -93,6 +93,33 @@ func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
 	})
 }
 
+func TestFilesAreWatchedOverStdio(t *testing.T) {
+	b := serve(t)
+	files := withFiles(b)
+	updated := make(chan string, 10)
+	s := b.overStdio(t, "all", &sdk.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI },
+	}, true)
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fileA}); err != nil {
+		t.Fatal(err)
+	}
+	// The relay subscribes in the background, so the first changes may be missed.
+	for i := 0; ; i++ {
+		files.set("/a.txt", fmt.Sprint("changed ", i))
+		select {
+		case got := <-updated:
+			if got != fileA {
+				t.Errorf("got a change of %s, want %s", got, fileA)
+			}
+			return
+		case <-time.After(pollTime):
+			if i == 15 {
+				t.Fatal("no notification")
+			}
+		}
+	}
+}
+
 func TestStdioPassesNotificationsOn(t *testing.T) {
 	b := serve(t)
 	updated, listed := make(chan string, 10), make(chan struct{}, 10)
@@ -100,8 +127,8 @@ func TestStdioPassesNotificationsOn(t *testing.T) {
 		ResourceUpdatedHandler:     func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI },
 		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { listed <- struct{}{} },
 	}, true)
-	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://nas/file/etc/hosts"}); err == nil {
-		t.Error("a file can be watched")
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://nas/other"}); err == nil {
+		t.Error("what does not exist can be watched")
 	}
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://journal"}); err != nil {
 		t.Fatal(err)
