@@ -5,6 +5,7 @@ package gateway_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -65,6 +66,40 @@ func TestWebPagesReachNoSurface(t *testing.T) {
 			if status != http.StatusForbidden || head.Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("%s, %s: %d %s", path, name, status, answer)
 			}
+		}
+	}
+}
+
+func TestProgramsOnOtherMachinesMustBeAllowedByTheOwner(t *testing.T) {
+	p := openPrograms(t)
+	bearer := "Bearer " + p.token("A", protocol.AppScopes...)
+	over := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // of a gateway that this program is not paired with
+	t.Cleanup(over.CloseIdleConnections)
+	addresses := p.list().Network.Addresses
+	if len(addresses) == 0 {
+		t.Fatal("the gateway has no address for other machines")
+	}
+	status := func(base string, transport http.RoundTripper) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "GET", base+"/api/v1/openapi.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", bearer)
+		resp, err := transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	for _, c := range []struct {
+		path, value   string
+		here, outside int
+	}{{"api.network", "false", 200, 404}, {"api.network", "true", 200, 200}, {"api.enabled", "false", 404, 404}} {
+		ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: c.path, Value: json.RawMessage(c.value)})
+		if here, outside := status(p.base, http.DefaultTransport), status("https://"+addresses[0], over); here != c.here || outside != c.outside {
+			t.Errorf("%s is %s: got %d here and %d outside, want %d and %d", c.path, c.value, here, outside, c.here, c.outside)
 		}
 	}
 }
