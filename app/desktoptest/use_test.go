@@ -257,9 +257,15 @@ func (u *use) windows() {
 
 func (u *use) toTray() {
 	u.t.Helper()
-	u.main()
-	u.keys("ctrl+w")
-	u.waitNoWindow(mainWindow)
+	u.until("the main window to close", func() bool { // a key can get lost on a busy machine
+		if _, open := u.windowNamed(mainWindow); !open {
+			return true
+		}
+		u.main()
+		u.keys("ctrl+w")
+		time.Sleep(time.Second)
+		return false
+	})
 }
 
 // talkingServer implements the OpenAI protocol. It streams long answers; a message that begins with
