@@ -19,7 +19,7 @@ const (
 	fsStat   = "fs_stat"
 	fsDelete = "fs_delete"
 	fsMkdir  = "fs_mkdir"
-	fsFetch  = "fs_fetch"
+	fsFetch  = protocol.FetchTool
 	fsGrep   = "fs_grep"
 )
 

@@ -33,6 +33,13 @@ func ActsAs(bare string) string {
 // CommandTool is the tool of nodes that runs commands for programs.
 const CommandTool = "command"
 
+// FetchTool is the tool of nodes that downloads a file, and FetchTime how long it may take. The node
+// ends it then.
+const (
+	FetchTool = "fs_fetch"
+	FetchTime = 30 * time.Minute
+)
+
 // MaxCommandWait is how long a call of CommandTool waits for a command that keeps printing, unless
 // its idle_timeout is longer.
 const MaxCommandWait = 2 * time.Minute

@@ -148,8 +148,11 @@ func (p *Pipeline) timeLimit(spec protocol.ToolSpec, raw json.RawMessage) time.D
 	if spec.Server != "" {
 		return limit // an argument called timeout means what its server wants
 	}
-	if spec.Name == protocol.CommandTool {
+	switch spec.Name {
+	case protocol.CommandTool:
 		return max(limit, protocol.CommandTime(raw))
+	case protocol.FetchTool:
+		return max(limit, protocol.FetchTime+time.Minute) // the node ends it before, and says why
 	}
 	var args struct {
 		Timeout *float64 `json:"timeout"`

@@ -30,6 +30,10 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 			t.Errorf("a command with %s: %s, want more than %s", args, got, least)
 		}
 	}
+	a.target.Spec.Name = protocol.FetchTool
+	if got, want := a.timeLimit(a.target.Spec, json.RawMessage(`{}`)), protocol.FetchTime; got <= want {
+		t.Errorf("a download: got %s, want more than the %s of the node", got, want)
+	}
 	a.target.Spec.Name = ""
 	a.target.Spec.Effect, a.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
 	if got := a.timeLimit(a.target.Spec, a.call.Args); got != noLimit {

@@ -17,7 +17,7 @@ import (
 const (
 	defaultFetch  = 256 << 20 // bytes
 	maxFetch      = 1 << 30   // bytes
-	downloadLimit = 30 * time.Minute
+	downloadLimit = protocol.FetchTime
 )
 
 type fetchIn struct {
