@@ -41,7 +41,7 @@ const usage = `fairlead-desktop: an AI agent that works on your computers, with 
   --hidden          start in the tray, without a window
   --home DIR        data folder (default: FAIRLEAD_HOME, or the system's folder for user data)
   --workspace DIR   the agent's folder on this machine (default: from the settings, or the current folder)
-  --listen ADDR     address that the gateway listens on (default: from the settings, or 127.0.0.1:8787); none for none
+  --listen ADDR     address that the gateway listens on (default: from the settings, or 127.0.0.1:8787), or none
   --join GATEWAY    use a remote gateway: the name of a pairing, or a URL, with its token in FAIRLEAD_TOKEN
   --version         print the version
   --help            print this

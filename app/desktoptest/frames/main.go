@@ -2,9 +2,9 @@
 
 // Command frames measures frame times: it opens a real window with a chat of 20,000 messages,
 // scrolls through it, streams an answer and selects text, and prints how long frames took, from the
-// event through layout and painting until the picture was passed to the screen. The time spent waiting for the toolkit's
-// next tick is excluded. It also prints the processor time of all threads per frame, which is more
-// meaningful on a busy machine.
+// event through layout and painting until the picture was passed to the screen. The time spent
+// waiting for the toolkit's next tick is excluded. It also prints the processor time of all threads
+// per frame, which is more meaningful on a busy machine.
 package main
 
 import (
