@@ -63,7 +63,7 @@ func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	var chosen []state.TrayItem
 	tray := New(p, func(i state.TrayItem) { chosen = append(chosen, i) })
 	tray.Show(state.TrayOf(view()))
-	want := `(1 approval needs you)
+	want := `(1 question needs you)
 --
 Needs you (1)
   Run make -j4 on nas

@@ -31,7 +31,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}},
 	}}
 	facts := fmt.Sprint(FactsOf(View{}, n, time.Now()))
-	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Needs your OK Write}"} {
+	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Need your approval Write}"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("no %s in %s", want, facts)
 		}
