@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/app/state"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 	"fairlead/node/sandbox"
@@ -91,9 +92,9 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	b.start()
 	defer b.stop()
 	v := await(t, b, "a machine", online)
-	held := state.ConfinementOf(v.Nodes[0])
+	held := display.ConfinementOf(v.Nodes[0])
 	t.Log("this machine: ", held.Line)
-	if held.Level == state.LevelBad {
+	if held.Level == display.LevelBad {
 		t.Skip("this machine enforces nothing, so nothing can be seen of it")
 	}
 	outside := elsewhere(t)
@@ -140,7 +141,7 @@ func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
 	v := await(t, b, "the new confinement", func(v state.View) bool {
 		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Enforcement != nil && v.Nodes[0].Host.Enforcement.Mode == "read-only"
 	})
-	if line := state.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {
+	if line := display.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {
 		t.Log("nothing is enforced here: ", line)
 	}
 }

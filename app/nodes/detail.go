@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -70,7 +71,7 @@ func (d *detail) show() {
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
 	drawn = d.bar.DrawActions(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts, details := p.pairing.MachineFacts(p.view, n, p.now())
-	c := state.ConfinementOf(n)
+	c := display.ConfinementOf(n)
 	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return summary(c) }) || drawn
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return FactList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn

@@ -15,6 +15,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -182,16 +183,16 @@ func (p *Page) Back() bool {
 
 // Confinement says what commands can do on a machine, and lists the restrictions that hold or are
 // missing.
-func Confinement(c state.Confinement) fyne.CanvasObject {
+func Confinement(c display.Confinement) fyne.CanvasObject {
 	return widgets.Col(style.Gap, summary(c), guarantees(c))
 }
 
-func summary(c state.Confinement) fyne.CanvasObject {
-	icon := widgets.Choose(c.Level == state.LevelGood, "shield", "warning")
+func summary(c display.Confinement) fyne.CanvasObject {
+	icon := widgets.Choose(c.Level == display.LevelGood, "shield", "warning")
 	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, levelColors[c.Level])), widgets.NewParagraph(c.Line, style.ColorText, "text"))
 }
 
-func guarantees(c state.Confinement) fyne.CanvasObject {
+func guarantees(c display.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
 		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 	}
@@ -211,5 +212,5 @@ func guarantees(c state.Confinement) fyne.CanvasObject {
 
 // levelColors are the colours of levels. The icon and the sentence state the level, too.
 var levelColors = map[string]fyne.ThemeColorName{
-	state.LevelGood: style.ColorGood, state.LevelWarning: style.ColorNeedsYou, state.LevelBad: style.ColorBad,
+	display.LevelGood: style.ColorGood, display.LevelWarning: style.ColorNeedsYou, display.LevelBad: style.ColorBad,
 }

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 )
 
 // Confinement defines what the agent may access on this computer. It is never changed in place.
@@ -71,7 +72,7 @@ type computerPage struct {
 func (p *Page) computer() fyne.CanvasObject {
 	l := p.handlers.Local
 	if l == nil {
-		return page(section("This computer", mutedText("This window shows a remote gateway. Its agent does not run on this computer.")))
+		return page(section(computerTitle, mutedText("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
 		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: widgets.NewBody(),
@@ -149,7 +150,7 @@ func (c *computerPage) showEnforcement(v state.View) {
 		c.enforcement.Draw("", func() fyne.CanvasObject { return mutedText("This computer's tools are not running yet.") })
 		return
 	}
-	now := state.ConfinementOf(n)
+	now := display.ConfinementOf(n)
 	c.enforcement.Draw(fmt.Sprint(now), func() fyne.CanvasObject { return nodes.Confinement(now) })
 }
 

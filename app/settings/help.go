@@ -113,6 +113,8 @@ func (c *checkUp) fix(a doctor.Action) (text string, do func()) {
 		}
 	case doctor.Model:
 		return "Open Models", func() { p.pages.open(ModelsTitle) }
+	case doctor.Limits:
+		return "Open " + computerTitle, func() { p.pages.open(computerTitle) }
 	case doctor.Machines:
 		if p.handlers.Machines != nil {
 			return "Open Machines", p.handlers.Machines

@@ -11,6 +11,7 @@ import (
 // Titles of pages that other parts of the program open.
 const (
 	ModelsTitle        = "Models"
+	computerTitle      = "This computer"
 	gatewaysTitle      = "Gateways"
 	allSettingsTitle   = "All settings"
 	notificationsTitle = "Notifications"

@@ -88,7 +88,7 @@ func New(ctx context.Context, app *state.App, h Handlers, about About, title str
 		{icon: "chat", title: ModelsTitle, build: func() fyne.CanvasObject { p.models = newModels(p); return p.models.box }},
 		{icon: "sun", title: "General", build: p.general},
 		{icon: "bell", title: notificationsTitle, build: p.notifications},
-		{icon: "machine", title: "This computer", build: p.computer},
+		{icon: "machine", title: computerTitle, build: p.computer},
 	}
 	if h.Gateways != nil {
 		list = append(list, &entry{icon: "globe", title: gatewaysTitle, build: func() fyne.CanvasObject {

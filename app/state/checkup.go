@@ -48,8 +48,8 @@ func CheckUpReport(program string, list []doctor.Finding) string {
 	fmt.Fprintln(&b, program)
 	for _, f := range list {
 		fmt.Fprintf(&b, "%s %s: %s\n", doctor.Marks[f.State], f.Check, f.Found)
-		if f.Details != "" {
-			fmt.Fprintf(&b, "  %s\n", f.Details)
+		for line := range strings.Lines(f.Details) {
+			fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(line, "\n"))
 		}
 		if f.Fix != "" && f.State != doctor.OK {
 			fmt.Fprintf(&b, "  → %s\n", f.Fix)

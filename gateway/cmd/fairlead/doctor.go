@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -71,8 +72,8 @@ func printFindings(w io.Writer, all []doctor.Finding) {
 	}
 	for _, f := range all {
 		fmt.Fprintf(w, "%s %-*s %s\n", doctor.Marks[f.State], width, flat(f.Check), flat(f.Found))
-		if f.Details != "" {
-			fmt.Fprintf(w, "  %-*s %s\n", width, "", flat(f.Details))
+		for line := range strings.Lines(f.Details) {
+			fmt.Fprintf(w, "  %-*s %s\n", width, "", flat(strings.TrimSuffix(line, "\n")))
 		}
 		if f.Fix != "" && f.State != doctor.OK && f.State != doctor.Note {
 			fmt.Fprintf(w, "  %-*s → %s\n", width, "", flat(f.Fix))

@@ -67,7 +67,7 @@ func printNodes(out io.Writer, r protocol.NodesListResult) error {
 		}
 		t.row(string(n.ID), presence(n), flat(system), n.Name)
 	}
-	return t.print(out, "No machines. To add one: fairlead pair, or start the gateway with --node.")
+	return t.print(out, "No machines. Add one with fairlead pair, or start the gateway with --node to use this one.")
 }
 
 // presence describes a machine's connection: the measured round trip, or since when it is offline.

@@ -59,7 +59,7 @@ func printStatus(out io.Writer, v overview) error {
 		t.row("secrets", v.Status.SecretStore)
 	}
 	if len(v.Nodes) == 0 {
-		t.row("machines", "none: run fairlead node, or start the gateway with --node")
+		t.row("machines", "none: start the desktop app, or the gateway with --node, or add a machine with fairlead pair")
 	}
 	names := namesOf(v.Nodes)
 	for _, n := range v.Nodes {

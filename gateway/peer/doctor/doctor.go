@@ -3,11 +3,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,7 +24,7 @@ type Finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // one of the states below
 	Found string `json:"found"`
-	// Details are for experts.
+	// Details are lines for experts.
 	Details string `json:"details,omitempty"`
 	Fix     string `json:"fix,omitempty"` // what to do
 	// Action is what a window can do about it.
@@ -45,6 +47,7 @@ const (
 	Resume   Action = "resume"   // resume the paused agent
 	Model    Action = "model"    // open the settings of models
 	Machines Action = "machines" // open the page of machines
+	Limits   Action = "limits"   // open the settings of what commands can do on this computer
 	Folder   Action = "folder"   // open the data folder
 )
 
@@ -145,7 +148,7 @@ func CheckGateway(ctx context.Context, g Gateway, o Options) []Finding {
 
 func (f *findings) addStatus(status protocol.Status, o Options) {
 	if status.Version != o.Version {
-		f.add("gateway", Warning, fmt.Sprintf("%s runs version %s, this program is version %s", o.URL, status.Version, o.Version), "restart the older one")
+		f.add("gateway", Warning, fmt.Sprintf("%s runs version %s, this program is version %s", o.URL, status.Version, o.Version), "quit the older of the two and start it again")
 	} else {
 		f.add("gateway", OK, o.URL, "")
 	}
@@ -170,57 +173,61 @@ func (f *findings) addNodes(nodes []protocol.NodeInfo, err error) {
 	}
 	online := 0
 	for _, n := range nodes {
-		check := "machine " + string(n.ID)
-		switch {
-		case n.Online && n.Host != nil:
+		if n.Online {
 			online++
-			f.add(check, OK, fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, display.Sandbox(n.Host.Sandbox, n.Host)), "")
-			f.addEnforcement(n.ID, n.Host.Enforcement)
-		case n.Online:
-			online++
-			f.add(check, OK, fmt.Sprintf("%d tools", len(n.Tools)), "")
-		default:
-			f.add(check, Warning, "offline since "+time.UnixMilli(n.LastSeenAt).Format(time.DateTime), "start fairlead node on it", Machines)
 		}
+		f.addNode(n)
 	}
 	if online == 0 {
-		f.add("machines", Warning, "no machine is connected, so the agent cannot do anything",
-			"start the gateway with --node, or run fairlead node on a machine", Machines)
+		f.add("machines", Warning, "no machine is connected, so the agent cannot run commands or open files",
+			"start Fairlead on one of your machines; on the gateway's computer, start the desktop app or fairlead gateway --node", Machines)
 	}
 }
 
-// addEnforcement lists which restrictions of commands a machine can enforce, with reasons.
-func (f *findings) addEnforcement(id protocol.NodeID, e *protocol.Enforcement) {
-	if e == nil {
+// addNode says whether a machine is connected, and what commands can do there.
+func (f *findings) addNode(n protocol.NodeInfo) {
+	check := "machine " + cmp.Or(n.Name, string(n.ID))
+	if !n.Online {
+		found := "offline"
+		if n.LastSeenAt > 0 {
+			found += ", last seen " + display.Ago(n.LastSeenAt, time.Now())
+		}
+		f.add(check, Warning, found, "turn it on and start Fairlead there, or check its network connection", Machines)
 		return
 	}
-	check := "commands on " + string(id)
-	var enforced []string
-	for _, c := range e.Checks {
-		if c.Enforced {
-			enforced = append(enforced, c.ID)
-		}
+	found := "online, " + display.Plural(len(n.Tools), "tool")
+	if n.Host == nil || n.Host.Enforcement == nil {
+		f.add(check, OK, found, "")
+		return
 	}
+	c := display.ConfinementOf(n)
+	x := Finding{Check: check, State: OK, Found: strings.Join(append([]string{found + ". " + c.Line}, c.Warnings...), " ")}
+	x.Fix, x.Action = limitsFix(n, c)
 	switch {
-	case e.Mode == "full":
-		f.add(check, Warning, "full access: commands are not restricted and can read keys and tokens, including Fairlead's own",
-			"start the node with --sandbox workspace-write")
-	case len(enforced) == 0:
-		f.add(check, Warning, "this machine cannot enforce these settings: "+e.Mode+", network "+e.Network, "")
-	default:
-		state := OK
-		if e.Summary != "contained" {
-			state = Warning
-		}
-		f.add(check, state, fmt.Sprintf("%s, network %s; %s", e.Mode, e.Network, e.Summary), "")
-		(*f)[len(*f)-1].Details = "Enforced: " + strings.Join(enforced, ", ")
+	case x.Fix != "":
+		x.State = Warning
+	case len(c.Warnings) > 0:
+		x.State = Note
 	}
-	for _, c := range e.Checks {
-		if !c.Enforced && e.Mode != "full" {
-			f.add(check, Note, "not enforced: "+c.ID+", "+c.Why, c.Fix)
-		}
+	var details []string
+	for _, g := range c.Guarantees {
+		details = append(details, g.Text)
 	}
-	for _, w := range e.Warnings {
-		f.add(check, Warning, w, "")
+	x.Details = strings.Join(details, "\n")
+	*f = append(*f, x)
+}
+
+// limitsFix says what to do if commands on a machine are less limited than they could be.
+func limitsFix(n protocol.NodeInfo, c display.Confinement) (fix string, action Action) {
+	switch {
+	case n.Host.Enforcement.Mode == "full" && n.Local:
+		return "limit commands in Settings, This computer, or start the node with --sandbox workspace-write", Limits
+	case n.Host.Enforcement.Mode == "full":
+		return "on that machine, limit commands in Settings, This computer, or start its node with --sandbox workspace-write", Machines
+	case c.Level != display.LevelGood:
+		return "see its details for what is missing and why", Machines
+	case slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.HasPrefix(w, display.AsAdministrator) }):
+		return "start Fairlead there as an ordinary user", Machines
 	}
+	return "", ""
 }

@@ -28,6 +28,10 @@ func (p patient) TestModel(context.Context, protocol.ModelRef) (protocol.ModelsT
 func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 	t.Parallel()
 	online := []protocol.NodeInfo{{ID: "box", Online: true}}
+	tcp := []protocol.EnforcedCheck{{ID: "fs.write.outside", Enforced: true}, {ID: "net.tcp", Why: "the kernel is too old"}}
+	limited := func(e protocol.Enforcement) []protocol.NodeInfo {
+		return []protocol.NodeInfo{{ID: "box", Name: "Box", Online: true, Local: true, Host: &protocol.HostInfo{Enforcement: &e}}}
+	}
 	operator := protocol.ModelRef{Provider: "operator", ID: "built-in"}
 	for _, c := range []struct {
 		name    string
@@ -40,6 +44,9 @@ func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 		{"paused", patient{status: protocol.Status{Version: "1", Model: operator, Paused: true}, nodes: online}, "agent warning resume"},
 		{"full disk", patient{status: protocol.Status{Version: "1", Model: operator, Storage: "full"}, nodes: online}, "database bad folder"},
 		{"no machine", patient{status: protocol.Status{Version: "1", Model: operator}}, "machines warning machines"},
+		{"full access", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "full"})}, "machine Box warning limits"},
+		{"limits that do not hold", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "partly", Checks: tcp})}, "machine Box warning machines"},
+		{"a node of root", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1], Warnings: []string{"the node runs as root"}})}, "machine Box warning machines"},
 		{"an offline machine", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: append(online, protocol.NodeInfo{ID: "nas"})}, "machine nas warning machines"},
 		{"a wrong key", patient{status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "openai", ID: "m"}}, nodes: online, test: protocol.ModelsTestResult{Message: "the key was refused"}}, "model bad model"},
 	} {
@@ -77,4 +84,31 @@ func TestADataFolderThatCannotBeWrittenIsFound(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "data", ".doctor-*")); len(left) > 0 {
 		t.Errorf("it left %q", left)
 	}
+}
+
+func TestAMachineIsDescribedAsOnItsPage(t *testing.T) {
+	t.Parallel()
+	p := patient{nodes: []protocol.NodeInfo{{
+		ID: "a1b2", Name: "Box", Online: true, Tools: []string{"Bash"},
+		Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
+			Mode: "read-only", Network: "allowed", Summary: "contained",
+			Checks:   []protocol.EnforcedCheck{{ID: "fs.write.outside", Enforced: true}, {ID: "net.tcp", Why: "as set"}},
+			Warnings: []string{"commands start later"},
+		}},
+	}}}
+	for _, f := range CheckGateway(t.Context(), p, Options{}) {
+		if f.Check != "machine Box" {
+			continue
+		}
+		want := Finding{
+			Check: "machine Box", State: Note,
+			Found:   "online, 1 tool. Commands here cannot change files and can use the network. Commands start later.",
+			Details: "Commands can write only in the workspace and the allowed folders.\nNot enforced: Commands cannot use the network. As set.",
+		}
+		if f != want {
+			t.Errorf("got %+v, want %+v", f, want)
+		}
+		return
+	}
+	t.Error("the machine is not among the findings")
 }
