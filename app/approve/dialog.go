@@ -18,6 +18,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -152,7 +153,7 @@ func (d *Dialog) show(index int) {
 	}
 	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
 	q, f := d.Current(), d.frame
-	title := state.QuestionTitle(q)
+	title := display.QuestionTitle(q)
 	f.title.Set(title, style.ColorText)
 	d.handlers.Title(title)
 	f.position.SetText(d.queue.position())

@@ -232,7 +232,7 @@ func (r *inboxRow) set(g state.Group) {
 func (r *inboxRow) tick(now time.Time) {
 	text := timeLeft(r.group.Approval, now)
 	if r.group.Later != 0 {
-		text = "snoozed until " + time.UnixMilli(r.group.Later).Format("15:04")
+		text = "postponed until " + time.UnixMilli(r.group.Later).Format("15:04")
 	}
 	if r.trail.Text != text {
 		r.trail.SetText(text)

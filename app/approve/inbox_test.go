@@ -56,7 +56,7 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	in.Update(inboxView())
 	pagetest.Shot(t, w, "inbox")
 	markup := test.RenderObjectToMarkup(in.Box)
-	for _, want := range []string{"2 × Run make on server", "Deny all 2", "Allow all 2…", "4:50 left", "snoozed until "} {
+	for _, want := range []string{"2 × Run make on server", "Deny all 2", "Allow all 2…", "4:50 left", "postponed until "} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}

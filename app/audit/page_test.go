@@ -105,7 +105,7 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "audit", style.Dark: "audit-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody", "Write /etc/passwd on Cellar")
+		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule created: Allow make test", "denied by nobody", "Write /etc/passwd on Cellar")
 		b.open(0)
 		pagetest.Shot(t, b.w, name+"-one")
 		pagetest.Shows(t, b.Box, "Revoke this permission", "Open chat", "q1", "abc", "The parser (main)")

@@ -168,7 +168,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	// The audit log: revoke an approval's grant from its entry.
 	d.page("Activity")
 	d.click(d.waitTextIn(mainWindow, "Audit log", top))
-	d.click(d.waitTextIn(mainWindow, "Rule made", right))
+	d.click(d.waitTextIn(mainWindow, "Rule created", right))
 	d.shot("audit-line")
 	d.click(d.waitTextIn(mainWindow, "Revoke this", right))
 	d.until("the end of the rule", func() bool { return d.rules() == 0 })
@@ -213,7 +213,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d.until("a question put off", func() bool {
 		return slices.ContainsFunc(d.questions(), func(q protocol.Approval) bool { return q.SessionKey == three && q.Later != 0 })
 	})
-	d.waitTextIn(mainWindow, "snoozed until", top)
+	d.waitTextIn(mainWindow, "postponed until", top)
 	d.keys("Up", "Return")
 	d.until("the question at the front", func() bool { return strings.HasPrefix(d.front(), "Fairlead wants") })
 	d.acting("Allow all 2 once")

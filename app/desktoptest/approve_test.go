@@ -53,7 +53,7 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.waitNoWindow(question)
 	p.activate(p.waitWindow(mainWindow))
 	p.openPage("Needs you")
-	p.waitTextIn(mainWindow, "snoozed until", top)
+	p.waitTextIn(mainWindow, "postponed until", top)
 	p.shot("needs-you")
 	p.click(p.waitTextIn(mainWindow, "Review", top))
 	p.waitWindow(question)

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,4 +197,10 @@ func TestWhatComesInLeavesKeyboardAndPlaceOnThePage(t *testing.T) {
 		t.Errorf("it was at %g and is at %g", at.Y, form.Offset.Y)
 	}
 	pagetest.Shows(t, p.Box, "13 ms", "Glob")
+}
+
+func TestTheWindowsOfferEveryColourOfTheProtocol(t *testing.T) {
+	if got, want := style.Choices, protocol.NodeColours; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -45,7 +45,7 @@ func (p *Page) open(r protocol.Rule) {
 	d.preview = newPreview(d)
 	rows := d.heading()
 	if r.Origin == protocol.RuleFromConfig {
-		rows = append(rows, widgets.NewParagraph("This rule comes from the configuration. Change it under Settings › All settings (toolApproval).", style.ColorMuted, "text"))
+		rows = append(rows, widgets.NewParagraph("This rule is from All settings, Tool rules. Change it there.", style.ColorMuted, "text"))
 	}
 	rows = append(rows, d.editor, d.note, widgets.Flow(style.Inside, d.buttons(remove)...), d.preview.box)
 	back := widgets.NewQuietButton("All rules", "back", d.leave)

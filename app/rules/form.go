@@ -99,7 +99,7 @@ func (f *form) draw() {
 
 func (f *form) drawSubject() {
 	rows := []fyne.CanvasObject{widgets.NewField("Files", f.path,
-		widgets.NewParagraph("* stays within a folder, ** includes everything below. ~/ is the home folder, !/ any other folder. Empty: all files.", style.ColorMuted, style.SizeSmall))}
+		widgets.NewParagraph("Paths are in the workspace, unless they begin with / (anywhere on the disk), ~/ (the home folder) or !/ (outside the workspace). * is any name, ** also everything below. Empty: all files.", style.ColorMuted, style.SizeSmall))}
 	if f.rule.IsCommand() {
 		f.drawWords()
 		rows = []fyne.CanvasObject{widgets.NewField("Command", f.command, f.words,

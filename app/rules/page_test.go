@@ -102,7 +102,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "rules", style.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "12 uses, last", "created from a question, on this computer", "off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules. Everything else asks. 1 rule is turned off.")
+		pagetest.Shows(t, b.Box, "12 uses, last", "created from a question, on this computer", "off", "must not match and does", "expired", "from All settings, Tool rules", "5 rules. Everything else asks. 1 rule is turned off.")
 		b.open(b.shown[0])
 		pagetest.Shot(t, b.w, name+"-one")
 		pagetest.Shows(t, b.Box, "Checked against the last 300 calls: it changes 1 decision, such as from ask to allow.", "Earlier calls that it covers", "git status -s", "Similar calls that it does not cover", "git push", "anything after it", "Delete")
@@ -264,7 +264,7 @@ func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
 func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[4])
-	pagetest.Shows(t, b.Box, "This rule comes from the configuration")
+	pagetest.Shows(t, b.Box, "This rule is from All settings")
 	if markup := test.RenderObjectToMarkup(b.Box); strings.Contains(markup, "Delete<") || strings.Contains(markup, "Keep<") {
 		t.Error("it can be changed")
 	}

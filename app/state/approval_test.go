@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -192,7 +193,7 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run "no object" on nas`},
 	} {
 		t.Run(c.title, func(t *testing.T) {
-			if got := QuestionTitle(c.q); got != c.title {
+			if got := display.QuestionTitle(c.q); got != c.title {
 				t.Errorf("title %q, want %q", got, c.title)
 			}
 			if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {

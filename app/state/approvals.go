@@ -125,7 +125,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 	s.app.startRequest(func(ctx context.Context) {
 		err := send(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()})
 		if err != nil {
-			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
+			s.app.fail(fmt.Errorf("the approval could not be postponed: %w", err))
 			set(0)
 		}
 	})

@@ -13,37 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// QuestionTitle returns the title of an approval.
-func QuestionTitle(a protocol.Approval) string {
-	if a.Kind == protocol.AskContinue {
-		return "Fairlead wants to continue"
-	}
-	// tools such as SessionsList or Cron neither read nor change a file
-	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
-		return "Fairlead wants to use " + a.Tool
-	}
-	switch a.Effect {
-	case protocol.EffectExec:
-		return "Fairlead wants to run a command"
-	case protocol.EffectWrite:
-		switch a.Tool {
-		case "fs_mkdir":
-			return "Fairlead wants to create a folder"
-		case "fs_delete":
-			return "Fairlead wants to delete"
-		}
-		if a.Preview != nil && a.Preview.NewFile {
-			return "Fairlead wants to create a file"
-		}
-		return "Fairlead wants to change a file"
-	case protocol.EffectRead:
-		return "Fairlead wants to read"
-	case protocol.EffectNetwork:
-		return "Fairlead wants to use the network"
-	}
-	return "Fairlead wants to use " + a.Tool
-}
-
 // machineTools have a verb, the argument that a call is about, and an editable one with its label.
 var machineTools = map[string]struct{ verb, subject, editable, label string }{
 	"Bash":  {"Run", "command", "command", "The command"},

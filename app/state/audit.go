@@ -41,7 +41,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 		}
 		return title + on, auditVerdict(e, by)
 	}
-	title = display.Capital(e.Kind)
+	title = display.Capital(strings.Replace(e.Kind, protocol.AuditRuleMade, "rule created", 1))
 	if e.What != "" {
 		title += ": " + e.What
 	}

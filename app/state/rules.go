@@ -35,7 +35,7 @@ var ruleOrigins = map[string]string{
 	protocol.RuleFromPerson:   "created",
 	protocol.RuleFromImport:   "imported",
 	protocol.RuleFromChat:     "allowed in one chat",
-	protocol.RuleFromConfig:   "from the configuration (toolApproval)",
+	protocol.RuleFromConfig:   "from All settings, Tool rules",
 }
 
 // RuleOrigin describes the origin of a rule.

@@ -143,17 +143,12 @@ type Machines struct {
 	servers map[string]bool
 }
 
-// choiceSlots are the colours of machines by name. Three names of the protocol show as the nearest
-// colour: red is the colour of errors, and yellow and orange that of what needs the person.
-var choiceSlots = map[string]int{
-	"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "olive": 5, "yellow": 5, "brown": 6, "orange": 6, "grey": 7,
-}
-
-// Choices are the names of the colours that a person can choose for a machine, all different.
+// Choices are the names of the colours that a person can choose for a machine, in the order of the
+// palette. Red, orange and yellow are not among them: they mark errors and what needs the person.
 var Choices = []string{"blue", "pink", "teal", "green", "purple", "olive", "brown", "grey"}
 
 // ChoiceColor returns the colour for a name of [Choices].
-func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(choiceSlots[name]) }
+func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(slices.Index(Choices, name)) }
 
 // SetName sets a machine's display name; empty restores its ID.
 func (m *Machines) SetName(id, name string) {
@@ -184,8 +179,8 @@ func (m *Machines) IsServer(id string) bool { return m.servers[id] }
 
 // SetColor sets a machine's colour to one of [Choices]; empty restores the automatic colour.
 func (m *Machines) SetColor(id, name string) {
-	slot, ok := choiceSlots[name]
-	if !ok {
+	slot := slices.Index(Choices, name)
+	if slot < 0 {
 		delete(m.chosen, id)
 		return
 	}

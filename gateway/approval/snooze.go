@@ -21,9 +21,9 @@ type waiter struct {
 func (m *Manager) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error {
 	switch {
 	case len(p.IDs) == 0 || len(p.IDs) > protocol.MaxAnswers:
-		return protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d approvals can be snoozed at once, not %d", protocol.MaxAnswers, len(p.IDs)))
+		return protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d approvals can be postponed at once, not %d", protocol.MaxAnswers, len(p.IDs)))
 	case p.For < 0 || p.For > protocol.MaxSnooze:
-		return protocol.ErrBadRequest.With("an approval can be snoozed for at most one day")
+		return protocol.ErrBadRequest.With("an approval can be postponed by at most one day")
 	}
 	until := int64(0)
 	if p.For > 0 {

@@ -65,8 +65,7 @@ type NodeInfo struct {
 	Caps        []string  `json:"capabilities,omitempty"`
 	ConnectedAt int64     `json:"connectedAt,omitempty"`
 	LastSeenAt  int64     `json:"lastSeenAt,omitempty"`
-	// Name and Colour are chosen by the person; both may be empty. Colour is red, orange, yellow,
-	// green, teal, blue, purple, pink or grey.
+	// Name and Colour are chosen by the person; both may be empty. Colour is one of NodeColours.
 	Name   string `json:"name,omitempty"`
 	Colour string `json:"colour,omitempty"`
 	// PingMs is the round-trip time in milliseconds measured at PingAt, 0 if not measured.
@@ -85,7 +84,7 @@ type NodeInfo struct {
 }
 
 // NodeColours are the colours that a machine can have.
-var NodeColours = []string{"red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey", "olive", "brown"}
+var NodeColours = []string{"blue", "pink", "teal", "green", "purple", "olive", "brown", "grey"}
 
 // NodeForgetParams removes a machine from the registry.
 type NodeForgetParams struct {

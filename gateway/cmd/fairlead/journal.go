@@ -27,7 +27,7 @@ The outcome of a call is unknown if its machine or the gateway stopped while it 
 	f := cmd.Flags()
 	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "number of calls, at most 1000")
 	f.IntVar(&q.Offset, "offset", 0, "number of newest calls to skip")
-	f.StringVar((*string)(&q.Node), "node", "", "only this machine (gsv is the gateway itself)")
+	f.StringVar((*string)(&q.Node), "node", "", "only this machine; gsv means the gateway's own tools")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
 	f.StringVar((*string)(&q.RunID), "run", "", "only this run")
 	f.StringVar(&q.Tool, "tool", "", "only this tool, such as Bash")

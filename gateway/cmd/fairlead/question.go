@@ -53,7 +53,7 @@ func questionBox(a protocol.Approval, name string) string {
 			fmt.Fprintf(&b, "│ %-9s %s\n", label, strings.ReplaceAll(clean(text), "\n", "\n│           "))
 		}
 	}
-	fmt.Fprintf(&b, "┌ %s\n", questionTitle(a))
+	fmt.Fprintf(&b, "┌ %s\n", display.QuestionTitle(a))
 	line("machine", questionMachine(a, name))
 	by := strings.TrimSpace(a.AskedBy.Kind + " " + a.AskedBy.Name)
 	if a.AskedBy.Model != "" {
@@ -134,25 +134,6 @@ func shownWords(a protocol.Approval) string {
 		return "not yet"
 	}
 	return ""
-}
-
-func questionTitle(a protocol.Approval) string {
-	if a.Kind == protocol.AskContinue {
-		return "Fairlead reached its step limit. Continue?"
-	}
-	// Tools such as SessionsList or Cron neither read nor change a file.
-	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
-		return "Fairlead wants to use " + a.Tool
-	}
-	switch a.Effect {
-	case protocol.EffectExec:
-		return "Fairlead wants to run a command"
-	case protocol.EffectWrite:
-		return "Fairlead wants to change a file"
-	case protocol.EffectRead:
-		return "Fairlead wants to read"
-	}
-	return "Fairlead wants to use " + a.Tool
 }
 
 // callText returns the most informative argument of a call, in full, such as the command.

@@ -15,6 +15,37 @@ func Peer(h *protocol.HostInfo) string {
 	return strings.Trim(Line(h.Address, 0)+" · "+Line(strings.Join(h.Words, "-"), 0), " ·")
 }
 
+// QuestionTitle returns the title of an approval.
+func QuestionTitle(a protocol.Approval) string {
+	if a.Kind == protocol.AskContinue {
+		return "Fairlead wants to continue"
+	}
+	// tools such as SessionsList or Cron neither read nor change a file
+	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
+		return "Fairlead wants to use " + a.Tool
+	}
+	switch a.Effect {
+	case protocol.EffectExec:
+		return "Fairlead wants to run a command"
+	case protocol.EffectWrite:
+		switch a.Tool {
+		case "fs_mkdir":
+			return "Fairlead wants to create a folder"
+		case "fs_delete":
+			return "Fairlead wants to delete"
+		}
+		if a.Preview != nil && a.Preview.NewFile {
+			return "Fairlead wants to create a file"
+		}
+		return "Fairlead wants to change a file"
+	case protocol.EffectRead:
+		return "Fairlead wants to read"
+	case protocol.EffectNetwork:
+		return "Fairlead wants to use the network"
+	}
+	return "Fairlead wants to use " + a.Tool
+}
+
 // Why returns the reason for a question, in one line.
 func Why(a protocol.Approval) string {
 	if a.Floor {
