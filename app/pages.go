@@ -86,7 +86,7 @@ func (n fixedPages) activity() page {
 }
 
 func (n fixedPages) rules() page {
-	return page{"shield", "Rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"shield", "Approvals and rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := rules.New(ctx, n.ui.backend.state, rules.Handlers{
 			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
 			Save: func(name string, data []byte) {

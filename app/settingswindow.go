@@ -80,14 +80,12 @@ func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 			u.nav.openMachine("")
 		},
 	}
-	for _, l := range []struct {
-		page  page
-		title string
-	}{{fixedPages{u.nav}.rules(), "Approvals and rules"}, {fixedPages{u.nav}.skills(), "Skills"}, {fixedPages{u.nav}.channels(), channelsTitle}, {fixedPages{u.nav}.tools(), "Tools"}, {fixedPages{u.nav}.apps(), "Connected apps"}} {
-		h.Links = append(h.Links, settings.Link{Icon: l.page.icon, Title: l.title, Open: func() {
+	pages := fixedPages{u.nav}
+	for _, p := range []page{pages.rules(), pages.skills(), pages.channels(), pages.tools(), pages.apps()} {
+		h.Links = append(h.Links, settings.Link{Icon: p.icon, Title: p.title, Open: func() {
 			w.Close()
 			u.main.show()
-			u.nav.open(l.page)
+			u.nav.open(p)
 		}})
 	}
 	if u.backend.flags.join == "" {

@@ -48,7 +48,7 @@ func TestNewsAreShownOnceAfterAnUpdate(t *testing.T) {
 func TestSettingsLinkToPagesOfTheMainWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	for i, want := range []string{"Rules", "Skills", channelsTitle} {
+	for i, want := range []string{"Approvals and rules", "Skills", channelsTitle} {
 		h := u.settings.handlers(u.app.NewWindow("Settings"))
 		h.Links[i].Open() // closes the window of the settings
 		if u.nav.title != want {

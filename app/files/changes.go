@@ -106,12 +106,13 @@ func (l changes) open(c protocol.FileChange) {
 	revert := widgets.NewButton("Revert", "undo", nil)
 	revert.Disable()
 	back := widgets.NewQuietButton("All changes", "back", func() { l.list("") })
-	load := func() {
+	var load func()
+	load = func() {
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.model.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
 			var o fyne.CanvasObject
 			switch {
 			case err != nil:
-				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "Could not show this change.", Advice: err.Error()}, nil))
+				o = widgets.NewLoadError("Could not show this change.", err.Error(), load)
 			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // see above
 				o = container.NewVBox()
 			case d.Diff == "":

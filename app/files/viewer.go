@@ -62,7 +62,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	actions := []fyne.CanvasObject{}
 	switch {
 	case f.Problem != "":
-		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "Could not show this file.", Advice: f.Problem}, nil))
+		body = widgets.NewLoadError("Could not show this file.", f.Problem, func() { p.model.Look(f.Path) })
 	case f.Editable:
 		v.edit = newEditor(p, v, f, back)
 		v.box = v.edit.box

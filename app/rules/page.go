@@ -91,7 +91,7 @@ func (p *Page) openList() {
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(state.NewRule), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
 	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, p.body.Box)
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Approvals and rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
 	p.draw()
 }
 
