@@ -37,24 +37,37 @@ func mcpCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// appSecret is the name of an app's token in the keychain.
+// appSecret is the name of an app's token in the keychain. The value is the ID of the app at the
+// gateway, a blank, and the token.
 func appSecret(app string) string { return "app-token-" + app }
+
+// appToken reads the token that "fairlead mcp install" stored, and the ID of its app, which is empty
+// if an older version stored the token. The error is [keychain.ErrNotFound] if there is none.
+func (o *options) appToken(app string) (id protocol.AppID, token string, err error) {
+	home, err := o.homeDir()
+	if err != nil {
+		return "", "", err
+	}
+	secret, err := keychain.Open(home).Get(appSecret(app))
+	if err != nil {
+		return "", "", fmt.Errorf("read the token of %s: %w", app, err)
+	}
+	text := secret.Reveal()
+	blank := strings.LastIndexByte(text, ' ')
+	return protocol.AppID(text[:max(blank, 0)]), text[blank+1:], nil
+}
 
 func serveMCP(cmd *cobra.Command, o *options, app string) error {
 	token := string(keychain.FromEnv())
 	if app != "" {
-		home, err := o.homeDir()
-		if err != nil {
-			return err
-		}
-		secret, err := keychain.Open(home).Get(appSecret(app))
+		var err error
+		_, token, err = o.appToken(app)
 		if errors.Is(err, keychain.ErrNotFound) {
 			return fmt.Errorf("there is no token for %s: run \"fairlead mcp install %s\" again", app, app)
 		}
 		if err != nil {
-			return fmt.Errorf("read the token of %s: %w", app, err)
+			return err
 		}
-		token = string(secret)
 	}
 	if token == "" {
 		return usageError("give --app NAME, or a token in FAIRLEAD_TOKEN; to set up a client program: fairlead mcp install")
@@ -172,7 +185,7 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 	if err != nil {
 		return err
 	}
-	if err := endClient(ctx, x, c); err != nil {
+	if err := endClient(ctx, o, x, c); err != nil {
 		return err
 	}
 	if f.undo {
@@ -185,7 +198,7 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 	if err != nil {
 		return err
 	}
-	if err := keychain.Open(home).Set(appSecret(c.ID), keychain.Secret(made.Token)); err != nil {
+	if err := keychain.Open(home).Set(appSecret(c.ID), keychain.Secret(string(made.App.ID)+" "+made.Token)); err != nil {
 		return fmt.Errorf("store the token of %s: %w", c.Title, err)
 	}
 	if err := change.Apply(); err != nil {
@@ -194,18 +207,19 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 	return printf(x.out, "Fairlead was added to %s. Restart it. Its calls that change something ask you first.\nTo remove it: fairlead mcp install %s --undo\n", c.Title, c.ID)
 }
 
-// endClient ends the access of a client that was installed before.
-func endClient(ctx context.Context, x *connection, c clients.Client) error {
-	r, err := call(ctx, x, protocol.AppsList, protocol.Empty{})
+// endClient revokes the token that an earlier installation made for a client. Tokens that the person
+// made stay valid, whatever their names are.
+func endClient(ctx context.Context, o *options, x *connection, c clients.Client) error {
+	id, _, err := o.appToken(c.ID)
+	if errors.Is(err, keychain.ErrNotFound) || err == nil && id == "" {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, a := range r.Apps {
-		if a.Kind == protocol.AppToken && a.Name == c.Title && a.RevokedAt == 0 {
-			if _, err := call(ctx, x, protocol.AppRevoke, protocol.AppParams{ID: a.ID}); err != nil {
-				return err
-			}
-		}
+	_, err = call(ctx, x, protocol.AppRevoke, protocol.AppParams{ID: id})
+	if errors.Is(err, protocol.ErrNotFound) { // revoked long ago, or at another gateway
+		return nil
 	}
-	return nil
+	return err
 }
