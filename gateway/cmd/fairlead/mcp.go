@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,8 +43,8 @@ func mcpCommand(o *options) *cobra.Command {
 // gateway, a blank, and the token.
 func appSecret(app string) string { return "app-token-" + app }
 
-// appToken reads the token that "fairlead mcp install" stored, and the ID of its app, which is empty
-// if an older version stored the token. The error is [keychain.ErrNotFound] if there is none.
+// appToken reads the token that "fairlead mcp install" stored, and the ID of its app. The ID is
+// empty if an older version stored the token. The error is [keychain.ErrNotFound] if there is none.
 func (o *options) appToken(app string) (id protocol.AppID, token string, err error) {
 	home, err := o.homeDir()
 	if err != nil {
@@ -165,12 +167,23 @@ func mcpInstallCommand(o *options) *cobra.Command {
 
 type installFlags struct{ yes, undo, show bool }
 
-// install shows a change of a client's settings, and makes it if the person agrees.
+// install shows a change of a client's settings, and makes it if the person agrees. A client whose
+// token does not work gets a new one, also if its settings stay.
 func install(ctx context.Context, o *options, x *connection, c clients.Client, change clients.Change, f installFlags) error {
-	if change.New == nil {
-		return printf(x.out, "%s needs no change: %s\n", c.Title, c.Path)
+	app, problem, err := installedApp(ctx, o, x, c)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(x.out, "%s\n%s", change.Path, diff.New("before", "after", change.Before, change.New).Text)
+	switch hasAccess := problem == ""; {
+	case change.New != nil:
+		fmt.Fprintf(x.out, "%s\n%s", change.Path, diff.New("before", "after", change.Before, change.New).Text)
+	case hasAccess != f.undo:
+		return printf(x.out, "%s needs no change: %s\n", c.Title, c.Path)
+	case f.undo:
+		fmt.Fprintf(x.out, "Fairlead is not in %s, but the token of %s is still valid: it will be revoked.\n", c.Path, c.Title)
+	default:
+		fmt.Fprintf(x.out, "Fairlead is in %s, but %s: %s will get a new token.\n", c.Path, problem, c.Title)
+	}
 	if f.show {
 		return nil
 	}
@@ -181,18 +194,34 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 			return &exitError{code: exitDenied, err: errors.New("nothing was changed")}
 		}
 	}
-	home, err := o.homeDir()
-	if err != nil {
-		return err
-	}
-	if err := endClient(ctx, o, x, c); err != nil {
-		return err
+	if problem == "" {
+		if _, err := call(ctx, x, protocol.AppRevoke, protocol.AppParams{ID: app.ID}); err != nil {
+			return err
+		}
 	}
 	if f.undo {
 		if err := change.Apply(); err != nil {
 			return err
 		}
 		return printf(x.out, "Fairlead was removed from %s. Restart it.\n", c.Title)
+	}
+	if err := giveToken(ctx, o, x, c); err != nil {
+		return err
+	}
+	if change.New == nil {
+		return printf(x.out, "%s has a new token. Restart it.\n", c.Title)
+	}
+	if err := change.Apply(); err != nil {
+		return err
+	}
+	return printf(x.out, "Fairlead was added to %s. Restart it. Its calls that change something ask you first.\nTo remove it: fairlead mcp install %s --undo\n", c.Title, c.ID)
+}
+
+// giveToken makes a token for a client and stores it.
+func giveToken(ctx context.Context, o *options, x *connection, c clients.Client) error {
+	home, err := o.homeDir()
+	if err != nil {
+		return err
 	}
 	made, err := call(ctx, x, protocol.TokenCreate, protocol.TokenCreateParams{Name: c.Title, Scopes: protocol.UsualAppScopes})
 	if err != nil {
@@ -201,25 +230,37 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 	if err := keychain.Open(home).Set(appSecret(c.ID), keychain.Secret(string(made.App.ID)+" "+made.Token)); err != nil {
 		return fmt.Errorf("store the token of %s: %w", c.Title, err)
 	}
-	if err := change.Apply(); err != nil {
-		return err
-	}
-	return printf(x.out, "Fairlead was added to %s. Restart it. Its calls that change something ask you first.\nTo remove it: fairlead mcp install %s --undo\n", c.Title, c.ID)
+	return nil
 }
 
-// endClient revokes the token that an earlier installation made for a client. Tokens that the person
-// made stay valid, whatever their names are.
-func endClient(ctx context.Context, o *options, x *connection, c clients.Client) error {
+// installedApp returns the app that an earlier installation made for a client, and why its token
+// does not work; problem is empty if it works. Apps that the person made are never returned,
+// whatever their names are.
+func installedApp(ctx context.Context, o *options, x *connection, c clients.Client) (app protocol.App, problem string, err error) {
 	id, _, err := o.appToken(c.ID)
-	if errors.Is(err, keychain.ErrNotFound) || err == nil && id == "" {
-		return nil
+	if errors.Is(err, keychain.ErrNotFound) {
+		return app, "this computer does not have its token", nil
 	}
 	if err != nil {
-		return err
+		return app, "", err
 	}
-	_, err = call(ctx, x, protocol.AppRevoke, protocol.AppParams{ID: id})
-	if errors.Is(err, protocol.ErrNotFound) { // revoked long ago, or at another gateway
-		return nil
+	r, err := call(ctx, x, protocol.AppsList, protocol.Empty{})
+	if i := slices.IndexFunc(r.Apps, func(a protocol.App) bool { return a.ID == id }); i >= 0 {
+		app = r.Apps[i]
 	}
-	return err
+	return app, tokenProblem(app), err
+}
+
+// tokenProblem says why the token of an app does not work. The zero App stands for one that the
+// gateway does not have.
+func tokenProblem(a protocol.App) string {
+	switch {
+	case a.ID == "":
+		return "the gateway does not know its token"
+	case a.RevokedAt > 0:
+		return "its token was revoked"
+	case a.ExpiresAt > 0 && a.ExpiresAt <= time.Now().UnixMilli():
+		return "its token has expired"
+	}
+	return ""
 }

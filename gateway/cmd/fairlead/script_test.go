@@ -149,11 +149,16 @@ func TestCommands(t *testing.T) {
 			"get": func(ts *testscript.TestScript, neg bool, args []string) {
 				request(ts, args[0], http.MethodGet, args[1], "", args[2:])
 			},
-			// field NAME JSONPATH: sets a variable to a field of stdout, such as data.file_id.
+			// field NAME JSONPATH: sets a variable to a field of stdout, such as data.file_id
+			// or list.0.id.
 			"field": func(ts *testscript.TestScript, neg bool, args []string) {
 				var v any
 				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
 				for _, name := range strings.Split(args[1], ".") {
+					if list, ok := v.([]any); ok && name == "0" && len(list) > 0 {
+						v = list[0]
+						continue
+					}
 					object, ok := v.(map[string]any)
 					if !ok || object[name] == nil {
 						ts.Fatalf("no %s in %s", args[1], ts.ReadFile("stdout"))
