@@ -189,6 +189,13 @@ func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
 	}
 }
 
+func TestAFoundServerNamesItsProject(t *testing.T) {
+	_, got := FoundText(protocol.FoundServer{Project: "/src/shop", Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"A": "1"}, Disabled: true}})
+	if want := "With the variable A · Only in /src/shop · Switched off"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestEveryChangeOfAToolHasWords(t *testing.T) {
 	for _, c := range []struct{ before, now, want string }{
 		{"", "a", "This tool is new or has changed."},

@@ -192,12 +192,21 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// FoundText returns the command or the address of a server that can be added, and what it is given.
-func FoundText(f protocol.FoundServer) (text, with string) {
+// FoundText returns the command or the address of a server that can be added, and more about it:
+// what it is given, the only project that uses it, and whether it is switched off.
+func FoundText(f protocol.FoundServer) (text, more string) {
+	text, with := CommandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
 	if f.Spec.URL != "" {
-		return f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
+		text, with = f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
 	}
-	return CommandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
+	project, off := "", ""
+	if f.Project != "" {
+		project = "Only in " + f.Project
+	}
+	if f.Spec.Disabled {
+		off = "Switched off"
+	}
+	return text, joinNonEmpty(" · ", with, project, off)
 }
 
 // namesText lists the names of variables or headers, whose values may be secret.

@@ -114,13 +114,13 @@ func (f *addForm) checkName() {
 
 // foundRow describes a server that can be added.
 func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
-	text, with := state.FoundText(s)
+	text, more := state.FoundText(s)
 	text, _ = state.Reveal(text)
 	line := widgets.NewParagraph(text, style.ColorText, style.SizeSmall)
 	line.SetStyle(fyne.TextStyle{Monospace: true})
 	rows := []fyne.CanvasObject{line}
-	if with, _ = state.Reveal(with); with != "" {
-		rows = append(rows, widgets.NewParagraph(with, style.ColorMuted, style.SizeSmall))
+	if more, _ = state.Reveal(more); more != "" {
+		rows = append(rows, widgets.NewParagraph(more, style.ColorMuted, style.SizeSmall))
 	}
 	if withName {
 		rows = append([]fyne.CanvasObject{widgets.NewParagraph(string(s.Name), style.ColorText, "text")}, rows...)

@@ -91,7 +91,9 @@ type FoundServer struct {
 	Spec   ServerSpec `json:"spec"`
 	Source string     `json:"source,omitempty"` // such as Claude Desktop
 	Path   string     `json:"path,omitempty"`   // of the file
-	Exists bool       `json:"exists,omitempty"` // a server of this name is set up already
+	// Project is the folder of the only project in which the program uses it; empty: in all.
+	Project string `json:"project,omitempty"`
+	Exists  bool   `json:"exists,omitempty"` // a server of this name is set up already
 }
 
 // ServersFoundResult lists servers that can be added. Nothing is stored.

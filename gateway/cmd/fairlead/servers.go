@@ -216,11 +216,18 @@ func printFound(out io.Writer, r protocol.ServersFoundResult) error {
 		if f.Exists {
 			state = "set up already"
 		}
+		if f.Spec.Disabled {
+			state += ", switched off"
+		}
+		source := f.Source
+		if f.Project != "" {
+			source += ", only in " + f.Project
+		}
 		what := f.Spec.URL
 		if what == "" {
 			what = strings.Join(append([]string{f.Spec.Command}, f.Spec.Args...), " ")
 		}
-		t.row(string(f.Name), state, f.Source, flat(what))
+		t.row(string(f.Name), state, flat(source), flat(what))
 	}
 	return t.print(out, "No other program on the gateway's computer uses MCP servers.")
 }

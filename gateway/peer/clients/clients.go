@@ -31,15 +31,6 @@ type Client struct {
 	extra map[string]any
 }
 
-// Server is an entry in a client's list: a command, or an address.
-type Server struct {
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
 // Name is the name of Fairlead in the lists of clients.
 const Name = "fairlead"
 
@@ -73,69 +64,6 @@ func (c Client) IsInstalled() bool {
 	}
 	_, err := os.Stat(dir)
 	return err == nil
-}
-
-// read returns the file's content; a missing file is empty.
-func (c Client) read() ([]byte, error) {
-	data, err := os.ReadFile(c.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return data, err
-}
-
-// HasFairlead reports whether Fairlead is in the client's list.
-func (c Client) HasFairlead() bool {
-	data, err := c.read()
-	if err != nil {
-		return false
-	}
-	if c.toml {
-		from, _ := section(data, c.key+"."+Name)
-		return from >= 0
-	}
-	servers, _ := c.servers(data)
-	_, ok := servers[Name]
-	return ok
-}
-
-// Servers returns the servers that the client uses. Those of a TOML file are not read.
-func (c Client) Servers() (map[string]Server, error) {
-	data, err := c.read()
-	if err != nil || c.toml {
-		return nil, err
-	}
-	raw, err := c.servers(data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", c.Path, err)
-	}
-	out := make(map[string]Server)
-	for name, r := range raw {
-		var s Server
-		if json.Unmarshal(r, &s) == nil && (s.Command != "" || s.URL != "") {
-			out[name] = s
-		}
-	}
-	return out, nil
-}
-
-func (c Client) servers(data []byte) (map[string]json.RawMessage, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil
-	}
-	plain, err := hujson.Standardize(bytes.Clone(data))
-	if err != nil {
-		return nil, err
-	}
-	var file map[string]json.RawMessage
-	if err := json.Unmarshal(plain, &file); err != nil {
-		return nil, err
-	}
-	var servers map[string]json.RawMessage
-	if len(file[c.key]) > 0 {
-		err = json.Unmarshal(file[c.key], &servers)
-	}
-	return servers, err
 }
 
 // Change is a change of a client's file that was not made yet.

@@ -1,8 +1,10 @@
 package clients
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -117,17 +119,38 @@ func TestBrokenFilesAreNotChanged(t *testing.T) {
 }
 
 func TestServersOfAClientAreRead(t *testing.T) {
-	x := client(t, "vscode", `{"servers": {"a": {"type": "stdio", "command": "npx", "args": ["x"], "env": {"K": "v"}}, "b": {"url": "https://b.example/mcp", "headers": {"H": "1"}}, "c": {}, "d": 7}} // end
-`)
-	list, err := x.Servers()
-	if err != nil || len(list) != 2 || list["a"].Command != "npx" || list["a"].Args[0] != "x" || list["a"].Env["K"] != "v" || list["b"].URL != "https://b.example/mcp" || list["b"].Headers["H"] != "1" {
-		t.Errorf("got %+v, %v", list, err)
+	list, err := client(t, "vscode", `{"servers": {"b": {"url": "https://b.example/mcp"}, "a": {"command": "npx"}}, "projects": {"/x": {"mcpServers": {"c": {}}}}} // end
+`).Servers()
+	var got []string
+	for _, s := range list {
+		got = append(got, s.Name+" "+string(s.Entry))
+	}
+	if want := []string{`a {"command": "npx"}`, `b {"url": "https://b.example/mcp"}`}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	if list, err := client(t, "cursor", "").Servers(); err != nil || len(list) != 0 {
-		t.Errorf("without a file: %v, %v", list, err)
+		t.Errorf("without a file: got %v, %v, want none", list, err)
 	}
 	if _, err := client(t, "cursor", "{").Servers(); err == nil {
-		t.Error("a broken file is read")
+		t.Error("got no error for a broken file, want one")
+	}
+}
+
+func TestServersOfProjectsAreRead(t *testing.T) {
+	list, err := client(t, "claude-code", `{
+		"mcpServers": {"all": {}},
+		"projects": {
+			"/src/shop": {"mcpServers": {"db": {}, "off": {}}, "disabledMcpServers": ["off", "all"]},
+			"/src/odd": {"mcpServers": 7},
+			"/src/blog": {"mcpServers": {"db": {}}}
+		}}`).Servers()
+	var got []string
+	for _, s := range list {
+		got = append(got, fmt.Sprint(s.Name, " ", s.Project, " ", s.Disabled))
+	}
+	want := []string{"all  false", "db /src/blog false", "db /src/shop false", "off /src/shop true"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/url"
 	"path"
+	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,6 +60,7 @@ type entry struct {
 	HTTPURL  string            `json:"httpUrl"`
 	Headers  map[string]string `json:"headers"`
 	Disabled bool              `json:"disabled"`
+	Enabled  *bool             `json:"enabled"` // Zed's opposite of disabled
 }
 
 func parseJSON(text string) ([]protocol.FoundServer, error) {
@@ -105,7 +108,8 @@ func specOf(raw json.RawMessage) (spec protocol.ServerSpec, ok bool) {
 	if json.Unmarshal(raw, &e) != nil {
 		return spec, false
 	}
-	spec = protocol.ServerSpec{Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: cmp.Or(e.URL, e.Server, e.HTTPURL), Headers: e.Headers, Disabled: e.Disabled}
+	spec = protocol.ServerSpec{Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: cmp.Or(e.URL, e.Server, e.HTTPURL), Headers: e.Headers}
+	spec.Disabled = e.Disabled || e.Enabled != nil && !*e.Enabled
 	var parts []string
 	var nested struct {
 		Path string            `json:"path"`
@@ -220,7 +224,8 @@ func Name(text string) protocol.ServerName {
 }
 
 // Find returns the servers that other programs of the person use, with the program and the file. A
-// file that cannot be read is left out, and so is Fairlead itself.
+// file that cannot be read is left out, and so is Fairlead itself. Servers of different projects
+// get different names, unless their settings are the same.
 func Find(home, config string) []protocol.FoundServer {
 	list := []protocol.FoundServer{}
 	for _, c := range clients.All(home, config) {
@@ -228,14 +233,25 @@ func Find(home, config string) []protocol.FoundServer {
 		if err != nil {
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(servers)) {
-			s := servers[name]
-			if name == clients.Name {
+		for _, s := range servers {
+			spec, ok := specOf(s.Entry)
+			if !ok || s.Name == clients.Name {
 				continue
 			}
-			spec := clean(protocol.ServerSpec{Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers})
-			list = append(list, protocol.FoundServer{Name: Name(name), Spec: spec, Source: c.Title, Path: c.Path})
+			spec.Disabled = spec.Disabled || s.Disabled
+			f := protocol.FoundServer{Name: Name(s.Name), Spec: spec, Source: c.Title, Path: c.Path, Project: s.Project}
+			if s.Project != "" && slices.ContainsFunc(list, func(other protocol.FoundServer) bool { return clash(f, other) }) {
+				f.Name = Name(s.Name + "_" + filepath.Base(s.Project))
+			}
+			list = append(list, f)
 		}
 	}
 	return list
+}
+
+// clash reports whether two servers have the same name but not the same settings. Many projects
+// list the same server, which one may have switched off.
+func clash(a, b protocol.FoundServer) bool {
+	a.Spec.Disabled = b.Spec.Disabled
+	return a.Name == b.Name && !reflect.DeepEqual(a.Spec, b.Spec)
 }

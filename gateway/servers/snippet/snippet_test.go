@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,14 +54,39 @@ func TestServersOfOtherProgramsAreFound(t *testing.T) {
 		}
 	}
 	write(".config/Claude/claude_desktop_config.json", `{"mcpServers": {"a": {"command": "x"}, "fairlead": {"command": "fairlead"}}}`)
-	write(".claude.json", `{"mcpServers": {"b": {"type": "http", "url": "https://b.example"}}}`)
+	write(".claude.json", `{"mcpServers": {"b": {"type": "http", "url": "https://b.example"}, "none": {}, "odd": 7}, "projects": {
+		"/src/blog": {"mcpServers": {"db": {"command": "db", "args": ["blog"]}, "b": {"url": "https://b.example"}}},
+		"/src/shop": {"mcpServers": {"db": {"command": "db", "args": ["shop"]}, "b": {"url": "https://b.example"}}, "disabledMcpServers": ["b"]}}}`)
 	write(".config/Code/User/mcp.json", `{"servers": {"c": {"command": "y", "args": ["1"]}}}`)
 	write(".cursor/mcp.json", `{"mcpServers": broken`)
+	write(".codeium/windsurf/mcp_config.json", `{"mcpServers": {"d": {"serverUrl": "https://d.example", "disabled": true}}}`)
+	write(".config/zed/settings.json", `{"context_servers": {"e": {"command": {"path": "z", "args": []}}, "f": {"command": "z", "enabled": false}}}`)
+	write(".gemini/settings.json", `{"mcpServers": {"g": {"command": "w", "cwd": "/srv/g"}, "h": {"httpUrl": "https://h.example"}}}`)
 	var got []string
 	for _, f := range snippet.Find(home, config) {
-		got = append(got, string(f.Name)+" "+f.Source+" "+f.Spec.Command+f.Spec.URL)
+		line := string(f.Name) + " " + f.Source + " " + f.Spec.Command + f.Spec.URL
+		if f.Project != "" {
+			line += " of " + f.Project
+		}
+		if f.Spec.Cwd != "" {
+			line += " in " + f.Spec.Cwd
+		}
+		if f.Spec.Disabled {
+			line += " off"
+		}
+		got = append(got, line)
 	}
-	if want := "a Claude Desktop x\nb Claude Code https://b.example\nc Visual Studio Code y"; strings.Join(got, "\n") != want {
-		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	want := []string{
+		"a Claude Desktop x",
+		"b Claude Code https://b.example",
+		"b Claude Code https://b.example of /src/blog", "db Claude Code db of /src/blog",
+		"b Claude Code https://b.example of /src/shop off", "db_shop Claude Code db of /src/shop",
+		"c Visual Studio Code y",
+		"d Windsurf https://d.example off",
+		"e Zed z", "f Zed z off",
+		"g Gemini CLI w in /srv/g", "h Gemini CLI https://h.example",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
