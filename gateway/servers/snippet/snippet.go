@@ -34,7 +34,7 @@ func Parse(text string) ([]protocol.FoundServer, error) {
 		return nil, bad("The text is too long.")
 	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, `"`):
 		return parseJSON(text)
-	case strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://"):
+	case isAddress(text):
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || strings.ContainsAny(text, " \t\n") {
 			return nil, bad("This is not a web address.")
@@ -42,6 +42,10 @@ func Parse(text string) ([]protocol.FoundServer, error) {
 		return []protocol.FoundServer{{Name: nameOfHost(u), Spec: protocol.ServerSpec{URL: text}}}, nil
 	}
 	return parseCommand(text)
+}
+
+func isAddress(text string) bool {
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
 func bad(text string) error { return protocol.ErrBadRequest.With(text) }
@@ -85,8 +89,13 @@ func parseJSON(text string) ([]protocol.FoundServer, error) {
 			break
 		}
 	}
-	if spec, ok := specOf(plain); ok { // a server without its name
-		return []protocol.FoundServer{{Name: nameOf(spec), Spec: spec}}, nil
+	if spec, ok := specOf(plain); ok { // one server, not an object of servers by their names
+		name := nameOf(spec)
+		var text string
+		if json.Unmarshal(tree["name"], &text) == nil && text != "" {
+			name = Name(text)
+		}
+		return []protocol.FoundServer{{Name: name, Spec: spec}}, nil
 	}
 	var list []protocol.FoundServer
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
@@ -138,10 +147,13 @@ func clean(s protocol.ServerSpec) protocol.ServerSpec {
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// parseCommand reads a command line with assignments of variables before it. Of the command lines
-// that add a server to another program, it reads the command of the server.
+// literal is a part of a command line that a shell would leave as it is.
+var literal = regexp.MustCompile(`'[^']*'`)
+
+// parseCommand reads a command line with assignments of variables before it.
 func parseCommand(text string) ([]protocol.FoundServer, error) {
-	if text = strings.TrimPrefix(text, "$ "); strings.ContainsAny(text, "|;<>`") || strings.Contains(text, "$(") || strings.Contains(text, "&&") {
+	text = strings.TrimPrefix(text, "$ ")
+	if bare := literal.ReplaceAllString(text, ""); strings.ContainsAny(bare, "|;<>`") || strings.Contains(bare, "$(") || strings.Contains(bare, "&&") {
 		return nil, bad("A server is one command without pipes and other parts of a shell.")
 	}
 	list, err := words.Split(text)
@@ -160,12 +172,11 @@ func parseCommand(text string) ([]protocol.FoundServer, error) {
 	if len(list) == 0 {
 		return nil, bad("The command is missing.")
 	}
-	name := protocol.ServerName("")
-	if i := slices.Index(list, "--"); i > 3 && slices.Equal(list[1:3], []string{"mcp", "add"}) && i+1 < len(list) { // claude mcp add NAME -- COMMAND
-		name, list = Name(list[3]), list[i+1:]
+	if isAdd(list) {
+		return parseAdd(list)
 	}
 	spec := protocol.ServerSpec{Command: list[0], Args: list[1:], Env: env}
-	return []protocol.FoundServer{{Name: cmp.Or(name, nameOf(spec)), Spec: spec}}, nil
+	return []protocol.FoundServer{{Name: nameOf(spec), Spec: spec}}, nil
 }
 
 // starters are programs that start the program in their arguments.
