@@ -246,10 +246,10 @@ func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
 // ModeWord names a mode in a word or two, for a header.
 func ModeWord(m protocol.ApprovalMode) string {
 	if m.Mode == protocol.ModeTrust {
-		return "trusted until " + time.UnixMilli(m.Until).Format("15:04")
+		return "Trusted until " + time.UnixMilli(m.Until).Format("15:04")
 	}
-	words := map[string]string{protocol.ModeAcceptEdits: "accept edits", protocol.ModeReadOnly: "read only", protocol.ModePaused: "ask always"}
-	return cmp.Or(words[m.Mode], "ask")
+	words := map[string]string{protocol.ModeAcceptEdits: "Accept file changes", protocol.ModeReadOnly: "Read only", protocol.ModePaused: "Ask for every call"}
+	return cmp.Or(words[m.Mode], "Ask")
 }
 
 // SetMode sets a chat's mode.
