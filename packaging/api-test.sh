@@ -79,7 +79,13 @@ cd "$work"
 PYTHONPATH=$OLDPWD/packaging/apitest SCHEMATHESIS_HOOKS=hooks "$schemathesis" \
   --config-file "$OLDPWD/packaging/apitest/schemathesis.toml" run "http://127.0.0.1:$port/api/v1/openapi.json" \
   --header "Authorization: Bearer $token" --max-examples "$cases" --workers 4 --seed 1 --phases examples,coverage,fuzzing --no-shrink \
-  --exclude-checks positive_data_acceptance --request-timeout 60 --suppress-health-check all --continue-on-failure --generation-database none
+  --exclude-checks positive_data_acceptance --request-timeout 60 --suppress-health-check all --continue-on-failure --generation-database none |
+  tee "$work/cases"
+generated=$(sed -n 's/^ *\([0-9]*\) generated.*/\1/p' "$work/cases")
+if [ $# = 0 ] && [ "${generated:-0}" -lt 5000 ]; then
+  echo "only ${generated:-0} random requests were made, not 5,000" >&2
+  exit 1
+fi
 if grep -E 'panic|level=ERROR' "$work/log"; then
   echo "the gateway reported an error" >&2
   exit 1
