@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,6 +175,24 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.until("the end of the rule", func() bool { return d.rules() == 0 })
 	d.waitTextIn(mainWindow, "rule deleted", right)
 	d.shot("audit-undone")
+}
+
+// TestAFastClickOnDenyNeverAllows moves the mouse from one button to the other and clicks within one
+// frame, as happens to a person while the program is busy.
+func TestAFastClickOnDenyNeverAllows(t *testing.T) {
+	d := openDesk(t)
+	d.ask(protocol.MainSession, "run ls -la")
+	allow := d.acting("Allow once")[0]
+	deny := image.Pt(d.waitWindow(question).x+60, allow.Y)
+	d.until("the end of the question", func() bool {
+		d.run("xdotool", "mousemove", strconv.Itoa(allow.X), strconv.Itoa(allow.Y), "sleep", "0.5",
+			"mousemove", strconv.Itoa(deny.X), strconv.Itoa(deny.Y), "click", "1", "sleep", "0.5")
+		if _, open := d.windowNamed(question); open {
+			d.click(deny)
+		}
+		return d.calls(protocol.MainSession) != nil
+	})
+	d.ends(protocol.MainSession, protocol.CallDenied)
 }
 
 func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {

@@ -1,11 +1,14 @@
 package widgets
 
 import (
+	"context"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/bind"
 	"fairlead/app/style"
 )
 
@@ -23,8 +26,22 @@ type pressable struct {
 	changed          func() // shows whether it is hovered and focused
 }
 
-// Tapped implements fyne.Tappable.
-func (p *pressable) Tapped(*fyne.PointEvent) {
+// Tapped implements fyne.Tappable. The toolkit reports a click before the moves of the mouse that
+// came in the same frame. After a long frame it can thus report a click to the button that the mouse
+// was over before. So a click counts only if the mouse is still here after the moves.
+func (p *pressable) Tapped(e *fyne.PointEvent) {
+	if e == nil || !p.hovered { // for a key, or without a mouse
+		p.tap()
+		return
+	}
+	bind.Do(context.Background(), func() {
+		if p.hovered {
+			p.tap()
+		}
+	})
+}
+
+func (p *pressable) tap() {
 	if !p.Disabled() {
 		Call(p.OnTap)
 	}
@@ -46,7 +63,7 @@ func (p *pressable) TypedRune(r rune) {
 // press taps it by key.
 func (p *pressable) press() {
 	p.byKey = true
-	p.Tapped(nil)
+	p.tap()
 	p.byKey = false
 }
 
