@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -16,7 +13,6 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -31,7 +27,6 @@ type program struct {
 // Limits of documents and registrations.
 const (
 	maxDocument  = 10 << 10 // bytes
-	fetchLimit   = 5 * time.Second
 	maxRedirects = 20
 	// unusedClient is how long a registration stays that never connected an app.
 	unusedClient = 24 * time.Hour
@@ -55,72 +50,6 @@ func (h *handler) find(ctx context.Context, id string) (program, error) {
 		}
 	}
 	return program{}, failure{"invalid_client", "the client is not registered: register it again"}
-}
-
-// fetchProgram reads the document at the address that is a program's ID.
-func (h *handler) fetchProgram(ctx context.Context, id string) (program, error) {
-	u, err := url.Parse(id)
-	if err != nil || !isPlainHost(u.Host) || u.User != nil || u.Fragment != "" || len(u.Path) < 2 {
-		return program{}, failure{"invalid_client", "the client ID must be an https address with a path"}
-	}
-	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
-	defer cancel()
-	raw, err := h.Fetch(ctx, id)
-	if err != nil {
-		return program{}, failure{"invalid_client", "the document of the client could not be read: " + err.Error()}
-	}
-	var doc struct {
-		ClientID     string   `json:"client_id"`
-		ClientName   string   `json:"client_name"`
-		RedirectURIs []string `json:"redirect_uris"`
-		AuthMethod   string   `json:"token_endpoint_auth_method"`
-	}
-	switch {
-	case json.Unmarshal(raw, &doc) != nil:
-		return program{}, failure{"invalid_client", "the document of the client is not JSON"}
-	case doc.ClientID != id:
-		return program{}, failure{"invalid_client", "the document is that of another client"}
-	case doc.AuthMethod != "" && doc.AuthMethod != "none":
-		return program{}, failure{"invalid_client", "only public clients can sign in"}
-	}
-	return program{id: id, name: doc.ClientName, host: u.Host, redirects: doc.RedirectURIs}, checkRedirects(doc.RedirectURIs)
-}
-
-// FetchDocument reads a document over HTTPS from a public address. It refuses private addresses, also
-// those that a name leads to, and follows no redirects.
-func FetchDocument(ctx context.Context, address string) ([]byte, error) {
-	dialer := &net.Dialer{ControlContext: publicnet.Control}
-	return fetchDocument(ctx, &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10}, address)
-}
-
-// errUnreachable does not tell the cause: anybody may ask for an address, and would learn which names
-// and machines this network has.
-var errUnreachable = errors.New("it must be reachable over https at a public address, without redirects")
-
-func fetchDocument(ctx context.Context, over http.RoundTripper, address string) ([]byte, error) {
-	client := &http.Client{Transport: over, CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects") }}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, errUnreachable
-	}
-	r.Header.Set("Accept", "application/json")
-	resp, err := client.Do(r)
-	if err != nil {
-		slog.Info("The document of an app that wants to connect cannot be read", "err", err)
-		return nil, errUnreachable
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %s", resp.Status)
-	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
-	switch {
-	case err != nil:
-		return nil, errUnreachable
-	case len(raw) > maxDocument:
-		return nil, fmt.Errorf("it has more than %d bytes", maxDocument)
-	}
-	return raw, nil
 }
 
 // checkRedirects checks the addresses to which the browser may return: https, or a program on this

@@ -40,15 +40,16 @@ type Options struct {
 	// Path is the path of the resource that tokens are for, such as /mcp.
 	Path string
 	// Fetch reads the document that describes a program; nil uses FetchDocument.
-	Fetch func(ctx context.Context, address string) ([]byte, error)
+	Fetch func(ctx context.Context, address string) (Document, error)
 }
 
 type handler struct {
 	Options
-	mux     *http.ServeMux
-	codes   codes
-	pending pendings
-	limits  limits
+	mux       *http.ServeMux
+	codes     codes
+	pending   pendings
+	limits    limits
+	documents documentCache
 }
 
 // Paths of the server.
@@ -69,6 +70,7 @@ func New(o Options) http.Handler {
 	}
 	h := &handler{Options: o, mux: http.NewServeMux()}
 	h.codes.all, h.pending.all, h.limits.buckets = make(map[string]code), make(map[string]*pending), make(map[string]*bucket)
+	h.documents.all = make(map[string]cachedProgram)
 	for _, path := range []string{serverPath, serverPath + o.Path, "/.well-known/openid-configuration"} {
 		h.mux.HandleFunc("GET "+path, h.serverMetadata)
 	}

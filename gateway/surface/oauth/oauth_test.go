@@ -45,14 +45,14 @@ func serve(t *testing.T) *bench {
 	}
 	b.Server = httptest.NewServer(New(Options{
 		Apps: b.apps, Clients: db.Apps, Base: func(r *http.Request) string { return "http://" + r.Host }, Path: "/mcp",
-		Fetch: func(ctx context.Context, address string) ([]byte, error) {
+		Fetch: func(ctx context.Context, address string) (Document, error) {
 			if _, ok := ctx.Deadline(); !ok {
 				t.Error("a document may take forever")
 			}
 			if doc, ok := b.docs[address]; ok {
-				return []byte(doc), nil
+				return Document{Body: []byte(doc)}, nil
 			}
-			return nil, errors.New("unreachable")
+			return Document{}, errors.New("unreachable")
 		},
 	}))
 	t.Cleanup(b.Close)
