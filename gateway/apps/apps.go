@@ -289,6 +289,7 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	if app.RevokedAt > 0 {
 		return app, protocol.ErrBadRequest.With("this app's access was revoked: connect it again")
 	}
+	was := app
 	if p.Name != nil {
 		app.Name = strings.TrimSpace(*p.Name)
 	}
@@ -301,7 +302,9 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	if err := checkApp(app.Name, app.Scopes); err != nil {
 		return app, err
 	}
-	return app, a.apply(ctx, store.AppChange{Put: []protocol.App{app}, Audit: []protocol.AuditEntry{audit(by, "changed", "allowed", app)}})
+	return app, a.apply(ctx, store.AppChange{
+		Put: []protocol.App{app}, Tokens: a.extendTokens(was, app), Audit: []protocol.AuditEntry{audit(by, "changed", "allowed", app)},
+	})
 }
 
 // Revoke ends an app's access at once.

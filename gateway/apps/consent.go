@@ -34,7 +34,8 @@ const codeLetters = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 // Decision is the person's answer to a consent.
 type Decision struct {
 	Allowed bool
-	App     protocol.App // that was connected
+	App     protocol.App     // that was connected
+	Scopes  []protocol.Scope // that this sign-in gets; the app may have more from others
 }
 
 // consents are the questions whether an app may connect. They are not stored: the browser that asks
@@ -182,6 +183,6 @@ func (a *Apps) Answer(ctx context.Context, by string, in protocol.ConsentAnswerP
 	if err != nil {
 		return protocol.OK{}, err
 	}
-	q.decision <- Decision{Allowed: true, App: app}
+	q.decision <- Decision{Allowed: true, App: app, Scopes: distinct(scopes)}
 	return protocol.OK{OK: true}, nil
 }

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,8 @@ func auditOnly(e protocol.AuditEntry) store.AppChange {
 	return store.AppChange{Audit: []protocol.AuditEntry{e}}
 }
 
-// grant connects an app, or changes the permissions of one that is connected already.
+// grant connects an app. An app that is connected already gets the scopes in addition, so that
+// another installation of the same program keeps its own; its name and machines are replaced.
 func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes []protocol.Scope, nodes []protocol.NodeID) (protocol.App, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
@@ -43,12 +45,50 @@ func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes 
 		}
 	}
 	a.mu.Unlock()
-	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(scopes), nodes
-	return app, a.apply(ctx, store.AppChange{Put: []protocol.App{app}, Audit: []protocol.AuditEntry{audit(by, "connected", "allowed", app)}})
+	change := a.limitTokens(app)
+	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes)), nodes
+	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{audit(by, "connected", "allowed", app)}
+	return app, a.apply(ctx, change)
 }
 
-// Issue makes tokens for an app that signed in, for use at resource. The access token has the given
-// scopes, those of the app if empty.
+// tokensOf returns the tokens of an app, without the refresh tokens that were exchanged.
+func (a *Apps) tokensOf(id protocol.AppID) []store.AppToken {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.DeleteFunc(slices.Collect(maps.Values(a.tokens)), func(t store.AppToken) bool { return t.App != id || t.UsedAt > 0 })
+}
+
+// limitTokens limits the tokens of an app to the scopes that they have now, so that they do not get
+// those that the app gets next. A token that has none left is revoked: an empty list means all.
+func (a *Apps) limitTokens(app protocol.App) (c store.AppChange) {
+	for _, t := range a.tokensOf(app.ID) {
+		switch scopes := narrow(app.Scopes, t.Scopes); len(scopes) {
+		case 0:
+			c.Revoke = append(c.Revoke, t.Hash)
+		case len(t.Scopes):
+		default:
+			t.Scopes = scopes
+			c.Tokens = append(c.Tokens, t)
+		}
+	}
+	return c
+}
+
+// extendTokens returns the tokens of an app with the scopes that the person adds to it by hand,
+// which apply to every sign-in.
+func (a *Apps) extendTokens(was, app protocol.App) (changed []store.AppToken) {
+	added := slices.DeleteFunc(slices.Clone(app.Scopes), func(s protocol.Scope) bool { return slices.Contains(was.Scopes, s) })
+	for _, t := range a.tokensOf(app.ID) {
+		if len(added) > 0 && len(t.Scopes) > 0 {
+			t.Scopes = distinct(slices.Concat(t.Scopes, added))
+			changed = append(changed, t)
+		}
+	}
+	return changed
+}
+
+// Issue makes tokens for an app that signed in, for use at resource. They have the scopes that the
+// person allowed at this sign-in, those of the app if empty.
 func (a *Apps) Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope) (SignIn, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
@@ -100,13 +140,13 @@ func (a *Apps) Refresh(ctx context.Context, token, clientID, resource string, sc
 		}
 		return SignIn{}, protocol.ErrUnauthorized.With("the refresh token was used before, so the access was revoked: connect the app again")
 	}
-	if len(scopes) == 0 {
-		scopes = t.Scopes
-	}
 	for _, s := range scopes {
 		if !slices.Contains(narrow(app.Scopes, t.Scopes), s) {
 			return SignIn{}, protocol.ErrForbidden.With("the scope " + string(s) + " was not granted")
 		}
+	}
+	if len(scopes) == 0 {
+		scopes = t.Scopes
 	}
 	t.UsedAt = time.Now().UnixMilli()
 	return a.issue(ctx, app.ID, t.Resource, scopes, store.AppChange{Tokens: []store.AppToken{t}})

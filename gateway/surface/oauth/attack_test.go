@@ -203,3 +203,21 @@ func TestStolenRefreshTokenEndsEveryTokenOfTheApp(t *testing.T) {
 		t.Errorf("listed %+v", list.Apps)
 	}
 }
+
+func TestSecondSignInDoesNotWidenTheFirst(t *testing.T) {
+	b := serve(t)
+	signIn := func(scope string) string {
+		status, out := b.post(tokenPath, form(b.connect(query("scope", scope), allow).Get("code")))
+		if status != 200 || out["scope"] != scope {
+			t.Fatalf("got %d %v, want the scope %s", status, out, scope)
+		}
+		return out["access_token"].(string)
+	}
+	first, second := signIn("fs.read"), signIn("shell.exec")
+	for token, want := range map[string]protocol.Scope{first: protocol.ScopeFilesRead, second: protocol.ScopeShell} {
+		p, err := b.apps.Verify(t.Context(), token, b.URL+"/mcp")
+		if err != nil || !p.Has(want) || p.Has(protocol.ScopeFilesRead) && p.Has(protocol.ScopeShell) {
+			t.Errorf("got %v, %v, want only %s", p.Scopes, err, want)
+		}
+	}
+}

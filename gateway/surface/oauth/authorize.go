@@ -160,7 +160,7 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 			p.fail(w, r, "access_denied", "the owner refused")
 		default:
 			h.used(r.Context(), p.program)
-			p.succeed(w, r, h.codes.add(code{app: d.App.ID, client: p.id, redirect: p.redirect, challenge: p.challenge, resource: p.resource}))
+			p.succeed(w, r, h.codes.add(code{app: d.App.ID, scopes: d.Scopes, client: p.id, redirect: p.redirect, challenge: p.challenge, resource: p.resource}))
 		}
 	default:
 		page(w, http.StatusOK, shown{

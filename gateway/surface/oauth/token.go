@@ -28,6 +28,7 @@ type codes struct {
 
 type code struct {
 	app                                   protocol.AppID
+	scopes                                []protocol.Scope
 	client, redirect, challenge, resource string
 	expires                               time.Time
 	used                                  bool
@@ -122,7 +123,7 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, resource stri
 	case c.resource != resource:
 		refuse(w, http.StatusBadRequest, "invalid_target", "the code is for another resource")
 	default:
-		out, err := h.Apps.Issue(r.Context(), c.app, c.resource, nil)
+		out, err := h.Apps.Issue(r.Context(), c.app, c.resource, c.scopes)
 		grant(w, out, err)
 	}
 }
