@@ -18,7 +18,8 @@ import (
 
 // Limits of consents.
 const (
-	consentTime = 5 * time.Minute
+	// consentTime is short: the person who connects an app has its browser page open.
+	consentTime = 2 * time.Minute
 	// maxConsents bounds the questions that wait at the same time: anybody who reaches the gateway
 	// can ask one.
 	maxConsents = 3

@@ -83,11 +83,18 @@ func TestConnectingAgainChangesTheSameApp(t *testing.T) {
 	}
 }
 
-func TestConsentEndsByItself(t *testing.T) {
+func TestConsentExpiresAfterTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := inMemory(t)
 		c, decision := ask(t, a, "Editor")
-		time.Sleep(consentTime)
+		if got, want := time.UnixMilli(c.ExpiresAt), time.Now().Add(2*time.Minute); !got.Equal(want) {
+			t.Errorf("got the end %v, want %v", got, want)
+		}
+		time.Sleep(2*time.Minute - time.Second)
+		if list, _ := a.List(t.Context()); len(list.Consents) != 1 {
+			t.Errorf("a second before the end: got %d consents, want 1", len(list.Consents))
+		}
+		time.Sleep(time.Second)
 		if _, ok := <-decision; ok {
 			t.Error("decided by nobody")
 		}

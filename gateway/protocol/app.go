@@ -58,7 +58,7 @@ type App struct {
 	RevokedAt  int64    `json:"revokedAt,omitempty"`
 }
 
-// Consent is the question whether an app may connect. It expires after a few minutes.
+// Consent is the question whether an app may connect. It expires after two minutes.
 type Consent struct {
 	ID           string  `json:"id"`
 	Name         string  `json:"name"`                 // as the app calls itself
