@@ -141,6 +141,7 @@ type Request struct {
 	Tool    protocol.ToolName
 	Node    protocol.NodeID
 	Bare    string // the tool's name without the node
+	Own     string // the tool, if Bare is another one whose rules apply to it; empty: Bare
 	Effect  protocol.Effect
 	Args    json.RawMessage
 	Preview *protocol.CallPreview // nil if the node could not make one
@@ -160,7 +161,7 @@ type Request struct {
 // SessionGrant is a permission of a chat for one call, or for one tool's access to one file.
 type SessionGrant struct {
 	Node  protocol.NodeID
-	Tool  string // bare name
+	Tool  string // its own bare name
 	Match string // see [Request.SessionMatch]
 }
 
@@ -198,14 +199,18 @@ func (q Request) SessionMatch() (match, words string, ok bool) {
 		if q.Preview.Path == "" {
 			return "", "", false
 		}
-		return PathMatch + q.Preview.Path, AnyAccess(q.Bare, q.Preview.Path), true
+		return PathMatch + q.Preview.Path, AnyAccess(q.ownName(), q.Preview.Path), true
 	}
 	return "", "", false
 }
 
+// ownName returns the tool that a chat's permission is for. It is narrower than a rule: who may
+// write a file may not delete it.
+func (q Request) ownName() string { return cmp.Or(q.Own, q.Bare) }
+
 func (q Request) isGranted() bool {
 	match, _, ok := q.SessionMatch()
-	return ok && slices.Contains(q.Grants, SessionGrant{Node: q.Node, Tool: q.Bare, Match: match})
+	return ok && slices.Contains(q.Grants, SessionGrant{Node: q.Node, Tool: q.ownName(), Match: match})
 }
 
 // isForeign reports whether somebody other than the person started the run. The person has trusted

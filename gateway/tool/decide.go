@@ -42,7 +42,7 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 		name = protocol.NewToolName(a.target.Node, bare)
 	}
 	a.request = policy.Request{
-		Tool: name, Node: a.target.Node, Bare: bare, Effect: a.target.Spec.Effect, Args: a.call.Args,
+		Tool: name, Node: a.target.Node, Bare: bare, Own: a.target.Spec.Name, Effect: a.target.Spec.Effect, Args: a.call.Args,
 		Preview: a.record.Info.Preview, Session: a.call.grantee(), Direct: a.call.Direct, By: a.call.AskedBy,
 		Server: a.target.Spec.Server, Risk: a.target.Spec.Risk,
 	}

@@ -1,0 +1,113 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// An interface calls a tool with a token, and returns the status, the answer and its challenge.
+type surface func(token, tool, args string) (status int, answer, challenge string)
+
+// surfaces are the interfaces for programs.
+func (p *programs) surfaces() map[string]surface {
+	legacy := make(map[string]string) // the sessions of tokens
+	return map[string]surface{
+		"REST": func(token, tool, args string) (int, string, string) {
+			status, answer, head := p.request("POST", "/api/v1/tools/"+tool, args, "Authorization", "Bearer "+token)
+			return status, answer, head.Get("WWW-Authenticate")
+		},
+		"MCP": func(token, tool, args string) (int, string, string) {
+			body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args +
+				`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+			headers := map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool}
+			status, answer, head := p.send(token, body, headers)
+			return status, answer, head.Get("WWW-Authenticate")
+		},
+		"legacy MCP": func(token, tool, args string) (int, string, string) {
+			if legacy[token] == "" {
+				_, _, head := p.send(token, openSession, nil)
+				legacy[token] = head.Get("Mcp-Session-Id")
+			}
+			body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + `}}`
+			status, answer, head := p.send(token, body, map[string]string{"Mcp-Session-Id": legacy[token], "MCP-Protocol-Version": "2025-11-25"})
+			return status, answer, head.Get("WWW-Authenticate")
+		},
+	}
+}
+
+// code returns the code of the fault in an answer; empty for a success.
+func code(answer string) string {
+	_, rest, _ := strings.Cut(strings.ReplaceAll(answer, `\"`, `"`), `"code":"`)
+	found, _, _ := strings.Cut(rest, `"`)
+	return found
+}
+
+// Two apps with the same name are two apps: what the person allows one of them for good, the other
+// one still has to ask for.
+func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
+	p := openPrograms(t)
+	mine, other := p.token("Editor", protocol.ScopeShell), p.token("Editor", protocol.ScopeShell)
+	const args = `{"session":{"node_name":"box","command":"echo allowed"}}`
+	call := p.surfaces()["REST"]
+	if _, answer, _ := call(mine, "command", args); code(answer) != "approval_required" {
+		t.Fatalf("first call: got %s, want approval_required", answer)
+	}
+	q := p.pending()[0]
+	ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
+	for name, call := range p.surfaces() {
+		for range 2 { // the first one may fetch the outcome of the call that waited
+			if status, answer, _ := call(mine, "command", args); status != http.StatusOK || code(answer) != "" || !strings.Contains(answer, "allowed") {
+				t.Errorf("%s, the app that may: got %d %s, want the output", name, status, answer)
+			}
+		}
+		if list := p.pending(); len(list) != 0 {
+			t.Errorf("%s, the app that may: got the questions %+v, want none", name, list)
+		}
+		if _, answer, _ := call(other, "command", args); code(answer) != "approval_required" {
+			t.Errorf("%s, the other app: got %s, want approval_required", name, answer)
+		}
+		if list := p.pending(); len(list) != 1 {
+			t.Fatalf("%s, the other app: got %d questions, want 1", name, len(list))
+		}
+		denied := p.pending()[0]
+		ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: denied.ID, Hash: denied.Hash, Decision: "deny"})
+		if _, answer, _ := call(other, "command", args); code(answer) != "permission_denied" {
+			t.Errorf("%s, the other app after a denial: got %s, want permission_denied", name, answer)
+		}
+	}
+}
+
+func TestPermissionToWriteAFileDoesNotAllowToDeleteIt(t *testing.T) {
+	p := openPrograms(t)
+	token, call := p.token("Editor", protocol.ScopeFilesWrite), p.surfaces()["REST"]
+	at := `{"target":{"node_name":"box"},"path":` + mustQuote(filepath.Join(p.workspace, "a.txt"))
+	write := at + `,"chunk":"x","encoding":"utf8","done":true}`
+	if _, answer, _ := call(token, "fs_write", write); code(answer) != "approval_required" {
+		t.Fatalf("first call: got %s, want approval_required", answer)
+	}
+	q := p.pending()[0]
+	ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
+	for range 2 {
+		if status, answer, _ := call(token, "fs_write", write); status != http.StatusOK {
+			t.Errorf("write: got %d %s, want 200", status, answer)
+		}
+	}
+	if _, answer, _ := call(token, "fs_delete", at+`}`); code(answer) != "approval_required" {
+		t.Errorf("delete: got %s, want approval_required", answer)
+	}
+}
+
+func mustQuote(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
