@@ -4,6 +4,7 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -104,10 +105,100 @@ func TestPermissionToWriteAFileDoesNotAllowToDeleteIt(t *testing.T) {
 	}
 }
 
+func TestTokenReachesItsMachinesOnly(t *testing.T) {
+	p := openPrograms(t)
+	token := func(node protocol.NodeID) string {
+		return ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{node}}).Token
+	}
+	here, elsewhere := token("box"), token("elsewhere")
+	const on = `{"target":{"node_name":"box"},`
+	path := mustQuote(p.workspace)
+	for tool, args := range map[string]string{
+		"fs_stat": on + `"path":` + path + `}`, "file": on + `"op":"list","path":` + path + `}`, "fs_list": on + `"path":` + path + `}`,
+	} {
+		for name, call := range p.surfaces() {
+			if status, answer, _ := call(here, tool, args); status != http.StatusOK || code(answer) != "" {
+				t.Errorf("%s %s on its machine: got %d %s, want success", name, tool, status, answer)
+			}
+			if _, answer, _ := call(elsewhere, tool, args); code(answer) != "target_not_found" {
+				t.Errorf("%s %s on another machine: got %s, want target_not_found", name, tool, answer)
+			}
+		}
+	}
+	for name, call := range p.surfaces() {
+		if _, answer, _ := call(here, "network_directory", `{}`); !strings.Contains(answer, "box") {
+			t.Errorf("%s directory: got %s, want its machine", name, answer)
+		}
+		if status, answer, _ := call(elsewhere, "network_directory", `{}`); status != http.StatusOK || strings.Contains(answer, "box") {
+			t.Errorf("%s directory: got %d %s, want no other machine", name, status, answer)
+		}
+	}
+	if list := p.pending(); len(list) != 0 {
+		t.Errorf("got the questions %+v, want none", list)
+	}
+}
+
 func mustQuote(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
 		panic(err)
 	}
 	return string(raw)
+}
+
+func TestExpiredTokenIsRefused(t *testing.T) {
+	p := openPrograms(t)
+	surfaces := p.surfaces()
+	token := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, ExpiresIn: 2}).Token
+	for name, call := range surfaces {
+		if status, answer, _ := call(token, "whoami", `{}`); status != http.StatusOK {
+			t.Errorf("%s before the end: got %d %s, want 200", name, status, answer)
+		}
+	}
+	p.until("the token has expired", func() bool {
+		status, _, _ := surfaces["REST"](token, "whoami", `{}`)
+		return status != http.StatusOK
+	})
+	for name, call := range surfaces {
+		status, answer, challenge := call(token, "whoami", `{}`)
+		if status != http.StatusUnauthorized || !strings.Contains(challenge, `error="invalid_token"`) || strings.Contains(answer, "user_id") {
+			t.Errorf("%s after the end: got %d %s, %s, want 401 invalid_token", name, status, challenge, answer)
+		}
+	}
+}
+
+func TestScopeOfFileFollowsItsOperation(t *testing.T) {
+	p := openPrograms(t)
+	readOnly, writeOnly := p.token("Reader", protocol.ScopeFilesRead), p.token("Writer", protocol.ScopeFilesWrite)
+	file := mustQuote(filepath.Join(p.workspace, "a.txt"))
+	one := func(op, more string) string {
+		return fmt.Sprintf(`{"target":{"node_name":"box"},"op":%q,"path":%s%s}`, op, file, more)
+	}
+	batch := `{"target":{"node_name":"box"},"op":"batch","ops":[{"op":"stat","path":` + file + `},{"op":"delete","path":` + file + `}]}`
+	for name, call := range p.surfaces() {
+		refuse := func(what, token, args string, scopes string) {
+			t.Helper()
+			status, answer, challenge := call(token, "file", args)
+			if status != http.StatusForbidden || !strings.Contains(challenge, `error="insufficient_scope"`) || !strings.Contains(challenge, `scope="`+scopes+`"`) {
+				t.Errorf("%s %s: got %d %s, %s, want 403 for %s", name, what, status, challenge, answer, scopes)
+			}
+		}
+		for _, op := range []string{"read", "list", "stat"} {
+			if status, answer, _ := call(readOnly, "file", one(op, "")); status == http.StatusForbidden || code(answer) == "forbidden" || code(answer) == "" && op != "list" {
+				t.Errorf("%s %s: got %d %s, want that the file does not exist", name, op, status, answer)
+			}
+			refuse(op+" with write access", writeOnly, one(op, ""), "fs.read")
+		}
+		for op, more := range map[string]string{
+			"write": `,"chunk":"x","encoding":"utf8","done":true`, "edit": `,"old_string":"a","new_string":"b"`, "multi_edit": `,"edits":[{"old_string":"a","new_string":"b"}]`,
+			"delete": "", "mkdir": "", "fetch_url": `,"url":"https://example.com/"`,
+		} {
+			refuse(op+" with read access", readOnly, one(op, more), "fs.write")
+		}
+		refuse("batch with read access", readOnly, batch, "fs.read fs.write")
+		refuse("batch with write access", writeOnly, batch, "fs.read fs.write")
+	}
+	if list := p.pending(); len(list) != 0 {
+		t.Errorf("got the questions %+v, want none", list)
+	}
 }
