@@ -114,8 +114,7 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 	raw, err := n.run(ctx, inv)
 	took := time.Since(began).Milliseconds()
 	if err == nil && len(raw) > maxResult {
-		//lint:ignore ST1005 the text goes to the model as it is
-		err = fmt.Errorf("The result is too large (%d bytes, at most %d). Ask for a part of it.", len(raw), maxResult)
+		err = protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("The result is too large (%d bytes, at most %d). Ask for a part of it.", len(raw), maxResult))
 	}
 	if err != nil {
 		if crash, ok := errors.AsType[*crashError](err); ok {
@@ -123,9 +122,7 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 		} else {
 			log.Info("Call failed", "ms", took)
 		}
-		failed := protocol.ToolResultParams{CallID: inv.CallID, Error: errorText(err)}
-		failed.Fault, _ = errors.AsType[*protocol.Fault](err)
-		return failed
+		return protocol.ToolResultParams{CallID: inv.CallID, Error: errorText(err), Fault: access.FaultOf(err)}
 	}
 	log.Info("Call done", "ms", took, "bytes", len(raw))
 	if len(raw) == 0 {
@@ -151,6 +148,11 @@ type crashError struct{ stack []byte }
 
 func (*crashError) Error() string {
 	return "The tool crashed because of an error in Fairlead. Its effects until then are unknown."
+}
+
+// Unwrap returns the fault, which is not retryable: the call may have had effects.
+func (e *crashError) Unwrap() error {
+	return &protocol.Fault{Code: protocol.FaultInternal, Message: e.Error()}
 }
 
 func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMessage, err error) {

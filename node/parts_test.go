@@ -78,18 +78,25 @@ func TestEveryCallEndsInAResultOrWords(t *testing.T) {
 		ctx     context.Context
 		preview bool
 		want    string
+		code    protocol.FaultCode
 	}{
-		{"Crash", t.Context(), false, "The tool crashed"},
-		{"Bad", t.Context(), true, "The tool crashed"},
-		{"Silent", t.Context(), false, "failed without a reason"},
-		{"Huge", t.Context(), false, "too large"},
-		{"Wait", stopped, false, "cancelled"},
-		{"", t.Context(), false, "Tool not found: "},
+		{"Crash", t.Context(), false, "The tool crashed", protocol.FaultInternal},
+		{"Bad", t.Context(), true, "The tool crashed", protocol.FaultInternal},
+		{"Silent", t.Context(), false, "failed without a reason", ""},
+		{"Huge", t.Context(), false, "too large", protocol.FaultTooLarge},
+		{"Wait", stopped, false, "cancelled", ""},
+		{"", t.Context(), false, "Tool not found: ", ""},
 	} {
 		t.Run(c.tool, func(t *testing.T) {
 			r := n.call(c.ctx, protocol.ToolInvoke{CallID: "1", Tool: c.tool, Preview: c.preview})
 			if !strings.Contains(r.Error, c.want) || r.Result != nil || strings.Contains(r.Error, "secret") {
 				t.Errorf("%s: %q", c.tool, r.Error)
+			}
+			if c.code == "" && r.Fault == nil {
+				return
+			}
+			if r.Fault == nil || r.Fault.Code != c.code || r.Fault.Message != r.Error || r.Fault.Retryable {
+				t.Errorf("got %+v, want the code %q, the same text, and not retryable", r.Fault, c.code)
 			}
 		})
 	}

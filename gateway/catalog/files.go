@@ -233,6 +233,6 @@ func inOurWords(err error) error {
 		return err
 	}
 	own := *f
-	own.Message = strings.NewReplacer("oldString", "old_string", "newString", "new_string", "replaceAll: true", "replace_all", "use Write", "use fs_write").Replace(f.Message)
+	own.Message = strings.NewReplacer("oldString", "old_string", "newString", "new_string", "replaceAll: true", "replace_all", "use Write", "use fs_write", "with Write", "with fs_write", "for Edit", "for fs_edit").Replace(f.Message)
 	return &own
 }

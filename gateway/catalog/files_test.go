@@ -43,6 +43,11 @@ func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "oldString found 2 times in '/x'. Use replaceAll: true or more."}}, nil
 	}
 	b.fails(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "old_string found 2 times in '/x'. Use replace_all or more.")
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		const text = "File too large for Edit. Replace it with Write."
+		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: text, Fault: protocol.NewFault(protocol.FaultTooLarge, text)}}, nil
+	}
+	b.fails(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultTooLarge, "File too large for fs_edit. Replace it with fs_write.")
 }
 
 func TestFilesAreFound(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -169,7 +170,7 @@ func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	p, err := ws.Resolve(path)
 	preview := protocol.CallPreview{Path: p.String(), Outside: p.Outside}
 	if err != nil {
-		preview.Problem = err.Error()
+		SetProblem(&preview, err)
 		return preview
 	}
 	real, _, err := ws.Target(p)
@@ -180,15 +181,15 @@ func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
 		return preview
 	}
 	_, outside := errors.AsType[*workspace.OutsideError](err)
-	preview.Outside, preview.Problem = preview.Outside || outside, ReadError(p, err).Error()
+	preview.Outside = preview.Outside || outside
+	SetProblem(&preview, ReadError(p, err))
 	return preview
 }
 
 // SetProblem records why a call cannot work, with its code if it has one. A nil error clears it.
 func SetProblem(p *protocol.CallPreview, err error) {
-	if p.Problem, p.Fault = "", nil; err != nil {
+	if p.Problem, p.Fault = "", FaultOf(err); err != nil {
 		p.Problem = err.Error()
-		p.Fault, _ = errors.AsType[*protocol.Fault](err)
 	}
 }
 
@@ -201,7 +202,7 @@ func ReadError(p workspace.Path, err error) error {
 	case workspace.IsRefusal(err):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return toolkit.Failf("Failed to read '%s': no such file", p)
+		return protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("Failed to read '%s': no such file", p))
 	}
 	return toolkit.Failf("Failed to read '%s': %w", p, workspace.Cause(err))
 }
@@ -211,5 +212,5 @@ func TooLarge(p workspace.Path, what string, size, most int64) error {
 	if what != "" {
 		what += " "
 	}
-	return toolkit.Failf("File too large: '%s' %shas %d bytes, and at most %d are possible", p, what, size, most)
+	return protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("File too large: '%s' %shas %d bytes, and at most %d are possible", p, what, size, most))
 }

@@ -114,7 +114,7 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 }
 
 func notFound(p workspace.Path) error {
-	return toolkit.Failf("File not found: '%s'. To create it, use Write.", p)
+	return protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("File not found: '%s'. To create it, use Write.", p))
 }
 
 func compareChecksum(p workspace.Path, want, have string) error {

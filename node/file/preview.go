@@ -30,7 +30,7 @@ func (t *tool) previewWrite(in writeIn) protocol.CallPreview {
 		return preview
 	}
 	if err := t.checkContent(p, in); err != nil {
-		preview.Problem = err.Error()
+		access.SetProblem(&preview, err)
 		return preview
 	}
 	addDiff(&preview, t.Rel(p), old, []byte(in.Content))
@@ -43,15 +43,15 @@ func (t *tool) previewEdit(ctx context.Context, in editIn) protocol.CallPreview 
 	case preview.Problem != "":
 		return preview
 	case preview.NewFile:
-		preview.Problem = notFound(p).Error()
+		access.SetProblem(&preview, notFound(p))
 		return preview
 	case preview.Truncated:
-		preview.Problem = "File too large for Edit. Replace it with Write, or change it with a command."
+		access.SetProblem(&preview, protocol.NewFault(protocol.FaultTooLarge, "File too large for Edit. Replace it with Write, or change it with a command."))
 		return preview
 	}
 	data, _, err := t.applyEdits(ctx, p, old, in)
 	if err != nil {
-		preview.Problem = err.Error()
+		access.SetProblem(&preview, err)
 		return preview
 	}
 	addDiff(&preview, t.Rel(p), old, data)
@@ -64,7 +64,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 	p, err := resolveFile(t.Root, path)
 	preview.Path, preview.Outside = p.String(), p.Outside
 	if err != nil {
-		preview.Problem = err.Error()
+		access.SetProblem(&preview, err)
 		return preview, nil, p
 	}
 	real, _, err := t.Target(p)
@@ -82,7 +82,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 	if err != nil {
 		_, outside := errors.AsType[*workspace.OutsideError](err)
 		preview.Outside = preview.Outside || outside
-		preview.Problem = access.ReadError(p, err).Error()
+		access.SetProblem(&preview, access.ReadError(p, err))
 		return preview, old, p
 	}
 	if err = t.Writable(p); err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"os"
 
 	"fairlead/gateway/peer/toolkit"
@@ -88,7 +89,7 @@ func (t *tool) checkContent(p workspace.Path, in writeIn) error {
 
 // contentTooLarge returns an error in GSV's words, with the byte counts.
 func contentTooLarge(p workspace.Path, size int64, most int) error {
-	return toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
+	return protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most))
 }
 
 func writeError(p workspace.Path, err error) error {

@@ -12,7 +12,6 @@ import (
 	iofs "io/fs"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"fairlead/gateway/peer/toolkit"
@@ -119,22 +118,10 @@ func faultOf(err error) error {
 	if f, ok := errors.AsType[*protocol.Fault](err); ok {
 		return f
 	}
-	code := protocol.FaultInternal
-	switch {
-	case workspace.IsRefusal(err), errors.Is(err, iofs.ErrPermission):
-		code = protocol.FaultPermissionDenied
-	case errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrTargetChanged):
-		code = protocol.FaultFailedPrecondition
-	case errors.Is(err, iofs.ErrNotExist):
-		code = protocol.FaultNotFound
-	case errors.Is(err, workspace.ErrExists), errors.Is(err, iofs.ErrExist):
-		code = protocol.FaultAlreadyExists
-	case errors.Is(err, workspace.ErrNotRegular), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, iofs.ErrInvalid):
-		code = protocol.FaultInvalidArgs
-	case errors.Is(err, syscall.ENOSPC):
-		return protocol.NewFault(protocol.FaultTooLarge, "The disk is full. Nothing was changed.")
+	if f := access.FaultOf(err); f != nil {
+		return f
 	}
-	return protocol.NewFault(code, err.Error())
+	return protocol.NewFault(protocol.FaultInternal, err.Error())
 }
 
 // at adds the path to an error that does not name it.

@@ -3,8 +3,6 @@ package fs
 import (
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 	"testing"
 
 	"fairlead/node/tooltest"
@@ -23,26 +21,12 @@ func TestUnreadableFolderDoesNotFailTheListing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Root can read everything, so its call runs on a thread of the user nobody. The thread
-	// ends with its goroutine, which never unlocks it.
-	listed := make(chan listOut, 1)
-	go func() {
-		defer close(listed)
-		if os.Geteuid() == 0 {
-			runtime.LockOSThread()
-			if err := syscall.Setfsuid(65534); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-		out, err := tooltest.Call[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "recursive": true})
-		if err != nil {
-			t.Error(err)
-		}
-		listed <- out
-	}()
-	out := <-listed
-	if names(out.Entries) != "closed/ open/ y" || out.Entries[0].Error != "permission denied" || out.Entries[1].Error != "" {
-		t.Errorf("got %+v", out)
+	var out listOut
+	var err error
+	tooltest.Unprivileged(t, func() {
+		out, err = tooltest.Call[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "recursive": true})
+	})
+	if err != nil || names(out.Entries) != "closed/ open/ y" || out.Entries[0].Error != "permission denied" || out.Entries[1].Error != "" {
+		t.Errorf("got %+v, %v", out, err)
 	}
 }

@@ -71,7 +71,7 @@ func Glob(scope access.Scope) toolkit.Tool[access.Call] {
 			case base.Problem == "" && !preview.Outside:
 				// A pattern that begins with a missing folder matches nothing, which is not an
 				// error.
-				preview.Problem = ""
+				access.SetProblem(&preview, nil)
 			}
 			return preview, nil
 		})

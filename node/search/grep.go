@@ -139,7 +139,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 		outside: real.Outside, visited: map[string]bool{}, scanners: sync.Pool{New: func() any { return newScanner(ctx, m, w) }},
 	}
 	if info.IsDir() {
-		g.tree(base, real)
+		_ = g.tree(base, real) // a folder that cannot be opened has no matches
 	} else if matchName(g.include, filepath.Base(base.Abs)) {
 		if f, err := ws.WithTarget(real.Abs).Content(real); err == nil {
 			g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs))

@@ -116,7 +116,7 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 	}
 	real, info, err := ws.WithTarget(workspace.Unspell(call.Target)).Target(base)
 	if err != nil {
-		return out, protocol.NewFault(protocol.FaultNotFound, access.ReadError(base, err).Error())
+		return out, access.ReadError(base, err)
 	}
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -135,16 +135,20 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 	var sender sync.WaitGroup
 	sender.Go(func() { s.run(ctx) })
 	if info.IsDir() {
-		g.tree(base, real)
+		err = g.tree(base, real)
 	} else if matchName(g.include, filepath.Base(base.Abs)) {
-		if f, err := ws.WithTarget(real.Abs).Content(real); err == nil {
+		var f workspace.Content
+		if f, err = ws.WithTarget(real.Abs).Content(real); err == nil {
 			g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
 		}
 	}
 	close(s.found)
 	sender.Wait()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return out, ctx.Err()
+	case err != nil:
+		return out, access.ReadError(base, err)
 	}
 	return streamOut{
 		Path: base.String(), Matches: s.rest, Count: s.count, Files: s.files, Truncated: s.full, LeftOut: g.exclusions.skippedPaths(),

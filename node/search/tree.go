@@ -39,8 +39,9 @@ type folderLink struct {
 
 // tree searches everything below base. Links to folders are followed last and in the order of
 // their names, and each folder at most once. So the result does not depend on which goroutine was
-// faster, and cycles of links end.
-func (g *grep) tree(base, real workspace.Path) {
+// faster, and cycles of links end. The error says why base could not be opened; other folders that
+// cannot be opened are skipped.
+func (g *grep) tree(base, real workspace.Path) (err error) {
 	g.links = []folderLink{{display: base.Abs, target: real}}
 	for len(g.links) > 0 && g.ctx.Err() == nil {
 		round := g.links
@@ -50,13 +51,18 @@ func (g *grep) tree(base, real workspace.Path) {
 			if g.ctx.Err() != nil || g.top.isBeyond(l.display) || g.visited[l.target.Abs] {
 				continue
 			}
-			if f, err := g.open(l.display, l.target); err == nil {
+			f, problem := g.open(l.display, l.target)
+			switch {
+			case problem == nil:
 				f.chain = l.chain
 				g.folder(f)
 				g.running.Wait()
+			case l.display == base.Abs:
+				err = problem
 			}
 		}
 	}
+	return err
 }
 
 // folder searches a folder and those below it, and closes it.

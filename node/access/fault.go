@@ -1,0 +1,38 @@
+package access
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// FaultOf returns the failure of a tool as a fault with the error's text: with the code of the fault
+// in the error, or the one that follows from its cause. It is nil if no code follows.
+func FaultOf(err error) *protocol.Fault {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*protocol.Fault](err); ok {
+		own := *f
+		own.Message = err.Error()
+		return &own
+	}
+	switch {
+	case errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrTargetChanged):
+		return protocol.NewFault(protocol.FaultFailedPrecondition, err.Error())
+	case workspace.IsRefusal(err), errors.Is(err, fs.ErrPermission):
+		return protocol.NewFault(protocol.FaultPermissionDenied, err.Error())
+	case errors.Is(err, fs.ErrNotExist):
+		return protocol.NewFault(protocol.FaultNotFound, err.Error())
+	case errors.Is(err, workspace.ErrExists), errors.Is(err, fs.ErrExist):
+		return protocol.NewFault(protocol.FaultAlreadyExists, err.Error())
+	case errors.Is(err, workspace.ErrNotRegular), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, fs.ErrInvalid):
+		return protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+	case errors.Is(err, syscall.ENOSPC):
+		return protocol.NewFault(protocol.FaultTooLarge, "The disk is full. Nothing was changed.")
+	}
+	return nil
+}
