@@ -61,6 +61,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 		g.openWorkspaces,
 		func() error { return g.openTools(ctx) },
 		func() error { return g.openChats(ctx) },
+		func() error { return openCatalog(ctx, g) },
 	} {
 		if err := open(); err != nil {
 			if g.sessions != nil {
@@ -70,7 +71,6 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 			return nil, err
 		}
 	}
-	openCatalog(g)
 	g.openSurface()
 	g.config.OnChange(g.configChanged)
 	return g, nil

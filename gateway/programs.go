@@ -20,14 +20,19 @@ import (
 )
 
 // openCatalog opens the tools for programs.
-func openCatalog(g *Gateway) {
+func openCatalog(ctx context.Context, g *Gateway) error {
+	owner, err := g.store.Settings.OwnerID(ctx)
+	if err != nil {
+		return err
+	}
 	hostname, _ := os.Hostname()
 	name := cmp.Or(hostname, "Fairlead")
 	sum := sha256.Sum256([]byte(name))
 	g.catalog = catalog.New(catalog.Options{
 		Pipeline: g.calls, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
-		Version: Version, Used: g.apps.Used,
+		OwnerID: owner, Version: Version, Used: g.apps.Used,
 	})
+	return nil
 }
 
 // programs builds the handler of MCP, REST and their sign-in.

@@ -35,6 +35,7 @@ type Options struct {
 	// Network is the name and the ID of the network that the gateway's machines form.
 	NetworkName string
 	NetworkID   string
+	OwnerID     string // the user of every token
 	Version     string
 	// Used records a call of an app; it must not block.
 	Used func(id protocol.AppID, tool string)

@@ -39,7 +39,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, config: config.Default()}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{}`), nil }
 	b.Catalog = New(Options{
-		Pipeline: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", Version: "1.2.3",
+		Pipeline: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -301,11 +301,11 @@ func TestVersionsAreCompared(t *testing.T) {
 
 func TestSmallTools(t *testing.T) {
 	b := newBench(t)
-	if got := b.must(app("a"), "whoami", `{}`); got != `{"user_id":"a","email":"owner@localhost"}` {
+	if got := b.must(app("a"), "whoami", `{}`); got != `{"user_id":"u1","email":"owner@localhost"}` {
 		t.Errorf("got %s", got)
 	}
 	b.config.Owner.Email = "ann@example.org"
-	if got := b.must(me, "whoami", ``); got != `{"user_id":"owner","email":"ann@example.org"}` {
+	if got := b.must(me, "whoami", ``); got != `{"user_id":"u1","email":"ann@example.org"}` {
 		t.Errorf("got %s", got)
 	}
 	peers := b.must(me, "net_peers", `{"target":{"node_id":"nas"}}`)

@@ -60,7 +60,7 @@ type serviceOut struct {
 }
 
 type whoamiOut struct {
-	UserID string `json:"user_id"`
+	UserID string `json:"user_id" jsonschema:"the same for all tokens of the user"`
 	Email  string `json:"email"`
 }
 
@@ -80,8 +80,8 @@ func addNetworkTools(c *Catalog) {
 		Description: "Lists the machines that you may use, with their systems and whether they are online. Call it first, and remember the result.",
 	}), nil, c.directory)
 	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user that the token belongs to."}), nil,
-		func(_ context.Context, x *call, _ none) (whoamiOut, string, error) {
-			out := whoamiOut{UserID: x.principal.Caller(), Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
+		func(context.Context, *call, none) (whoamiOut, string, error) {
+			out := whoamiOut{UserID: c.o.OwnerID, Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
 			return out, "You act for " + out.Email, nil
 		})
 	net := []protocol.Scope{protocol.ScopeNetRead}

@@ -24,6 +24,9 @@ import (
 	"strconv"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
 )
 
 // DB is an open database with its families of tables. It is safe for concurrent use. Every method
@@ -212,10 +215,25 @@ type settingRow struct {
 	Value string
 }
 
+// ownerKey is the key of the owner's ID, which is not a setting: nobody changes it.
+const ownerKey = "ownerID"
+
+// OwnerID returns the ID of the gateway's owner, a UUID that the first call makes. It does not
+// depend on names, keys or tokens, because all of them can change.
+func (s *Settings) OwnerID(ctx context.Context) (id string, err error) {
+	err = s.write(ctx, "store the owner's ID", func(tx *gorm.DB) error {
+		if err := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&settingRow{ownerKey, protocol.NewID()}).Error; err != nil {
+			return err
+		}
+		return tx.Model(&settingRow{}).Where("key = ?", ownerKey).Pluck("value", &id).Error
+	})
+	return id, err
+}
+
 // All returns every setting that differs from its default.
 func (s *Settings) All(ctx context.Context) (map[string]json.RawMessage, error) {
 	var rows []settingRow
-	if err := s.read(ctx, "read settings", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+	if err := s.read(ctx, "read settings", func(db *gorm.DB) error { return db.Where("key <> ?", ownerKey).Find(&rows).Error }); err != nil {
 		return nil, err
 	}
 	all := make(map[string]json.RawMessage, len(rows))

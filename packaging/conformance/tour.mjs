@@ -34,7 +34,7 @@ await client.connect(
 const { tools } = await client.listTools();
 assert.ok(tools.find((t) => t.name === "fs_stat")?.annotations.readOnlyHint);
 const who = await client.callTool({ name: "whoami", arguments: {} });
-assert.match(who.structuredContent.user_id, /^app_/);
+assert.match(who.structuredContent.user_id, /^[0-9a-f-]{36}$/);
 assert.deepEqual(JSON.parse(who.content[0].text), who.structuredContent);
 const wrong = await client.callTool({ name: "fs_stat", arguments: { path: 7 } });
 assert.ok(wrong.isError && wrong.content[0].text.includes("invalid_args"));

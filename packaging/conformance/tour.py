@@ -35,7 +35,7 @@ async def tour(client):
     tools = {t.name: t for t in (await client.list_tools()).tools}
     assert "fs_stat" in tools and tools["fs_stat"].annotations.read_only_hint, sorted(tools)
     who = await client.call_tool("whoami", {})
-    assert who.structured_content["user_id"].startswith("app_") and json.loads(who.content[0].text) == who.structured_content, who
+    assert len(who.structured_content["user_id"]) == 36 and json.loads(who.content[0].text) == who.structured_content, who
     wrong = await client.call_tool("fs_stat", {"path": 7})
     assert wrong.is_error and "invalid_args" in wrong.content[0].text, wrong
 
