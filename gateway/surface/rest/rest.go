@@ -136,7 +136,7 @@ func (h *handler) call(w http.ResponseWriter, r *http.Request, p auth.Principal)
 		return
 	}
 	in := catalog.Request{Tool: r.PathValue("name"), Args: args, IdempotencyKey: key}
-	if wantsStream(r) {
+	if h.wantsStream(r, p, in.Tool) {
 		h.stream(w, r, p, in)
 		return
 	}

@@ -228,6 +228,32 @@ func TestStreamHasAllEventsInOrder(t *testing.T) {
 	}
 }
 
+func TestAcceptDecidesBetweenEventsAndJSON(t *testing.T) {
+	const events, result = "text/event-stream", "application/json"
+	_, s := serve(t)
+	for accept, want := range map[string]struct{ oneShot, stream string }{
+		"":                                    {result, result},
+		"*/*":                                 {result, result},
+		"application/json":                    {result, result},
+		"text/event-stream":                   {events, events},
+		"Text/Event-Stream;q=0.5":             {events, events},
+		"text/event-stream;q=0":               {result, result},
+		"application/json, text/event-stream": {result, events},
+		"text/event-stream, application/*":    {result, events},
+		"text/event-stream, */*;q=0.8":        {events, events},
+		"application/json;q=0, */*, text/event-stream": {events, events},
+		"application/json;q=0.1, text/event-stream":    {events, events},
+		"application/json, text/event-stream;q=0.9":    {result, result},
+		"application/json;q=x, text/event-stream":      {result, events},
+	} {
+		for tool, want := range map[string]string{"whoami": want.oneShot, "fs_grep": want.stream} {
+			if resp, body := request(t, s, "POST", "/api/v1/tools/"+tool, "{}", "Accept", accept); resp.StatusCode != 200 || resp.Header.Get("Content-Type") != want {
+				t.Errorf("%s with Accept: %s: got %d %s %s, want %s", tool, accept, resp.StatusCode, resp.Header.Get("Content-Type"), body, want)
+			}
+		}
+	}
+}
+
 func TestStreamWithoutEventsStaysAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,14 +17,33 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// wantsStream reports whether the program accepts Server-Sent Events.
-func wantsStream(r *http.Request) bool {
-	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
-		if kind, _, err := mime.ParseMediaType(part); err == nil && kind == "text/event-stream" {
-			return true
+// wantsStream reports whether a call is answered with Server-Sent Events. A program that accepts
+// them as well as JSON gets them from a tool that streams.
+func (h *handler) wantsStream(r *http.Request, p auth.Principal, tool string) bool {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	events, result := quality(accept, "text/event-stream"), quality(accept, "application/json", "application/*", "*/*")
+	if events == 0 || events != result {
+		return events > result
+	}
+	return slices.ContainsFunc(h.Tools.Tools(p), func(t catalog.Tool) bool { return t.Name == tool && t.Mode == catalog.ServerStream })
+}
+
+// quality returns the weight of the first of the media types that an Accept header names, from 0 to
+// 1 (RFC 9110, section 12.5.1).
+func quality(accept string, types ...string) float64 {
+	for _, want := range types {
+		for part := range strings.SplitSeq(accept, ",") {
+			kind, params, err := mime.ParseMediaType(part)
+			if err != nil || kind != want {
+				continue
+			}
+			if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
+				return q
+			}
+			return 1
 		}
 	}
-	return false
+	return 0
 }
 
 // beat is how often a stream without events sends a comment, so that proxies keep it open.
