@@ -27,6 +27,7 @@ var machineTools = map[string]struct{ verb, subject, editable, label string }{
 	"fs_read":   {"Read", "path", "", ""},
 	"fs_stat":   {"Look up", "path", "", ""},
 	"fs_list":   {"List", "path", "", ""},
+	"fs_glob":   {"List", "pattern", "", ""},
 	"fs_grep":   {"Search", "pattern", "", ""},
 	"fs_write":  {"Write", "path", "", ""},
 	"fs_fetch":  {"Download", "path", "", ""},

@@ -84,9 +84,18 @@ func (j *job) collect() Result {
 	return Result{WithMatches(j.result.Data, chunks), j.result.Message}
 }
 
+// IsComplete reports whether a result has the matches of its parts, as that of fs_glob has.
+func IsComplete(data json.RawMessage) bool {
+	var out struct{ Matches json.RawMessage }
+	return json.Unmarshal(data, &out) == nil && out.Matches != nil
+}
+
 // WithMatches returns a result with the matches of its parts, for an interface whose result must be
 // complete.
 func WithMatches(data json.RawMessage, chunks []json.RawMessage) json.RawMessage {
+	if len(chunks) == 0 || IsComplete(data) {
+		return data
+	}
 	var all []json.RawMessage
 	for _, chunk := range chunks {
 		var part struct{ Matches []json.RawMessage }

@@ -20,6 +20,7 @@ const (
 	fsDelete = "fs_delete"
 	fsMkdir  = "fs_mkdir"
 	fsFetch  = protocol.FetchTool
+	fsGlob   = "fs_glob"
 	fsGrep   = "fs_grep"
 )
 
@@ -42,7 +43,9 @@ func addFileTools(c *Catalog) {
 	mkdir := write(Tool{Name: fsMkdir, Title: "Create a folder", Description: "Creates a folder."})
 	mkdir.Destructive, mkdir.Idempotent = false, true
 	add(c, mkdir, nil, forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target))
-	add(c, read(Tool{Name: "fs_glob", Title: "Find files", Description: "Finds files by a pattern for their paths."}), nil, c.glob)
+	glob := read(Tool{Name: fsGlob, Title: "Find files", Description: "Finds files by a pattern for their paths. Over a stream, the first matches arrive while the search runs, in no order; the result has the newest ones."})
+	glob.Mode = ServerStream
+	add(c, glob, nil, forwardFile[globIn, globOut](c, fsGlob, globIn.target))
 	grep := read(Tool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression. Over a stream, matches arrive while the search runs."})
 	grep.Mode = ServerStream
 	add(c, grep, nil, forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)) // without a stream, the interface collects the parts into Matches
@@ -52,6 +55,7 @@ func (in listIn) target() *Target   { return in.Target }
 func (in statIn) target() *Target   { return in.Target }
 func (in deleteIn) target() *Target { return in.Target }
 func (in mkdirIn) target() *Target  { return in.Target }
+func (in globIn) target() *Target   { return in.Target }
 func (in grepIn) target() *Target   { return in.Target }
 
 // withoutTarget encodes arguments for a machine, which does not need to know that it is the target.
@@ -120,32 +124,6 @@ func (c *Catalog) read(ctx context.Context, x *call, in readIn) (json.RawMessage
 func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (json.RawMessage, string, error) {
 	raw, out, err := c.part(ctx, x, fsWrite, in.FileID, in.Target, in)
 	return raw, fmt.Sprintf("%d bytes written", out.Total), err
-}
-
-// globbed is the result of a machine's tool Glob.
-type globbed struct {
-	BasePath  string   `json:"basePath"`
-	Matches   []string `json:"matches"`
-	Count     int      `json:"count"`
-	Truncated bool     `json:"truncated"`
-	LeftOut   []string `json:"leftOut"`
-}
-
-func (c *Catalog) glob(ctx context.Context, x *call, in globIn) (out globOut, message string, err error) {
-	began := time.Now()
-	node, err := c.resolve(x.principal, in.Target)
-	if err != nil {
-		return out, "", err
-	}
-	if !isAbsolute(in.Path) {
-		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "path must be absolute")
-	}
-	var g globbed
-	if err := x.run(ctx, node, "Glob", withoutTarget(in), &g); err != nil {
-		return out, "", err
-	}
-	out = globOut{Path: g.BasePath, Matches: g.Matches, Count: g.Count, Truncated: g.Truncated, LeftOut: g.LeftOut, DurationMs: milliseconds(began)}
-	return out, fmt.Sprintf("%d matches", out.Count), nil
 }
 
 // isAbsolute reports whether a path is absolute on any system: /x, C:\x or C:/x, \\server\share.

@@ -281,6 +281,18 @@ func TestPartsArriveInOrderOrAreCollected(t *testing.T) {
 	}
 }
 
+func TestResultWithItsMatchesKeepsThem(t *testing.T) {
+	b := newBench(t)
+	const newestFirst = `{"path":"/x","matches":["/x/b","/x/a"],"count":2,"duration_ms":0}`
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		chunk(c, `{"matches":["/x/a","/x/b"]}`)
+		return succeed(newestFirst), nil
+	}
+	if got := b.must(me, "fs_glob", `{"target":{"node_id":"nas"},"path":"/x","pattern":"*"}`); got != newestFirst {
+		t.Errorf("got %s, want %s", got, newestFirst)
+	}
+}
+
 func TestReceiverThatGoesEndsTheStream(t *testing.T) {
 	b := newBench(t)
 	stopped := make(chan struct{})

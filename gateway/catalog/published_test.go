@@ -112,7 +112,7 @@ func TestEveryToolHasThePublishedFields(t *testing.T) {
 			if got := strings.Trim(fmt.Sprint(x.Scopes), "[]"); got != want.scopes {
 				t.Errorf("scopes %s, want %s", got, want.scopes)
 			}
-			if (x.Mode == ServerStream) != (x.Name == "fs_grep") {
+			if (x.Mode == ServerStream) != (x.Name == "fs_grep" || x.Name == "fs_glob") {
 				t.Errorf("mode %s", x.Mode)
 			}
 			for kind, s := range map[string]*jsonschema.Schema{want.in: x.In, want.out: x.Out} {
@@ -151,6 +151,7 @@ func TestResultsOfMachinesArrive(t *testing.T) {
 		{"fs_mkdir", ``, `{"path":"/x","duration_ms":4}`},
 		{"file", `"op":"mkdir"`, `{"path":"/x","duration_ms":4}`},
 		{"file", `"op":"fetch_url","url":"http://x"`, `{"path":"/x","total":3,"sha256":"s","duration_ms":4}`},
+		{"fs_glob", `"pattern":"y"`, `{"path":"/x","matches":["/x/y"],"count":1,"truncated":true,"left_out":["/x/k"],"duration_ms":4}`},
 		{"fs_grep", `"pattern":"y"`, `{"path":"/x","matches":[{"path":"/x/a","line":1,"text":"y","before":["b"],"after":["c"]}],"count":1,"files":1,"truncated":true,"left_out":["/x/k"],"duration_ms":4}`},
 		{"net_interfaces", ``, `{"interfaces":[{"name":"eth0","index":1,"mtu":1500,"hardware_addr":"00:00","flags":["up"],"addrs":["10.0.0.2/24"]}],"count":1,"duration_ms":4}`},
 		{"net_metrics", ``, `{"uptime_secs":1,"goroutines":2,"heap_alloc_bytes":3,"heap_sys_bytes":4,"num_gc":5,"gc_pause_total_ms":6.5,"num_cpu":7,"gomaxprocs":8,"version":"go1","os":"linux","arch":"amd64","duration_ms":4}`},

@@ -17,6 +17,8 @@ func summary(tool string, result any) string {
 			return "Deleted " + r.Path
 		}
 		return "Created " + r.Path
+	case globOut:
+		return fmt.Sprintf("%d matches", r.Count)
 	case grepOut:
 		return fmt.Sprintf("%d matches in %d files", r.Count, r.Files)
 	case interfacesOut:

@@ -10,7 +10,7 @@ import (
 // however it is reached. Tools mapped to "" read facts about the machine.
 var actsAs = map[string]string{
 	"command": "Bash", "serve": "Bash",
-	"fs_read": "Read", "fs_stat": "Read", "fs_list": "Glob", "fs_grep": "Grep",
+	"fs_read": "Read", "fs_stat": "Read", "fs_list": "Glob", "fs_glob": "Glob", "fs_grep": "Grep",
 	"fs_write": "Write", "fs_delete": "Write", "fs_mkdir": "Write", "fs_fetch": "Write",
 	"net_interfaces": "", "net_metrics": "", "net_routes": "", "net_dns": "",
 }

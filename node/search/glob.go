@@ -54,9 +54,13 @@ func Glob(scope access.Scope) toolkit.Tool[access.Call] {
 				return globOut{}, err
 			}
 			defer done()
-			return runGlob(ctx, s.Root, call.Target, in, maxGlob)
+			return runGlob(ctx, s.Root, call.Target, in, maxGlob, nil)
 		})
-	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in globIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(t, previewGlob(scope))
+}
+
+func previewGlob(scope access.Scope) func(context.Context, access.Call, globIn) (protocol.CallPreview, error) {
+	return func(_ context.Context, _ access.Call, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
 		start = workspace.Spell(start)
 		need := start
@@ -75,7 +79,7 @@ func Glob(scope access.Scope) toolkit.Tool[access.Call] {
 			}
 			return preview, nil
 		})
-	})
+	}
 }
 
 // globStart splits off the part of the pattern that names a folder, in which the walk begins. Both
@@ -93,7 +97,9 @@ func globStart(in globIn) (start, pattern string) {
 	return filepath.Join(path, base), pattern
 }
 
-func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, limit int) (globOut, error) {
+// runGlob finds the newest files, at most limit. If emit is not nil, it gets the first matches that
+// are found, at most limit; many goroutines may call it.
+func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, limit int, emit func(path string)) (globOut, error) {
 	out := globOut{Pattern: in.Pattern, Matches: []string{}}
 	if in.Pattern == "" {
 		return out, toolkit.Failf("pattern must not be empty")
@@ -133,7 +139,9 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	}
 	defer done()
 	display := strings.TrimSuffix(from.Abs, string(filepath.Separator))
-	g := &glob{walk: walk, limit: limit, matches: pathMatcher(pattern), depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1}
+	g := &glob{
+		walk: walk, limit: limit, matches: pathMatcher(pattern), depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1, emit: emit,
+	}
 	if strings.Contains(pattern, "**") {
 		g.depth = math.MaxInt
 	}
@@ -148,6 +156,7 @@ type glob struct {
 	depth   int                            // maximum number of slashes in matches
 	folders bool                           // match only folders
 	prefix  int                            // bytes of a path before the part that is matched
+	emit    func(path string)              // of runGlob
 
 	mu    sync.Mutex // guards the fields below
 	hits  []hit
@@ -184,10 +193,14 @@ type hit struct {
 // add retains the newest hits: at twice the limit, the older half is dropped.
 func (g *glob) add(h hit) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.total++
+	isFirst := g.total <= g.limit
 	if g.hits = append(g.hits, h); len(g.hits) >= 2*g.limit {
 		g.hits = newestHits(g.hits, g.limit)
+	}
+	g.mu.Unlock()
+	if g.emit != nil && isFirst {
+		g.emit(h.path)
 	}
 }
 

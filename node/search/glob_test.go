@@ -99,7 +99,7 @@ func TestGlobReturnsTheNewestOfTooMany(t *testing.T) {
 		}
 	}
 	for n, truncated := range map[int]bool{limit: true, 5*limit - 1: true, 5 * limit: false} {
-		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/f*"}, n)
+		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/f*"}, n, nil)
 		if err != nil || len(out.Matches) != n || out.Count != n || out.Truncated != truncated || truncated != (out.Total == 5*limit) {
 			t.Fatalf("%d matches, count %d, total %d, %v", len(out.Matches), out.Count, out.Total, err)
 		}

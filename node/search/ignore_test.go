@@ -50,7 +50,7 @@ func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
 				want = append(want, f)
 			}
 		}
-		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**", Path: c.path, Hidden: c.hidden, Ignored: c.ignored}, maxGlob)
+		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**", Path: c.path, Hidden: c.hidden, Ignored: c.ignored}, maxGlob, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestIgnoresAreThoseOfGit(t *testing.T) {
 			want = nil
 		}
 		no := false
-		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**", Ignored: &no}, maxGlob)
+		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**", Ignored: &no}, maxGlob, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

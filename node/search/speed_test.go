@@ -113,7 +113,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.Run("GlobGoFiles", func(b *testing.B) {
 		beside(b, func() error {
 			for _, ws := range spaces {
-				if _, err := runGlob(b.Context(), ws, "", globIn{Pattern: "**/*.go"}, maxGlob); err != nil {
+				if _, err := runGlob(b.Context(), ws, "", globIn{Pattern: "**/*.go"}, maxGlob, nil); err != nil {
 					return err
 				}
 			}
@@ -169,7 +169,7 @@ func BenchmarkMillion(b *testing.B) {
 	defer ws.Close()
 	runtime.GC()
 	for b.Loop() {
-		out, err := runGlob(b.Context(), ws, "", globIn{Pattern: "**"}, maxGlob)
+		out, err := runGlob(b.Context(), ws, "", globIn{Pattern: "**"}, maxGlob, nil)
 		if err != nil || out.Total != 1_001_000 {
 			b.Fatal(out.Total, err)
 		}
@@ -183,7 +183,7 @@ func BenchmarkMillion(b *testing.B) {
 		var at time.Time
 		due := time.Now().Add(time.Duration(10+10*i) * time.Millisecond)
 		time.AfterFunc(time.Until(due), func() { at = time.Now(); cancel() })
-		if _, err := runGlob(ctx, ws, "", globIn{Pattern: "**"}, maxGlob); err == nil {
+		if _, err := runGlob(ctx, ws, "", globIn{Pattern: "**"}, maxGlob, nil); err == nil {
 			b.Fatal("it was not cancelled")
 		}
 		took = append(took, time.Since(at))

@@ -44,8 +44,8 @@ type streamMatch struct {
 }
 
 // streamPart is one part of the result.
-type streamPart struct {
-	Matches []streamMatch `json:"matches"`
+type streamPart[M any] struct {
+	Matches []M `json:"matches"`
 }
 
 type streamOut struct {
@@ -125,12 +125,12 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 		return out, ctx.Err()
 	}
 	defer done()
-	s := &stream{limit: in.MaxMatches, found: make(chan []streamMatch, searchers), send: call.Chunk, stop: stop}
+	s := &stream[streamMatch]{limit: in.MaxMatches, found: make(chan []streamMatch, searchers), send: call.Chunk, stop: stop}
 	w := lineOptions{matches: in.MaxMatches, before: in.Before, after: in.After}
 	g := &grep{
 		walk: walk, matcher: m, lineOptions: w, include: systemGlob(in.Include), lines: true, outside: real.Outside, visited: map[string]bool{},
 		scanners: sync.Pool{New: func() any { return newScanner(searching, m, w) }},
-		emit:     func(path string, found []grepMatch) { s.add(searching, path, found) },
+		emit:     func(path string, found []grepMatch) { s.add(searching, streamMatches(path, found)) },
 	}
 	var sender sync.WaitGroup
 	sender.Go(func() { s.run(ctx) })
@@ -157,24 +157,28 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 }
 
 // stream sends matches in parts. Its goroutine run owns the fields below found.
-type stream struct {
+type stream[M any] struct {
 	limit int
-	found chan []streamMatch // of one file each
+	found chan []M // of one file each
 	send  func(ctx context.Context, chunk json.RawMessage) error
 	stop  func() // ends the search
 
-	rest         []streamMatch // not sent yet
+	rest         []M // not sent yet
 	count, files int
 	full         bool // the limit is reached
 	err          error
 }
 
-// add passes on the matches of a file. It waits for the receiver.
-func (s *stream) add(ctx context.Context, path string, found []grepMatch) {
+func streamMatches(path string, found []grepMatch) []streamMatch {
 	list := make([]streamMatch, len(found))
 	for i, m := range found {
 		list[i] = streamMatch{Path: workspace.Spell(path), Line: m.Line, Text: m.Content, Before: m.Before, After: m.After}
 	}
+	return list
+}
+
+// add passes on the matches of a file. It waits for the receiver.
+func (s *stream[M]) add(ctx context.Context, list []M) {
 	select {
 	case s.found <- list:
 	case <-ctx.Done():
@@ -182,7 +186,7 @@ func (s *stream) add(ctx context.Context, path string, found []grepMatch) {
 }
 
 // run sends the first match at once, and later ones in batches, until found is closed.
-func (s *stream) run(ctx context.Context) {
+func (s *stream[M]) run(ctx context.Context) {
 	last := time.Time{}
 	tick := time.NewTicker(batchTime)
 	defer tick.Stop()
@@ -212,10 +216,10 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-func (s *stream) flush(ctx context.Context) {
+func (s *stream[M]) flush(ctx context.Context) {
 	for s.send != nil && s.err == nil && len(s.rest) > 0 {
 		part := s.rest[:min(len(s.rest), batchMatches)]
-		raw, err := protocol.Marshal(streamPart{part})
+		raw, err := protocol.Marshal(streamPart[M]{part})
 		if err == nil {
 			err = s.send(ctx, raw)
 		}

@@ -32,7 +32,7 @@ func streamed(b *tooltest.Bench, a tooltest.Args) (out streamOut, found []stream
 	call := access.Call{Chunk: func(_ context.Context, raw json.RawMessage) error {
 		mu.Lock()
 		defer mu.Unlock()
-		var p streamPart
+		var p streamPart[streamMatch]
 		if err := json.Unmarshal(raw, &p); err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 				paths = append(paths, h.path)
 			}
 			for _, limit := range []int{maxGlob, 1 + rnd.IntN(20)} {
-				out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: pattern}, limit)
+				out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: pattern}, limit, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -214,7 +214,7 @@ func TestSearchesWaitForTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 2)
 	go func() { _, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "needle"}); results <- err }()
-	go func() { _, err := runGlob(ctx, b.WS, "", globIn{Pattern: "*"}, 1); results <- err }()
+	go func() { _, err := runGlob(ctx, b.WS, "", globIn{Pattern: "*"}, 1, nil); results <- err }()
 	cancel()
 	for range 2 {
 		if err := <-results; err == nil || err.Error() != "cancelled" {

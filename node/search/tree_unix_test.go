@@ -162,7 +162,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 				t.Fatalf("%+v", m)
 			}
 		}
-		globbed, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/sub/*"}, maxGlob)
+		globbed, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/sub/*"}, maxGlob, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestSearchesLeaveNoFolderOpen(t *testing.T) {
 		}
 		_, _ = runGrep(ctx, b.WS, "", grepIn{Pattern: "needle"})
 		_, _ = runGrep(ctx, b.WS, "", grepIn{Pattern: "needles"})
-		_, _ = runGlob(ctx, b.WS, "", globIn{Pattern: "**/f"}, 3)
+		_, _ = runGlob(ctx, b.WS, "", globIn{Pattern: "**/f"}, 3, nil)
 		cancel()
 	}
 	if after := open(); after > before+2 {

@@ -32,7 +32,7 @@ func TestUnreadableFilesArePermissionDenied(t *testing.T) {
 		}
 	}
 	for tool, a := range map[string]tooltest.Args{
-		"Edit": {"path": file, "oldString": "x", "newString": "y"}, "Read": {"path": file}, "Glob": {"path": folder, "pattern": "*"},
+		"Edit": {"path": file, "oldString": "x", "newString": "y"}, "Read": {"path": file}, "Glob": {"path": folder, "pattern": "*"}, "fs_glob": {"path": folder, "pattern": "*"},
 		"fs_grep": {"path": folder, "pattern": "x"}, "fs_read": {"path": file}, "fs_list": {"path": folder}, "fs_stat": {"path": filepath.Join(folder, "x")},
 		"fs_write": {"path": filepath.Join(folder, "new"), "chunk_b64": "", "done": true}, "fs_mkdir": {"path": filepath.Join(folder, "new")},
 		"fs_delete": {"path": filepath.Join(folder, "x")},

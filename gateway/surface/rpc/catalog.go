@@ -48,6 +48,9 @@ func registerCatalog(all methods, c Catalog) {
 			return out, nil
 		}
 		out.Data, out.Message = res.Data, res.Message
+		if len(out.Chunks) > 0 && catalog.IsComplete(out.Data) {
+			out.Chunks = nil // nobody needs its matches twice
+		}
 		return out, err
 	})
 }
