@@ -175,3 +175,33 @@ func BenchmarkFirstPart(b *testing.B) {
 	}
 	b.ReportMetric(float64(first.Milliseconds())/float64(b.N), "ms/first-part")
 }
+
+// lateFile calls a streaming search in a chain of folders with a file each, and creates one more in
+// the last folder when the first part arrives. It returns how many files the search found.
+func lateFile(t *testing.T, b *tooltest.Bench, tool string, a tooltest.Args) int {
+	t.Helper()
+	const depth = 40 // many more files than the search finds while a part waits for its receiver
+	for i := range depth {
+		b.File(strings.Repeat("d/", i)+"f.txt", "needle\n")
+	}
+	var late sync.Once
+	call := access.Call{Chunk: func(context.Context, json.RawMessage) error {
+		late.Do(func() { b.File(strings.Repeat("d/", depth-1)+"late.txt", "needle\n") })
+		return nil
+	}}
+	a["path"] = b.WS.Dir()
+	out, err := tooltest.CallContext[struct{ Count int }](t.Context(), call, b, tool, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Count - depth
+}
+
+func TestFirstPartArrivesBeforeTheSearchEnds(t *testing.T) {
+	if got := lateFile(t, streamBench(t), "fs_grep", tooltest.Args{"pattern": "needle"}); got != 1 {
+		t.Errorf("fs_grep: got %d files that were created after the first part, want 1", got)
+	}
+	if got := lateFile(t, globStreamBench(t), "fs_glob", tooltest.Args{"pattern": "**/*.txt"}); got != 1 {
+		t.Errorf("fs_glob: got %d files that were created after the first part, want 1", got)
+	}
+}
