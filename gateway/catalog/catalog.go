@@ -84,7 +84,7 @@ func (c *Catalog) CancelOf(id protocol.AppID) { c.jobs.cancelOf(string(id)) }
 // Tools lists the tools that the caller may use, in a fixed order.
 func (c *Catalog) Tools(p auth.Principal) []Tool {
 	var list []Tool
-	for _, e := range append(slices.Clone(c.tools), c.extra(p)...) {
+	for _, e := range append(slices.Clone(c.tools), c.extra(p, "")...) {
 		if mayUse(p, e) {
 			list = append(list, e.Tool)
 		}
@@ -102,9 +102,8 @@ func (c *Catalog) find(p auth.Principal, name string) *entry {
 	if i := slices.IndexFunc(c.tools, func(e *entry) bool { return e.Name == name }); i >= 0 {
 		return c.tools[i]
 	}
-	list := c.extra(p)
-	if i := slices.IndexFunc(list, func(e *entry) bool { return e.Name == name }); i >= 0 {
-		return list[i]
+	if list := c.extra(p, name); name != "" && len(list) > 0 {
+		return list[0]
 	}
 	return nil
 }

@@ -442,5 +442,10 @@ func TestExtraToolsReturnObjects(t *testing.T) {
 	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":"text"}` {
 		t.Errorf("got %s", got)
 	}
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`null`), nil }
+	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":null}` {
+		t.Errorf("got %s", got)
+	}
 	b.fails(app("a"), "nas__fs_read", `{}`, protocol.FaultNotFound, "no tool")
+	b.fails(app("a"), "", `{}`, protocol.FaultNotFound, "no tool")
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // extra lists the tools of the gateway and of the machines that the caller may use, under their own
-// names. They need the scope tools.all.
-func (c *Catalog) extra(p auth.Principal) []*entry {
+// names. They need the scope tools.all. A name that is not empty selects one of them.
+func (c *Catalog) extra(p auth.Principal, name string) []*entry {
 	var list []*entry
 	for _, spec := range c.o.Registry.Tools() {
 		node, bare, ok := protocol.ToolName(spec.Name).Split()
-		if !ok || protocol.ForPrograms(bare) || !p.MayUse(node) {
+		if !ok || protocol.ForPrograms(bare) || !p.MayUse(node) || name != "" && name != spec.Name {
 			continue
 		}
 		if e := extraEntry(spec); e != nil {
@@ -38,7 +38,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 	if json.Unmarshal(spec.InputSchema, &e.In) != nil || e.In == nil || e.In.Type != "object" {
 		return nil
 	}
-	e.Out = &jsonschema.Schema{Type: "object"}
+	e.Out = extraOutput(spec)
 	e.need = func(json.RawMessage) []protocol.Scope { return e.Scopes }
 	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {
 		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)
@@ -46,10 +46,28 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 			return Result{}, FaultOf(err)
 		}
 		var object map[string]json.RawMessage
-		if json.Unmarshal(raw, &object) != nil { // results of programs are objects
+		if json.Unmarshal(raw, &object) != nil || object == nil { // results of programs are objects
 			raw = encode(map[string]json.RawMessage{"result": raw})
 		}
 		return Result{Data: raw, Message: spec.Name + " has finished"}, nil
 	}
 	return e
+}
+
+// extraOutput returns the schema of a result: that of the tool, if it has one of an object. Without
+// one, a result can be any object.
+func extraOutput(spec protocol.ToolSpec) *jsonschema.Schema {
+	out := toolkit.ParseSchema(spec.OutputSchema)
+	openAll(out)
+	if node, _, _ := protocol.ToolName(spec.Name).Split(); node == protocol.NativePrefix {
+		whole := outputSchema[protocol.NativeResult]()
+		if whole.Properties["result"] = out; out == nil {
+			whole.Properties["result"] = &jsonschema.Schema{Description: "depends on the arguments"}
+		}
+		return whole
+	}
+	if out == nil || out.Type != "object" {
+		return &jsonschema.Schema{Type: "object"}
+	}
+	return out
 }

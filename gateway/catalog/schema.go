@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -42,8 +43,8 @@ func normalize(s *jsonschema.Schema, open bool) {
 			s.Type, s.Types = s.Types[i], nil
 		}
 	}
-	if s.Type == "object" && open && len(s.Properties) > 0 {
-		s.AdditionalProperties = nil
+	if open {
+		openObject(s)
 	}
 	for _, p := range s.Properties {
 		normalize(p, open)
@@ -51,6 +52,28 @@ func normalize(s *jsonschema.Schema, open bool) {
 	normalize(s.Items, open)
 	if len(s.Properties) == 0 { // the values of a map
 		normalize(s.AdditionalProperties, open)
+	}
+}
+
+// openObject lets an object have further fields. One without fields is a map, whose values have a
+// schema.
+func openObject(s *jsonschema.Schema) {
+	if len(s.Properties) > 0 {
+		s.AdditionalProperties = nil
+	}
+}
+
+// openAll opens the objects in a schema that somebody else has made. It leaves null in types, which
+// may be a value there.
+func openAll(list ...*jsonschema.Schema) {
+	for _, s := range list {
+		if s == nil {
+			continue
+		}
+		openObject(s)
+		openAll(slices.Collect(maps.Values(s.Properties))...)
+		openAll(s.Items, s.AdditionalProperties)
+		openAll(s.AnyOf...)
 	}
 }
 

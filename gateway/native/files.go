@@ -48,9 +48,10 @@ type deleteIn struct {
 
 func (t tools) files() []toolkit.Tool[tool.Call] {
 	write := toolkit.Traits{Effect: protocol.EffectWrite}
+	read := toolkit.Define("ReadFile", "Read a file of your own workspace, or list one of its folders. The workspace holds your identity, notes, memory and skills; it is not on any machine.",
+		toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile)
 	return []toolkit.Tool[tool.Call]{
-		toolkit.WithPreview(toolkit.Define("ReadFile", "Read a file of your own workspace, or list one of its folders. The workspace holds your identity, notes, memory and skills; it is not on any machine.",
-			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
+		toolkit.WithPreview(toolkit.WithResults(read, protocol.WorkspaceReadResult{}, protocol.WorkspaceListResult{}),
 			func(_ context.Context, call tool.Call, in readIn) (protocol.CallPreview, error) {
 				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.isShared(call)}, nil
 			}),

@@ -118,7 +118,28 @@ func (k *kit) call(name, args string) string {
 		}
 		return "input: " + err.Error()
 	}
+	k.checkSchema(name, raw)
 	return string(raw)
+}
+
+// checkSchema fails unless a successful result fits the output schema of its tool.
+func (k *kit) checkSchema(name string, raw json.RawMessage) {
+	k.t.Helper()
+	var out struct {
+		OK     bool
+		Result any
+	}
+	s := toolkit.ParseSchema(k.own(name).Spec.OutputSchema)
+	if err := json.Unmarshal(raw, &out); err != nil || !out.OK || s == nil {
+		return
+	}
+	resolved, err := s.Resolve(nil)
+	if err == nil {
+		err = resolved.Validate(out.Result)
+	}
+	if err != nil {
+		k.t.Errorf("%s returned %.300s, which does not fit its schema: %.300v", name, raw, err)
+	}
 }
 
 func (k *kit) want(name, args string, parts ...string) {

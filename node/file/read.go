@@ -56,7 +56,7 @@ var readDoc string
 
 func (t *tool) readTool() toolkit.Tool[access.Call] {
 	d := toolkit.Define("Read", readDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, t.read)
-	return toolkit.WithPreview(d, func(_ context.Context, _ access.Call, in readIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(toolkit.WithResults(d, readText{}, readImage{}), func(_ context.Context, _ access.Call, in readIn) (protocol.CallPreview, error) {
 		return t.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
 			return access.PreviewPath(s.Root, in.Path), nil
 		})

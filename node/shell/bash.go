@@ -63,16 +63,21 @@ type bashOut struct {
 
 // MarshalJSON writes every field that belongs to the status, including empty ones, as GSV does.
 func (o bashOut) MarshalJSON() ([]byte, error) {
-	type plain bashOut
 	if o.Status == "running" {
-		return protocol.Marshal(plain(o))
+		return protocol.Marshal(runningOut(o))
 	}
 	var signal *string
 	if o.Signal != "" {
 		signal = &o.Signal
 	}
-	return protocol.Marshal(struct {
-		plain
+	return protocol.Marshal(endedOut{runningOut(o), o.ExitCode, signal, o.TimedOut, o.EndedAt, o.DurationMs, o.Output, o.Truncated})
+}
+
+// runningOut and endedOut are the forms of bashOut on the wire.
+type (
+	runningOut bashOut
+	endedOut   struct {
+		runningOut
 		ExitCode   *int    `json:"exitCode"`
 		Signal     *string `json:"signal"`
 		TimedOut   bool    `json:"timedOut"`
@@ -80,8 +85,8 @@ func (o bashOut) MarshalJSON() ([]byte, error) {
 		DurationMs int64   `json:"durationMs"`
 		Output     string  `json:"output"`
 		Truncated  bool    `json:"truncated"`
-	}{plain(o), o.ExitCode, signal, o.TimedOut, o.EndedAt, o.DurationMs, o.Output, o.Truncated})
-}
+	}
+)
 
 // Tools makes Bash and Process.
 func Tools(ws *workspace.Root, jobs *Jobs) []toolkit.Tool[access.Call] {
@@ -96,6 +101,7 @@ func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 		func(ctx context.Context, call access.Call, in bashIn) (bashOut, error) {
 			return runBash(ctx, ws, jobs, call, in)
 		})
+	t = toolkit.WithResults(t, runningOut{}, endedOut{})
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in bashIn) (protocol.CallPreview, error) {
 		return previewBash(ws, jobs, in, Path()), nil
 	})

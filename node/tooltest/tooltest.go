@@ -128,7 +128,30 @@ func CallContext[T any](ctx context.Context, call access.Call, b *Bench, name st
 	if err := json.Unmarshal(raw, &out); err != nil {
 		b.T.Fatalf("%s returned %s: %v", name, raw, err)
 	}
+	if _, ok := b.T.(*testing.T); ok {
+		checkSchema(b.T, b.Tools[name].Spec, raw)
+	}
 	return out, nil
+}
+
+// checkSchema fails unless a result fits the output schema of its tool, which programs rely on.
+func checkSchema(t testing.TB, spec protocol.ToolSpec, raw json.RawMessage) {
+	t.Helper()
+	s := toolkit.ParseSchema(spec.OutputSchema)
+	if s == nil {
+		return
+	}
+	var result any
+	resolved, err := s.Resolve(nil)
+	if err == nil {
+		err = json.Unmarshal(raw, &result)
+	}
+	if err == nil {
+		err = resolved.Validate(result)
+	}
+	if err != nil {
+		t.Errorf("%s returned %.300s, which does not fit its schema: %.300v", spec.Name, raw, err)
+	}
 }
 
 // Call is CallContext without a context.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -23,6 +24,16 @@ func Validate(schema, args json.RawMessage) error {
 	}
 	_, err := validArguments(s, args)
 	return err
+}
+
+// ParseSchema returns a schema that somebody else has made; nil for one that is invalid or has
+// references.
+func ParseSchema(schema json.RawMessage) *jsonschema.Schema {
+	s := new(jsonschema.Schema)
+	if preparedSchema(schema) == nil || json.Unmarshal(schema, s) != nil {
+		return nil
+	}
+	return s
 }
 
 // maxSchemas is the maximum number of cached schemas; a typical gateway uses a few dozen.
@@ -77,8 +88,14 @@ func hasReference(v any) bool {
 	return false
 }
 
-func schemaFor[T any](name string) *jsonschema.Schema {
-	s, err := jsonschema.For[T](nil)
+// byteTypes are the types of bytes that are not encoded as lists of numbers.
+var byteTypes = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[json.RawMessage](): {Description: "any JSON value"},
+	reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
+}}
+
+func schemaFor(name string, t reflect.Type) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, byteTypes)
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: infer schema: %v", name, err))
 	}

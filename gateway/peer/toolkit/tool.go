@@ -62,22 +62,22 @@ func (e *InputError) Unwrap() error { return e.Err }
 
 // Define creates a tool from a function. Both schemas are inferred from In and Out; doc is the
 // description for the model. It panics on types without a schema, which the first test finds. If
-// Out is an interface, the tool has no output schema.
+// Out is an interface, the tool has no output schema; see [WithResults].
 //
 // An optional argument is a field with omitempty. A null for it counts as missing, because many
 // models write it.
 //
 // An error of fn is the tool's failure, and the model gets its text.
 func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context, C, In) (Out, error)) Tool[C] {
-	in := schemaFor[In](name)
+	in := schemaFor(name, reflect.TypeFor[In]())
 	plainTypes(in)
 	resolved, err := in.Resolve(nil)
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: resolve input schema: %v", name, err))
 	}
 	var out json.RawMessage
-	if reflect.TypeFor[Out]().Kind() != reflect.Interface {
-		out = mustJSON(schemaFor[Out](name))
+	if t := reflect.TypeFor[Out](); t.Kind() != reflect.Interface {
+		out = mustJSON(schemaFor(name, t))
 	}
 	return Tool[C]{
 		Spec: protocol.ToolSpec{
@@ -109,6 +109,17 @@ func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol
 		}
 		return fn(ctx, call, v)
 	}
+	return t
+}
+
+// WithResults returns t with an output schema for a function whose result has one of the types of
+// these values.
+func WithResults[C any](t Tool[C], results ...any) Tool[C] {
+	s := &jsonschema.Schema{Type: "object"}
+	for _, r := range results {
+		s.AnyOf = append(s.AnyOf, schemaFor(t.Spec.Name, reflect.TypeOf(r)))
+	}
+	t.Spec.OutputSchema = mustJSON(s)
 	return t
 }
 
