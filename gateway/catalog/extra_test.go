@@ -10,17 +10,23 @@ import (
 func TestExtraToolsHaveTheSchemasOfTheirResults(t *testing.T) {
 	const entry = `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]`
 	for _, c := range []struct{ name, tool, schema, want string }{
-		{"open objects", "nas__Glob", `{"type":"object","properties":{"list":{"type":["null","array"],"items":` + entry + `,"additionalProperties":false}}},"additionalProperties":false}`,
-			`{"type":"object","properties":{"list":{"type":["null","array"],"items":` + entry + `}}}}`},
-		{"alternatives", "nas__Read", `{"type":"object","anyOf":[` + entry + `,"additionalProperties":false},{"type":"object","additionalProperties":{"type":"string"}}]}`,
-			`{"type":"object","anyOf":[` + entry + `},{"type":"object","additionalProperties":{"type":"string"}}]}`},
+		{
+			"open objects", "nas__Glob", `{"type":"object","properties":{"list":{"type":["null","array"],"items":` + entry + `,"additionalProperties":false}}},"additionalProperties":false}`,
+			`{"type":"object","properties":{"list":{"type":["null","array"],"items":` + entry + `}}}}`,
+		},
+		{
+			"alternatives", "nas__Read", `{"type":"object","anyOf":[` + entry + `,"additionalProperties":false},{"type":"object","additionalProperties":{"type":"string"}}]}`,
+			`{"type":"object","anyOf":[` + entry + `},{"type":"object","additionalProperties":{"type":"string"}}]}`,
+		},
 		{"none", "nas__Process", ``, `{"type":"object"}`},
 		{"no object", "nas__Say", `{"type":"string"}`, `{"type":"object"}`},
 		{"not valid", "nas__Odd", `{"type":7}`, `{"type":"object"}`},
 		{"a reference", "nas__Loop", `{"type":"object","properties":{"x":{"$ref":"#"}}}`, `{"type":"object"}`},
 		{"of the gateway", "gsv__WriteFile", entry + `}`, `{"type":"object","properties":{"ok":{"type":"boolean"},"result":` + entry + `},"error":{"type":"string"}},"required":["ok"]}`},
-		{"of the gateway, without one", "gsv__Cron", ``,
-			`{"type":"object","properties":{"ok":{"type":"boolean"},"result":{"description":"depends on the arguments"},"error":{"type":"string"}},"required":["ok"]}`},
+		{
+			"of the gateway, without one", "gsv__Cron", ``,
+			`{"type":"object","properties":{"ok":{"type":"boolean"},"result":{"description":"depends on the arguments"},"error":{"type":"string"}},"required":["ok"]}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := extraEntry(protocol.ToolSpec{Name: c.tool, InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(c.schema)})

@@ -9,8 +9,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// FaultOf returns the failure of a tool as a fault with the error's text: with the code of the fault
-// in the error, or the one that follows from its cause. It is nil if no code follows.
+// FaultOf returns the failure of a tool as a fault with the error's text: with the code of the
+// fault in the error, or the one that follows from its cause. It is nil if no code follows.
 func FaultOf(err error) *protocol.Fault {
 	if err == nil {
 		return nil

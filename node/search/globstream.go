@@ -13,8 +13,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// globStreamOut is the result of fs_glob. It has all matches, those of the parts too: which ones are
-// the newest is known only at the end.
+// globStreamOut is the result of fs_glob. It has all matches, those of the parts too: which ones
+// are the newest is known only at the end.
 type globStreamOut struct {
 	Path      string   `json:"path"`
 	Matches   []string `json:"matches"`

@@ -1,7 +1,7 @@
 // Package tools puts a node's tools together, in the order of GSV: Bash and Process of package
 // shell, Read, Write and Edit of package file, Glob and Grep of package search. Those for programs
-// come last: command and serve of package shell, fs_glob and fs_grep of package search, and those of
-// packages fs and netinfo.
+// come last: command and serve of package shell, fs_glob and fs_grep of package search, and those
+// of packages fs and netinfo.
 package tools
 
 import (

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Unprivileged runs f as a user to whom the permissions of files apply. Root can read everything, so
-// its f runs on a thread of the user nobody. The thread ends with its goroutine, which never unlocks
-// it.
+// Unprivileged runs f as a user to whom the permissions of files apply. Root can read everything,
+// so its f runs on a thread of the user nobody. The thread ends with its goroutine, which never
+// unlocks it.
 func Unprivileged(t *testing.T, f func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
