@@ -28,7 +28,9 @@ func TestDocumentsAreReadFromPublicAddressesOnly(t *testing.T) {
 }
 
 func TestDocumentsAreLimited(t *testing.T) {
-	var cut context.CancelFunc // the time limit of a request ends while its server does not answer
+	// The time limit of a request ends while its server does not answer.
+	var cut context.CancelFunc
+	var ended chan struct{} // closed when the request has ended
 	mux := http.NewServeMux()
 	s := httptest.NewTLSServer(mux)
 	defer s.Close()
@@ -42,20 +44,23 @@ func TestDocumentsAreLimited(t *testing.T) {
 		z.Write(make([]byte, 1<<20))
 		z.Close()
 	})
-	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/silent", func(http.ResponseWriter, *http.Request) {
+		over := ended
 		cut()
-		<-r.Context().Done()
+		<-over
 	})
-	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, _ *http.Request) {
 		w.Write([]byte(`{`))
 		http.NewResponseController(w).Flush()
+		over := ended
 		cut()
-		<-r.Context().Done()
+		<-over
 	})
 	fetch := func(path string) error {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		cut = cancel
+		cut, ended = cancel, make(chan struct{})
+		defer close(ended)
 		_, err := fetchDocument(ctx, s.Client().Transport, s.URL+path)
 		return err
 	}
