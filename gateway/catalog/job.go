@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -103,8 +104,23 @@ func (s *jobs) find(id identity) (*job, error) {
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "this idempotency key was used for another call")
 	case id.key == "" && !j.isKept():
 		return nil, nil // the same call at the same time is another call
+	case id.key != "" && j.canRunAgain():
+		s.removeLocked(j)
+		return nil, nil
 	}
 	return j, nil
+}
+
+// canRunAgain reports whether the call has failed for a reason that may pass, and surely without an
+// effect: repeating it with its idempotency key is what the program should do.
+func (j *job) canRunAgain() bool {
+	select {
+	case <-j.done:
+		f, ok := errors.AsType[*protocol.Fault](j.err)
+		return ok && f.Retryable && !j.isKept()
+	default:
+		return false
+	}
 }
 
 func (j *job) isKept() bool {
@@ -139,6 +155,10 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 func (s *jobs) remove(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.removeLocked(j)
+}
+
+func (s *jobs) removeLocked(j *job) {
 	if s.running[j.slot] != j {
 		return
 	}

@@ -236,6 +236,33 @@ func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 	}
 }
 
+func TestFailureThatMayPassIsNotKeptForItsKey(t *testing.T) {
+	for _, c := range []struct {
+		code  protocol.FaultCode
+		calls int
+	}{
+		{protocol.FaultTargetUnreachable, 2}, {protocol.FaultRateLimited, 2},
+		{protocol.FaultNotFound, 1}, {protocol.FaultPermissionDenied, 1},
+	} {
+		t.Run(string(c.code), func(t *testing.T) {
+			b := newBench(t)
+			b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+				if len(b.calls) == 1 {
+					return tool.Result{}, protocol.NewFault(c.code, "no")
+				}
+				return succeed(`{"path":"/x"}`), nil
+			}
+			r := Request{Tool: "fs_mkdir", Args: json.RawMessage(statArgs), IdempotencyKey: "k"}
+			for range 3 {
+				_, _ = b.Catalog.Call(t.Context(), app("a"), r)
+			}
+			if len(b.calls) != c.calls {
+				t.Errorf("%d calls, want %d", len(b.calls), c.calls)
+			}
+		})
+	}
+}
+
 func TestCallsWithOneKeyAtTheSameTimeAreOneCall(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{"path":"/x"}`), nil }

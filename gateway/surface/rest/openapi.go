@@ -117,7 +117,7 @@ func operation(t catalog.Tool) object {
 	op := object{
 		"operationId": t.Name, "summary": t.Title, "description": t.Description, "tags": []string{"tools"},
 		"parameters": []object{{
-			"name": "Idempotency-Key", "in": "header", "description": "Repeats with the same key return the result of the first call", "schema": object{"type": "string", "maxLength": maxKey},
+			"name": "Idempotency-Key", "in": "header", "description": "Repeats with the same key return the result of the first call, unless it failed and its error is retryable", "schema": object{"type": "string", "maxLength": maxKey},
 		}},
 		"requestBody": object{"required": true, "content": object{"application/json": object{"schema": t.In}}},
 		"x-mode":      t.Mode, "x-scopes": append([]protocol.Scope{}, t.Scopes...),
