@@ -177,8 +177,8 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.shot("audit-undone")
 }
 
-// TestAFastClickOnDenyNeverAllows moves the mouse from one button to the other and clicks within one
-// frame, as happens to a person while the program is busy.
+// TestAFastClickOnDenyNeverAllows moves the mouse from one button to the other and clicks within
+// one frame, as happens to a person while the program is busy.
 func TestAFastClickOnDenyNeverAllows(t *testing.T) {
 	d := openDesk(t)
 	d.ask(protocol.MainSession, "run ls -la")

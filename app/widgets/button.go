@@ -27,8 +27,8 @@ type pressable struct {
 }
 
 // Tapped implements fyne.Tappable. The toolkit reports a click before the moves of the mouse that
-// came in the same frame. After a long frame it can thus report a click to the button that the mouse
-// was over before. So a click counts only if the mouse is still here after the moves.
+// came in the same frame. After a long frame it can thus report a click to the button that the
+// mouse was over before. So a click counts only if the mouse is still here after the moves.
 func (p *pressable) Tapped(e *fyne.PointEvent) {
 	if e == nil || !p.hovered { // for a key, or without a mouse
 		p.tap()

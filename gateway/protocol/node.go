@@ -65,7 +65,8 @@ type NodeInfo struct {
 	Caps        []string  `json:"capabilities,omitempty"`
 	ConnectedAt int64     `json:"connectedAt,omitempty"`
 	LastSeenAt  int64     `json:"lastSeenAt,omitempty"`
-	// Name and Colour are chosen by the person; both may be empty. Colour is one of NodeColours.
+	// Name and Colour are chosen by the person; both may be empty. Colour is blue, pink, teal, green,
+	// purple, olive, brown or grey.
 	Name   string `json:"name,omitempty"`
 	Colour string `json:"colour,omitempty"`
 	// PingMs is the round-trip time in milliseconds measured at PingAt, 0 if not measured.
