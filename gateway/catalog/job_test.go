@@ -241,8 +241,10 @@ func TestFailureThatMayPassIsNotKeptForItsKey(t *testing.T) {
 		code  protocol.FaultCode
 		calls int
 	}{
-		{protocol.FaultTargetUnreachable, 2}, {protocol.FaultRateLimited, 2},
-		{protocol.FaultNotFound, 1}, {protocol.FaultPermissionDenied, 1},
+		{protocol.FaultTargetUnreachable, 2},
+		{protocol.FaultRateLimited, 2},
+		{protocol.FaultNotFound, 1},
+		{protocol.FaultPermissionDenied, 1},
 	} {
 		t.Run(string(c.code), func(t *testing.T) {
 			b := newBench(t)

@@ -221,7 +221,9 @@ const ownerKey = "ownerID"
 // OwnerID returns the ID of the gateway's owner, a UUID that the first call makes. It does not
 // depend on names, keys or tokens, because all of them can change.
 func (s *Settings) OwnerID(ctx context.Context) (id string, err error) {
-	find := func(db *gorm.DB) error { return db.Model(&settingRow{}).Where("key = ?", ownerKey).Pluck("value", &id).Error }
+	find := func(db *gorm.DB) error {
+		return db.Model(&settingRow{}).Where("key = ?", ownerKey).Pluck("value", &id).Error
+	}
 	if err := s.read(ctx, "read the owner's ID", find); err != nil || id != "" {
 		return id, err
 	}
