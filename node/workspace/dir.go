@@ -130,7 +130,7 @@ func (r *Root) OpenFolderForWriting(p Path, make bool) (OpenFolder, error) {
 	}
 	if make {
 		if err := r.fs.MkdirAll(real, 0o777); err != nil {
-			return OpenFolder{}, &DirError{Cause(err)}
+			return OpenFolder{}, newDirError(err)
 		}
 	}
 	return r.openFolder(real)
@@ -143,7 +143,7 @@ func (r *resolver) openFolder(abs string) (OpenFolder, error) {
 	}
 	info, err := root.Stat(".")
 	if err == nil && !info.IsDir() {
-		err = fs.ErrInvalid
+		err = errNotFolder{}
 	}
 	if err != nil {
 		root.Close()

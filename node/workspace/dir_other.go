@@ -15,6 +15,9 @@ type dirHandle = *os.Root
 func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	root, err := t.OpenRoot(name)
 	if err != nil {
+		if info, statErr := t.Lstat(name); statErr == nil && info.Mode().IsRegular() {
+			err = errNotFolder{}
+		}
 		return nil, Cause(err)
 	}
 	return &Dir{Abs: abs, handle: root}, nil

@@ -45,7 +45,7 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 			return nil, ErrChanged
 		}
 		if err := r.fs.MkdirAll(filepath.Dir(real), 0o777); err != nil {
-			return nil, &DirError{Cause(err)}
+			return nil, newDirError(err)
 		}
 		perm, err = 0o666, nil
 	}

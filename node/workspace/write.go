@@ -26,6 +26,22 @@ func (r *Root) Lock(ctx context.Context, p Path) (unlock func(), err error) {
 // DirError says that a file's folder could not be created.
 type DirError struct{ Err error }
 
+// newDirError explains a failed creation. Windows reports a file in the place of a folder as one
+// that exists.
+func newDirError(err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		err = errNotFolder{}
+	}
+	return &DirError{Cause(err)}
+}
+
+// errNotFolder says that a file is in the place of a folder. Windows has no error of its own for it:
+// syscall.ENOTDIR says there that something is missing.
+type errNotFolder struct{}
+
+func (errNotFolder) Error() string        { return "it is not a folder" }
+func (errNotFolder) Is(target error) bool { return target == fs.ErrInvalid }
+
 func (e *DirError) Error() string { return e.Err.Error() }
 func (e *DirError) Unwrap() error { return e.Err }
 
