@@ -27,6 +27,18 @@ func languageFont(family string, aspect font.Aspect) *font.Face
 //go:linkname shaper fyne.io/fyne/v2/internal/painter.shaper
 var shaper *shaping.HarfbuzzShaper
 
+// Fyne looks for a font of the system's language whenever it loads fonts, and keeps it.
+//
+//go:linkname systemFonts fyne.io/fyne/v2/internal/painter.fm
+var systemFonts *fontscan.FontMap
+
+//go:linkname hasSystemFonts fyne.io/fyne/v2/internal/painter.loaded
+var hasSystemFonts bool
+
+// freeSystemFonts frees the fonts of the system that no [fontMap] has used. Fyne finds them again
+// when it needs one.
+func freeSystemFonts() { systemFonts, hasSystemFonts = nil, false }
+
 // later runs a function after the current work of the GUI thread. It is nil until [Share].
 var later func(func())
 
@@ -37,6 +49,7 @@ func Share(run func(func())) {
 	for _, s := range []fyne.TextStyle{{}, {Bold: true}, {Monospace: true}} {
 		share(s)
 	}
+	freeSystemFonts()
 	later = run
 }
 
@@ -44,7 +57,7 @@ func Share(run func(func())) {
 // load those of a text style.
 func Loading(s fyne.TextStyle) {
 	if later != nil && !s.Symbol {
-		later(func() { share(s) })
+		later(func() { share(s); freeSystemFonts() })
 	}
 }
 
