@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/activity"
 	"fairlead/app/apps"
+	"fairlead/app/bind"
 	"fairlead/app/channels"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
@@ -121,6 +122,11 @@ func (n fixedPages) apps() page {
 	return page{"link", "Connected apps", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := apps.New(ctx, n.ui.backend.state, apps.Handlers{
 			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, OpenURL: n.ui.opener.openLink, Review: n.ui.connect.review,
+			LastCalls: func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
+				bind.Go(ctx, func(ctx context.Context) ([]protocol.JournalEntry, error) {
+					return n.ui.backend.state.Apps.LastCalls(ctx, id)
+				}, done)
+			},
 		})
 		return p.Box, p.Back
 	}}

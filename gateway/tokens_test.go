@@ -85,6 +85,21 @@ func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
 	}
 }
 
+func TestJournalListsTheCallsOfOneApp(t *testing.T) {
+	p := openPrograms(t)
+	call := p.surfaces()["REST"]
+	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "Editor", Scopes: protocol.AppScopes})
+	for _, token := range []string{made.Token, p.token("Editor", protocol.ScopeFilesRead)} {
+		if status, answer, _ := call(token, "fs_list", `{"target":{"node_name":"box"},"path":`+mustQuote(p.workspace)+`}`); status != http.StatusOK {
+			t.Fatalf("got %d %s, want 200", status, answer)
+		}
+	}
+	list := ask(p.house, protocol.JournalList, protocol.JournalListParams{App: made.App.ID}).Calls
+	if len(list) != 1 || list[0].App != made.App.ID || list[0].Tool != "fs_list" {
+		t.Errorf("got %+v, want the call of %s", list, made.App.ID)
+	}
+}
+
 func TestPermissionToWriteAFileDoesNotAllowToDeleteIt(t *testing.T) {
 	p := openPrograms(t)
 	token, call := p.token("Editor", protocol.ScopeFilesWrite), p.surfaces()["REST"]

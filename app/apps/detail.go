@@ -21,13 +21,17 @@ type detail struct {
 	bar         widgets.Actions
 	facts       widgets.Body
 	choices     widgets.Body
+	calls       widgets.Body
+	recent      []protocol.JournalEntry // its newest calls
+	loaded      string                  // the state of the app for which they were loaded
+	callProblem string                  // reason why they could not be loaded
 	permissions *permissions
 	machines    *machines
 	note        *widgets.Paragraph // why the choices cannot be stored
 }
 
 func newDetail(p *Page, id protocol.AppID) *detail {
-	d := &detail{p: p, id: id, facts: widgets.NewBody(), choices: widgets.NewBody(), note: widgets.NewParagraph("", style.ColorNeedsYou, style.SizeSmall)}
+	d := &detail{p: p, id: id, facts: widgets.NewBody(), choices: widgets.NewBody(), calls: widgets.NewBody(), note: widgets.NewParagraph("", style.ColorNeedsYou, style.SizeSmall)}
 	d.bar = widgets.NewActions(d.show)
 	return d
 }
@@ -44,16 +48,45 @@ func (d *detail) show() {
 	}
 	name, _ := state.Reveal(a.Name)
 	drawn := p.Draw(fmt.Sprint("app ", d.id, name), func() fyne.CanvasObject {
-		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.choices.Box)
+		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.choices.Box, d.calls.Box)
 		return widgets.NewPage(name, form, widgets.NewQuietButton("All apps", "back", p.back))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(a.RevokedAt > 0, name), func() fyne.CanvasObject { return d.actions(a) }) || drawn
 	facts := state.AppFacts(p.view, a, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
 	drawn = d.choices.Draw(fmt.Sprint(a.RevokedAt > 0, a.Scopes, a.Nodes), func() fyne.CanvasObject { return d.choose(a) }) || drawn
+	d.loadCalls(a)
+	calls := state.AppCalls(p.view, d.recent, p.now())
+	drawn = d.calls.Draw(fmt.Sprint(calls, d.callProblem), func() fyne.CanvasObject { return d.showCalls(calls) }) || drawn
 	if drawn {
 		p.LayOutText()
 	}
+}
+
+// loadCalls reads the newest calls again when the app has made another one.
+func (d *detail) loadCalls(a protocol.App) {
+	now := fmt.Sprint(a.Calls, a.LastUsedAt)
+	if d.loaded == now {
+		return
+	}
+	d.loaded = now
+	d.p.h.LastCalls(d.id, func(list []protocol.JournalEntry, err error) {
+		if d.recent, d.callProblem = list, ""; err != nil {
+			d.callProblem = state.Sentence(err)
+		}
+		d.p.redraw()
+	})
+}
+
+func (d *detail) showCalls(calls []state.MachineFact) fyne.CanvasObject {
+	body := nodes.FactList(calls)
+	switch {
+	case d.callProblem != "":
+		body = widgets.NewParagraph("The calls could not be loaded. "+d.callProblem, style.ColorMuted, "text")
+	case len(calls) == 0:
+		body = widgets.NewParagraph("None yet.", style.ColorMuted, "text")
+	}
+	return widgets.Col(style.Group, widgets.NewSectionHeading("LAST CALLS ON YOUR MACHINES"), body)
 }
 
 func (d *detail) actions(a protocol.App) fyne.CanvasObject {

@@ -23,6 +23,8 @@ type Handlers struct {
 	Undo state.OfferUndo
 	// OpenURL opens a page in the browser.
 	OpenURL func(string)
+	// LastCalls reads an app's newest calls and passes them to done on the GUI thread.
+	LastCalls func(id protocol.AppID, done func([]protocol.JournalEntry, error))
 	// Review shows the question of an app that asks to connect.
 	Review func(id string)
 }

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,15 +29,28 @@ type bench struct {
 	copied, opened string
 	said           []string
 	asked          []string
+	calls          map[protocol.AppID][]protocol.JournalEntry
+	loads          int // of calls
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	b := &bench{}
+	b := &bench{calls: map[protocol.AppID][]protocol.JournalEntry{"a": {
+		{Tool: "command", Node: "nas", Input: json.RawMessage(`{"command":"make"}`), Status: protocol.CallDone, RequestedAt: at(-2 * time.Minute)},
+		{Tool: "fs_write", Node: "laptop", Input: json.RawMessage(`{"path":"/srv/a.txt"}`), Status: protocol.CallDenied, RequestedAt: at(-26 * time.Hour)},
+	}}}
 	b.Page = newPage(ctx, app, Handlers{
 		Copy: func(text string) { b.copied = text }, Say: func(text string) { b.said = append(b.said, text) },
-		Undo:   func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
+		Undo: func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
+		LastCalls: func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
+			b.loads++
+			var err error
+			if id == "x" {
+				err = errors.New("The disk is full")
+			}
+			done(b.calls[id], err)
+		},
 		Review: func(id string) { b.asked = append(b.asked, id) }, OpenURL: func(u string) { b.opened = u },
 	})
 	b.now = pagetest.Clock
@@ -253,4 +267,27 @@ func TestARevokedAppShowsWhatItCouldDo(t *testing.T) {
 	if p.detail != nil {
 		t.Error("an app that is gone is shown")
 	}
+}
+
+func TestTheLastCallsOfAnAppAreShownAndFollowed(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	v := full()
+	p.show(v)
+	p.open("a")
+	pagetest.Shows(t, p.Box, "LAST CALLS", "Run make on nas", "Write a.txt on laptop · denied")
+	p.redraw()
+	if p.loads != 1 {
+		t.Errorf("%d loads, want 1", p.loads)
+	}
+	p.calls["a"] = append([]protocol.JournalEntry{{Tool: "fs_read", Node: "nas", Input: json.RawMessage(`{"path":"/srv/b.txt"}`), Status: protocol.CallDone}}, p.calls["a"]...)
+	v.Apps.Apps = slices.Clone(v.Apps.Apps)
+	v.Apps.Apps[0].Calls++
+	p.show(v)
+	pagetest.Shows(t, p.Box, "Read b.txt on nas")
+	p.back()
+	p.open("b")
+	pagetest.Shows(t, p.Box, "None yet.")
+	p.back()
+	p.open("x")
+	pagetest.Shows(t, p.Box, "The calls could not be loaded. The disk is full")
 }

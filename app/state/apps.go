@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -74,6 +75,26 @@ func (s Apps) Update(ctx context.Context, a protocol.App, p protocol.AppUpdatePa
 	nodes := append([]protocol.NodeID{}, a.Nodes...)
 	before := protocol.AppUpdateParams{ID: a.ID, Name: &a.Name, Scopes: &a.Scopes, Nodes: &nodes}
 	return func() { callInBackground(s.app, protocol.AppUpdate, before) }, nil
+}
+
+// maxLastCalls is the number of an app's calls that its page shows.
+const maxLastCalls = 10
+
+// LastCalls returns an app's newest calls of tools, at most ten. It blocks.
+func (s Apps) LastCalls(ctx context.Context, id protocol.AppID) ([]protocol.JournalEntry, error) {
+	r, err := Call(ctx, s.app, protocol.JournalList, protocol.JournalListParams{App: id, Limit: maxLastCalls})
+	return r.Calls, err
+}
+
+// AppCalls describes an app's calls: when, what and where, and the outcome unless it succeeded.
+func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFact {
+	return Map(calls, func(c protocol.JournalEntry) MachineFact {
+		outcome := ""
+		if c.Status != protocol.CallDone {
+			outcome = cmp.Or(auditStates[c.Status], c.Status)
+		}
+		return MachineFact{display.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", v.CallLine(c), outcome)}
+	})
 }
 
 // Revoke ends an app's access at once, which cannot be undone. It blocks.

@@ -9,6 +9,7 @@ type JournalListParams struct {
 	Node       NodeID     `json:"nodeId,omitempty"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`
+	App        AppID      `json:"appId,omitempty"` // a connected app (extension)
 	Tool       string     `json:"tool,omitempty"`  // bare name
 	State      string     `json:"state,omitempty"` // as CallInfo.State
 	Effect     Effect     `json:"effect,omitempty"`
@@ -61,6 +62,7 @@ type JournalEntry struct {
 	Error          string          `json:"error,omitempty"`
 	ExitCode       *int            `json:"exitCode,omitempty"`
 	Principal      string          `json:"principal"`
+	App            AppID           `json:"appId,omitempty"` // the connected app that called (extension)
 	AskedBy        AskedBy         `json:"askedBy"`
 	ApprovalID     ApprovalID      `json:"approvalId,omitempty"`
 	Direct         bool            `json:"direct,omitempty"`

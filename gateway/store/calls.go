@@ -15,7 +15,8 @@ type Call struct {
 	Info           protocol.CallInfo `gorm:"serializer:json"`
 	AskedBy        protocol.AskedBy  `gorm:"serializer:json"`
 	Principal      string
-	IdempotencyKey string `gorm:"column:idem_key"`
+	App            protocol.AppID // that called; empty for anybody else
+	IdempotencyKey string         `gorm:"column:idem_key"`
 	Idempotent     bool
 	// from 1; incremented by each start of the gateway that resumes a call which had not started
 	Attempt      int
@@ -244,6 +245,7 @@ func (s *Calls) List(ctx context.Context, q protocol.JournalListParams) (list []
 	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
 		for column, value := range map[string]string{
 			"id": string(q.CallID), "node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
+			"app":   string(q.App),
 			"state": q.State, "effect": string(q.Effect),
 		} {
 			if value != "" {

@@ -98,7 +98,7 @@ func (a *activeCall) validate(context.Context) error {
 			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: a.target.Node, Tool: spec.Name,
 			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: a.record.Info.ApprovalID,
 		},
-		AskedBy: c.AskedBy, Principal: c.Principal.String(), IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
+		AskedBy: c.AskedBy, Principal: c.Principal.String(), App: c.Principal.App, IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
 		Attempt: a.record.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
 	}}
 	return nil

@@ -30,6 +30,7 @@ The outcome of a call is unknown if its machine or the gateway stopped while it 
 	f.StringVar((*string)(&q.Node), "node", "", "only this machine; gsv means the gateway's own tools")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
 	f.StringVar((*string)(&q.RunID), "run", "", "only this run")
+	f.StringVar((*string)(&q.App), "app", "", "only calls of this connected app, by its ID")
 	f.StringVar(&q.Tool, "tool", "", "only this tool, such as Bash")
 	states := []string{protocol.CallWaiting, protocol.CallRunning, protocol.CallDone, protocol.CallFailed, protocol.CallDenied, protocol.CallCancelled, protocol.CallUnknown}
 	f.Var(choiceFlag[string]{&q.State, states}, "state", "only calls in this state: waiting, running, done, failed, denied, cancelled or unknown")
