@@ -43,7 +43,7 @@ func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
 	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return of().call(ctx, call, in) }
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, run)
 	t.Spec.InputSchema, t.Spec.EffectOf = toolSchema, effectOf
-	return t
+	return toolkit.WithResults(t, protocol.CronStatus{}, protocol.CronListResult{}, protocol.CronJobResult{}, protocol.CronRemoveResult{}, protocol.CronRunNowResult{}, protocol.CronRunsResult{})
 }
 
 // effectOf returns the effect of one call. Most calls only read.

@@ -29,6 +29,9 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 				t.Fatalf("%s: %v", args, err)
 			}
 			synctest.Wait()
+			if err := toolkit.Validate(cronTool.Spec.OutputSchema, raw); err != nil {
+				t.Errorf("%s: the result %s does not fit its schema: %v", args, raw, err)
+			}
 			var out map[string]any
 			if err := json.Unmarshal(raw, &out); err != nil {
 				t.Fatal(err)
