@@ -54,7 +54,8 @@ type Dialog struct {
 
 	allowText, confirmText string // of the buttons, once they can be pressed
 
-	hadFocus bool // something in the window has been given the focus
+	hadFocus bool    // something in the window has been given the focus
+	textSize float32 // with which the content was laid out
 
 	step   step
 	rule   *ruleStep
@@ -72,7 +73,7 @@ const (
 
 // New creates a dialog for a window's canvas.
 func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
-	d := &Dialog{handlers: h, machines: machines, canvas: c, options: &options{}}
+	d := &Dialog{handlers: h, machines: machines, canvas: c, options: &options{}, textSize: style.Size("text")}
 	d.arming = arming{now: time.Now, reported: make(map[protocol.ApprovalID]bool), onShown: h.Shown}
 	d.keys = keys{d: d}
 	d.frame = newFrame(newButtons(d), c)
@@ -208,6 +209,12 @@ func (d *Dialog) OnScreen(on bool) {
 func (d *Dialog) Tick(now time.Time) {
 	q := d.Current()
 	if q.ID == "" {
+		return
+	}
+	if size := style.Size("text"); size != d.textSize { // larger text may have moved out of view
+		d.textSize = size
+		d.frame.fit()
+		d.rearm()
 		return
 	}
 	d.arming.checkRead(d.frame)

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -213,6 +214,25 @@ func TestLongQuestionArmsAtItsEnd(t *testing.T) {
 	b.frame.scroll.ScrollToBottom()
 	b.wait(200 * time.Millisecond)
 	pagetest.Shot(b.t, b.window, "approve-long")
+	test.Tap(b.frame.allow.Main)
+	b.want("q allow once")
+}
+
+func TestLargerTextMustBeSeenAgain(t *testing.T) {
+	b := newBench(t, ask("q", strings.Repeat("echo a line of a script\n", 8)))
+	b.wait(3 * time.Second)
+	if b.frame.allow.Main.Disabled() {
+		t.Fatal("the whole question is in view, but Allow is not enabled")
+	}
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, 2))
+	b.wait(3 * time.Second)
+	if got, want := b.frame.allow.Main.Text, "Scroll to the end to allow"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	test.Tap(b.frame.allow.Main)
+	b.want()
+	b.frame.scroll.ScrollToBottom()
+	b.wait(3 * time.Second)
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 }
