@@ -82,7 +82,10 @@ func (d *detail) showCalls(calls []state.MachineFact) fyne.CanvasObject {
 	body := nodes.FactList(calls)
 	switch {
 	case d.callProblem != "":
-		body = widgets.NewParagraph("The calls could not be loaded. "+d.callProblem, style.ColorMuted, "text")
+		body = widgets.NewLoadError("The calls could not be loaded.", d.callProblem, func() {
+			d.loaded = ""
+			d.p.redraw()
+		})
 	case len(calls) == 0:
 		body = widgets.NewParagraph("None yet.", style.ColorMuted, "text")
 	}

@@ -289,5 +289,10 @@ func TestTheLastCallsOfAnAppAreShownAndFollowed(t *testing.T) {
 	pagetest.Shows(t, p.Box, "None yet.")
 	p.back()
 	p.open("x")
-	pagetest.Shows(t, p.Box, "The calls could not be loaded. The disk is full")
+	pagetest.Shows(t, p.Box, "The calls could not be loaded.", "The disk is full")
+	loads := p.loads
+	pagetest.Button(t, p.Box, "Try again").OnTap()
+	if p.loads != loads+1 {
+		t.Errorf("%d loads after Try again, want %d", p.loads, loads+1)
+	}
 }
