@@ -99,7 +99,7 @@ func guaranteesOf(checks []protocol.EnforcedCheck) (list []Guarantee) {
 			g.Text = "Not enforced: " + g.Text
 			for _, more := range []string{c.Why, c.Fix} {
 				if more != "" {
-					g.Text += " " + Capital(more) + "."
+					g.Text += " " + Capital(strings.TrimSuffix(more, ".")) + "."
 				}
 			}
 		}

@@ -12,7 +12,7 @@ func machine(e *protocol.Enforcement) protocol.NodeInfo {
 }
 
 func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
-	checks := []protocol.EnforcedCheck{{ID: "net.tcp", Why: "the kernel is too old", Fix: "use Linux 6.7"}, {ID: "fs.write.outside", Enforced: true, By: "Landlock"}, {ID: "new.check", Enforced: true}}
+	checks := []protocol.EnforcedCheck{{ID: "net.tcp", Why: "the kernel is too old", Fix: "use Linux 6.7."}, {ID: "fs.write.outside", Enforced: true, By: "Landlock"}, {ID: "new.check", Enforced: true}}
 	c := ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "partly", Checks: checks}))
 	if c.Level != LevelWarning || len(c.Guarantees) != 3 || !c.Guarantees[0].Enforced || c.Guarantees[1].Text != "new.check." ||
 		c.Guarantees[2].Text != "Not enforced: Commands cannot use the network. The kernel is too old. Use Linux 6.7." {
