@@ -183,6 +183,21 @@ func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	}
 }
 
+func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
+	pagetest.Start(t, style.Light)
+	c := consent()
+	c.Connected, c.Nodes = true, []protocol.NodeID{"nas"}
+	var answer protocol.ConsentAnswerParams
+	q := NewConsent(c, twoMachines(), pagetest.Noon, func(p protocol.ConsentAnswerParams) { answer = p }, nil)
+	pagetest.Window(t, q.Box, 480, 760)
+	pagetest.Shows(t, q.Box, "already: what you allow", "Only these machines", "nas")
+	q.Tick(pagetest.Noon.Add(2 * time.Second))
+	test.Tap(pagetest.Button(t, q.Box, "Allow"))
+	if !slices.Equal(answer.Nodes, c.Nodes) {
+		t.Errorf("got %q, want %q", answer.Nodes, c.Nodes)
+	}
+}
+
 func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()

@@ -146,17 +146,23 @@ func ConsentTitle(c protocol.Consent) string {
 
 // ConsentText says who asks and where the answer goes.
 func ConsentText(c protocol.Consent) string {
+	again := ""
+	if c.Connected {
+		again = " That app is connected already: what you allow is added to its permissions."
+	}
 	who := "An app that calls itself by this name wants to use your machines. Nobody has checked the name."
 	switch {
 	case c.ClientHost != "" && c.IsLocal: // any program there can name this document
-		return "A program where your browser runs claims to be published by " + c.ClientHost + ". Nobody has checked that."
+		return "A program where your browser runs claims to be published by " + c.ClientHost + ". Nobody has checked that." + again
 	case c.ClientHost != "":
 		who = "This app is published by " + c.ClientHost + ". It wants to use your machines."
 	}
 	if c.IsLocal {
-		return who + " It runs on the computer where your browser is."
+		who += " It runs on the computer where your browser is."
+	} else {
+		who += " Your answer goes to " + c.RedirectHost + "."
 	}
-	return who + " Your answer goes to " + c.RedirectHost + "."
+	return who + again
 }
 
 // TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left. It is empty for 0.

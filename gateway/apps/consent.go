@@ -66,6 +66,9 @@ func (a *Apps) Ask(ctx context.Context, c protocol.Consent) (asked protocol.Cons
 		}
 	}
 	c.Name = cmp.Or(display.Line(c.Name, maxName), "Unnamed app")
+	if app, ok := a.signedIn(c.ClientID); ok {
+		c.Connected, c.Nodes = true, app.Nodes
+	}
 	p := &a.pending
 	p.mu.Lock()
 	if p.closed || len(p.all) >= maxConsents || !p.rate.Allow() {

@@ -35,20 +35,28 @@ func auditOnly(e protocol.AuditEntry) store.AppChange {
 func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes []protocol.Scope, nodes []protocol.NodeID) (protocol.App, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	app := protocol.App{
-		ID: protocol.AppID("app_" + protocol.NewID()), Kind: protocol.AppOAuth, ClientID: c.ClientID, CreatedAt: time.Now().UnixMilli(),
-	}
-	a.mu.Lock()
-	for _, was := range a.apps {
-		if was.Kind == protocol.AppOAuth && was.ClientID == c.ClientID && was.RevokedAt == 0 {
-			app = was
+	app, ok := a.signedIn(c.ClientID)
+	if !ok {
+		app = protocol.App{
+			ID: protocol.AppID("app_" + protocol.NewID()), Kind: protocol.AppOAuth, ClientID: c.ClientID, CreatedAt: time.Now().UnixMilli(),
 		}
 	}
-	a.mu.Unlock()
 	change := a.limitTokens(app)
 	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes)), nodes
 	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{audit(by, "connected", "allowed", app)}
 	return app, a.apply(ctx, change)
+}
+
+// signedIn returns the connected app of a client.
+func (a *Apps) signedIn(clientID string) (protocol.App, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, app := range a.apps {
+		if app.Kind == protocol.AppOAuth && app.ClientID == clientID && app.RevokedAt == 0 {
+			return app, true
+		}
+	}
+	return protocol.App{}, false
 }
 
 // tokensOf returns the tokens of an app, without the refresh tokens that were exchanged.

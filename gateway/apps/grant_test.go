@@ -109,6 +109,25 @@ func TestSignInDoesNotGiveOthersAScopeBack(t *testing.T) {
 	}
 }
 
+func TestQuestionNamesTheMachinesOfAConnectedApp(t *testing.T) {
+	a := start(t)
+	ask := func() protocol.Consent {
+		c, _, err := a.Ask(t.Context(), protocol.Consent{Name: "Editor", ClientID: site, Scopes: []protocol.Scope{files}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := ask()
+	if first.Connected || first.Nodes != nil {
+		t.Errorf("a new app: got %+v, want no machines", first)
+	}
+	allow(t, a, protocol.ConsentAnswerParams{ID: first.ID, Nodes: []protocol.NodeID{"nas"}})
+	if c := ask(); !c.Connected || !slices.Equal(c.Nodes, []protocol.NodeID{"nas"}) {
+		t.Errorf("a connected app: got %+v, want nas", c)
+	}
+}
+
 // Tokens of earlier versions have no scopes of their own.
 func TestSignInDoesNotWidenTokensWithoutScopes(t *testing.T) {
 	a := start(t)

@@ -67,9 +67,12 @@ type Consent struct {
 	RedirectHost string  `json:"redirectHost"`         // where the browser returns to
 	IsLocal      bool    `json:"isLocal"`              // the redirect leads to a program on this computer
 	Scopes       []Scope `json:"scopes"`               // requested
-	Code         string  `json:"code"`                 // four characters that the browser shows too
-	CreatedAt    int64   `json:"createdAt"`
-	ExpiresAt    int64   `json:"expiresAt"`
+	// Connected means that the app is connected already; then Nodes are its machines, empty for all.
+	Connected bool     `json:"connected,omitempty"`
+	Nodes     []NodeID `json:"nodeIds,omitempty"`
+	Code      string   `json:"code"` // four characters that the browser shows too
+	CreatedAt int64    `json:"createdAt"`
+	ExpiresAt int64    `json:"expiresAt"`
 }
 
 // AppsListResult lists the connected apps, newest first, also revoked ones of the last 30 days, and

@@ -59,7 +59,7 @@ func createTokenCommand(o *options) *cobra.Command {
 	f.StringVar(&name, "name", "", "what the token is for, such as 'Backup script'")
 	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(scopeNames(protocol.AppScopes), ","))
 	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
-	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
+	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all, or those of an app that is connected already)")
 	return cmd
 }
 
@@ -146,6 +146,17 @@ func approveCommand(o *options) *cobra.Command {
 			in.Nodes = append(in.Nodes, protocol.NodeID(id))
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			if len(nodes) == 0 && !deny {
+				list, err := call(ctx, c, protocol.AppsList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				for _, asked := range list.Consents {
+					if strings.EqualFold(asked.Code, strings.TrimSpace(in.Code)) {
+						in.Nodes = asked.Nodes
+					}
+				}
+			}
 			return showCall(ctx, c, protocol.ConsentAnswer, in, func(out io.Writer, _ protocol.OK) error {
 				if deny {
 					return printf(out, "The app may not connect.\n")
