@@ -1,6 +1,8 @@
 package fonts
 
 import (
+	"io"
+	"log"
 	"sync"
 	_ "unsafe" // for go:linkname
 
@@ -32,12 +34,17 @@ var shaper *shaping.HarfbuzzShaper
 //go:linkname systemFonts fyne.io/fyne/v2/internal/painter.fm
 var systemFonts *fontscan.FontMap
 
-//go:linkname hasSystemFonts fyne.io/fyne/v2/internal/painter.loaded
-var hasSystemFonts bool
-
-// freeSystemFonts frees the fonts of the system that no [fontMap] has used. Fyne finds them again
-// when it needs one.
-func freeSystemFonts() { systemFonts, hasSystemFonts = nil, false }
+// freeSystemFonts frees the fonts of the system that no [fontMap] has used. The list of all fonts
+// is in memory and not read again.
+func freeSystemFonts() {
+	if systemFonts == nil { // there are none, or they could not be read
+		return
+	}
+	unused := fontscan.NewFontMap(log.New(io.Discard, "", 0))
+	if unused.UseSystemFonts("") == nil {
+		systemFonts = unused
+	}
+}
 
 // later runs a function after the current work of the GUI thread. It is nil until [Share].
 var later func(func())
@@ -71,8 +78,8 @@ func share(s fyne.TextStyle) {
 	*shaper = shaping.HarfbuzzShaper{} // it refers to the replaced fonts
 }
 
-// fontMap finds the font for a character, in the order in which Fyne searches. Only the GUI thread
-// uses it.
+// fontMap finds the font for a character, in the order in which Fyne searches. A character without
+// one is a box of the first font. Only the GUI thread uses it.
 type fontMap struct {
 	faces  []func() *font.Face // each is loaded when the ones before it lack a character
 	family string
@@ -108,7 +115,9 @@ func (m *fontMap) ResolveFace(r rune) *font.Face {
 		}
 	}
 	if f := systemFont(r, m.family, font.Aspect{}); f != nil {
-		return f
+		if _, ok := f.NominalGlyph(r); ok {
+			return f
+		}
 	}
-	return m.faces[0]()
+	return m.faces[0]() // draws a box; the system's answer is any of its fonts
 }
