@@ -44,7 +44,7 @@ func mcpCommand(o *options) *cobra.Command {
 func appSecret(app string) string { return "app-token-" + app }
 
 // appToken reads the token that "fairlead mcp install" stored, and the ID of its app. The ID is
-// empty if an older version stored the token. The error is [keychain.ErrNotFound] if there is none.
+// empty if an older version stored the token. The error is [keychain.ErrNotFound] without a token.
 func (o *options) appToken(app string) (id protocol.AppID, token string, err error) {
 	home, err := o.homeDir()
 	if err != nil {
