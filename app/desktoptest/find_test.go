@@ -48,6 +48,11 @@ func TestAQuestionIsAnsweredWithTheLargestText(t *testing.T) {
 	if err := setConfig(d.c, "ui.textSize", 2); err != nil {
 		t.Fatal(err)
 	}
+	w := d.main()
+	d.until("the large text", func() bool { // moves the second choice of the first page down
+		at, ok := find(d.readOnce(w, ""), "Join my other")
+		return ok && at.Y > w.y+w.h*2/3
+	})
 	d.ask(protocol.MainSession, "run ls -la")
 	d.waitText(question, "wants to run")
 	d.waitText(question, "Deny with reason")
