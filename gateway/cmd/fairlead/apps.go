@@ -59,7 +59,7 @@ func createTokenCommand(o *options) *cobra.Command {
 	f.StringVar(&name, "name", "", "what the token is for, such as 'Backup script'")
 	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(scopeNames(protocol.AppScopes), ","))
 	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
-	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all, or those of an app that is connected already)")
+	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
 	return cmd
 }
 
@@ -168,6 +168,6 @@ func approveCommand(o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&deny, "deny", false, "refuse it")
 	f.StringSliceVar(&scopes, "scopes", nil, "allow only these of the scopes that it asks for")
-	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
+	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all, or those of an app that is connected already)")
 	return cmd
 }
