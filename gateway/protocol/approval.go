@@ -64,6 +64,9 @@ type Approval struct {
 	Args    json.RawMessage `json:"args,omitempty"`
 	Effect  Effect          `json:"effect,omitempty"` // read, write, exec, network; empty is unknown
 	Preview *CallPreview    `json:"preview,omitempty"`
+	// ServerTool describes the tool of an MCP server that the call uses; nil for other calls
+	// (extension).
+	ServerTool *ApprovalTool `json:"serverTool,omitempty"`
 
 	AskedBy AskedBy `json:"askedBy"`
 	Why     string  `json:"why"`               // reason for the question, one sentence
@@ -136,6 +139,24 @@ type ApprovalPart struct {
 	// them unless the answer allows them.
 	NoNetwork bool  `json:"noNetwork,omitempty"`
 	Folders   []int `json:"folders,omitempty"`
+}
+
+// ApprovalTool describes the called tool of an MCP server in the server's own words, which prove
+// nothing.
+type ApprovalTool struct {
+	Server      ServerName `json:"server"`
+	Name        string     `json:"name"` // as the server calls it, without the server
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	// Arguments are those of Args, in the same order.
+	Arguments []ApprovalArgument `json:"arguments,omitempty"`
+}
+
+// ApprovalArgument is an argument of a call for people.
+type ApprovalArgument struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"` // as the server describes it
+	Value       string `json:"value"`                 // a text without quotes, other values as JSON
 }
 
 // RuleOffer is a rule that the person can save with the answer.

@@ -31,10 +31,12 @@ type ToolSpec struct {
 	SideEffect *bool `json:"sideEffect,omitempty"`
 	// AcceptsKey reports that the tool passes its idempotency key on to the system that it changes.
 	AcceptsKey bool `json:"acceptsKey,omitempty"`
-	// Server is the MCP server that has the tool, whose claims about it prove nothing. Risk is what it
-	// warns of, for people.
-	Server ServerName `json:"-"`
-	Risk   string     `json:"-"`
+	// Server is the MCP server that has the tool, whose claims about it prove nothing. ServerTool and
+	// Title are how it calls the tool; Risk is what it warns of, for people.
+	Server     ServerName `json:"-"`
+	ServerTool string     `json:"-"`
+	Title      string     `json:"-"`
+	Risk       string     `json:"-"`
 	// OwnTime exempts a tool of the gateway from the time limit, because it ends by itself.
 	OwnTime bool `json:"-"`
 	// EffectOf, when set, returns the effect of a call with these arguments, for a tool of the

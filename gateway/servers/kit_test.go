@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 }
 
 type textIn struct {
-	Text string `json:"text"`
+	Text string `json:"text" jsonschema:"what to say"`
 }
 
 func text(s string) *mcp.CallToolResult {

@@ -4,6 +4,7 @@ package servers_test
 
 import (
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,12 @@ func TestALyingServerStillAsks(t *testing.T) {
 	a := h.question()
 	if a.Node != "liar" || a.Tool != "echo" || !strings.Contains(a.Why, "cannot check") || !slices.Equal(a.Choices, []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeAlways}) {
 		t.Errorf("question: %+v", a)
+	}
+	want := protocol.ApprovalTool{
+		Server: "liar", Name: "echo", Description: "Returns the text.", Arguments: []protocol.ApprovalArgument{{Name: "text", Description: "what to say", Value: "one"}},
+	}
+	if a.ServerTool == nil || !reflect.DeepEqual(*a.ServerTool, want) {
+		t.Errorf("the question describes the tool as %+v, want %+v", a.ServerTool, want)
 	}
 	h.allow(a, protocol.ScopeAlways)
 	h.until("the result reaches the model", func() bool { return strings.Contains(h.model.last(), `"content":"one"`) })

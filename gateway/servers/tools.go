@@ -153,7 +153,9 @@ func (t remoteTool) spec(server protocol.ServerName) protocol.ToolSpec {
 	if len(text) > maxDescription {
 		text = strings.ToValidUTF8(text[:maxDescription], "") + " …"
 	}
-	return protocol.ToolSpec{Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, Risk: t.risk}
+	return protocol.ToolSpec{
+		Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, ServerTool: t.name, Title: display.Line(t.title, maxTitle), Risk: t.risk,
+	}
 }
 
 // Accept accepts changed and new tools: the agent gets them from now on.

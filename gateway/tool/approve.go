@@ -74,6 +74,9 @@ func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err
 	if q.ID == "" {
 		q.ID = protocol.ApprovalID(protocol.NewID())
 	}
+	if a.target.Spec.Server != "" {
+		q.ServerTool = describeServerTool(a.target.Spec, q.Args)
+	}
 	if node, ok := a.Registry.Node(q.Node); ok && node.Host != nil {
 		q.Host, q.Sandbox = node.Host, node.Host.Sandbox
 	}

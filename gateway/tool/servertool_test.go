@@ -1,0 +1,28 @@
+package tool
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestQuestionNamesTheArgumentsOfAServersTool(t *testing.T) {
+	spec := protocol.ToolSpec{
+		Server: "files", ServerTool: "write.file", Title: "Write a file", Description: "Writes.",
+		InputSchema: json.RawMessage(`{"properties": {"path": {"description": "where\nto"}, "mode": true}}`),
+	}
+	got := describeServerTool(spec, json.RawMessage(`{"path": "a \"b\"", "mode": null, "n": 1e3, "list": [1, "x"]}`))
+	want := &protocol.ApprovalTool{Server: "files", Name: "write.file", Title: "Write a file", Description: "Writes.", Arguments: []protocol.ApprovalArgument{
+		{Name: "path", Description: "where to", Value: `a "b"`}, {Name: "mode", Value: "null"}, {Name: "n", Value: "1e3"}, {Name: "list", Value: `[1, "x"]`},
+	}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for _, args := range []string{``, `null`, `[]`, `{"a"`} {
+		if got := describeServerTool(spec, json.RawMessage(args)); len(got.Arguments) != 0 {
+			t.Errorf("arguments of %s: got %+v, want none", args, got.Arguments)
+		}
+	}
+}
