@@ -10,7 +10,7 @@ GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
 # Tests that kill programs hundreds of times, decide tens of thousands of calls, or parse megabytes of hostile text. They run without the
 # race detector, with which they take ten times as long: a killed program reports no race.
-LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestHostileTextsAreJudgedInTime|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents
 # The race detector watches everything but the engine of the database: that is C made into Go, which shares no memory with whoever uses it, and takes three
 # quarters of the processor time when it is watched too.
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
@@ -18,8 +18,6 @@ RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
 export GORACE ?= atexit_sleep_ms=0
 # Many tests wait for each other's programs more than they compute: four packages at a time save a third of the time on two cores.
 # Package policy decides without goroutines of its own: its corpora run without the detector, and packages that share it run with it.
-# Tests that run with the detector, and once more without it for the time that they promise.
-TIMED := Test200QuestionsFrom5MachinesIn3Windows
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
 .PHONY: run app windows bundle headless nodes test race lint wine conformance api bench transfers golden fuzz desktop cross clean
@@ -68,7 +66,7 @@ race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
 	$(GO) test -p 4 $(RACE) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')
 	$(GO) test -timeout 20m ./gateway/policy
-	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/tools
+	$(GO) test -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/tools
 
 lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build

@@ -34,7 +34,7 @@ var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 func Clock() time.Time { return Noon }
 
 // Start starts the test toolkit and returns a state without a gateway; both stop with the test.
-func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) {
+func Start(t testing.TB, mode style.Mode) (ctx context.Context, app *state.App) {
 	t.Helper()
 	App(t).Settings().SetTheme(style.New(mode, 1))
 	app = state.NewApp()
@@ -45,7 +45,7 @@ func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) 
 }
 
 // Window shows a page's content in a window of that size, which closes with the test.
-func Window(t *testing.T, content fyne.CanvasObject, width, height float32) fyne.Window {
+func Window(t testing.TB, content fyne.CanvasObject, width, height float32) fyne.Window {
 	t.Helper()
 	w := test.NewTempWindow(t, content)
 	w.SetPadded(false)

@@ -96,7 +96,7 @@ var errTooManyControls = errors.New("too many control characters")
 // skipLines skips n lines; end reports that the text has ended.
 func skipLines(ctx context.Context, r *bufio.Reader, n int64) (end bool, err error) {
 	for tries := 0; n > 0; tries++ {
-		if tries%4096 == 0 && ctx.Err() != nil {
+		if tries%64 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		switch _, err := r.ReadSlice('\n'); {

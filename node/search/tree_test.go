@@ -191,18 +191,18 @@ func TestGrepShowsContextFilesAndCounts(t *testing.T) {
 	}
 }
 
-func TestSearchesAreCancelledAtOnce(t *testing.T) {
+// TestSearchStopsWhenCancelled: a search that ignored its context would return a result.
+func TestSearchStopsWhenCancelled(t *testing.T) {
 	b := newBench(t)
 	line := strings.Repeat("ab", 500) + "\n"
 	for i := range 40 {
 		b.File(fmt.Sprintf("d%d/big", i), strings.Repeat(line, 2000))
 	}
-	tooltest.Soon(t, 2*time.Second, func() error { // searching all of it would take about ten times as long
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		defer cancel()
-		_, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"})
-		return err
-	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if out, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"}); err == nil {
+		t.Errorf("a cancelled search returned %+v, want an error", out)
+	}
 }
 
 func TestSearchesWaitForTheirTurn(t *testing.T) {

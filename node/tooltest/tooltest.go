@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -191,25 +190,6 @@ func Preview(b *Bench, name string, a Args) protocol.CallPreview {
 		b.T.Fatalf("preview of %s(%v): %v, %v", name, a, ok, err)
 	}
 	return p
-}
-
-// Soon fails unless f, which is cancelled while it runs, returns an error within the limit. Other
-// programs may delay it: one success is enough.
-func Soon(t *testing.T, limit time.Duration, f func() error) {
-	t.Helper()
-	var took time.Duration
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
-		began := time.Now()
-		err := f()
-		took = time.Since(began)
-		if err == nil {
-			t.Fatalf("got no error after %v, want it to be cancelled", took)
-		}
-		if took <= limit {
-			return
-		}
-	}
-	t.Errorf("got an error after %v, want it within %v", took, limit)
 }
 
 // Documented fails unless docs/api.md has a text, whatever its line breaks: it holds a limit and its

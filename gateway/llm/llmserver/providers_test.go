@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/anthropic"
@@ -83,32 +82,22 @@ func TestRealServerStopsWithinTheLimit(t *testing.T) {
 	}
 }
 
-func TestRealServerIsCancelledAtOnce(t *testing.T) {
+func TestRealServerIsFreeAfterCancelledAnswer(t *testing.T) {
 	s := Start(t)
 	for name, open := range wires {
 		m := open(llm.Options{BaseURL: s.URL, Model: Model})
-		took := time.Hour
-		// other programs may delay it: once is enough
-		for end := time.Now().Add(2 * time.Minute); took > time.Second && time.Now().Before(end); {
-			ctx, cancel := context.WithCancel(t.Context())
-			var since time.Time
-			var last error
-			for ev, err := range m.Stream(ctx, llm.Request{Messages: []protocol.Message{user("forever")}}) {
-				if err != nil {
-					last = err
-				} else if ev.Type == llm.EventText && since.IsZero() {
-					since = time.Now()
-					cancel()
-				}
-			}
-			took = time.Since(since)
-			cancel()
-			if !errors.Is(last, context.Canceled) {
-				t.Fatalf("%s: %v", name, last)
+		ctx, cancel := context.WithCancel(t.Context())
+		var last error
+		for ev, err := range m.Stream(ctx, llm.Request{Messages: []protocol.Message{user("forever")}}) {
+			if err != nil {
+				last = err
+			} else if ev.Type == llm.EventText {
+				cancel()
 			}
 		}
-		if took > time.Second {
-			t.Errorf("%s: it took %v", name, took)
+		cancel()
+		if !errors.Is(last, context.Canceled) {
+			t.Fatalf("%s: the cancelled answer ended with %v, want context.Canceled", name, last)
 		}
 		// The server has one slot: it answers again only when the first request has really ended.
 		if got := llmtest.Collect(t.Context(), m, llm.Request{Messages: []protocol.Message{user("hi")}}); got.Text == "" {
