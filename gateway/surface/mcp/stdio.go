@@ -79,6 +79,7 @@ func (s Stdio) relay() *relay {
 			r.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: n.Params.URI})
 		},
 	})
+	client.AddReceivingMiddleware(recoverCalls)
 	r.dial = func(ctx context.Context) (link, error) {
 		t := &linkTransport{token: s.Token, lost: make(chan struct{}, 1)}
 		session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: t}}, nil)
@@ -97,6 +98,7 @@ func (s Stdio) relay() *relay {
 			return r.unsubscribe(ctx, q.Params.URI)
 		},
 	})
+	r.server.AddReceivingMiddleware(recoverCalls)
 	return r
 }
 
@@ -179,7 +181,7 @@ func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallTool
 		Meta: mcp.Meta{mcp.MetaKeyClientCapabilities: capabilities(q)}, // the gateway asks only what the client can show
 	}
 	if token := q.Params.GetProgressToken(); token != nil {
-		params.SetProgressToken(token)
+		params.Meta["progressToken"] = token // as it is: the SDK's setter panics at a number of JSON
 	}
 	return r.gateway().CallTool(ctx, params)
 }
