@@ -73,6 +73,13 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 		t.Errorf("opened %+v", inv.Folders)
 	}
 	g.bound(inv)
+	write.ID, write.Direct = "own", true
+	g.must(write)
+	if inv = g.told(); len(inv.Folders) != 2 {
+		t.Errorf("folders opened for the person's own call: got %+v, want both", inv.Folders)
+	}
+	g.bound(inv)
+	write.Direct = false
 	// Without an approval, no folder with a warning is opened.
 	if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Write","verdict":"allow"}`)}); err != nil {
 		t.Fatal(err)

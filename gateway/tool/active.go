@@ -122,10 +122,11 @@ func idempotencyKey(c Call) (string, error) {
 	return "k1:" + base32.StdEncoding.EncodeToString(hash.Sum(nil))[:32], nil
 }
 
-// preview asks what the call would do. A call that cannot work needs no approval.
+// preview asks what the call would do. A call that cannot work needs no approval. One of the person
+// has a preview too: it says which files a deny rule is compared with, and which folders to open.
 func (a *activeCall) preview(ctx context.Context) error {
-	if a.call.Direct && a.call.Session == "" {
-		return nil // it needs no approval, and no window shows it
+	if a.call.FileOperation != nil {
+		return nil // it names its files itself
 	}
 	problem, err := a.updatePreview(ctx)
 	switch {

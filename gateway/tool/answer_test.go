@@ -213,3 +213,19 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 		})
 	}
 }
+
+func TestOwnFileCallIsStoppedByARuleAboutItsFile(t *testing.T) {
+	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
+		return protocol.CallPreview{Path: "/srv/app/secret/a"} // a link leads there
+	}})
+	if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Read","path":"/srv/app/secret/**","verdict":"deny"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"secret/a", "link"} {
+		args, _ := json.Marshal(map[string]string{"path": path})
+		res := g.must(tool.Call{ID: protocol.CallID(path), Tool: "tower__Read", Args: args, Direct: true})
+		if res.Info.State != protocol.CallDenied {
+			t.Errorf("%s: got state %s, want denied", path, res.Info.State)
+		}
+	}
+}

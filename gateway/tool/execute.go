@@ -89,19 +89,19 @@ func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 		SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: mayUseNetwork(a.call, a.record.Info),
 	}
 	p := a.record.Info.Preview
-	if p != nil && a.target.Spec.Effect == protocol.EffectWrite {
+	if p != nil && a.target.Spec.Effect == protocol.EffectWrite && !a.call.Direct {
 		inv.Expect = p.FileSHA256
 	}
 	if a.record.Info.ApprovalID != "" {
 		inv.Approved, inv.Policy = a.record.Hash, a.version
 	}
-	if p == nil || a.call.Direct {
+	if p == nil {
 		return inv, nil
 	}
 	inv.Folders = a.allowedFolders()
 	// The node compares this hash with what it is about to do. So it refuses a read that the policy
 	// allowed if its path leads elsewhere by now, to keys for example, because of a changed link.
-	if len(inv.Folders) > 0 || inv.Approved == "" && p.Path != "" && a.target.Spec.Effect == protocol.EffectRead {
+	if len(inv.Folders) > 0 || inv.Approved == "" && p.Path != "" && !a.call.Direct && a.target.Spec.Effect == protocol.EffectRead {
 		if inv.Approved == "" {
 			inv.Policy = a.Policy.Version()
 		}
@@ -112,9 +112,10 @@ func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 
 // allowedFolders returns the folders outside the workspace that the call may use. The folder that a
 // file tool needs is exactly what was allowed, so it opens with the allow; but if no person
-// answered, a folder with a warning stays closed. A command gets the folders that the person chose.
+// answered or made the call, a folder with a warning stays closed. A command gets the folders that
+// the person chose.
 func (a *activeCall) allowedFolders() (list []protocol.FolderAccess) {
-	isApproved := a.record.Info.ApprovalID != ""
+	isApproved := a.record.Info.ApprovalID != "" || a.call.Direct
 	isFileTool := a.target.Spec.Effect == protocol.EffectRead || a.target.Spec.Effect == protocol.EffectWrite
 	for _, f := range a.record.Info.Preview.Folders {
 		if slices.Contains(a.folders, f) || isFileTool && (isApproved && !a.record.Info.Edited || f.Warning == "") {
