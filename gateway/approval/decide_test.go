@@ -27,6 +27,9 @@ func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
 		{"command", policy.Request{Effect: protocol.EffectExec, Preview: in}, policy.Ask},
 		{"network", policy.Request{Effect: protocol.EffectNetwork, Preview: in}, policy.Ask},
 		{"unknown tool", policy.Request{Preview: in}, policy.Ask},
+		{"facts about the machine", policy.Request{Bare: "net_dns", Effect: protocol.EffectRead}, policy.Allow},
+		{"facts, but with an effect", policy.Request{Bare: "net_dns", Effect: protocol.EffectExec}, policy.Ask},
+		{"a server's tool of that name", policy.Request{Bare: "x__net_dns", Own: "net_dns", Server: "x", Effect: protocol.EffectRead}, policy.Ask},
 		{"own command", policy.Request{Effect: protocol.EffectExec, Preview: in, Direct: true}, policy.Allow},
 	} {
 		t.Run(c.name, func(t *testing.T) {

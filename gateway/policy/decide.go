@@ -19,7 +19,8 @@ type Policy struct {
 
 // Decide applies the person's rules, the chat's approval mode and its permissions, then the
 // defaults. By default, reads inside the workspace are allowed, except of credentials, and, where
-// others take part, of files for the person's own chats; everything else needs an approval. A deny
+// others take part, of files for the person's own chats, and so are facts about a machine;
+// everything else needs an approval. A deny
 // always wins. Calls that the floor names (floor.go) need an approval whatever else allows them.
 // Only a deny stops a direct action of the person.
 func (p Policy) Decide(q Request) Decision {
@@ -84,6 +85,8 @@ func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d
 func (p Policy) byDefault(q Request, byRules Decision) (d Decision, broad bool) {
 	inside := q.Server == "" && q.Preview != nil && !q.Preview.Outside && q.Preview.Secret == ""
 	switch {
+	case q.Effect == protocol.EffectRead && q.Server == "" && protocol.ReadsFacts(q.Bare):
+		return Decision{Verdict: Allow, Reason: "Reads facts about the machine"}, false
 	case q.Effect == protocol.EffectRead && inside && !q.Preview.Personal:
 		return Decision{Verdict: Allow, Reason: "Reads inside the workspace"}, false
 	case q.Mode.Mode == protocol.ModeTrust && !q.isForeign() && time.Now().UnixMilli() < q.Mode.Until:

@@ -30,6 +30,13 @@ func ActsAs(bare string) string {
 	return bare
 }
 
+// ReadsFacts reports whether a node's tool only reads facts about its machine, such as its network
+// interfaces, and no files: the scope of the app that calls it decides.
+func ReadsFacts(bare string) bool {
+	as, ok := actsAs[bare]
+	return ok && as == ""
+}
+
 // CommandTool is the tool of nodes that runs commands for programs.
 const CommandTool = "command"
 
