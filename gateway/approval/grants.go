@@ -78,10 +78,7 @@ func OfferedRule(a protocol.Approval, i int, scope string) (policy.Rule, error) 
 	p.ID, p.Source = "", ""
 	switch scope {
 	case protocol.ScopeFolder:
-		p.Node = string(a.Node)
-		if p.Cwd == "" {
-			p.Cwd = strings.TrimSuffix(folderOf(a), "/") + "/**"
-		}
+		p.Node, p.Cwd = string(a.Node), strings.TrimRight(folderOf(a), `/\`)+"/**"
 	case protocol.ScopeMachine:
 		p.Node, p.Cwd = string(a.Node), ""
 	case protocol.ScopeAlways:
@@ -101,7 +98,7 @@ func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
 	scopes := []string{protocol.ScopeMachine, protocol.ScopeAlways}
 	if strings.Contains(d.Offers[0].Rule.Tool, "__") { // of an MCP server, wherever it runs
 		scopes = []string{protocol.ScopeAlways}
-	} else if folderOf(*a) != "" {
+	} else if folder := folderOf(*a); folder != "" && !strings.ContainsAny(folder, "*?") { // a rule cannot name others
 		scopes = slices.Insert(scopes, 0, protocol.ScopeFolder)
 	}
 	a.Choices = append(a.Choices, scopes...)

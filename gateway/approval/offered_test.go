@@ -3,6 +3,7 @@ package approval
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,5 +121,40 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	var p policy.Rule
 	if json.Unmarshal(list[0].Policy, &p) != nil || !p.Expires.Equal(until.Truncate(time.Second)) {
 		t.Errorf("it ends %v, not %v", p.Expires, until)
+	}
+}
+
+func TestFolderRuleIsForTheFolderOfTheCommand(t *testing.T) {
+	for _, folder := range []string{"/home/me", "/", "/srv/app/sub", `C:\Users\me`} {
+		r := rulesOf(t, config.Default().ToolApproval)
+		q := command("uname -r")
+		q.Preview.Folder = folder
+		d := r.Decide(t.Context(), q)
+		a := protocol.Approval{ID: "q1", Node: q.Node, Preview: q.Preview, Host: q.Host, Scope: protocol.ScopeFolder}
+		if err := r.Offer(&a, d); err != nil || len(a.Offers) == 0 {
+			t.Fatalf("%s: got %d offers, %v", folder, len(a.Offers), err)
+		}
+		shown := a.Offers[0].As[protocol.ScopeFolder]
+		if err := r.Grant(t.Context(), "ann", a); err != nil {
+			t.Fatal(folder, err)
+		}
+		saved := r.List().Rules[0]
+		if saved.Words != shown.Words || string(saved.Policy) != string(shown.Policy) {
+			t.Errorf("%s: got the rule %s, want the one that was shown: %s", folder, saved.Policy, shown.Policy)
+		}
+		if d := r.Decide(t.Context(), q); d.Verdict != policy.Allow {
+			t.Errorf("%s: the same call again: got %s (%s), want allow", folder, d.Verdict, d.Reason)
+		}
+		q.Preview.Folder = "/elsewhere"
+		if d := r.Decide(t.Context(), q); d.Verdict != policy.Ask && folder != "/" {
+			t.Errorf("%s: a call in another folder: got %s, want ask", folder, d.Verdict)
+		}
+	}
+	q := command("uname -r")
+	q.Preview.Folder = "/home/me/a*b" // a rule cannot name it
+	a := protocol.Approval{Node: q.Node, Preview: q.Preview, Host: q.Host}
+	r := rulesOf(t, config.Default().ToolApproval)
+	if err := r.Offer(&a, r.Decide(t.Context(), q)); err != nil || slices.Contains(a.Choices, protocol.ScopeFolder) {
+		t.Errorf("got choices %v (%v), want none for the folder", a.Choices, err)
 	}
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -274,9 +273,6 @@ func (ev *evaluation) addOffer(argv []string, text string) {
 		return
 	}
 	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
-	if root := ev.resolver.root; root != "" && root != "/" {
-		r.Cwd = path.Clean(root) + "/**"
-	}
 	ev.offers = append(ev.offers, Offer{Rule: r, Text: text})
 }
 

@@ -94,7 +94,7 @@ func (p *rule) prepareCwd() error {
 	if p.Cwd == "" {
 		return nil
 	}
-	p.cwd = clean(strings.TrimSuffix(strings.TrimSuffix(p.Cwd, "**"), "/"))
+	p.cwd = clean(cmp.Or(strings.TrimSuffix(strings.TrimSuffix(p.Cwd, "**"), "/"), "/"))
 	p.tree = strings.HasSuffix(p.Cwd, "/**")
 	if !isAbs(p.Cwd) || strings.ContainsAny(strings.TrimSuffix(p.Cwd, "/**"), "*?") {
 		return fmt.Errorf("cwd %q must be an absolute folder, or one with /** at the end", p.Cwd)
