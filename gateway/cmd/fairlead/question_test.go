@@ -68,3 +68,36 @@ func TestACallIsToldOnTheMachineAsItsPersonCallsIt(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
+
+func TestQuestionNamesToolTargetAndArguments(t *testing.T) {
+	for name, c := range map[string]struct {
+		node protocol.NodeID
+		tool string
+		args string
+		want []string
+	}{
+		"program's command": {"box", "command", `{"command":"uname -r","idle_timeout":5}`, []string{"tool      command\n", "machine   box\n", "what      uname -r\n", "with      idle_timeout: 5\n"}},
+		"program's file":    {"box", "fs_delete", `{"path":"/srv/a","recursive":true}`, []string{"tool      fs_delete\n", "what      /srv/a\n", "with      recursive: true\n"}},
+		"program's search":  {"box", "fs_glob", `{"path":"/srv","pattern":"*.go"}`, []string{"what      *.go in /srv\n"}},
+		"agent's":           {"box", "Bash", `{"command":"ls","workdir":"/srv","timeout":9}`, []string{"tool      Bash\n", "what      ls\n│           in /srv\n", "with      timeout: 9\n"}},
+		"gateway's":         {"gsv", "Cron", `{"action":"list"}`, []string{"tool      Cron\n", "machine   the gateway itself\n", `what      {"action":"list"}` + "\n"}},
+		"server's":          {"notes", "add", `{"title":"x"}`, []string{"tool      add\n", "machine   notes\n", `what      {"title":"x"}` + "\n"}},
+		"facts":             {"box", "net_dns", `{}`, []string{"tool      net_dns\n", "machine   box\n", "what      {}\n"}},
+	} {
+		box := questionBox(protocol.Approval{Node: c.node, Tool: c.tool, Args: []byte(c.args)}, "")
+		for _, want := range c.want {
+			if !strings.Contains(box, want) {
+				t.Errorf("%s: the question lacks %q:\n%s", name, want, box)
+			}
+		}
+	}
+}
+
+func TestQuestionShowsTheRuleOfEachScope(t *testing.T) {
+	box := questionBox(protocol.Approval{Node: "box", Tool: "Bash", Args: []byte(`{"command":"uname -r"}`), Choices: []string{"once", "folder", "always"}, Offers: []protocol.RuleOffer{{
+		Words: "Allow uname -r", As: map[string]protocol.RuleOffer{"folder": {Words: "Allow uname -r in /root and below"}, "always": {Words: "Allow uname -r"}},
+	}}}, "")
+	if want := "offer 0   folder: Allow uname -r in /root and below\n│           always: Allow uname -r\n"; !strings.Contains(box, want) {
+		t.Errorf("the question lacks %q:\n%s", want, box)
+	}
+}
