@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
@@ -126,6 +127,9 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	}
 	if len(r.Args) == 0 {
 		r.Args = json.RawMessage("{}")
+	}
+	if !utf8.Valid(r.Args) { // decoding would replace such bytes, and the call would mean something else
+		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, "the arguments are not UTF-8")
 	}
 	need := e.need(r.Args)
 	if err := checkScopes(p, need); err != nil {

@@ -449,3 +449,11 @@ func TestExtraToolsReturnObjects(t *testing.T) {
 	b.fails(app("a"), "nas__fs_read", `{}`, protocol.FaultNotFound, "no tool")
 	b.fails(app("a"), "", `{}`, protocol.FaultNotFound, "no tool")
 }
+
+func TestArgumentsMustBeUTF8(t *testing.T) {
+	b := newBench(t)
+	b.fails(me, "fs_stat", "{\"target\":{\"node_id\":\"nas\"},\"path\":\"/a\xff\"}", protocol.FaultInvalidArgs, "UTF-8")
+	if len(b.calls) != 0 {
+		t.Errorf("got calls %v, want none", b.calls)
+	}
+}

@@ -27,7 +27,7 @@ type commandSession struct {
 	Command     string            `json:"command" jsonschema:"the command line, such as df -h; a shell such as bash starts an interactive session"`
 	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
 	Username    string            `json:"username,omitempty" jsonschema:"user to run it as, where Fairlead runs as root without confinement; default the user that runs Fairlead"`
-	Workdir     string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default the user's home folder"`
+	Workdir     string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default and start of a relative one: the user's home folder"`
 	Env         map[string]string `json:"env,omitempty" jsonschema:"additional environment variables"`
 }
 

@@ -18,7 +18,7 @@ type fileIn struct {
 	Target         *Target           `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
 	Op             operation         `json:"op,omitempty" jsonschema:"the operation; may be left out with file_id"`
 	Path           string            `json:"path,omitempty" jsonschema:"absolute path on the machine"`
-	Encoding       encoding          `json:"encoding,omitempty" jsonschema:"read, write: base64 (default) or utf8"`
+	Encoding       encoding          `json:"encoding,omitempty" jsonschema:"read: base64 (default) or utf8; write: may be left out"`
 	Offset         int64             `json:"offset,omitempty" jsonschema:"read: first byte, to resume"`
 	MaxBytes       int               `json:"max_bytes,omitempty" jsonschema:"read: bytes of this part, at most 1048576; default 262144"`
 	ChunkB64       *string           `json:"chunk_b64,omitempty" jsonschema:"write: the next part, in Base64"`

@@ -15,9 +15,9 @@ type (
 		Target         *Target  `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
 		Path           string   `json:"path,omitempty" jsonschema:"absolute path on the machine; required without file_id"`
 		Mode           string   `json:"mode,omitempty" jsonschema:"octal permissions; default 0644 for a new file"`
-		Encoding       encoding `json:"encoding,omitempty" jsonschema:"base64 (default) takes chunk_b64, utf8 takes chunk"`
-		Chunk          *string  `json:"chunk,omitempty" jsonschema:"the next part, with encoding utf8; at most 1 MiB"`
-		ChunkB64       *string  `json:"chunk_b64,omitempty" jsonschema:"the next part, with encoding base64; at most 1 MiB"`
+		Encoding       encoding `json:"encoding,omitempty" jsonschema:"utf8 for chunk, base64 for chunk_b64; may be left out"`
+		Chunk          *string  `json:"chunk,omitempty" jsonschema:"the next part, as text; at most 1 MiB"`
+		ChunkB64       *string  `json:"chunk_b64,omitempty" jsonschema:"the next part, in Base64; at most 1 MiB"`
 		Done           bool     `json:"done,omitempty" jsonschema:"this is the last part: replace the file in one step"`
 		ExpectedSHA256 string   `json:"expected_sha256,omitempty" jsonschema:"write only if the file has this SHA-256; absent: only if there is no file"`
 	}

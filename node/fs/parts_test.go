@@ -103,7 +103,7 @@ func TestWrongReadsSayWhatToDo(t *testing.T) {
 		{tooltest.Args{"file_id": "file_none"}, protocol.FaultNotFound, "Begin again"},
 		{tooltest.Args{"file_id": open, "path": path}, protocol.FaultInvalidArgs, "leave path"},
 		{tooltest.Args{"file_id": open, "offset": 1}, protocol.FaultInvalidArgs, "leave path"},
-		{tooltest.Args{"file_id": open, "encoding": "utf8"}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "encoding": "utf8"}, protocol.FaultInvalidArgs, "one encoding"},
 		{tooltest.Args{"file_id": writing}, protocol.FaultInvalidArgs, "being written"},
 	} {
 		fault(b, "fs_read", c.args, c.code, c.text)
@@ -156,6 +156,33 @@ func TestFileIsWrittenInPartsAndReplacedAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestPartsMayRepeatTheirEncodingOrLeaveItOut(t *testing.T) {
+	b := newBench(t)
+	for name, c := range map[string]struct{ first, next tooltest.Args }{
+		"utf8 repeated":           {tooltest.Args{"encoding": "utf8", "chunk": "a"}, tooltest.Args{"encoding": "utf8", "chunk": "b"}},
+		"base64 repeated":         {tooltest.Args{"encoding": "base64", "chunk_b64": b64("a")}, tooltest.Args{"encoding": "base64", "chunk_b64": b64("b")}},
+		"text without encoding":   {tooltest.Args{"chunk": "a"}, tooltest.Args{"chunk": "b"}},
+		"text, then its encoding": {tooltest.Args{"chunk": "a"}, tooltest.Args{"encoding": "utf8", "chunk": "b"}},
+		"encoding, then text":     {tooltest.Args{"encoding": "utf8"}, tooltest.Args{"chunk": "ab"}},
+		"nothing, then text":      {tooltest.Args{}, tooltest.Args{"chunk": "ab"}},
+		"nothing, then Base64":    {tooltest.Args{}, tooltest.Args{"chunk_b64": b64("ab")}},
+	} {
+		path := in(b, "file")
+		c.first["path"] = path
+		c.next["file_id"], c.next["done"] = write(b, c.first).FileID, true
+		if write(b, c.next); content(t, path) != "ab" {
+			t.Errorf("%s: got %q, want \"ab\"", name, content(t, path))
+		}
+	}
+	path := b.File("read", "ab")
+	for _, encoding := range []string{"utf8", "base64"} {
+		first := read(b, tooltest.Args{"path": path, "encoding": encoding, "max_bytes": 1})
+		if next := read(b, tooltest.Args{"file_id": first.FileID, "encoding": encoding}); !next.Done {
+			t.Errorf("%s: the second part of the read is not the last", encoding)
+		}
+	}
+}
+
 func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", "hello")
@@ -166,7 +193,7 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 		code protocol.FaultCode
 		text string
 	}{
-		{tooltest.Args{"path": path, "chunk": "x", "done": true}, protocol.FaultInvalidArgs, "chunk_b64"},
+		{tooltest.Args{"path": path, "encoding": "base64", "chunk": "x", "done": true}, protocol.FaultInvalidArgs, "chunk_b64"},
 		{tooltest.Args{"path": path, "encoding": "utf8", "chunk_b64": "eA==", "done": true}, protocol.FaultInvalidArgs, "belongs into chunk"},
 		{tooltest.Args{"path": path, "chunk": "x", "chunk_b64": "eA==", "done": true}, protocol.FaultInvalidArgs, "not both"},
 		{tooltest.Args{"path": path, "chunk_b64": "?", "done": true}, protocol.FaultInvalidArgs, "not Base64"},
@@ -178,9 +205,10 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 		{tooltest.Args{"path": b.WS.Dir(), "chunk_b64": "eA==", "done": true}, protocol.FaultInvalidArgs, "it is a directory"},
 		{tooltest.Args{"file_id": open, "path": path}, protocol.FaultInvalidArgs, "leave path"},
 		{tooltest.Args{"file_id": open, "mode": "0600"}, protocol.FaultInvalidArgs, "leave path"},
-		{tooltest.Args{"file_id": open, "encoding": "utf8"}, protocol.FaultInvalidArgs, "leave path"},
+		{tooltest.Args{"file_id": open, "encoding": "utf8"}, protocol.FaultInvalidArgs, "one encoding"},
+		{tooltest.Args{"file_id": open, "encoding": "x"}, protocol.FaultInvalidArgs, "base64 or utf8"},
 		{tooltest.Args{"file_id": open, "expected_sha256": sumOfHello}, protocol.FaultInvalidArgs, "leave path"},
-		{tooltest.Args{"file_id": open, "chunk": "x"}, protocol.FaultInvalidArgs, "chunk_b64"},
+		{tooltest.Args{"file_id": open, "chunk": "x"}, protocol.FaultInvalidArgs, "one encoding"},
 	} {
 		fault(b, "fs_write", c.args, c.code, c.text)
 	}

@@ -79,8 +79,8 @@ func (f *files) read(_ context.Context, _ access.Call, in readIn) (out readOut, 
 		}
 		x.turn.Lock()
 	} else {
-		if in.Path != "" || in.Offset != 0 || in.Encoding != "" {
-			return out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path, offset and encoding out")
+		if in.Path != "" || in.Offset != 0 {
+			return out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path and offset out")
 		}
 		if x, err = f.transfers.take(id); err != nil {
 			return out, err
@@ -90,6 +90,9 @@ func (f *files) read(_ context.Context, _ access.Call, in readIn) (out readOut, 
 	if x.reader == nil {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, "this file_id belongs to a file that is being written")
 	}
+	if in.FileID != "" && in.Encoding != "" && (in.Encoding == encodingUTF8) != x.reader.text {
+		return out, otherEncoding
+	}
 	out, err = x.reader.next(in.MaxBytes)
 	if err != nil || out.Done {
 		f.transfers.finish(id, x)
@@ -97,6 +100,10 @@ func (f *files) read(_ context.Context, _ access.Call, in readIn) (out readOut, 
 	out.FileID, out.Duration = id, since(began)
 	return out, err
 }
+
+// otherEncoding is the failure of a call that continues a file with another encoding. The file stays
+// open for the correct call.
+var otherEncoding = protocol.NewFault(protocol.FaultInvalidArgs, "the parts of a file have one encoding: repeat that of the first call, or leave it out")
 
 func (f *files) openToRead(in readIn) (*transfer, string, error) {
 	switch {

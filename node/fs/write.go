@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -40,12 +41,12 @@ type writeOut struct {
 // writer is a file that is written in parts.
 type writer struct {
 	at       workspace.Path
-	encoding string
+	encoding string        // of its parts; empty until a call says it, or has a part
 	mode     iofs.FileMode // 0: as the old file, or newFileMode
 	new      *workspace.Replacement
 }
 
-// data decodes the part of a call.
+// data decodes the part of a call. encoding is that of the file's parts.
 func (in writeIn) data(encoding string) ([]byte, error) {
 	switch {
 	case in.Chunk != nil && in.ChunkB64 != nil:
@@ -53,7 +54,7 @@ func (in writeIn) data(encoding string) ([]byte, error) {
 	case encoding == encodingUTF8 && in.ChunkB64 != nil:
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "with encoding utf8 the part belongs into chunk")
 	case encoding == encodingBase64 && in.Chunk != nil:
-		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "with encoding base64, the default, the part belongs into chunk_b64")
+		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "with encoding base64 the part belongs into chunk_b64")
 	case in.Chunk != nil:
 		return sized([]byte(*in.Chunk))
 	case in.ChunkB64 != nil:
@@ -73,15 +74,19 @@ func sized(raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// coding returns the encoding of a call's parts.
+// coding returns the encoding that a call says, or that its part has; empty if it has neither.
 func (in writeIn) coding() (string, error) {
-	switch in.Encoding {
-	case encodingBase64, encodingUTF8:
+	switch {
+	case in.Encoding != "" && in.Encoding != encodingBase64 && in.Encoding != encodingUTF8:
+		return "", protocol.NewFault(protocol.FaultInvalidArgs, "encoding must be base64 or utf8")
+	case in.Encoding != "":
 		return in.Encoding, nil
-	case "":
+	case in.Chunk != nil && in.ChunkB64 == nil:
+		return encodingUTF8, nil
+	case in.ChunkB64 != nil && in.Chunk == nil:
 		return encodingBase64, nil
 	}
-	return "", protocol.NewFault(protocol.FaultInvalidArgs, "encoding must be base64 or utf8")
+	return "", nil
 }
 
 // previewWrite shows the change if the first call has the whole content.
@@ -163,8 +168,8 @@ func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out wr
 		}
 		x.turn.Lock()
 	} else {
-		if in.Path != "" || in.Mode != "" || in.Encoding != "" || in.ExpectedSHA256 != "" {
-			return out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path, mode, encoding and expected_sha256 out")
+		if in.Path != "" || in.Mode != "" || in.ExpectedSHA256 != "" {
+			return out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path, mode and expected_sha256 out")
 		}
 		if x, err = f.transfers.take(id); err != nil {
 			return out, err
@@ -175,7 +180,7 @@ func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out wr
 	if w == nil {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, "this file_id belongs to a file that is being read")
 	}
-	data, err := in.data(w.encoding)
+	data, err := w.part(in)
 	if err != nil && in.FileID != "" {
 		return out, err // the file stays open for the correct part
 	}
@@ -193,6 +198,22 @@ func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out wr
 	}
 	out.Duration = since(began)
 	return out, at(w.at, "write", err)
+}
+
+// part decodes the part of a call. All parts of a file have one encoding.
+func (w *writer) part(in writeIn) ([]byte, error) {
+	coding, err := in.coding()
+	if err != nil {
+		return nil, err
+	}
+	if w.encoding != "" && coding != "" && coding != w.encoding {
+		return nil, otherEncoding
+	}
+	data, err := in.data(coding)
+	if err == nil {
+		w.encoding = cmp.Or(w.encoding, coding)
+	}
+	return data, err
 }
 
 func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ type commandIn struct {
 	Command  string `json:"command,omitempty" jsonschema:"the command line, or with command_id the text to send to it"`
 	Shell    string `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
 	Username string `json:"username,omitempty" jsonschema:"the user to run it as, where the node runs as root without confinement; default the node's own user"`
-	Workdir  string `json:"workdir,omitempty" jsonschema:"folder to run it in; default the home folder"`
+	Workdir  string `json:"workdir,omitempty" jsonschema:"folder to run it in, absolute or relative to the home folder; default the home folder"`
 	Signal   string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
 	// IdleTimeout is in seconds; 0 does not wait.
 	IdleTimeout *float64 `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output before returning; default 5"`
@@ -136,13 +137,13 @@ const shellPowerShell = "powershell"
 
 // bash returns the same command of a user, nil for the node's own, as the arguments of Bash.
 func (in commandIn) bash(a *account) bashIn {
+	home, err := os.UserHomeDir()
+	if a != nil {
+		home, err = a.folder(), nil
+	}
 	dir := in.Workdir
-	if dir == "" && a != nil {
-		dir = workspace.Spell(a.folder())
-	} else if dir == "" {
-		if home, err := os.UserHomeDir(); err == nil {
-			dir = workspace.Spell(home)
-		}
+	if err == nil && !filepath.IsAbs(workspace.Unspell(dir)) { // so that "" and "." are the same folder
+		dir = workspace.Spell(filepath.Join(home, workspace.Unspell(dir)))
 	}
 	zero := float64(0)
 	return bashIn{Command: in.Command, Workdir: dir, Pty: isInteractive(in.Command), Timeout: &zero}

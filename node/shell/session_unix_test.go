@@ -88,6 +88,12 @@ func TestCommandRunsInTheHomeFolder(t *testing.T) {
 		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd -P"})); strings.TrimSpace(out) != workspace.RealPath(os.Getenv("HOME")) {
 			t.Errorf("ran in %s", out)
 		}
+		home, _ := os.UserHomeDir()
+		for _, workdir := range []string{"", ".", "./"} {
+			if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd -P", "workdir": workdir})); strings.TrimSpace(out) != workspace.RealPath(home) {
+				t.Errorf("workdir %q: got %q, want the home folder %s", workdir, out, home)
+			}
+		}
 		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd", "workdir": b.WS.Dir()})); strings.TrimSpace(out) != b.WS.Dir() {
 			t.Errorf("ran in %s", out)
 		}
