@@ -156,7 +156,10 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		return err
 	}
 	g.apps, err = apps.Open(ctx, apps.Options{
-		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, Revoked: func(id protocol.AppID) { g.catalog.CancelOf(id) },
+		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
+			_, ok := g.hub.Node(id)
+			return ok
+		}, Revoked: func(id protocol.AppID) { g.catalog.CancelOf(id) },
 	})
 	return err
 }

@@ -39,6 +39,8 @@ type Options struct {
 	Bus   *event.Bus
 	// Owner checks the gateway's own token, which belongs to the person.
 	Owner func(ctx context.Context, token string) error
+	// KnowsMachine reports whether a machine with this ID is known; nil: every one is.
+	KnowsMachine func(id protocol.NodeID) bool
 	// Revoked, if set, ends the calls of an app whose access has just been revoked. It must not block.
 	Revoked func(id protocol.AppID)
 }
@@ -257,6 +259,9 @@ func (a *Apps) CreateToken(ctx context.Context, by string, p protocol.TokenCreat
 	if err := checkApp(p.Name, p.Scopes); err != nil {
 		return protocol.TokenCreateResult{}, err
 	}
+	if err := a.checkMachines(p.Nodes, nil); err != nil {
+		return protocol.TokenCreateResult{}, err
+	}
 	if p.ExpiresIn < 0 {
 		return protocol.TokenCreateResult{}, protocol.ErrBadRequest.With("expiresIn must be a number of seconds from now, or 0 for no end")
 	}
@@ -298,6 +303,9 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	}
 	if p.Nodes != nil {
 		app.Nodes = *p.Nodes
+	}
+	if err := a.checkMachines(app.Nodes, was.Nodes); err != nil {
+		return app, err
 	}
 	if err := checkApp(app.Name, app.Scopes); err != nil {
 		return app, err
@@ -347,6 +355,17 @@ func checkApp(name string, scopes []protocol.Scope) error {
 	for _, s := range scopes {
 		if !slices.Contains(protocol.AppScopes, s) {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("unknown scope %q: the scopes are %s", s, scopeNames()))
+		}
+	}
+	return nil
+}
+
+// checkMachines refuses IDs of machines that nobody knows, unless the app had them before: a machine
+// may have been forgotten since.
+func (a *Apps) checkMachines(ids, had []protocol.NodeID) error {
+	for _, id := range ids {
+		if a.o.KnowsMachine != nil && !slices.Contains(had, id) && !a.o.KnowsMachine(id) {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("no machine has the ID %q", id))
 		}
 	}
 	return nil

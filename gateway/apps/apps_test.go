@@ -250,3 +250,31 @@ func TestARevokedAppIsForgottenAfter30Days(t *testing.T) {
 		t.Errorf("stored %v %v", apps, tokens)
 	}
 }
+
+func TestUnknownMachineIsRefused(t *testing.T) {
+	a, _ := inMemory(t)
+	a.o.KnowsMachine = func(id protocol.NodeID) bool { return id == "box" }
+	none := []protocol.NodeID{"box", "nosuch"}
+	if _, err := a.CreateToken(t.Context(), "ann", protocol.TokenCreateParams{Name: "x", Scopes: read, Nodes: none}); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "nosuch") {
+		t.Errorf("token: got %v, want a refusal that names the machine", err)
+	}
+	made, err := a.CreateToken(t.Context(), "ann", protocol.TokenCreateParams{Name: "x", Scopes: read, Nodes: none[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Update(t.Context(), "ann", protocol.AppUpdateParams{ID: made.App.ID, Nodes: &none}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("change: got %v, want a refusal", err)
+	}
+	c, _, err := a.Ask(t.Context(), protocol.Consent{ClientID: "c", Name: "Editor", Scopes: read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Answer(t.Context(), "ann", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Nodes: none}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("consent: got %v, want a refusal", err)
+	}
+	a.o.KnowsMachine = func(protocol.NodeID) bool { return false } // it was forgotten
+	name := "y"
+	if _, err := a.Update(t.Context(), "ann", protocol.AppUpdateParams{ID: made.App.ID, Name: &name}); err != nil {
+		t.Errorf("a change of an app with a forgotten machine: %v", err)
+	}
+}
