@@ -74,6 +74,8 @@ func (d *detail) show(v state.SchedulesView) {
 // nextRuns says whether and when a schedule runs next.
 func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) string {
 	switch {
+	case j.State.NeedsApproval:
+		return "Waiting for your approval since " + state.When(j.State.RunningAtMs, now) + "."
 	case j.State.RunningAtMs > 0:
 		return "Running since " + state.When(j.State.RunningAtMs, now) + "."
 	case state.IsFinished(j, now):

@@ -75,6 +75,8 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: whenText(j.Schedule, now)}
 	switch {
+	case j.State.NeedsApproval:
+		item.Detail, item.Icon, item.Color = "needs your approval", "question", style.ColorNeedsYou
 	case j.State.RunningAtMs > 0:
 		item.Detail = "running"
 	case state.IsFinished(j, now):

@@ -193,6 +193,10 @@ func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
 		t.Error("the page was drawn anew under the person's finger")
 	}
 	pagetest.Shows(t, p.Box, "Running since")
+	v := jobs()
+	v.Jobs[0].State.RunningAtMs, v.Jobs[0].State.NeedsApproval = at(-time.Minute), true
+	p.show(v)
+	pagetest.Shows(t, p.Box, "Waiting for your approval since")
 }
 
 func TestHistoryHasRoomBelowALongTask(t *testing.T) {

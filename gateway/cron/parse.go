@@ -33,18 +33,21 @@ func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 		return protocol.CronSchedule{}, errors.New("schedule must be an object with kind at, every or cron")
 	}
 	kind, _ := f.text("kind")
+	tz, _ := f.text("tz")
+	zone, err := zoneOf(tz, person)
+	if err != nil {
+		return protocol.CronSchedule{}, err
+	}
 	hasLength := f.has("every") || slices.ContainsFunc(everyFields, func(e unitField) bool { return f.has(e.name) })
 	is := func(wanted string, given bool) bool { return strings.EqualFold(kind, wanted) || kind == "" && given }
 	switch {
 	case is(protocol.CronExpr, f.has("expr")):
 		expr, _ := f.text("expr")
-		tz, _ := f.text("tz")
-		tz = cmp.Or(tz, person.String())
-		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: tz}, person)
+		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: cmp.Or(tz, person.String())}, person)
 	case is(protocol.CronEvery, hasLength):
-		return f.every(now, person)
+		return f.every(now, zone)
 	case is(protocol.CronAt, true):
-		return f.at(now, person)
+		return f.at(now, zone)
 	}
 	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)
 }

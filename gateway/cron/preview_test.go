@@ -24,6 +24,7 @@ func TestPreviewComputesTheNextRuns(t *testing.T) {
 			{"interval", protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000}, 2, "1 Jan 01:00, 1 Jan 02:00"},
 			{"once", protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Hour)}, 0, "1 Jan 01:00"},
 			{"once, in words", protocol.CronSchedule{Kind: protocol.CronAt, CronWritten: protocol.CronWritten{At: "tomorrow 9am"}}, 0, "2 Jan 09:00"},
+			{"once, in another zone", protocol.CronSchedule{Kind: protocol.CronAt, TZ: "America/New_York", CronWritten: protocol.CronWritten{At: "2000-01-02 09:00"}}, 0, "2 Jan 14:00"},
 			{"over", protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Hour)}, 0, ""},
 		} {
 			{

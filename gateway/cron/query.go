@@ -78,7 +78,9 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 				continue
 			}
 			if out.Count >= in.Offset && len(out.Jobs) < limit {
-				out.Jobs = append(out.Jobs, j.Job.CronJob)
+				shown := j.Job.CronJob
+				shown.State.NeedsApproval = j.run != nil && j.run.waiting
+				out.Jobs = append(out.Jobs, shown)
 			}
 			out.Count++
 		}
@@ -152,7 +154,7 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		}
 		out.Results = append(out.Results, res)
 	}
-	var wanted []*running
+	var wanted, joined []*running
 	err := s.do(ctx, func() error {
 		if in.ID != "" && s.planner.jobs[in.ID] == nil {
 			return unknown(in.ID)
@@ -161,6 +163,8 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		for _, j := range s.planner.sortedJobs() {
 			switch {
 			case in.ID != "" && j.ID != in.ID:
+			case force && j.run != nil && j.Schedule.Kind == protocol.CronAt:
+				joined = append(joined, j.run) // its only time has come just now
 			case force && j.run != nil:
 				add(protocol.CronRunResult{
 					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is already running.", NextRunAtMs: j.State.NextRunAtMs,
@@ -173,6 +177,7 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		if s.planner.ready {
 			s.planner.serveRequests(at)
 		}
+		wanted = append(wanted, joined...)
 		if in.Wait != nil && !*in.Wait {
 			for _, r := range wanted {
 				add(r.progress())

@@ -109,6 +109,33 @@ func TestDisabledSchedulesRunOnlyWhatIsForced(t *testing.T) {
 	})
 }
 
+// TestForceJoinsARunOfAPastTime: a job whose only time has passed begins to run as soon as it is
+// added, so a request to run it is for that run.
+func TestForceJoinsARunOfAPastTime(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.agent.Takes = time.Second
+		j := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Second)}, Spec: task("x"), DeleteAfterRun: true})
+		res, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce})
+		if err != nil || res.Ran != 1 || res.Results[0].Status != protocol.CronOK {
+			t.Errorf("RunNow: got %+v, %v, want one run that ended well", res, err)
+		}
+		if n := len(r.agent.Sent()); n != 1 {
+			t.Errorf("got %d runs, want 1", n)
+		}
+	})
+}
+
+func TestJobsNeedApprovalWhileTheirRunWaits(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		waits := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("ask")})
+		works := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("hang")})
+		time.Sleep(61 * time.Second)
+		if !r.job(waits.ID).State.NeedsApproval || r.job(works.ID).State.NeedsApproval {
+			t.Errorf("needs approval: got %v and %v, want true for the run that waits only", r.job(waits.ID).State.NeedsApproval, r.job(works.ID).State.NeedsApproval)
+		}
+	})
+}
+
 func TestARunningJobIsNotStartedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.agent.Takes = 150 * time.Second

@@ -84,7 +84,7 @@ func (p *planner) launch(j *job, run *running) {
 	j.State.RunningAtMs, p.changed = run.StartedAt, true
 	snapshot, stored := j.Job, run.JobRun
 	p.wg.Go(func() {
-		end := p.runner.execute(p.ctx, snapshot, stored, func(waiting bool) { p.report(func() { run.waiting = waiting }) })
+		end := p.runner.execute(p.ctx, snapshot, stored, func(waiting bool) { p.report(func() { run.waiting, p.changed = waiting, true }) })
 		if p.ctx.Err() == nil {
 			p.report(func() { p.finish(run, end) })
 		}

@@ -110,6 +110,8 @@ type CronJobState struct {
 	LastStatus     string `json:"lastStatus,omitempty"` // ok, error, skipped or running
 	LastError      string `json:"lastError,omitempty"`
 	LastDurationMs *int64 `json:"lastDurationMs,omitempty"`
+	// NeedsApproval is set while the job's run waits for an approval (extension).
+	NeedsApproval bool `json:"needsApproval,omitempty"`
 }
 
 // CronJob is a scheduled job.
