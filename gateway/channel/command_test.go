@@ -46,6 +46,9 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 	if got := b.Commands(); !slices.Equal(got, []string{"owner pigeon bob: /new"}) {
 		t.Errorf("%q", got)
 	}
+	if last := b.LastActive(t.Context(), protocol.MainAgent); last == nil || last.Peer.ID != "bob" {
+		t.Errorf("last active: got %+v, want bob, who sent a command", last)
+	}
 	res, err = b.Inbound(t.Context(), from("bob", "dm", "hello"))
 	if last := b.Sent()[len(b.Sent())-1]; err != nil || res.Status != protocol.ChatStarted || last.By != "owner pigeon bob" {
 		t.Errorf("%+v, %v, %+v", res, err, last)

@@ -186,5 +186,8 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 		return res, false, nil
 	}
 	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
+	if err := h.o.Store.Channels.SetLastRoute(ctx, chat, to, now()); err != nil {
+		return res, true, err
+	}
 	return res, true, h.outbox.add(ctx, id, outboundTo(to, chat, res.Response))
 }

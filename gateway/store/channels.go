@@ -164,6 +164,13 @@ func (s *Channels) StartRun(ctx context.Context, r ChannelRun, at int64) error {
 	})
 }
 
+// SetLastRoute makes an address the chat's last one, for a message that starts no run.
+func (s *Channels) SetLastRoute(ctx context.Context, session protocol.SessionKey, r Route, at int64) error {
+	return s.write(ctx, "store last address of a chat", func(tx *gorm.DB) error {
+		return upsert(tx, &channelRouteRow{session, at, r})
+	})
+}
+
 // EndRun deletes a run's address.
 func (s *Channels) EndRun(ctx context.Context, run protocol.RunID) error {
 	return s.write(ctx, "delete run of a channel", func(tx *gorm.DB) error {
