@@ -173,13 +173,26 @@ func decodeByType(data []byte) (Frame, error) {
 	case f.Request != nil && f.Request.ID == "":
 		return Frame{}, &FrameError{id, "a request needs a non-empty string id"}
 	case f.Request != nil && f.Request.Method == "":
-		return Frame{}, &FrameError{id, "a request needs a method"}
+		return Frame{}, &FrameError{id, withoutMethod(data)}
 	case f.Response != nil && f.Response.ID == "":
 		return Frame{}, &FrameError{id, "a response needs a non-empty string id"}
 	case f.Event != nil && f.Event.Event == "":
 		return Frame{}, &FrameError{id, "an event needs a name"}
 	}
 	return f, nil
+}
+
+// withoutMethod explains a request without a method. The protocol of GSV since March 2026 names it
+// call.
+func withoutMethod(data []byte) string {
+	var other struct {
+		Call string `json:"call"`
+	}
+	if json.Unmarshal(data, &other) == nil && other.Call != "" {
+		return fmt.Sprintf("a request needs a method. A request with %q belongs to the protocol of GSV since March 2026; "+
+			"this gateway speaks the one before, protocol 1", "call")
+	}
+	return "a request needs a method"
 }
 
 // Problem explains why JSON could not be decoded, in terms that do not require knowledge of Go.

@@ -252,6 +252,8 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 		return nil, &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: it does not accept connections to this address")}
 	case errors.As(err, &final):
 		return nil, final
+	case resp != nil:
+		return nil, protocol.ErrNotFound.With(fmt.Sprintf("the server at %s answered %q instead of a gateway; check the address, which usually ends in /ws", c.opts.URL, resp.Status))
 	}
 	return nil, protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
 }
