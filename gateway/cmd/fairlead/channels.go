@@ -100,6 +100,13 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 	if err != nil || c.json {
 		return show(c, list, err, nil)
 	}
+	var t table
+	if len(list.Kinds) == 0 { // a gateway of the specification knows a channel only while it is connected
+		for _, e := range list.Channels {
+			t.row(flat(e.Channel), flat(e.AccountID), "connected", lastActive(e.LastMessageAt))
+		}
+		return t.print(c.out, "No channels are connected.")
+	}
 	var names []string
 	for _, k := range list.Kinds {
 		names = append(names, k.Channel)
@@ -108,7 +115,6 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 		names = append(names, e.Channel)
 	}
 	slices.Sort(names)
-	var t table
 	for _, name := range slices.Compact(names) {
 		st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if err != nil {
@@ -119,8 +125,8 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 		}
 		for _, a := range st.Accounts {
 			var more []string
-			if a.LastActivity > 0 {
-				more = append(more, "last active "+minuteText(a.LastActivity))
+			if text := lastActive(a.LastActivity); text != "" {
+				more = append(more, text)
 			}
 			if a.Waiting > 0 {
 				more = append(more, fmt.Sprintf("%d waiting to be delivered", a.Waiting))
@@ -129,6 +135,14 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 		}
 	}
 	return t.print(c.out, "")
+}
+
+// lastActive says when somebody wrote on a channel, or is empty if that is not known.
+func lastActive(at int64) string {
+	if at == 0 {
+		return ""
+	}
+	return "last active " + minuteText(at)
 }
 
 // accountOf returns the status of one account.

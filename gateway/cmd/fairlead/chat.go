@@ -205,8 +205,10 @@ func mainSession(s protocol.Status) protocol.SessionKey {
 
 // ask sends a message and follows its run to the end.
 func (ch *chat) ask(ctx context.Context, message string) error {
-	if strings.HasPrefix(message, "!") && !ch.hasFeed() {
-		return &exitError{code: exitFailed, err: errors.New("this gateway does not support commands that start with !; use fairlead tools call instead")}
+	if !ch.hasFeed() {
+		if err := refuseOwnCommand(message); err != nil {
+			return err
+		}
 	}
 	for len(ch.events) > 0 {
 		<-ch.events // of earlier runs, or of other clients

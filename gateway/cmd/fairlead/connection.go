@@ -23,6 +23,7 @@ import (
 	"fairlead/gateway/protocol/client"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // dialLimit is how long a command waits for the gateway before it reports an error.
@@ -118,7 +119,7 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 
 // connectWith connects with opts; where is the gateway's name in errors.
 func (o *options) connectWith(ctx context.Context, where string, opts client.Options) (*connection, error) {
-	up := make(chan protocol.ConnectResult, 1)
+	up, other := make(chan protocol.ConnectResult, 1), make(chan error, 1)
 	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
 	c := &connection{done: make(chan error, 1)}
 	opts.OnUp = func(_ context.Context, hello protocol.ConnectResult) {
@@ -126,6 +127,14 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		select {
 		case up <- hello:
 		default:
+		}
+	}
+	opts.OnDown = func(err error) {
+		if errors.Is(err, protocol.ErrNotFound) { // another server answers
+			select {
+			case other <- err:
+			default:
+			}
 		}
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
@@ -138,6 +147,9 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		return c, nil
 	case err := <-c.done:
 		cancel()
+		return nil, err
+	case err := <-other:
+		c.close()
 		return nil, err
 	case <-ctx.Done():
 		c.close()
@@ -210,6 +222,17 @@ func (c *connection) requireMethod(method string) error {
 		}
 	}
 	return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not support %s (%s); a Fairlead gateway of the current version does", words, method)}
+}
+
+// onlyKnown refuses the first of some flags that is given: a gateway of the specification ignores
+// what they set.
+func onlyKnown(f *pflag.FlagSet, extensions ...string) error {
+	for _, name := range extensions {
+		if f.Changed(name) {
+			return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not support --%s; a Fairlead gateway of the current version does", name)}
+		}
+	}
+	return nil
 }
 
 // call is [client.Call] for a gateway that may have only the methods of the specification.

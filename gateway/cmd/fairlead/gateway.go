@@ -159,11 +159,11 @@ func networkCommand(o *options) *cobra.Command {
 	on := command("on", "Let paired devices on other machines reach the gateway", cobra.NoArgs,
 		o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
 			if listen != "" {
-				if err := changeSetting(ctx, c, "network.listen", listen); err != nil {
+				if err := changeNetwork(ctx, c, "network.listen", listen); err != nil {
 					return err
 				}
 			}
-			if err := changeSetting(ctx, c, "network.enabled", true); err != nil {
+			if err := changeNetwork(ctx, c, "network.enabled", true); err != nil {
 				return err
 			}
 			if err := waitForNetwork(ctx, c); err != nil {
@@ -173,14 +173,14 @@ func networkCommand(o *options) *cobra.Command {
 		}))
 	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, all interfaces)")
 	off := o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
-		return changeSetting(ctx, c, "network.enabled", false)
+		return changeNetwork(ctx, c, "network.enabled", false)
 	})
 	discovery := func(cmd *cobra.Command, args []string) error {
 		if args[0] != "on" && args[0] != "off" {
 			return usageError("the argument must be on or off, not %q", args[0])
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			return changeSetting(ctx, c, "network.discovery", args[0] == "on")
+			return changeNetwork(ctx, c, "network.discovery", args[0] == "on")
 		})
 	}
 	cmd := command("network", "Show or change whether other machines can reach this gateway", cobra.NoArgs, o.onGateway(printNetwork))
@@ -222,7 +222,11 @@ func printNetwork(ctx context.Context, c *connection, _ []string) error {
 	})
 }
 
-func changeSetting(ctx context.Context, c *connection, path string, value any) error {
+// changeNetwork changes a setting of the network, unless the gateway does not have them.
+func changeNetwork(ctx context.Context, c *connection, path string, value any) error {
+	if err := c.requireMethod(protocol.DeviceList.Name); err != nil {
+		return err
+	}
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode the setting: %w", err)

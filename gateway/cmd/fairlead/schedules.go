@@ -60,6 +60,7 @@ func addScheduleCommand(o *options) *cobra.Command {
 	var r repetition
 	p := protocol.CronAddParams{Notify: protocol.NotifyAlways, Missed: protocol.MissedLatest}
 	var inMain, preview bool
+	var cmd *cobra.Command
 	add := o.onGateway(func(ctx context.Context, c *connection, args []string) error {
 		schedule, err := r.schedule()
 		if err != nil {
@@ -67,6 +68,11 @@ func addScheduleCommand(o *options) *cobra.Command {
 		}
 		if preview {
 			return showCall(ctx, c, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule}, printPreview)
+		}
+		if !c.offers(protocol.CronPreview.Name) {
+			if err := onlyKnown(cmd.Flags(), "once", "notify", "missed"); err != nil {
+				return err
+			}
 		}
 		p.Name, p.Schedule = args[0], &schedule
 		p.Spec = &protocol.CronMode{Mode: protocol.CronTask, Message: args[1]}
@@ -78,9 +84,12 @@ func addScheduleCommand(o *options) *cobra.Command {
 			return show(c, added, err, nil)
 		}
 		fmt.Fprintf(c.out, "Created “%s” (%s).\n", flat(added.Job.Name), shortID(added.Job.ID))
+		if !c.offers(protocol.CronPreview.Name) {
+			return nil
+		}
 		return showCall(ctx, c, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &added.Job.Schedule}, printPreview)
 	})
-	cmd := command("add NAME INSTRUCTIONS", "Create a schedule", cobra.ExactArgs(2), add)
+	cmd = command("add NAME INSTRUCTIONS", "Create a schedule", cobra.ExactArgs(2), add)
 	cmd.Example = `  fairlead schedules add Backups 'Look at the backups and tell me what failed' --weekdays --at 09:00
   fairlead schedules add Report 'Summarize the week' --on mon,thu --at '9:00, 17:30'
   fairlead schedules add Invoices 'List the open invoices' --monthly last --at 18:00
@@ -95,7 +104,7 @@ func addScheduleCommand(o *options) *cobra.Command {
 	f.StringVar(&r.every, "every", "", "at an `interval`, such as 30m, 2h or '3 days'")
 	f.StringVar(&r.once, "once", "", "once, at a `time` such as 18:30, 'tomorrow 9:00' or '2026-05-03 18:30'")
 	f.StringVar(&r.cron, "cron", "", "by a cron `expression`, such as '0 9 * * 1-5'")
-	f.StringVar(&r.tz, "zone", "", "time `zone` of times of day and cron, such as Europe/Berlin (default: yours)")
+	f.StringVar(&r.tz, "zone", "", "time `zone` of the times, such as Europe/Berlin (default: yours)")
 	f.BoolVar(&inMain, "in-main-chat", false, "run in the main chat instead of in a chat of its own")
 	f.Var(choiceFlag[string]{&p.Notify, []string{protocol.NotifyAlways, protocol.NotifyNews, protocol.NotifyNever}}, "notify",
 		"notify me always, only of news (something to say, or a failure), or never")
@@ -120,7 +129,7 @@ func (r repetition) schedule() (s protocol.CronSchedule, err error) {
 		d, err := when.Parse(r.every)
 		return protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: d.Milliseconds()}, err
 	case r.once != "":
-		return protocol.CronSchedule{Kind: protocol.CronAt, CronWritten: protocol.CronWritten{At: r.once}}, nil
+		return protocol.CronSchedule{Kind: protocol.CronAt, TZ: r.tz, CronWritten: protocol.CronWritten{At: r.once}}, nil
 	case r.cron != "":
 		return protocol.CronSchedule{Kind: protocol.CronExpr, Expr: r.cron, TZ: r.tz}, nil
 	}
@@ -223,6 +232,8 @@ func printSchedules(out io.Writer, r protocol.CronListResult) error {
 func scheduleState(j protocol.CronJob, now time.Time) string {
 	state := "no further runs"
 	switch {
+	case j.State.NeedsApproval:
+		return "waiting for an approval; fairlead approvals list shows it"
 	case j.State.RunningAtMs > 0:
 		return "running"
 	case !j.Enabled && j.Schedule.Kind == protocol.CronAt && j.State.LastStatus != "":

@@ -38,6 +38,11 @@ func sessionsSetCommand(o *options) *cobra.Command {
 			if f.NFlag() == 0 {
 				return usageError("nothing to change: use --title, --tags, --pinned or --archived")
 			}
+			if !c.offers(protocol.SessionArchives.Name) {
+				if err := onlyKnown(f, "tags", "pinned", "archived"); err != nil {
+					return err
+				}
+			}
 			return showCall(ctx, c, protocol.SessionPatch, p, func(out io.Writer, _ protocol.OK) error {
 				return printf(out, "Changed.\n")
 			})

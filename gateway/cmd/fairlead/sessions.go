@@ -15,7 +15,7 @@ import (
 
 func sessionsCommand(o *options) *cobra.Command {
 	return group("sessions", "List, change and export chats, and restore archived conversations",
-		command("list", "List the chats, newest first", cobra.NoArgs, onMethod(o, protocol.SessionsList, nil, printSessions)),
+		command("list", "List the chats, newest first", cobra.NoArgs, o.onGateway(listSessions)),
 		sessionsSetCommand(o), sessionsExportCommand(o), sessionsArchivesCommand(o), sessionsRestoreCommand(o))
 }
 
@@ -65,12 +65,19 @@ func (c *connection) sessionOrMain(ctx context.Context, named string) (protocol.
 	return mainSession(s), err
 }
 
-func printSessions(out io.Writer, r protocol.SessionsListResult) error {
-	var t table
-	for _, s := range r.Sessions {
-		t.row(minuteText(s.LastActiveAt), string(s.SessionKey), display.Plural(s.MessageCount, "message"), strings.Join(marks(s), ", "), s.Title)
-	}
-	return t.print(out, "No chats.")
+func listSessions(ctx context.Context, c *connection, _ []string) error {
+	return showCall(ctx, c, protocol.SessionsList, protocol.SessionsListParams{}, func(out io.Writer, r protocol.SessionsListResult) error {
+		isCounted := c.offers(protocol.SessionArchives.Name) // GSV does not count the messages
+		var t table
+		for _, s := range r.Sessions {
+			count := ""
+			if isCounted {
+				count = display.Plural(s.MessageCount, "message")
+			}
+			t.row(minuteText(s.LastActiveAt), string(s.SessionKey), count, strings.Join(marks(s), ", "), cmp.Or(s.Title, s.Label))
+		}
+		return t.print(out, "No chats.")
+	})
 }
 
 // marks returns the words about how a chat is listed.

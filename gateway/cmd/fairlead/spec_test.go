@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,8 +26,9 @@ const trick = "\x1b]52;c;cm0=\a\u009b2J\u202e"
 // specGateway implements only the methods of the specification, with one node. Its texts contain
 // [trick].
 type specGateway struct {
-	mu      sync.Mutex // guards waiting
+	mu      sync.Mutex // guards the fields below
 	waiting string     // the run that waits for an approval
+	methods []string   // that were called
 }
 
 // specAnswers are the payloads of the methods; the others answer {}.
@@ -40,13 +42,14 @@ var specAnswers = map[string]string{
 	"session.preview": `{"sessionKey":"agent:main:main","sessionId":"s","messageCount":0,"messages":[]}`,
 	"skills.status":   `{"agentId":"main","refreshedAt":1,"nodes":[],"skills":[{"name":"git","description":"TRICK","location":"global","always":false,"eligible":true,"eligibleHosts":[],"reasons":[],"requirements":{}}]}`,
 	"skills.update":   `{"agentId":"main","refreshedAt":1,"nodes":[],"skills":[{"name":"git","description":"TRICK","location":"global","always":false,"eligible":true,"eligibleHosts":[],"reasons":[],"requirements":{}}]}`,
-	"channels.list":   `{"channels":[],"count":0}`,
+	"channels.list":   `{"channels":[{"channel":"aa","accountId":"TRICK","connectedAt":1,"lastMessageAt":1}],"count":1}`,
+	"cron.add":        `{"ok":true,"job":{"id":"j1","agentId":"main","name":"nm TRICK","enabled":true,"schedule":{"kind":"every","everyMs":3600000},"spec":{"mode":"task","message":"x"},"state":{}}}`,
 	"node.forget":     `{"ok":true,"nodeId":"node-mac.local","removed":true,"disconnected":false}`,
 }
 
-func startSpecGateway(t *testing.T) (url string) {
+func startSpecGateway(t *testing.T) (g *specGateway, url string) {
 	t.Helper()
-	g := new(specGateway)
+	g = new(specGateway)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 		if err != nil {
@@ -65,10 +68,13 @@ func startSpecGateway(t *testing.T) (url string) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	return "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
+	return g, "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
 }
 
 func (g *specGateway) answer(ws *websocket.Conn, id, method string, params json.RawMessage) {
+	g.mu.Lock()
+	g.methods = append(g.methods, method)
+	g.mu.Unlock()
 	send := func(format string, args ...any) {
 		quoted, _ := json.Marshal(trick)
 		text := strings.ReplaceAll(fmt.Sprintf(format, args...), "TRICK", strings.Trim(string(quoted), `"`))
@@ -96,6 +102,15 @@ func (g *specGateway) answer(ws *websocket.Conn, id, method string, params json.
 		return
 	}
 	g.chat(send, id, params)
+}
+
+// takeMethods returns the methods that were called since the last time.
+func (g *specGateway) takeMethods() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	called := g.methods
+	g.methods = nil
+	return called
 }
 
 // chat answers chat.send, depending on the message.
@@ -198,7 +213,16 @@ var specCases = []struct {
 	{"sessions archives", 1, "does not support earlier conversations (session.archives)"},
 	{"search needle", 1, "does not support search (sessions.search)"},
 	{"skills list", 0, "git"},
-	{"channels list", 0, ""},
+	{"sessions set agent:main:main --title T", 0, "Changed"},
+	{"sessions set agent:main:main --title T --tags a,b", 1, "does not support --tags"},
+	{"channels list", 0, "aa"},
+	{"schedules add nm task --every 1h", 0, "Created “nm"},
+	{"schedules add nm task --every 1h --notify news", 1, "does not support --notify"},
+	{"schedules add nm task --once 18:30", 1, "does not support --once"},
+	{"network", 1, "does not support device pairing (device.list)"},
+	{"network on", 1, "does not support device pairing (device.list)"},
+	{"network off", 1, "does not support device pairing (device.list)"},
+	{"network discovery on", 1, "does not support device pairing (device.list)"},
 	{"models", 1, "does not support model lists (models.list)"},
 	{"journal", 1, "does not support a call journal (journal.list)"},
 	{"audit", 1, "does not support an audit log (audit.list)"},
@@ -209,6 +233,8 @@ var specCases = []struct {
 	{"chat hello", 0, "Hello"},
 	{"chat stream", 0, "one two\n"},
 	{"chat /status", 0, "Session: main"},
+	{"chat /mode read-only", 1, "does not support /mode read-only"},
+	{"chat /compact undo", 1, "does not support /compact undo"},
 	{"chat !ls", 1, "does not support commands that start with !"},
 	{"chat fail", 1, "overloaded"},
 	{"chat delete", 5, `answer with "fairlead chat yes"`},
@@ -216,8 +242,25 @@ var specCases = []struct {
 	{"chat --approve deny delete", 5, "Noted: no"},
 }
 
+// TestChatsOfTheSpecificationHaveNoCount: GSV does not count the messages of its chats.
+func TestChatsOfTheSpecificationHaveNoCount(t *testing.T) {
+	_, url := startSpecGateway(t)
+	if stdout, stderr, code := runCommand(t, url, "sessions", "list"); code != 0 || strings.Contains(stdout, "messages") {
+		t.Errorf("got exit code %d, output %q, error %q, want a list without counts", code, stdout, stderr)
+	}
+}
+
+func TestAnotherServerIsNotCalledAMissingGateway(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	_, stderr, code := runCommand(t, "ws"+strings.TrimPrefix(server.URL, "http")+"/other", "status")
+	if code == 0 || !strings.Contains(stderr, `answered "404 Not Found" instead of a gateway`) || strings.Contains(stderr, "start one") {
+		t.Errorf("got exit code %d, error %q, want one that names the answer", code, stderr)
+	}
+}
+
 func TestCommandsWorkWithAGatewayOfTheSpecification(t *testing.T) {
-	url := startSpecGateway(t)
+	g, url := startSpecGateway(t)
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("a.txt", []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -231,6 +274,10 @@ func TestCommandsWorkWithAGatewayOfTheSpecification(t *testing.T) {
 			}
 			if code != c.code || !strings.Contains(got, c.want) {
 				t.Errorf("got exit code %d, output %q and error %q, want exit code %d and %q", code, stdout, stderr, c.code, c.want)
+			}
+			called := g.takeMethods()
+			if writes := slices.DeleteFunc(called, func(m string) bool { return m == "connect" || m == "config.get" }); strings.Contains(c.want, "does not support") && len(writes) > 0 {
+				t.Errorf("a command that is not supported called %q, want nothing but reads", writes)
 			}
 			if all := stdout + stderr; strings.ContainsFunc(all, unsafeToPrint) {
 				t.Errorf("got %+q, want no control characters", all)

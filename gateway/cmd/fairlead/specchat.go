@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,6 +24,19 @@ func (ch *chat) addEvent(e protocol.EventFrame) {
 	case ch.events <- event:
 	default:
 	}
+}
+
+// refuseOwnCommand refuses a command that only Fairlead has: another gateway would pass it to the
+// model as a message.
+func refuseOwnCommand(message string) error {
+	words := strings.Fields(strings.ToLower(message))
+	switch {
+	case strings.HasPrefix(message, "!"):
+		return &exitError{code: exitFailed, err: errors.New("this gateway does not support commands that start with !; use fairlead tools call instead")}
+	case len(words) > 0 && words[0] == "/mode", len(words) > 1 && words[0] == "/compact" && words[1] == "undo":
+		return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not support %s; a Fairlead gateway of the current version does", strings.Join(words[:min(len(words), 2)], " "))}
+	}
+	return nil
 }
 
 // specRun follows a run by its chat events (docs/protocol.md#chat).
