@@ -131,12 +131,16 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	if !utf8.Valid(r.Args) { // decoding would replace such bytes, and the call would mean something else
 		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, "the arguments are not UTF-8")
 	}
+	args, invalid := toolkit.Arguments(e.in, r.Args)
+	if invalid == nil {
+		r.Args = args
+	}
 	need := e.need(r.Args)
 	if err := checkScopes(p, need); err != nil {
 		return Result{}, err
 	}
-	if err := toolkit.Validate(e.in, r.Args); err != nil {
-		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
+	if invalid != nil {
+		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(invalid.Error()))
 	}
 	if p.App != "" && c.o.Used != nil {
 		c.o.Used(p.App, r.Tool)

@@ -174,12 +174,14 @@ var notInBatch = []operation{opRead, opBatch, ""}
 // opSchema is the schema of an operation of a batch.
 var opSchema = mustJSON(inputSchema[fileIn]())
 
-// checkOp checks the arguments of an operation of a batch like those of a call of their own.
-func checkOp(raw json.RawMessage) error {
-	if err := toolkit.Validate(opSchema, raw); err != nil {
-		return protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
+// readOp reads the arguments of an operation of a batch like those of a call of their own.
+func readOp(raw json.RawMessage) (in fileIn, err error) {
+	args, err := toolkit.Arguments(opSchema, raw)
+	if err != nil {
+		json.Unmarshal(raw, &in) // as much as possible, for the result
+		return in, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
 	}
-	return nil
+	return in, json.Unmarshal(args, &in)
 }
 
 // batch runs operations one after the other. One that fails does not stop the others.
@@ -196,11 +198,8 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		if err := ctx.Err(); err != nil {
 			return out, "", err
 		}
-		var sub fileIn
-		r := batchResult{}
-		json.Unmarshal(raw, &sub) // checked next
-		r.Op = string(sub.Op)
-		err := checkOp(raw)
+		sub, err := readOp(raw)
+		r := batchResult{Op: string(sub.Op)}
 		switch {
 		case err != nil:
 		case slices.Contains(notInBatch, sub.Op):

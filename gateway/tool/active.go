@@ -78,14 +78,14 @@ func (p *Pipeline) waitForNodes(ctx context.Context, ready func() bool) {
 // validate checks the arguments against the tool's schema, and fills the record.
 func (a *activeCall) validate(context.Context) error {
 	c, spec := &a.call, &a.target.Spec
-	if err := toolkit.Validate(spec.InputSchema, c.Args); err != nil {
+	var err error
+	if c.Args, err = toolkit.Arguments(spec.InputSchema, c.Args); err != nil {
 		return err
 	}
 	if len(c.Args) == 0 {
 		c.Args = jsonObject
 	}
 	if c.IdempotencyKey == "" {
-		var err error
 		if c.IdempotencyKey, err = idempotencyKey(*c); err != nil {
 			return err
 		}

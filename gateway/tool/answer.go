@@ -106,12 +106,12 @@ func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, gr
 // applyEdit replaces the arguments with those of the person. The call becomes a direct action of
 // the person: it is validated and stopped by a deny, but needs no further approval.
 func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Approval) error {
-	args := answer.Edited
 	refuse := func(text string) error {
 		return a.end(ctx, protocol.CallFailed, nil, "The person changed the call, and the changed call could not be run: "+text)
 	}
 	spec := &a.target.Spec
-	if err := toolkit.Validate(spec.InputSchema, args); err != nil {
+	args, err := toolkit.Arguments(spec.InputSchema, answer.Edited)
+	if err != nil {
 		return refuse(err.Error())
 	}
 	a.call.Args, a.record.Info.Args, a.record.Info.Edited = args, args, true

@@ -124,7 +124,7 @@ func content(raw json.RawMessage) protocol.Content {
 			return blocks.Content
 		}
 	}
-	return protocol.Content{protocol.Text(Shorten(string(raw)))}
+	return protocol.Content{protocol.Text(Shorten(string(protocol.Readable(raw))))}
 }
 
 // outputSoFar stands between the reason why a call ended early and its output until then.
@@ -137,7 +137,7 @@ func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content 
 	}
 	text := "Error: " + info.Error
 	if len(raw) > 0 && string(raw) != "null" {
-		text += outputSoFar + Shorten(string(raw))
+		text += outputSoFar + Shorten(string(protocol.Readable(raw)))
 	} else if info.State == protocol.CallUnknown && info.Tail != "" {
 		text += outputSoFar + info.Tail
 	}

@@ -39,7 +39,7 @@ func TestWholeNumbersMayBeWrittenWithFractionsAndExponents(t *testing.T) {
 		{`{"n":1e999999999}`, ""},
 		{`{"n":1e-999999999}`, ""},
 		{`{"n":1,"u":256.0}`, ""},
-		{`{"n":"1.0"}`, ""},
+		{`{"n":"1.0"}`, `{"n":1}`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(c.args))

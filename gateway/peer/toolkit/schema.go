@@ -15,14 +15,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Validate checks args against a JSON schema. A schema that cannot be parsed or has references
+// Arguments checks args against a JSON schema and returns them in the form that it wants: with
+// numbers, true and false that came in quotes. A schema that cannot be parsed or has references
 // accepts all unambiguous arguments; the node then decides.
-func Validate(schema, args json.RawMessage) error {
+func Arguments(schema, args json.RawMessage) (json.RawMessage, error) {
 	s := preparedSchema(schema)
-	if s == nil {
-		return checkAmbiguity(args)
+	if s.resolved == nil {
+		if err := checkAmbiguity(args); err != nil {
+			return nil, err
+		}
+		return unquote(s.schema, args), nil
 	}
-	_, err := validArguments(s, args)
+	return validArguments(s.resolved, args)
+}
+
+// Validate is [Arguments] for callers that need only the error.
+func Validate(schema, args json.RawMessage) error {
+	_, err := Arguments(schema, args)
 	return err
 }
 
@@ -30,7 +39,7 @@ func Validate(schema, args json.RawMessage) error {
 // references.
 func ParseSchema(schema json.RawMessage) *jsonschema.Schema {
 	s := new(jsonschema.Schema)
-	if preparedSchema(schema) == nil || json.Unmarshal(schema, s) != nil {
+	if preparedSchema(schema).resolved == nil || json.Unmarshal(schema, s) != nil {
 		return nil
 	}
 	return s
@@ -42,11 +51,16 @@ const maxSchemas = 1024
 // schemas caches prepared schemas: preparing one takes longer than the rest of a small call.
 var schemas = struct {
 	mu       sync.Mutex // guards prepared
-	prepared map[string]*jsonschema.Resolved
-}{prepared: make(map[string]*jsonschema.Resolved)}
+	prepared map[string]preparedForm
+}{prepared: make(map[string]preparedForm)}
 
-// preparedSchema returns a schema in prepared form; nil for one that accepts everything.
-func preparedSchema(schema json.RawMessage) *jsonschema.Resolved {
+// preparedForm is a schema that is ready for use.
+type preparedForm struct {
+	schema   *jsonschema.Schema   // nil if it cannot be parsed
+	resolved *jsonschema.Resolved // nil if it accepts everything
+}
+
+func preparedSchema(schema json.RawMessage) preparedForm {
 	schemas.mu.Lock()
 	defer schemas.mu.Unlock()
 	r, ok := schemas.prepared[string(schema)]
@@ -60,17 +74,20 @@ func preparedSchema(schema json.RawMessage) *jsonschema.Resolved {
 	return r
 }
 
-func prepare(schema json.RawMessage) *jsonschema.Resolved {
-	var s jsonschema.Schema
+func prepare(schema json.RawMessage) preparedForm {
+	s := new(jsonschema.Schema)
 	var tree any
-	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &tree) != nil || hasReference(tree) {
-		return nil
+	if len(schema) == 0 || json.Unmarshal(schema, s) != nil || json.Unmarshal(schema, &tree) != nil {
+		return preparedForm{}
+	}
+	if hasReference(tree) {
+		return preparedForm{schema: s}
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
-		return nil
+		return preparedForm{schema: s}
 	}
-	return resolved
+	return preparedForm{s, resolved}
 }
 
 // hasReference reports whether an untrusted schema has a reference, which may be circular.
@@ -132,11 +149,17 @@ func validArguments(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessag
 	if err := checkDuplicates(raw); err != nil {
 		return nil, &InputError{err}
 	}
+	if plain := unquote(s.Schema(), raw); len(plain) != len(raw) {
+		raw, instance = plain, nil
+		if err := json.Unmarshal(raw, &instance); err != nil {
+			return nil, &InputError{unreadable(err)}
+		}
+	}
 	if err := removeNulls(s.Schema(), instance); err != nil {
 		return nil, &InputError{err}
 	}
 	if err := s.Validate(instance); err != nil {
-		return nil, &InputError{err}
+		return nil, &InputError{explain(s.Schema(), instance, err)}
 	}
 	return raw, nil
 }

@@ -46,7 +46,7 @@ func Attach(t *testing.T, hub *nodes.Hub, m *Machine) *Machine {
 		Client:     protocol.ClientInfo{ID: string(m.ID), Mode: protocol.ModeNode},
 		Extensions: []string{protocol.ExtPreview, protocol.ExtCancel}, Calls: m.Has,
 		Tools: []protocol.ToolSpec{
-			{Name: "Bash", Effect: protocol.EffectExec, InputSchema: schema("command")},
+			{Name: "Bash", Effect: protocol.EffectExec, InputSchema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"number"}},"required":["command"]}`)},
 			{Name: "Read", Effect: protocol.EffectRead, InputSchema: schema("path")},
 			{Name: "Write", Effect: protocol.EffectWrite, InputSchema: schema("path")},
 			{Name: "Look", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)},
