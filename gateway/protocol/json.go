@@ -40,6 +40,19 @@ func marshalNumbers(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
+// Readable returns JSON with the characters that others have escaped in its strings, such as <
+// instead of \u003c. Invalid JSON is returned as it is.
+func Readable(raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return raw
+	}
+	v := jsontext.Value(bytes.Clone(raw))
+	if v.Format(jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return raw
+	}
+	return json.RawMessage(v)
+}
+
 // Canonical returns the JSON with sorted keys and without white space, for comparison.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {

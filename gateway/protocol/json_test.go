@@ -42,3 +42,17 @@ func FuzzJSONIsThatOfTheStandardLibrary(f *testing.F) {
 		}
 	})
 }
+
+func TestReadableHasNoEscapes(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"b":"\u003ca\u003e \u0026 \u00e9","a":1e400,"n":9007199254740993}`: `{"b":"<a> & é","a":1e400,"n":9007199254740993}`,
+		`{"b": "\u0022\u000a\u0001"}`:                                        `{"b":"\"\n\u0001"}`,
+		`{"b": "\u003c`:                                                      `{"b": "\u003c`,
+		`{ "b" : "plain" }`:                                                  `{ "b" : "plain" }`,
+	} {
+		if got := string(Readable(json.RawMessage(in))); got != want {
+			t.Errorf("Readable(%s): got %s, want %s", in, got, want)
+		}
+	}
+}

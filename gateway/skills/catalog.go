@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"html"
 	"log/slog"
 	"path"
 	"slices"
@@ -178,7 +177,7 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 		}
 		// otherwise it is listed like the others
 		if whole := list[i].Text; e.Always && whole != "" && always.Len()+len(whole) <= maxPrompt {
-			fmt.Fprintf(&always, "\n<skill name=\"%s\" path=\"%s\">\n%s\n</skill>\n", html.EscapeString(e.Name), html.EscapeString(e.Path), whole)
+			fmt.Fprintf(&always, "\n<skill name=\"%s\" path=\"%s\">\n%s\n</skill>\n", e.Name, e.Path, whole)
 			continue
 		}
 		entry := describe(e)
@@ -205,15 +204,16 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 	return text, nil
 }
 
+// describe returns the entry of a skill. Its texts are as they are: a model reads no HTML.
 func describe(e protocol.SkillStatusEntry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<skill name=\"%s\" read_path=\"%s\">%s", html.EscapeString(e.Name), html.EscapeString(e.Path), html.EscapeString(strings.Join(strings.Fields(e.Description), " ")))
+	fmt.Fprintf(&b, "<skill name=\"%s\" read_path=\"%s\">%s", e.Name, e.Path, strings.Join(strings.Fields(e.Description), " "))
 	for _, need := range []struct {
 		what string
 		list []string
 	}{{"programs", e.Requirements.Bins}, {"one of the programs", e.Requirements.AnyBins}, {"the environment variables", e.Requirements.Env}} {
 		if len(need.list) > 0 {
-			fmt.Fprintf(&b, " (needs %s %s)", need.what, html.EscapeString(strings.Join(need.list, ", ")))
+			fmt.Fprintf(&b, " (needs %s %s)", need.what, strings.Join(need.list, ", "))
 		}
 	}
 	b.WriteString("</skill>\n")

@@ -196,7 +196,7 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	if text, err = c.Prompt("main"); err != nil || !strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
 		t.Error(text, err)
 	}
-	if !strings.Contains(text, `<skill name="a&lt;b" read_path="skills/a/SKILL.md">Does &lt;this&gt; &amp; that. (needs programs jq)</skill>`) {
+	if !strings.Contains(text, `<skill name="a<b" read_path="skills/a/SKILL.md">Does <this> & that. (needs programs jq)</skill>`) {
 		t.Error(text)
 	}
 	c.cfg.Skills.Entries = map[string]config.Skill{"review-changes": {Enabled: new(bool)}}

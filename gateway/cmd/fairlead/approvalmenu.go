@@ -233,11 +233,7 @@ func (ch *chat) editCall(ctx context.Context, a protocol.Approval) (json.RawMess
 		return nil, fmt.Errorf("create a temporary file: %w", err)
 	}
 	defer os.Remove(file.Name())
-	text, err := json.MarshalIndent(args, "", "  ")
-	if err == nil {
-		_, err = file.Write(text)
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = errors.Join(printJSON(file, args), file.Close()); err != nil {
 		return nil, fmt.Errorf("create a temporary file: %w", err)
 	}
 	cmd := exec.Command(words[0], append(words[1:], file.Name())...)

@@ -2,6 +2,7 @@
 package export
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,12 +60,17 @@ func (f Format) Write(w io.Writer, c Chat) error {
 
 // toJSON returns the messages as the protocol has them, with the data of the pictures.
 func toJSON(c Chat) (string, error) {
-	raw, err := json.MarshalIndent(struct {
+	raw, err := protocol.Marshal(struct {
 		SessionKey protocol.SessionKey `json:"sessionKey"`
 		Title      string              `json:"title"`
 		Messages   []protocol.Message  `json:"messages"`
-	}{c.Key, c.Title, append([]protocol.Message{}, c.withPictures()...)}, "", "  ")
-	return string(raw) + "\n", err
+	}{c.Key, c.Title, append([]protocol.Message{}, c.withPictures()...)})
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	err = json.Indent(&b, raw, "", "  ") // json.MarshalIndent would escape <, > and &
+	return b.String() + "\n", err
 }
 
 // withPictures returns the messages with the data of their pictures.
