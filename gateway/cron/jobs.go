@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -64,7 +65,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 		s.planner.jobs[j.ID], s.changed = &job{Job: j}, true
 		return nil
 	})
-	return protocol.CronJobResult{OK: true, Job: j.CronJob}, err
+	return protocol.CronJobResult{OK: true, Job: j.CronJob, Note: repeat.Caution(j.Schedule.Expr)}, err
 }
 
 // check validates a job and normalizes it.
@@ -143,7 +144,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 			j.withdrawQuestion()
 		}
 		j.Job, s.changed = next, true
-		out = protocol.CronJobResult{OK: true, Job: next.CronJob}
+		out = protocol.CronJobResult{OK: true, Job: next.CronJob, Note: repeat.Caution(next.Schedule.Expr)}
 		return nil
 	})
 	return out, err

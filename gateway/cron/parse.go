@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -13,12 +14,22 @@ import (
 	"time"
 
 	"fairlead/gateway/cron/when"
+	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
 )
 
-var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+// dayNames are the days of the week that the words of a schedule mean.
+var dayNames = map[string][]time.Weekday{
+	"day": nil, "daily": nil, "weekday": repeat.Workdays, "workday": repeat.Workdays, "weekend": {time.Saturday, time.Sunday},
+	"sunday": {time.Sunday}, "monday": {time.Monday}, "tuesday": {time.Tuesday}, "wednesday": {time.Wednesday}, "thursday": {time.Thursday},
+	"friday": {time.Friday}, "saturday": {time.Saturday},
+}
 
-var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
+var (
+	dayName   = `(?:` + strings.Join(slices.Sorted(maps.Keys(dayNames)), "|") + `)s?`
+	dailyForm = regexp.MustCompile(`^(?:every +|on +)?(` + dayName + `(?:(?: *, *| +and +)+` + dayName + `)*)(?: +at)? +(.+)$`)
+	dayWord   = regexp.MustCompile(dayName)
+)
 
 // parseSchedule parses the schedule argument of gsv__Cron: an object in a form of the protocol or
 // with the spellings that GSV accepts, or a text such as "in 20 minutes", "every monday at 9:00" or
@@ -67,28 +78,26 @@ func (s *Scheduler) resolveSchedule(in protocol.CronSchedule) (protocol.CronSche
 func scheduleOfText(text string, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	low := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if m := dailyForm.FindStringSubmatch(low); m != nil {
-		if hour, minute, err := clock(m[2]); err == nil {
-			days := "*"
-			switch i := slices.Index(weekdays, m[1]); {
-			case m[1] == "weekday":
-				days = "1-5"
-			case i >= 0:
-				days = strconv.Itoa(i)
+		if times, err := repeat.ParseTimes(m[2]); err == nil {
+			form := repeat.Form{Times: times}
+			for _, word := range dayWord.FindAllString(m[1], -1) {
+				form.Days = append(form.Days, dayNames[strings.TrimSuffix(word, "s")]...)
 			}
-			expr := fmt.Sprintf("%d %d * * %s", minute, hour, days)
-			return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: person.String()}, person)
+			return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: form.Expr(), TZ: person.String()}, person)
 		}
 	}
 	if length, ok := strings.CutPrefix(low, "every "); ok {
 		return intervalOf(length, now, nil, person)
 	}
-	if len(strings.Fields(low)) == len(exprFields) && strings.ContainsAny(low[:1], "*0123456789") {
-		if s, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: low, TZ: person.String()}, person); err == nil {
-			return s, nil
-		}
-	}
 	t, err := ParseTime(text, now, person)
-	return at(t), err
+	if err == nil {
+		return at(t), nil
+	}
+	first, _, _ := strings.Cut(low, ";")
+	if len(strings.Fields(first)) == len(exprFields) && strings.ContainsAny(low[:1], "*0123456789") {
+		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: low, TZ: person.String()}, person)
+	}
+	return protocol.CronSchedule{}, fmt.Errorf(`%w; a repetition as "every 2 hours", "every weekday at 9:00" or "*/5 * * * *"`, err)
 }
 
 // intervalOf parses a text such as "5 minutes", "hour" or "other day" into a schedule.

@@ -54,6 +54,18 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			t.Errorf("nine in Berlin: %v", got)
 		}
 		call(`{"action":"update","id":"` + id + `","patch":{"schedule":{"kind":"at","at":"tomorrow 07:30"},"enabled":null}}`)
+		for text, kind := range map[string]string{"in 2 minutes": "at", "tomorrow at 8:30": "at", "*/5 * * * *": "cron", "every weekday at 9": "cron", "every 2 hours": "every"} {
+			made := call(`{"action":"add","job":{"name":"N","schedule":"` + text + `","spec":{"mode":"systemEvent","text":"x"}}}`)["job"].(map[string]any)
+			if got := made["schedule"].(map[string]any)["kind"]; got != kind {
+				t.Errorf("%s: got kind %v, want %s", text, got, kind)
+			}
+			call(`{"action":"remove","id":"` + made["id"].(string) + `"}`)
+		}
+		odd := call(`{"action":"add","job":{"name":"N","schedule":"0/15 * * * *","spec":{"mode":"systemEvent","text":"x"}}}`)
+		if want := "0/15 means minute 0 only; for every 15 minutes write */15"; odd["note"] != want {
+			t.Errorf("note about 0/15: got %v, want %s", odd["note"], want)
+		}
+		call(`{"action":"remove","id":"` + odd["job"].(map[string]any)["id"].(string) + `"}`)
 		list := call(`{"action":"list","limit":5.0,"offset":0}`)["jobs"].([]any)
 		if len(list) != 2 || list[1].(map[string]any)["name"] != "Tea" {
 			t.Errorf("list %v", list)

@@ -91,6 +91,11 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"every","every":"Monday at 8"}`:                      `{"kind":"cron","expr":"0 8 * * 1","tz":"Europe/Berlin"}`,
 		`"every other day"`:                                           `{"kind":"every","everyMs":172800000,"anchorMs":1780308000000}`,
 		`"every day at 9:30"`:                                         `{"kind":"cron","expr":"30 9 * * *","tz":"Europe/Berlin"}`,
+		`"every weekday at 9"`:                                        `{"kind":"cron","expr":"0 9 * * 1-5","tz":"Europe/Berlin"}`,
+		`"mondays and fridays at 9:00 and 17:30"`:                     `{"kind":"cron","expr":"0 9 * * 1,5; 30 17 * * 1,5","tz":"Europe/Berlin"}`,
+		`"every weekend at 10"`:                                       `{"kind":"cron","expr":"0 10 * * 0,6","tz":"Europe/Berlin"}`,
+		`"*/5 * * * *"`:                                               `{"kind":"cron","expr":"*/5 * * * *","tz":"Europe/Berlin"}`,
+		`"0 9 * * mon; 30 9 * * tue"`:                                 `{"kind":"cron","expr":"0 9 * * 1; 30 9 * * 2","tz":"Europe/Berlin"}`,
 		`"every weekday at 8am"`:                                      `{"kind":"cron","expr":"0 8 * * 1-5","tz":"Europe/Berlin"}`,
 		`"Mondays at 8"`:                                              `{"kind":"cron","expr":"0 8 * * 1","tz":"Europe/Berlin"}`,
 		`"0 9 * * 1-5"`:                                               `{"kind":"cron","expr":"0 9 * * 1-5","tz":"Europe/Berlin"}`,
@@ -111,7 +116,7 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"every"}`: "needs everyMinutes", `{"kind":"every","everyMs":5}`: "1000 or more",
 		`{"kind":"every","everyMinutes":90,"everyHours":1.5}`: "both everyMinutes and everyHours", `{"kind":"every","everyMinutes":"x"}`: "must be a number",
 		`{"kind":"every","everyMinutes":-1}`: "negative", `{"kind":"cron","expr":"* *"}`: "exactly 5", `{"kind":"cron","expr":"* * * * *","tz":"Mars"}`: "no time zone",
-		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "not a unit", `""`: "write it as",
+		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "not a unit", `"61 * * * *"`: "minute", `"soon"`: "every weekday at 9:00", `""`: "write it as",
 	} {
 		t.Run(raw, func(t *testing.T) {
 			if got, err := parseSchedule(json.RawMessage(raw), now, berlin); err == nil || !strings.Contains(err.Error(), want) {

@@ -193,8 +193,9 @@ type CronAddParams struct {
 
 // CronJobResult answers cron.add and cron.update.
 type CronJobResult struct {
-	OK  bool    `json:"ok"`
-	Job CronJob `json:"job"`
+	OK   bool    `json:"ok"`
+	Job  CronJob `json:"job"`
+	Note string  `json:"note,omitempty"` // what its schedule may mean unexpectedly (extension)
 }
 
 // CronUpdateParams changes a job.

@@ -220,7 +220,8 @@ func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 }
 
 // parseDirectives removes the settings for one message from its text and leaves the rest unchanged.
-// The form /m:ID counts only at the beginning, because "msbuild /m:4" does not set a model.
+// Only the first setting of a kind counts, as in GSV. The form /m:4 counts only at the beginning,
+// because "msbuild /m:4" does not set a model.
 func parseDirectives(text string) (rest string, d *protocol.Directives) {
 	var out protocol.Directives
 	end := 0
@@ -241,13 +242,15 @@ func parseDirectives(text string) (rest string, d *protocol.Directives) {
 func setDirective(d *protocol.Directives, name, value string, isFirst bool) bool {
 	if name != "model" && name != "m" {
 		level, ok := thinkingLevels[strings.ToLower(value)]
-		if ok {
-			d.ThinkLevel = level
+		if !ok || d.ThinkLevel != "" {
+			return false
 		}
-		return ok
+		d.ThinkLevel = level
+		return true
 	}
 	ref, ok := parseModel(value)
-	if !ok || ref.Provider == "" && name == "m" && !isFirst {
+	_, notNumber := strconv.Atoi(value)
+	if !ok || d.Model != nil || name == "m" && notNumber == nil && !isFirst {
 		return false
 	}
 	d.Model = &ref

@@ -144,6 +144,11 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 			t.Errorf("%q: got %+v, want directives only", text, res)
 		}
 	}
+	res = g.send("hello /m:Small")
+	if want := (protocol.ModelRef{Provider: provider, ID: "Small"}); res.Directives == nil || *res.Directives.Model != want {
+		t.Errorf("model at the end of a message: got %+v, want %s", res.Directives, want)
+	}
+	g.end(res.RunID)
 	for text, want := range map[string]string{
 		"a /t:low b":             "a  b",
 		"see /think:deep":        "see /think:deep",
@@ -153,6 +158,11 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 		"/t:low run nmake /m:4":  "run nmake /m:4",
 		"msbuild /m:4 /t:Build":  "msbuild /m:4 /t:Build",
 		"/model:justid hi":       "hi",
+		"hello /m:foo":           "hello",
+		"hello /m:foo there":     "hello  there",
+		"hello /t:1 /M:foo":      "hello",
+		"/m:a hello /m:b":        "hello /m:b",
+		"hello /model:4":         "hello",
 		"/model:/x hi":           "/model:/x hi",
 		"/model:x/ hi":           "/model:x/ hi",
 		"/m:x/y/z hi":            "hi",

@@ -47,6 +47,8 @@ func TestExpressionsOfOthersAreDescribed(t *testing.T) {
 		"*/15 * * * *": "every 15 minutes", "*/1 * * * *": "every minute", "*/45 * * * *": "cron */45 * * * *", "5 * * * *": "every hour at 5 past",
 		"0 9 1 1 *": "cron 0 9 1 1 *", "0 9 1 * 1": "cron 0 9 1 * 1", "0 9 * * 9": "cron 0 9 * * 9", "0-59 9 * * *": "cron 0-59 9 * * *",
 		"0 9 * * 1; 0 9 * * 2": "cron 0 9 * * 1; 0 9 * * 2", "x": "cron x",
+		"0/15 * * * *":       "cron 0/15 * * * * (0/15 means minute 0 only; for every 15 minutes write */15)",
+		"0 0 9; 3 5/6 * * *": "cron 0 0 9; 3 5/6 * * * (5/6 means hour 5 only; for every 6 hours write 5-23/6)",
 	} {
 		t.Run(expr, func(t *testing.T) {
 			t.Parallel()

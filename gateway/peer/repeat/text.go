@@ -2,6 +2,7 @@ package repeat
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,42 @@ func Text(s protocol.CronSchedule, now time.Time) string {
 	if text := minutesText(s.Expr); text != "" {
 		return text
 	}
-	return "cron " + s.Expr
+	text := "cron " + s.Expr
+	if caution := Caution(s.Expr); caution != "" {
+		text += " (" + caution + ")"
+	}
+	return text
+}
+
+// steppedFields are the fields of a cron expression, with their last value and the unit of a step.
+var steppedFields = []struct {
+	name, unit string
+	last       int
+}{{"minute", "minutes", 59}, {"hour", "hours", 23}, {"day", "days", 31}, {"month", "months", 12}, {"day of the week", "days", 6}}
+
+var stepFromNumber = regexp.MustCompile(`^(\d+)/(\d+)$`)
+
+// Caution returns a sentence about a field such as 0/15, which means 0 only, unlike in other
+// programs: "0/15 means minute 0 only; for every 15 minutes write */15". It returns "" for an
+// expression that means what it seems to.
+func Caution(expr string) string {
+	for part := range strings.SplitSeq(expr, ";") {
+		fields := strings.Fields(part)
+		for i, f := range fields[:min(len(fields), len(steppedFields))] {
+			for item := range strings.SplitSeq(f, ",") {
+				m := stepFromNumber.FindStringSubmatch(item)
+				if m == nil {
+					continue
+				}
+				span, field := "*", steppedFields[i]
+				if m[1] != "0" {
+					span = fmt.Sprintf("%s-%d", m[1], field.last)
+				}
+				return fmt.Sprintf("%s means %s %s only; for every %s %s write %s/%s", item, field.name, m[1], m[2], field.unit, span, m[2])
+			}
+		}
+	}
+	return ""
 }
 
 // Units are the units of intervals, from the longest.
