@@ -153,12 +153,15 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 // grantRule converts a chat's permission to a rule for display.
 func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
-	what := g.Words
-	if c, ok := exportGrant(g); ok && c.Command != "" {
-		what = fmt.Sprintf("exactly %s in %s", c.Command, c.Cwd)
+	machine := cmp.Or(r.machineName(g.Node), string(g.Node))
+	what := g.Words + " on " + machine
+	if g.Match == policy.ServerMatch {
+		what = policy.EveryCall(string(protocol.NewToolName(g.Node, g.Tool))) + policy.AnyArguments
+	} else if c, ok := exportGrant(g); ok && c.Command != "" {
+		what = fmt.Sprintf("exactly %s in %s on %s", c.Command, c.Cwd, machine)
 	}
 	return protocol.Rule{
-		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.machineName(g.Node), string(g.Node))),
+		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s, in one chat", what),
 		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
 	}, err
 }

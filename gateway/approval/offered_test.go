@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
@@ -156,5 +157,32 @@ func TestFolderRuleIsForTheFolderOfTheCommand(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	if err := r.Offer(&a, r.Decide(t.Context(), q)); err != nil || slices.Contains(a.Choices, protocol.ScopeFolder) {
 		t.Errorf("got choices %v (%v), want none for the folder", a.Choices, err)
+	}
+}
+
+// TestRuleForEveryCallSaysSo describes rules that look at the tool only.
+func TestRuleForEveryCallSaysSo(t *testing.T) {
+	for rule, want := range map[string]string{
+		`{"tool":"everything__echo","verdict":"allow"}`:                               "Allow any call of echo (everything), with any arguments",
+		`{"tool":"everything__*","verdict":"allow"}`:                                  "Allow any call of any tool of everything, with any arguments",
+		`{"tool":"everything__echo","verdict":"deny"}`:                                "Deny any call of echo (everything)",
+		`{"tool":"Bash","verdict":"allow","cwd":"/srv/**","node":"nas"}`:              "Allow any call of Bash in /srv and below on nas, with any arguments",
+		`{"tool":"*","verdict":"ask"}`:                                                "Ask about any call of any tool",
+		`{"tool":"*__Write","verdict":"allow"}`:                                       "Allow any call of Write, wherever it runs, with any arguments",
+		`{"tool":"Bash","verdict":"allow","when":[{"path":"x","op":"eq","value":1}]}`: "Allow any call of Bash under a condition",
+		`{"tool":"Bash","argv":["make"],"verdict":"allow"}`:                           "Allow make",
+	} {
+		var p policy.Rule
+		if err := json.Unmarshal([]byte(rule), &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := Describe(p); got != want {
+			t.Errorf("%s: got %q, want %q", rule, got, want)
+		}
+	}
+	r := rulesOf(t, config.Default().ToolApproval)
+	g := store.Grant{ID: "g", Session: "s", Node: "everything", Tool: "echo", Match: policy.ServerMatch, Words: "any call of everything__echo"}
+	if rule, err := r.grantRule(g); err != nil || rule.Words != "Allow any call of echo (everything), with any arguments, in one chat" {
+		t.Errorf("permission of a chat: %q, %v", rule.Words, err)
 	}
 }

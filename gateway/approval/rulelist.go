@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -37,10 +36,7 @@ func (r *Rules) List() protocol.RulesResult {
 		if err != nil {
 			continue
 		}
-		words := display.Capital(c.Decision) + " " + c.Tool
-		if len(c.When) > 0 {
-			words += fmt.Sprintf(" under %d conditions", len(c.When))
-		}
+		words := Describe(policy.Rule{Tool: c.Tool, Verdict: policy.Verdict(c.Decision), When: make([]policy.Cond, len(c.When))})
 		out.Rules = append(out.Rules, protocol.Rule{ID: c.ID, Policy: raw, Words: words, Origin: protocol.RuleFromConfig})
 	}
 	return out
@@ -192,6 +188,7 @@ func argvText(argv []string) string {
 // Describe returns a description of a rule for people.
 func Describe(p policy.Rule) string {
 	var b strings.Builder
+	anyArguments := false
 	b.WriteString(cmp.Or(map[policy.Verdict]string{policy.Allow: "Allow ", policy.Deny: "Deny "}[p.Verdict], "Ask about "))
 	switch {
 	case len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**":
@@ -201,7 +198,8 @@ func Describe(p policy.Rule) string {
 	case p.Path != "":
 		fmt.Fprintf(&b, "%s of %s", p.Tool, p.Path)
 	default:
-		b.WriteString(p.Tool)
+		b.WriteString(policy.EveryCall(p.Tool))
+		anyArguments = p.Verdict == policy.Allow && len(p.When) == 0
 	}
 	if n := len(p.When); n == 1 {
 		b.WriteString(" under a condition")
@@ -220,6 +218,9 @@ func Describe(p policy.Rule) string {
 	}
 	if p.Session != "" && p.Session != "*" {
 		b.WriteString(" in this chat")
+	}
+	if anyArguments {
+		b.WriteString(policy.AnyArguments)
 	}
 	if !p.Expires.IsZero() {
 		fmt.Fprintf(&b, " until %s", p.Expires.Local().Format("2 January 2006 15:04"))

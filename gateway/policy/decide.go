@@ -156,7 +156,7 @@ type Request struct {
 	Mode    protocol.ApprovalMode
 	By      protocol.AskedBy // who caused the call
 	// Server is the MCP server that has the tool: what it says about the tool proves nothing. Risk is
-	// what it warns of.
+	// what it warns of, such as "this can delete something".
 	Server protocol.ServerName
 	Risk   string
 }
@@ -189,7 +189,7 @@ func (q Request) SessionMatch() (match, words string, ok bool) {
 		return "", "", false
 	}
 	if q.Server != "" {
-		return ServerMatch, "any call of " + string(q.Tool), true
+		return ServerMatch, EveryCall(string(q.Tool)) + AnyArguments, true
 	}
 	switch q.Effect {
 	case protocol.EffectExec:
@@ -237,7 +237,10 @@ func (q Request) blocksNetwork() bool {
 func (q Request) Call() Call {
 	c := Call{Tool: q.Bare, Node: q.Node, Agent: q.Session.Agent(), Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Server != "" {
-		c.Server, c.Risk = true, q.Risk
+		c.Server = true
+		if q.Risk != "" {
+			c.Risk = q.askServerReason()
+		}
 		return c // its arguments mean what the server wants
 	}
 	if q.Host != nil {

@@ -14,6 +14,26 @@ import (
 // ServerMatch is the text of a chat's permission for every call of a server's tool.
 const ServerMatch = "any"
 
+// EveryCall describes a rule or a permission about every call of the tools of a pattern, whatever
+// their arguments: "any call of echo (everything)".
+func EveryCall(pattern string) string {
+	server, name, ok := strings.Cut(pattern, "__")
+	switch {
+	case pattern == "*":
+		return "any call of any tool"
+	case !ok || name == "":
+		return "any call of " + pattern
+	case server == "*":
+		return "any call of " + name + ", wherever it runs"
+	case name == "*":
+		return "any call of any tool of " + server
+	}
+	return "any call of " + name + " (" + server + ")"
+}
+
+// AnyArguments ends the description of a permission whose calls may have any arguments.
+const AnyArguments = ", with any arguments"
+
 // namesServer reports whether the pattern of an allowing rule was written with this server in mind:
 // its part before the tool is not a pattern itself. A rule about Read is not about a server's Read.
 func namesServer(pattern string, server protocol.NodeID) bool {
@@ -52,16 +72,16 @@ func (ev *evaluation) decideServer() {
 
 // askServerReason returns the reason for a question about a server's tool that no rule requires.
 func (q Request) askServerReason() string {
-	server := string(q.Server)
+	server := "“" + string(q.Server) + "”"
 	switch {
 	case q.Risk != "":
-		return "A tool of the MCP server " + server + ": " + q.Risk
+		return server + " says " + q.Risk
 	case q.Effect == protocol.EffectRead:
-		return "The MCP server " + server + " says that this only reads, which Fairlead cannot check"
+		return server + " says this only reads. Fairlead cannot check that."
 	case q.Effect == protocol.EffectNetwork:
-		return "The MCP server " + server + " says that this uses the network"
+		return server + " says this uses the network"
 	}
-	return "Tools of the MCP server " + server + " need your approval"
+	return "Tools of " + server + " need your approval"
 }
 
 // withoutBroadAllows returns the settings without allowing rules that do not name the server.

@@ -84,7 +84,7 @@ func readTool(log *ring, t *mcp.Tool) (out remoteTool, ok bool) {
 		out.title = cmp.Or(out.title, a.Title)
 		out.effect = effectOf(a)
 		if !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint {
-			out.risk = "the server says that this can delete or overwrite something"
+			out.risk = "this can delete or overwrite something"
 		}
 	}
 	whole, err := protocol.Marshal([]any{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
