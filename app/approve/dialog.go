@@ -154,7 +154,7 @@ func (d *Dialog) show(index int) {
 	}
 	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
 	q, f := d.Current(), d.frame
-	title := display.QuestionTitle(q)
+	title := display.QuestionTitle(q, d.machines.Name(string(q.Node)))
 	f.title.Set(title, style.ColorText)
 	d.handlers.Title(title)
 	f.position.SetText(d.queue.position())

@@ -208,7 +208,7 @@ func (r *inboxRow) review() {
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
 	r.mark.Set(r.in.machines.Color(string(g.Node)), "")
-	title, where := state.QuestionParts(g.Approval, r.in.machines.Name(string(g.Node)))
+	title, where := display.CallText(g.Approval, r.in.machines.Name(string(g.Node)))
 	title, _ = state.Reveal(title)
 	where, _ = state.Reveal(where)
 	deny, review := "Deny", "Review"
@@ -224,7 +224,7 @@ func (r *inboxRow) set(g state.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(askedBy(g.Approval) + " · " + display.Why(g.Approval))
+	text, _ := state.Reveal(state.AskerText(g.AskedBy) + " · " + display.Why(g.Approval))
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }

@@ -100,10 +100,10 @@ func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
 	by := protocol.AskedBy{Kind: "chat", Name: "Main chat", Model: state.OperatorModel}
 	hosted := protocol.AskedBy{Kind: "chat", Model: "openrouter/anthropic/claude"}
-	if got := askedBy(protocol.Approval{AskedBy: hosted}); got != "chat, model anthropic/claude" {
+	if got := state.AskerText(hosted); got != "chat, model anthropic/claude" {
 		t.Errorf("%q", got)
 	}
-	if got := askedBy(protocol.Approval{AskedBy: by}); got != "chat “Main chat”, the built-in operator" {
+	if got := state.AskerText(by); got != "chat “Main chat”, the built-in operator" {
 		t.Error(got)
 	}
 }

@@ -1,7 +1,6 @@
 package approve
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -34,7 +33,8 @@ func (v *questionView) content(q protocol.Approval, o *options) fyne.CanvasObjec
 	if q.Node != "" {
 		rows = append(rows, v.machine(q))
 	}
-	rows = append(rows, v.fact("asked by", askedBy(q)))
+	rows = append(rows, v.serverTool(q.ServerTool)...)
+	rows = append(rows, v.fact("asked by", state.AskerText(q.AskedBy)))
 	if q.Kind == protocol.AskCall {
 		rows = append(rows, v.call(q, o)...)
 	}
@@ -42,6 +42,22 @@ func (v *questionView) content(q protocol.Approval, o *options) fyne.CanvasObjec
 	rows = append(rows, v.sandboxRows(q)...)
 	rows = append(rows, v.fact("reason", display.Why(q)))
 	return widgets.Col(style.Inside, append(rows, o.rows()...)...)
+}
+
+// serverTool shows what an MCP server says about its tool.
+func (f facts) serverTool(t *protocol.ApprovalTool) (rows []fyne.CanvasObject) {
+	if t == nil {
+		return nil
+	}
+	name := t.Name
+	if t.Title != "" && t.Title != t.Name {
+		name += " – " + t.Title
+	}
+	rows = append(rows, f.fact("tool", name))
+	if text := strings.TrimSpace(t.Description); text != "" {
+		rows = append(rows, f.fact("it says", text))
+	}
+	return rows
 }
 
 // facts are lines with labels in one column.
@@ -87,7 +103,7 @@ func (f facts) sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 		}
 	}
 	if state.NotConfined(q) {
-		add("sandbox", "not enforced on this machine: the command can do everything you can", true)
+		add("sandbox", state.NotConfinedText, true)
 	} else if q.Sandbox != "" {
 		add("sandbox", display.Sandbox(q.Sandbox, q.Host), state.PartlyConfined(q))
 	}
@@ -126,25 +142,9 @@ func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
 // machineWidth is the least width of the text about a machine beside its name.
 const machineWidth float32 = 240
 
-func askedBy(q protocol.Approval) string {
-	s := q.AskedBy.Kind
-	if q.AskedBy.Name != "" {
-		s += fmt.Sprintf(" “%s”", q.AskedBy.Name)
-	}
-	switch q.AskedBy.Model {
-	case "":
-	case state.OperatorModel:
-		s += ", the built-in operator"
-	default:
-		_, model, hasProvider := strings.Cut(q.AskedBy.Model, "/")
-		s += ", model " + widgets.Choose(hasProvider, model, q.AskedBy.Model)
-	}
-	return s
-}
-
 // call shows the command or the change itself, with hidden characters made visible.
 func (v *questionView) call(q protocol.Approval, o *options) []fyne.CanvasObject {
-	text, hidden := state.Reveal(state.QuestionText(q))
+	text, hidden := state.Reveal(display.Subject(q) + "\n" + display.OtherArguments(q))
 	if q.Preview != nil && q.Preview.Diff != "" {
 		diff, more := state.Reveal(q.Preview.Diff)
 		text, hidden = text+"\n"+diff, hidden || more
@@ -154,6 +154,9 @@ func (v *questionView) call(q protocol.Approval, o *options) []fyne.CanvasObject
 		rows = v.change(q, o)
 	} else {
 		rows = v.command(q, o)
+	}
+	if more := display.OtherArguments(q); more != "" {
+		rows = append(rows, v.fact("with", more))
 	}
 	if hidden {
 		rows = append(rows, warning("It contains invisible characters, shown here as ⟨U+…⟩."))
@@ -172,7 +175,7 @@ func warning(text string) fyne.CanvasObject {
 
 // change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
-	name, _ := state.Reveal(state.QuestionText(q))
+	name, _ := state.Reveal(display.Subject(q))
 	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
 	rows := []fyne.CanvasObject{v.fact("file", name), v.labels.Row("change", o.changeText)}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
@@ -196,14 +199,18 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 // command shows a command with its risky parts underlined, and the parts explained below it.
 func (v *questionView) command(q protocol.Approval, o *options) []fyne.CanvasObject {
 	var spans []span
-	for _, s := range state.CommandSpans(q) {
+	parts := state.CommandSpans(q)
+	if len(parts) == 0 {
+		parts = []state.CommandSpan{{Text: "no arguments"}}
+	}
+	for _, s := range parts {
 		shown, _ := state.Reveal(s.Text)
 		shown = strings.ReplaceAll(shown, "\t", "    ")
 		spans = append(spans, span{shown, widgets.Choose(s.Risky, style.ColorBad, style.ColorText), s.Risky})
 	}
 	text := widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, newWrapText(style.SizeCode, true, spans...))
 	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
-	copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(state.QuestionText(q)) })
+	copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(display.Subject(q)) })
 	copyButton.Muted = true
 	copyButton.OnKey = v.onKey
 	rows := []fyne.CanvasObject{container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))}

@@ -82,8 +82,8 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 		{"Bash", commandArgs("make"), "make", false},
 		{"Bash", commandArgs("make \u202etxt"), "make ⟨U+202E⟩txt", true},
 		{"Bash", commandArgs("m\u0430ke"), "m\u0430ke", true},
-		{"Teleport", `{"name":"moon","force":true}`, `{"name":"moon","force":true}`, false},
-		{"Search", `{"query":"moon"}`, "moon", false},
+		{"Teleport", `{"name":"moon","force":true}`, "name: moon …", false},
+		{"Search", `{"query":"moon"}`, "query: moon", false},
 	} {
 		t.Run(c.tool+" "+c.args, func(t *testing.T) {
 			s := waitingFor(c.tool, c.args)

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -58,14 +58,8 @@ func argument(raw json.RawMessage) (line, whole string) {
 	case get("query", "url", "name", "text") != "":
 		whole = get("query", "url", "name", "text")
 	case len(args) > 0:
-		var b bytes.Buffer
-		if json.Compact(&b, raw) == nil {
-			line = b.String()
-		}
-		var pretty bytes.Buffer
-		if json.Indent(&pretty, raw, "", "  ") == nil && len(line) > 60 {
-			whole = pretty.String()
-		}
+		whole = display.ArgumentLines(raw)
+		line = strings.ReplaceAll(whole, "\n", ", ")
 	}
 	if line == "" {
 		line = whole
@@ -110,31 +104,17 @@ func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool
 	}
 }
 
-func isSingleText(in map[string]any) bool {
-	for _, v := range in {
-		_, ok := v.(string)
-		return ok && len(in) == 1
-	}
-	return false
-}
-
-// showWholeCall makes a card show the whole question rather than a summary: all arguments of
-// unknown tools, and hidden characters. A call with a warning of the review cannot be allowed from
-// a card.
-func showWholeCall(c *transcript.Call, q protocol.Approval, args json.RawMessage) {
-	switch q.Tool {
-	case "", "Bash", "Read", "Write", "Edit", "Glob", "Grep":
-	default:
-		var in map[string]any
-		var all bytes.Buffer
-		if json.Unmarshal(args, &in) == nil && len(in) > 0 && !isSingleText(in) && json.Compact(&all, args) == nil {
-			c.Argument, c.Input = all.String(), ""
+// showWholeCall makes a card show the whole question rather than a summary: the subject with all
+// arguments, what the dialog shows beside it, and hidden characters.
+func showWholeCall(c *transcript.Call, q protocol.Approval) {
+	if len(q.Args) > 0 {
+		subject, _ := state.Reveal(display.Subject(q))
+		c.Argument, c.Input = subject, ""
+		if first, _, many := strings.Cut(subject, "\n"); many {
+			c.Argument, c.Input = first+" …", subject
 		}
 	}
-	var hidden [3]bool
-	c.Argument, hidden[0] = state.Reveal(c.Argument)
-	c.Input, hidden[1] = state.Reveal(c.Input)
-	c.Diff, hidden[2] = state.Reveal(c.Diff)
-	c.NeedsReview = hidden != [3]bool{} || q.Preview != nil && q.Preview.Truncated ||
-		state.Lookalikes(c.Argument+"\n"+c.Input+"\n"+c.Diff) != nil
+	c.Diff, _ = state.Reveal(c.Diff)
+	c.Facts, _ = state.Reveal(state.CardFacts(q))
+	c.NeedsReview = !state.FitsOnCard(q)
 }

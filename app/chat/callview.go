@@ -101,7 +101,7 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 		c.Diff, c.Added, c.Removed = preview.Diff, preview.Added, preview.Removed
 	}
 	if v.approval != nil {
-		showWholeCall(&c, *v.approval, args)
+		showWholeCall(&c, *v.approval)
 	}
 	v.output(&c, info)
 	v.describe(&c, info, now)

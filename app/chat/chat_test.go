@@ -215,7 +215,8 @@ func TestToolArgumentsReadWell(t *testing.T) {
 		`{"path":"a","oldString":"x","newString":"y"}`: "a | − x\n+ y",
 		`{"pattern":"TODO","path":"gateway"}`:          "TODO  in gateway |",
 		`{"pattern":"**/*.go"}`:                        "**/*.go |",
-		`{"n":1}`:                                      `{"n":1} |`,
+		`{"n":1}`:                                      "n: 1 |",
+		`{"n":1,"list":["<a>"]}`:                       `n: 1, list: ["<a>"] | n: 1` + "\n" + `list: ["<a>"]`,
 		`not json`:                                     "|",
 	} {
 		t.Run(args, func(t *testing.T) {

@@ -172,6 +172,14 @@ func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 
 func TestQuestionIsSaidInPlainWords(t *testing.T) {
 	edit := protocol.Approval{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
+	echo := protocol.Approval{
+		Tool: "echo", Node: "everything", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"message":"hi"}`),
+		ServerTool: &protocol.ApprovalTool{Server: "everything", Name: "echo", Description: "Echoes back the input"},
+	}
+	by := func(q protocol.Approval, kind, name string) protocol.Approval {
+		q.AskedBy = protocol.AskedBy{Kind: kind, Name: name}
+		return q
+	}
 	made := edit
 	made.Preview = &protocol.CallPreview{NewFile: true}
 	for _, c := range []struct {
@@ -181,19 +189,25 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		{question, "Fairlead wants to run a command", "Run make -j4 on nas"},
 		{edit, "Fairlead wants to change a file", "Edit config.go on nas"},
 		{made, "Fairlead wants to create a file", "Edit config.go on nas"},
-		{protocol.Approval{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", `Cron {"action":"add"} on the gateway`},
-		{protocol.Approval{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList {} on the gateway"},
-		{protocol.Approval{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read", `ReadFile {"path":"MEMORY.md"} on the gateway`},
+		{protocol.Approval{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", "Cron · action: add on the gateway"},
+		{protocol.Approval{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList on the gateway"},
+		{protocol.Approval{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read a file", "ReadFile · path: MEMORY.md on the gateway"},
 		{protocol.Approval{Tool: "fs_write", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"chunk":"x","path":"/srv/a.txt"}`)}, "Fairlead wants to change a file", "Write a.txt on nas"},
-		{protocol.Approval{Tool: "fs_delete", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/a"}`)}, "Fairlead wants to delete", "Delete a on nas"},
+		{protocol.Approval{Tool: "fs_delete", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/a"}`)}, "Fairlead wants to delete a file or folder", "Delete a on nas"},
 		{protocol.Approval{Tool: "fs_mkdir", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/b"}`)}, "Fairlead wants to create a folder", "Create b on nas"},
 		{protocol.Approval{Tool: "command", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`)}, "Fairlead wants to run a command", "Run make on nas"},
+		{echo, "everything wants to use “echo”", "Use “echo” · message: hi (everything)"},
+		{by(echo, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to use “echo” (everything)", "Use “echo” · message: hi (everything)"},
+		{by(question, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to run a command on nas", "Run make -j4 on nas"},
+		{by(question, protocol.AskedBySchedule, "Backup"), "The schedule “Backup” wants to run a command on nas", "Run make -j4 on nas"},
+		{by(question, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (xmpp) wants to run a command on nas", "Run make -j4 on nas"},
+		{protocol.Approval{Kind: protocol.AskContinue, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}}, "The schedule “Backup” missed its run", "Continue the run"},
 		{protocol.Approval{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
-		{protocol.Approval{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", `Teleport {"to":"moon"} on nas`},
-		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run "no object" on nas`},
+		{protocol.Approval{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", "Teleport · to: moon on nas"},
+		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run · "no object" on nas`},
 	} {
 		t.Run(c.title, func(t *testing.T) {
-			if got := display.QuestionTitle(c.q); got != c.title {
+			if got := display.QuestionTitle(c.q, string(c.q.Node)); got != c.title {
 				t.Errorf("title %q, want %q", got, c.title)
 			}
 			if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {

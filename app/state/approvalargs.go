@@ -38,7 +38,7 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	var in struct {
 		Network bool `json:"network"`
 	}
-	if q.Tool != "Bash" || json.Unmarshal(q.Args, &in) != nil {
+	if q.Tool != "Bash" || q.ServerTool != nil || json.Unmarshal(q.Args, &in) != nil {
 		return false, false
 	}
 	return in.Network, q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Lends
@@ -156,13 +156,13 @@ const NoCallsText = "There are no earlier calls to check against."
 
 // Editable is an argument that a person may change before the call runs, with its label.
 func Editable(q protocol.Approval) (name, text string, ok bool) {
-	tool := machineTools[q.Tool]
+	argument := editable[q.Tool]
 	var in map[string]any
-	if tool.editable == "" || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
+	if argument.name == "" || q.ServerTool != nil || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
 		return "", "", false
 	}
-	text, ok = in[tool.editable].(string)
-	return tool.label, text, ok
+	text, ok = in[argument.name].(string)
+	return argument.label, text, ok
 }
 
 // WithEdited returns a call's arguments with a new editable text; nil if it is unchanged.
@@ -176,7 +176,7 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	case q.Tool == "Bash" && strings.TrimSpace(text) == "":
 		return nil, fmt.Errorf("the command is empty")
 	}
-	return withArg(q.Args, machineTools[q.Tool].editable, text)
+	return withArg(q.Args, editable[q.Tool].name, text)
 }
 
 // CallLine summarizes a call of the journal in one line: action and machine.

@@ -1,10 +1,7 @@
 package state
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,26 +10,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// machineTools have a verb, the argument that a call is about, and an editable one with its label.
-var machineTools = map[string]struct{ verb, subject, editable, label string }{
-	"Bash":  {"Run", "command", "command", "The command"},
-	"Write": {"Write", "path", "content", "The content"},
-	"Edit":  {"Edit", "path", "newString", "The new text"},
-	"Read":  {"Read", "path", "", ""},
-	"Glob":  {"List", "pattern", "", ""},
-	"Grep":  {"Search", "pattern", "", ""},
-
-	// those of programs
-	"command":   {"Run", "command", "", ""},
-	"fs_read":   {"Read", "path", "", ""},
-	"fs_stat":   {"Look up", "path", "", ""},
-	"fs_list":   {"List", "path", "", ""},
-	"fs_glob":   {"List", "pattern", "", ""},
-	"fs_grep":   {"Search", "pattern", "", ""},
-	"fs_write":  {"Write", "path", "", ""},
-	"fs_fetch":  {"Download", "path", "", ""},
-	"fs_mkdir":  {"Create", "path", "", ""},
-	"fs_delete": {"Delete", "path", "", ""},
+// editable are the arguments that a person may change before a call runs, with their labels.
+var editable = map[string]struct{ name, label string }{
+	"Bash":  {"command", "The command"},
+	"Write": {"content", "The content"},
+	"Edit":  {"newString", "The new text"},
 }
 
 // QuestionLine summarizes an approval in one line, for lists and the tray.
@@ -40,23 +22,9 @@ func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, 
 
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Approval, machine string) string {
-	what, where := QuestionParts(a, machine)
+	what, where := display.CallText(a, machine)
 	line, _ := Reveal(strings.TrimSpace(display.Clip(what, 36) + " " + where))
 	return line
-}
-
-// QuestionParts returns the request of an approval in one line, and its place, if any.
-func QuestionParts(a protocol.Approval, machine string) (what, where string) {
-	if a.Kind == protocol.AskContinue {
-		return "Continue the run", ""
-	}
-	tool := machineTools[a.Tool]
-	what = QuestionText(a)
-	if tool.subject == "path" && what != "" {
-		what = path.Base(slashes(what))
-	}
-	what, _, _ = strings.Cut(what, "\n")
-	return strings.TrimSpace(cmp.Or(tool.verb, a.Tool) + " " + what), strings.TrimSpace(onMachine(a.Node, machine))
 }
 
 // onMachine says where a call runs; it is empty for the gateway's own tools.
@@ -69,17 +37,6 @@ func onMachine(id protocol.NodeID, name string) string {
 
 // WaitingText says that an approval needs the person.
 const WaitingText = "waiting for you"
-
-// QuestionText returns the full subject of an approval: the command, the file, or the arguments.
-func QuestionText(a protocol.Approval) string {
-	var in map[string]any
-	if json.Unmarshal(a.Args, &in) == nil {
-		if s, ok := in[machineTools[a.Tool].subject].(string); ok {
-			return s
-		}
-	}
-	return string(a.Args)
-}
 
 // byText names the answerer as the windows do; the gateway's names are for its journal.
 func byText(principal string) string {

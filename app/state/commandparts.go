@@ -28,7 +28,7 @@ type CommandPart struct {
 
 // CommandSpans splits a command where risky parts begin and end.
 func CommandSpans(q protocol.Approval) []CommandSpan {
-	text := QuestionText(q)
+	text := display.Subject(q)
 	marked := make([]bool, len(text))
 	// position from which to search for the next part with the same text
 	next := make(map[string]int)

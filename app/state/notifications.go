@@ -178,33 +178,33 @@ var careful = strings.Fields(`rm rmdir unlink shred truncate dd mv chmod chown k
 
 // WholeQuestion returns the whole content of an approval in one line, if it is short and harmless
 // enough that the person can allow it from a notification: one plain command in one of the person's
-// own chats, without network, further folders or deceptive characters.
+// own chats that [FitsOnCard].
 func (v View) WholeQuestion(a protocol.Approval) (text string, ok bool) {
 	var args map[string]any
 	isCommand := a.Kind == protocol.AskCall && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
-	canAllow := !a.Floor && a.AskedBy.Kind == askedByChat && slices.Contains(a.Choices, protocol.ScopeOnce)
-	if !isCommand || !canAllow || json.Unmarshal(a.Args, &args) != nil {
+	if !FitsOnCard(a) || !isCommand || a.AskedBy.Kind != askedByChat || !slices.Contains(a.Choices, protocol.ScopeOnce) || json.Unmarshal(a.Args, &args) != nil {
 		return "", false
 	}
 	delete(args, "workdir") // the preview has the folder
 	command, _ := args["command"].(string)
 	p := a.Preview
-	if len(args) != 1 || p.Network || p.Personal || p.Secret != "" || p.Problem != "" || len(p.Folders) > 0 {
+	if len(args) != 1 {
 		return "", false
 	}
 	part := a.Parts[0]
 	program := strings.TrimSuffix(strings.ToLower(path.Base(slashes(cmp.Or(append(part.Argv, "")...)))), ".exe")
 	isCareful := slices.Contains(careful, program) || strings.HasPrefix(program, "mkfs")
-	if part.Kind != "command" || part.Floor || program == "." || isCareful {
+	if part.Kind != "command" || program == "." || isCareful {
 		return "", false
 	}
 	text = command + onMachine(a.Node, v.MachineName(a.Node))
 	if p.Folder != "" {
 		text += ", in " + p.Folder
 	}
-	_, deceptive := Reveal(text)
-	deceptive = deceptive || len(Lookalikes(text)) > 0 || strings.Contains(text, "  ")
-	if deceptive || strings.ContainsAny(text, "\n\t") || utf8.RuneCountInString(text) > maxWhole {
+	if NotConfined(a) {
+		text += ". Sandbox " + NotConfinedText
+	}
+	if strings.Contains(text, "  ") || strings.ContainsAny(text, "\n\t") || utf8.RuneCountInString(text) > maxWhole {
 		return "", false
 	}
 	return text, true

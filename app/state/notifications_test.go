@@ -105,6 +105,7 @@ func TestOnlyAWholeHarmlessQuestionCanBeAllowedFromANotification(t *testing.T) {
 		a := protocol.Approval{
 			Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, AskedBy: protocol.AskedBy{Kind: "chat"}, Choices: []string{protocol.ScopeOnce},
 			Args: []byte(`{"command":"make -j4"}`), Preview: &protocol.CallPreview{Folder: "/srv/parser"}, Parts: []protocol.ApprovalPart{{Kind: "command", Argv: []string{"make", "-j4"}}},
+			Sandbox: "files workspace-write, network blocked",
 		}
 		change(&a)
 		return a

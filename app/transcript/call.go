@@ -40,6 +40,7 @@ type Call struct {
 	Input        string
 	Diff         string // unified diff; shown instead of Input
 	Output       string // output so far, or its end
+	Facts        string // about a question, beside its subject
 	Size         string // of the output, if it is more than its lines
 	CanLoad      bool   // the whole output can be loaded
 	Brief        string // a brief note beside the size, such as "exit 0"

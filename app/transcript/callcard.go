@@ -55,6 +55,7 @@ type CallCard struct {
 
 	body         *fyne.Container
 	input        *code.Panel
+	facts        *widgets.Paragraph
 	output       *callOutput
 	review       *widgets.Button
 	reviewReason *widgets.Text // reason why it cannot be allowed here, or not yet
@@ -73,7 +74,7 @@ func NewCallCard() *CallCard {
 		verb: widgets.NewHeading("", "text"), machineDot: widgets.NewRect("", "", 3), machine: widgets.NewText("", style.ColorMuted, "text"),
 		argument: code.NewLineView(), added: widgets.NewText("", style.ColorGood, style.SizeSmall), removed: widgets.NewText("", style.ColorBad, style.SizeSmall),
 		status: widgets.NewText("", style.ColorMuted, style.SizeSmall), time: widgets.NewText("", style.ColorMuted, style.SizeSmall),
-		input: code.NewPanel(1),
+		input: code.NewPanel(1), facts: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 	}
 	c.edge.SetMinSize(fyne.NewSize(3, 0))
 	c.machineDot.SetMinSize(fyne.NewSquareSize(8))
@@ -101,7 +102,7 @@ func NewCallCard() *CallCard {
 	c.reviewFirst = widgets.NewButton("Review…", "", func() { widgets.Call(c.OnReview) })
 	c.reviewFirst.Primary = true
 	c.answers = widgets.Row(style.Inside, 1, c.review, c.reviewReason, c.deny, c.allow, c.reviewFirst)
-	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.output.panel, c.output.note, c.output.foot, c.answers))
+	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.facts, c.output.panel, c.output.note, c.output.foot, c.answers))
 	// the head stays inside the line of the frame, also under the mouse
 	c.box = container.NewStack(c.frame, widgets.Border(nil, nil, c.edge, nil, widgets.Col(0, widgets.Inset(1, 1, 1, 0, c.head), c.body)))
 	c.Compose(c, c.box)
@@ -189,6 +190,8 @@ func (c *CallCard) show() {
 
 	c.output.show(t, c.open)
 	widgets.SetVisible(c.answers, waiting && t.CanAnswer)
+	c.facts.Set(t.Facts, style.ColorMuted)
+	widgets.SetVisible(c.facts, waiting && t.Facts != "")
 	c.relayout()
 }
 
@@ -254,7 +257,14 @@ func (c *CallCard) showInput() (changed bool) {
 // updateAnswers shows Allow if the card has shown the whole question, else the review button.
 func (c *CallCard) updateAnswers() {
 	whole, was := c.showsAll(), c.allow.Visible()
-	c.reviewReason.SetText(widgets.Choose(whole, c.call.AllowHint, "Too long to show in full here."))
+	hint := c.call.AllowHint
+	switch {
+	case c.call.NeedsReview:
+		hint = "Allow it in the review."
+	case !whole:
+		hint = "Too long to show in full here."
+	}
+	c.reviewReason.SetText(hint)
 	widgets.SetEnabled(c.allow, whole && c.call.AllowEnabled)
 	widgets.SetVisible(c.review, whole)
 	widgets.SetVisible(c.allow, whole)

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"fairlead/gateway/peer/display"
@@ -23,26 +22,13 @@ func describeServerTool(spec protocol.ToolSpec, args json.RawMessage) *protocol.
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	_ = json.Unmarshal(spec.InputSchema, &schema) // without descriptions, names and values are shown
-	in := json.NewDecoder(bytes.NewReader(args))
-	if start, err := in.Token(); err != nil || start != json.Delim('{') {
-		return out
-	}
-	for in.More() {
-		name, err := in.Token()
-		var value json.RawMessage
-		if err != nil || in.Decode(&value) != nil {
-			return out
-		}
-		one := protocol.ApprovalArgument{Name: name.(string), Value: string(value)}
-		if value[0] == '"' {
-			_ = json.Unmarshal(value, &one.Value) // a string that the decoder has accepted
-		}
+	out.Arguments = display.Arguments(args)
+	for i, a := range out.Arguments {
 		var property struct {
 			Description string `json:"description"`
 		}
-		_ = json.Unmarshal(schema.Properties[one.Name], &property)
-		one.Description = display.Line(property.Description, maxArgumentText)
-		out.Arguments = append(out.Arguments, one)
+		_ = json.Unmarshal(schema.Properties[a.Name], &property)
+		out.Arguments[i].Description = display.Line(property.Description, maxArgumentText)
 	}
 	return out
 }

@@ -3,10 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,16 +52,22 @@ func questionBox(a protocol.Approval, name string) string {
 			fmt.Fprintf(&b, "│ %-9s %s\n", label, strings.ReplaceAll(clean(text), "\n", "\n│           "))
 		}
 	}
-	fmt.Fprintf(&b, "┌ %s\n", display.QuestionTitle(a))
-	line("tool", a.Tool)
-	line("machine", questionMachine(a, name))
+	fmt.Fprintf(&b, "┌ %s\n", display.QuestionTitle(a, cmp.Or(name, string(a.Node))))
+	if t := a.ServerTool; t != nil {
+		line("tool", strings.TrimSuffix(t.Name+": "+t.Title, ": "))
+		line("server", string(t.Server))
+		line("it says", t.Description)
+	} else {
+		line("tool", a.Tool)
+		line("machine", questionMachine(a, name))
+	}
 	by := strings.TrimSpace(a.AskedBy.Kind + " " + a.AskedBy.Name)
 	if a.AskedBy.Model != "" {
 		by += ", model " + a.AskedBy.Model
 	}
 	line("asked by", by)
-	line("what", callText(a.Tool, a.Args))
-	line("with", otherArguments(a))
+	line("what", cmp.Or(display.Subject(a), "no arguments"))
+	line("with", display.OtherArguments(a))
 	if p := a.Preview; p != nil {
 		line("in", p.Folder)
 		line("shell", p.Shell)
@@ -152,68 +155,6 @@ func shownWords(a protocol.Approval) string {
 		return "not yet"
 	}
 	return ""
-}
-
-// mainArgument is the most informative argument of a tool; empty if its arguments are shown as they
-// are.
-func mainArgument(tool string) string {
-	switch tool {
-	case "fs_glob", "fs_grep":
-		return "pattern"
-	}
-	return map[string]string{"Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern"}[protocol.ActsAs(tool)]
-}
-
-// callText returns the most informative argument of a call, in full, such as the command.
-func callText(tool string, args json.RawMessage) string {
-	var in map[string]any
-	if json.Unmarshal(args, &in) != nil {
-		return string(args)
-	}
-	key := mainArgument(tool)
-	s, ok := in[key].(string)
-	if !ok {
-		return string(args)
-	}
-	if dir, ok := in["workdir"].(string); ok && key == "command" {
-		s += "\nin " + dir
-	}
-	if dir, ok := in["path"].(string); ok && key == "pattern" {
-		s += " in " + dir
-	}
-	return s
-}
-
-// maxArgument is the number of characters of an argument beside the main one that a question shows.
-const maxArgument = 2000
-
-// contentArguments are the arguments whose effect a question shows as a change.
-var contentArguments = []string{"content", "oldString", "newString", "edits", "chunk", "chunk_b64"}
-
-// otherArguments lists the arguments of a call beside those in callText, one a line.
-func otherArguments(a protocol.Approval) string {
-	var in map[string]json.RawMessage
-	key := mainArgument(a.Tool)
-	if json.Unmarshal(a.Args, &in) != nil || in[key] == nil {
-		return ""
-	}
-	hidden := []string{key}
-	switch key {
-	case "command":
-		hidden = append(hidden, "workdir")
-	case "pattern":
-		hidden = append(hidden, "path")
-	}
-	if a.Preview != nil && a.Preview.Diff != "" {
-		hidden = append(hidden, contentArguments...)
-	}
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if !slices.Contains(hidden, name) {
-			lines = append(lines, name+": "+display.Clip(string(in[name]), maxArgument))
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // nameBook has the person's names for machines and chats, for lists that contain their IDs.

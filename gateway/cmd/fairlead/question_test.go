@@ -28,7 +28,7 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 }
 
 func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
-	for tool, want := range map[string]string{"SessionsList": "┌ Fairlead wants to use SessionsList\n", "ReadFile": "┌ Fairlead wants to read\n"} {
+	for tool, want := range map[string]string{"SessionsList": "┌ Fairlead wants to use SessionsList\n", "ReadFile": "┌ Fairlead wants to read a file\n"} {
 		t.Run(tool, func(t *testing.T) {
 			if box := questionBox(protocol.Approval{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
 				t.Errorf("%s: %s", tool, box)
@@ -78,11 +78,11 @@ func TestQuestionNamesToolTargetAndArguments(t *testing.T) {
 	}{
 		"program's command": {"box", "command", `{"command":"uname -r","idle_timeout":5}`, []string{"tool      command\n", "machine   box\n", "what      uname -r\n", "with      idle_timeout: 5\n"}},
 		"program's file":    {"box", "fs_delete", `{"path":"/srv/a","recursive":true}`, []string{"tool      fs_delete\n", "what      /srv/a\n", "with      recursive: true\n"}},
-		"program's search":  {"box", "fs_glob", `{"path":"/srv","pattern":"*.go"}`, []string{"what      *.go in /srv\n"}},
-		"agent's":           {"box", "Bash", `{"command":"ls","workdir":"/srv","timeout":9}`, []string{"tool      Bash\n", "what      ls\n│           in /srv\n", "with      timeout: 9\n"}},
-		"gateway's":         {"gsv", "Cron", `{"action":"list"}`, []string{"tool      Cron\n", "machine   the gateway itself\n", `what      {"action":"list"}` + "\n"}},
-		"server's":          {"notes", "add", `{"title":"x"}`, []string{"tool      add\n", "machine   notes\n", `what      {"title":"x"}` + "\n"}},
-		"facts":             {"box", "net_dns", `{}`, []string{"tool      net_dns\n", "machine   box\n", "what      {}\n"}},
+		"program's search":  {"box", "fs_glob", `{"path":"/srv","pattern":"*.go"}`, []string{"what      *.go\n", "with      path: /srv\n"}},
+		"agent's":           {"box", "Bash", `{"command":"ls","workdir":"/srv","timeout":9}`, []string{"tool      Bash\n", "what      ls\n", "with      workdir: /srv\n│           timeout: 9\n"}},
+		"gateway's":         {"gsv", "Cron", `{"action":"list"}`, []string{"tool      Cron\n", "machine   the gateway itself\n", "what      action: list\n"}},
+		"server's":          {"notes", "add", `{"title":"x"}`, []string{"tool      add\n", "machine   notes\n", "what      title: x\n"}},
+		"facts":             {"box", "net_dns", `{}`, []string{"tool      net_dns\n", "machine   box\n", "what      no arguments\n"}},
 	} {
 		box := questionBox(protocol.Approval{Node: c.node, Tool: c.tool, Args: []byte(c.args)}, "")
 		for _, want := range c.want {

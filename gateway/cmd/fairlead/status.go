@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -73,7 +74,8 @@ func printStatus(out io.Writer, v overview) error {
 		t.row("machine", names.full(n.ID), flat(line))
 	}
 	for _, a := range v.Approvals {
-		t.row("needs you", a.Tool+" on "+names.of(a.Node), firstLine(callText(a.Tool, a.Args)))
+		what, where := display.CallText(a, names.of(a.Node))
+		t.row("needs you", flat(what+" "+where))
 	}
 	return t.print(out, "")
 }

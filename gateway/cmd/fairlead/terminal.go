@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/setup"
 )
@@ -152,7 +153,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 	shown := t.calls[c.CallID]
 	if c.State == protocol.CallRunning && shown.state != protocol.CallRunning {
 		t.newline()
-		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(callText(c.Tool, c.Args))))
+		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(display.Subject(protocol.Approval{Tool: c.Tool, Args: c.Args}))))
 	}
 	shown.state = c.State
 	if news := c.Bytes - shown.bytes; news > 0 && c.Tail != "" {

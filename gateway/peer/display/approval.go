@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -15,35 +16,79 @@ func Peer(h *protocol.HostInfo) string {
 	return strings.Trim(Line(h.Address, 0)+" · "+Line(strings.Join(h.Words, "-"), 0), " ·")
 }
 
-// QuestionTitle returns the title of an approval.
-func QuestionTitle(a protocol.Approval) string {
-	if a.Kind == protocol.AskContinue {
-		return "Fairlead wants to continue"
-	}
-	// tools such as SessionsList or Cron neither read nor change a file
-	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
-		return "Fairlead wants to use " + a.Tool
-	}
-	switch a.Effect {
-	case protocol.EffectExec:
-		return "Fairlead wants to run a command"
-	case protocol.EffectWrite:
-		switch a.Tool {
-		case "fs_mkdir":
-			return "Fairlead wants to create a folder"
-		case "fs_delete":
-			return "Fairlead wants to delete"
+// isForeign reports whether somebody other than the person's own chats caused a call, so that its
+// question names them.
+func isForeign(by protocol.AskedBy) bool {
+	return by.Kind == protocol.AskedByApp || by.Kind == protocol.AskedByAgent || by.IsUnattended()
+}
+
+// Asker names who wants a call, as the subject of a sentence: "MCP CLI Proxy", "The schedule
+// “Backup”", "ann@town.test (xmpp)". The person's own chats are Fairlead.
+func Asker(by protocol.AskedBy) string {
+	name := Line(by.Name, maxTitle)
+	switch by.Kind {
+	case protocol.AskedByApp:
+		return cmp.Or(name, "An app")
+	case protocol.AskedBySchedule:
+		return strings.TrimSuffix("The schedule “"+name+"”", " “”")
+	case protocol.AskedByChannel:
+		if channel, sender, ok := strings.Cut(name, " "); ok {
+			name = sender + " (" + channel + ")"
 		}
-		if a.Preview != nil && a.Preview.NewFile {
-			return "Fairlead wants to create a file"
-		}
-		return "Fairlead wants to change a file"
-	case protocol.EffectRead:
-		return "Fairlead wants to read"
-	case protocol.EffectNetwork:
-		return "Fairlead wants to use the network"
+		return cmp.Or(name, "Somebody on a channel")
+	case protocol.AskedByAgent:
+		return "Another chat"
 	}
-	return "Fairlead wants to use " + a.Tool
+	return "Fairlead"
+}
+
+// QuestionTitle returns the title of an approval. machine is the person's name of the machine; it
+// may be empty. Only a question that the person's own chat did not cause contains it.
+func QuestionTitle(a protocol.Approval, machine string) string {
+	who := Asker(a.AskedBy)
+	switch {
+	case a.Kind == protocol.AskContinue && a.AskedBy.Kind == protocol.AskedBySchedule && a.RunID == "":
+		return who + " missed its run"
+	case a.Kind == protocol.AskContinue:
+		return who + " wants to continue"
+	case a.ServerTool != nil && isForeign(a.AskedBy):
+		return who + " wants to use " + serverTool(*a.ServerTool)
+	case a.ServerTool != nil:
+		return Line(string(a.ServerTool.Server), maxTitle) + " wants to use “" + Line(a.ServerTool.Name, maxTitle) + "”"
+	}
+	title := who + " wants to " + action(a)
+	if isForeign(a.AskedBy) && machine != "" && a.Node != protocol.NativePrefix {
+		title += " on " + Line(machine, maxTitle)
+	}
+	return title
+}
+
+// serverTool names a tool of an MCP server.
+func serverTool(t protocol.ApprovalTool) string {
+	return "“" + Line(t.Name, maxTitle) + "” (" + Line(string(t.Server), maxTitle) + ")"
+}
+
+// actions are what the tools of machines do, after "wants to". Other tools are named.
+var actions = map[string]string{
+	"Bash": "run a command", "command": "run a command", "Process": "control a running command",
+	"Write": "change a file", "Edit": "change a file", "fs_write": "change a file",
+	"Read": "read a file", "fs_read": "read a file", "fs_fetch": "read a file", "fs_stat": "look up a file",
+	"Glob": "list files", "fs_glob": "list files", "fs_list": "list a folder",
+	"Grep": "search files", "fs_grep": "search files",
+	"fs_mkdir": "create a folder", "fs_delete": "delete a file or folder",
+	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
+}
+
+func action(a protocol.Approval) string {
+	what := actions[a.Tool]
+	isNative := strings.HasSuffix(a.Tool, "File")
+	switch {
+	case what == "", a.Effect == protocol.EffectUnknown, isNative != (a.Node == protocol.NativePrefix):
+		return "use " + Line(a.Tool, maxTitle)
+	case what == "change a file" && a.Preview != nil && a.Preview.NewFile:
+		return "create a file"
+	}
+	return what
 }
 
 // Why returns the reason for a question, in one line.

@@ -1,0 +1,104 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+)
+
+// maxFacts is the greatest length of what a card shows about a question beside its subject, in
+// characters.
+const maxFacts = 500
+
+// FitsOnCard reports whether everything that the dialog would show of an approval fits on a card, so
+// that the card may offer Allow once if it shows the whole subject. An approval with a risk, a floor,
+// a choice or a warning is allowed in the dialog only.
+func FitsOnCard(q protocol.Approval) bool {
+	if q.Kind == protocol.AskContinue {
+		return true
+	}
+	p := cmp.Or(q.Preview, &protocol.CallPreview{})
+	facts := CardFacts(q)
+	text := display.Subject(q) + "\n" + p.Diff + "\n" + facts
+	_, hidden := Reveal(text)
+	asksNetwork, _ := AsksNetwork(q)
+	switch {
+	case q.Floor, len(q.Edited) > 0, CanPick(q), asksNetwork, FilesLoose(q):
+		return false
+	case p.Truncated, p.Outside, p.Personal, p.Network, p.Secret+p.Problem != "", len(p.Folders) > 0:
+		return false
+	case hidden, Lookalikes(text) != nil, utf8.RuneCountInString(facts) > maxFacts:
+		return false
+	}
+	return !slices.ContainsFunc(q.Parts, func(part protocol.ApprovalPart) bool {
+		return part.Floor || display.Risk(part)+display.Stopped(part, q) != ""
+	})
+}
+
+// CardFacts describes what the dialog shows of an approval beside its subject: who asks, what a
+// server says about its tool, further arguments, risks, programs, the folder, the sandbox and the
+// reason.
+func CardFacts(q protocol.Approval) string {
+	if q.Kind == protocol.AskContinue {
+		return ""
+	}
+	var list []string
+	if q.AskedBy.Kind != askedByChat && q.AskedBy.Kind != "" {
+		list = append(list, "asked by "+AskerText(q.AskedBy))
+	}
+	if q.ServerTool != nil {
+		list = append(list, strings.TrimRight(q.ServerTool.Description, ".\n "))
+	}
+	list = append(list, strings.ReplaceAll(display.OtherArguments(q), "\n", ", "))
+	for _, part := range CommandParts(q) {
+		list = append(list, strings.TrimSuffix(part.Program+": "+joinNonEmpty(", ", part.Risk, part.Stopped), ": "))
+	}
+	if q.Preview != nil && q.Preview.Folder != "" {
+		list = append(list, "in "+q.Preview.Folder)
+	}
+	return joinNonEmpty(" · ", append(list, sandboxFact(q), q.Files, display.Why(q))...)
+}
+
+// NotConfinedText says that nothing limits a command.
+const NotConfinedText = "not enforced on this machine: the command can do everything you can"
+
+func sandboxFact(q protocol.Approval) string {
+	switch {
+	case NotConfined(q):
+		return "sandbox " + NotConfinedText
+	case q.Sandbox != "":
+		return display.Sandbox(q.Sandbox, q.Host)
+	}
+	return ""
+}
+
+// AskerText says who wants a call, beside "asked by": "chat “Photos”, model gpt-x", "app “MCP CLI
+// Proxy”", "ann@town.test (xmpp)".
+func AskerText(by protocol.AskedBy) string {
+	text := strings.TrimSpace(by.Kind + " " + quoted(by.Name))
+	switch by.Kind {
+	case protocol.AskedByChannel, protocol.AskedByAgent:
+		text = display.Asker(by)
+	}
+	switch provider, model, ok := strings.Cut(by.Model, "/"); {
+	case by.Model == "":
+	case by.Model == OperatorModel:
+		text += ", the built-in operator"
+	case ok:
+		text += ", model " + model
+	default:
+		text += ", model " + provider
+	}
+	return text
+}
+
+func quoted(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "“" + name + "”"
+}

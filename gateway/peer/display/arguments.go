@@ -1,0 +1,158 @@
+package display
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Arguments returns the arguments of a call in their order; nil if they are no object.
+func Arguments(args json.RawMessage) []protocol.ApprovalArgument {
+	var list []protocol.ApprovalArgument
+	in := json.NewDecoder(bytes.NewReader(args))
+	if start, err := in.Token(); err != nil || start != json.Delim('{') {
+		return nil
+	}
+	for in.More() {
+		name, err := in.Token()
+		var value json.RawMessage
+		if err != nil || in.Decode(&value) != nil {
+			return list
+		}
+		list = append(list, protocol.ApprovalArgument{Name: fmt.Sprint(name), Value: argumentValue(value)})
+	}
+	return list
+}
+
+// argumentValue returns a text without quotes, and other values as JSON without HTML escapes.
+func argumentValue(value json.RawMessage) string {
+	var text string
+	if value[0] == '"' && json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	plain, err := protocol.Canonical(value)
+	if err != nil {
+		return string(value)
+	}
+	return string(plain)
+}
+
+// ArgumentLines lists the arguments of a call as "name: value", one a line, without those named in
+// without. The further lines of a value are indented, so that none looks like another argument.
+func ArgumentLines(args json.RawMessage, without ...string) string {
+	var lines []string
+	for _, a := range Arguments(args) {
+		if slices.Contains(without, a.Name) {
+			continue
+		}
+		value := strings.TrimRight(strings.ReplaceAll(a.Value, "\r\n", "\n"), "\n")
+		if strings.Contains(value, "\n") {
+			value = "\n    " + strings.ReplaceAll(value, "\n", "\n    ")
+		} else if value != "" {
+			value = " " + value
+		}
+		lines = append(lines, Line(a.Name, 0)+":"+value)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// subjects are the arguments that the calls of a tool are about.
+var subjects = map[string]string{
+	"Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern", "fs_glob": "pattern", "fs_grep": "pattern",
+}
+
+// SubjectArgument names the argument that a call of a machine's tool is about, such as the command;
+// empty if its arguments are shown as they are.
+func SubjectArgument(tool string) string {
+	return cmp.Or(subjects[tool], subjects[protocol.ActsAs(tool)])
+}
+
+// Subject returns what an approval is about, in full: the command, the file, the pattern, or all
+// arguments, one a line.
+func Subject(a protocol.Approval) string {
+	if a.ServerTool == nil {
+		if text, ok := argumentText(a.Args, SubjectArgument(a.Tool)); ok {
+			return text
+		}
+	}
+	if lines := ArgumentLines(a.Args); lines != "" || isObject(a.Args) {
+		return lines
+	}
+	return string(a.Args)
+}
+
+// argumentText returns an argument that is a text; no argument has an empty name.
+func argumentText(args json.RawMessage, name string) (text string, ok bool) {
+	var in map[string]any
+	if name != "" && json.Unmarshal(args, &in) == nil {
+		text, ok = in[name].(string)
+	}
+	return text, ok
+}
+
+func isObject(raw json.RawMessage) bool {
+	var in map[string]json.RawMessage
+	return len(raw) == 0 || json.Unmarshal(raw, &in) == nil
+}
+
+// OtherArguments lists the arguments beside the [Subject] and the change, one a line.
+func OtherArguments(a protocol.Approval) string {
+	subject := SubjectArgument(a.Tool)
+	if _, ok := argumentText(a.Args, subject); !ok || a.ServerTool != nil {
+		return ""
+	}
+	hidden := []string{subject}
+	if a.Preview != nil && a.Preview.Folder != "" {
+		hidden = append(hidden, "workdir")
+	}
+	if a.Preview != nil && a.Preview.Diff != "" {
+		if a.Tool == "Write" || a.Tool == "Edit" {
+			return "" // the change says all of it
+		}
+		hidden = append(hidden, "content", "chunk", "chunk_b64")
+	}
+	return ArgumentLines(a.Args, hidden...)
+}
+
+// verbs are what the tools of machines do, with their subject: "Run make".
+var verbs = map[string]string{
+	"Bash": "Run", "Write": "Write", "Edit": "Edit", "Read": "Read", "Glob": "List", "Grep": "Search",
+	"command": "Run", "fs_read": "Read", "fs_stat": "Look up", "fs_list": "List", "fs_glob": "List", "fs_grep": "Search", "fs_write": "Write",
+	"fs_fetch": "Download", "fs_mkdir": "Create", "fs_delete": "Delete",
+}
+
+// CallText says in one line what a call does, and where: "Run make -j4", "on nas". A file is named
+// without its folder. machine is the person's name of the machine.
+func CallText(a protocol.Approval, machine string) (what, where string) {
+	if a.Kind == protocol.AskContinue {
+		return "Continue the run", ""
+	}
+	text := Subject(a)
+	if t := a.ServerTool; t != nil {
+		return joinArguments("Use “"+t.Name+"”", text), "(" + string(t.Server) + ")"
+	}
+	where = "on " + machine
+	if a.Node == protocol.NativePrefix {
+		where = "on the gateway"
+	}
+	verb, subject := verbs[a.Tool], SubjectArgument(a.Tool)
+	if _, ok := argumentText(a.Args, subject); verb == "" || !ok {
+		return joinArguments(cmp.Or(verb, a.Tool), text), where
+	}
+	if subject == "path" && text != "" {
+		text = path.Base(strings.ReplaceAll(text, `\`, "/"))
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return strings.TrimSpace(verb + " " + text), where
+}
+
+// joinArguments puts arguments, one a line, behind the name of their tool.
+func joinArguments(name, lines string) string {
+	return strings.TrimSuffix(name+" · "+strings.ReplaceAll(lines, "\n", ", "), " · ")
+}
