@@ -74,7 +74,7 @@ func newClient(o Options) *client {
 			x.CacheScope, x.TTLMs = "private", 0
 		},
 	})
-	c.server.AddReceivingMiddleware(recoverCalls, c.watchableOnly)
+	c.server.AddReceivingMiddleware(answerFailures, c.watchableOnly)
 	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
 	}, c.readFile)

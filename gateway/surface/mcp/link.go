@@ -29,6 +29,7 @@ type linkTransport struct {
 func (t *linkTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+t.token)
+	encodeName(r.Header)
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == methodListen) {
 		resp.Body = &watchedBody{resp.Body, r.Context(), t.lost}

@@ -5,18 +5,15 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
@@ -131,7 +128,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r, done := s.begin(r, body, p)
 	defer done()
-	events := newEventWriter(w)
+	decodeName(r.Header)
+	events := newEventWriter(&errorWriter{ResponseWriter: w, message: body})
 	defer events.close()
 	handler := s.legacy
 	if isModern(r, body) {
@@ -143,40 +141,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return &sdkauth.TokenInfo{UserID: p.Caller(), Expiration: time.Now().Add(time.Hour), Extra: map[string]any{principalKey: p}}, nil
 	}
 	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(events, r)
-}
-
-// message is the part of a request's body that decides how it is served.
-type message struct {
-	Method string
-	Params struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-		Meta      map[string]any  `json:"_meta"`
-	}
-}
-
-// peek reads the body of a request and puts it back.
-func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok bool) {
-	if r.Method != http.MethodPost {
-		return m, true
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		bearer.Fail(w, http.StatusRequestEntityTooLarge, protocol.NewFault(protocol.FaultTooLarge, "the body can have at most 4 MiB"))
-		return m, false
-	}
-	if err != nil {
-		return m, false // the client has gone
-	}
-	r.Body = io.NopCloser(bytes.NewReader(raw))
-	// Decoded as the SDK does, which tells METHOD from method. What is wrong is answered by the handler.
-	if decoded, err := jsonrpc.DecodeMessage(raw); err == nil {
-		if request, ok := decoded.(*jsonrpc.Request); ok {
-			m.Method = request.Method
-			json.Unmarshal(request.Params, &m.Params)
-		}
-	}
-	return m, true
 }
 
 // checkScopes refuses a call for which the token lacks a scope, with the status that makes a client

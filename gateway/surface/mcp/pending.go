@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -16,55 +17,76 @@ const drainTime = 30 * time.Second
 // methodListen is a request that stays open for notifications until the client has gone.
 const methodListen = "subscriptions/listen"
 
-// pending passes the lines of both directions on, and counts the requests without an answer. The end
-// of the input is passed on when all of them have been answered: a client may close its end as soon
-// as it has written its last request.
+// pending passes the messages of both directions on, one a line, and counts the requests without an
+// answer. The end of the input is passed on when all of them have been answered: a client may close
+// its end as soon as it has written its last request.
+//
+// It answers what is no message itself: the SDK would end the connection for it. The messages of a
+// batch, as in version 2025-03-26, are answered one by one.
 type pending struct {
-	in  *bufio.Reader
-	out io.Writer
+	in   *bufio.Reader
+	rest []byte // of lines that were read; only Read uses it
 
-	mu   sync.Mutex // guards the fields below
-	rest []byte     // of a line that was read
-	open map[string]bool
-	none chan struct{} // capacity 1: open became empty
+	mu   sync.Mutex // guards the fields below, and is held while a message is written
+	out  io.Writer
+	open map[string]bool // by ID, as canonical JSON
+	none chan struct{}   // capacity 1: open became empty
 }
 
 func newPending(in io.Reader, out io.Writer) *pending {
 	return &pending{in: bufio.NewReader(in), out: out, open: make(map[string]bool), none: make(chan struct{}, 1)}
 }
 
-// envelope is what a message of JSON-RPC has outside of its content.
-type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-}
-
 // Read implements io.Reader.
 func (p *pending) Read(b []byte) (int, error) {
-	p.mu.Lock()
-	if n := copy(b, p.rest); n > 0 {
-		p.rest = p.rest[n:]
-		p.mu.Unlock()
-		return n, nil
+	for len(p.rest) == 0 {
+		line, err := p.in.ReadBytes('\n')
+		if err == nil || len(line) > 0 {
+			p.rest, err = p.accept(bytes.TrimSpace(line))
+		} else if errors.Is(err, io.EOF) {
+			p.drain()
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
-	p.mu.Unlock()
-	line, err := p.in.ReadBytes('\n')
-	if len(line) == 0 && errors.Is(err, io.EOF) {
-		p.drain()
-		return 0, err
-	}
-	if len(line) == 0 {
-		return 0, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var e envelope
-	if json.Unmarshal(line, &e) == nil && e.Method != "" && len(e.ID) > 0 && e.Method != methodListen {
-		p.open[string(e.ID)] = true
-	}
-	n := copy(b, line)
-	p.rest = line[n:]
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
 	return n, nil
+}
+
+// accept returns the lines of the messages in a line, and answers what is no message.
+func (p *pending) accept(line []byte) (lines []byte, err error) {
+	if len(line) == 0 {
+		return nil, nil
+	}
+	var messages []json.RawMessage
+	if !isBatch(line) || json.Unmarshal(line, &messages) != nil || len(messages) == 0 {
+		messages = []json.RawMessage{line}
+	}
+	for _, raw := range messages {
+		m, failure := decode(raw)
+		if failure != nil {
+			if _, err := p.Write(append(encodeFailure(m.ID, failure), '\n')); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if m.Method != "" && m.ID != nil && m.Method != methodListen {
+			p.mu.Lock()
+			p.open[canonical(m.ID)] = true
+			p.mu.Unlock()
+		}
+		lines = append(append(lines, raw...), '\n')
+	}
+	return lines, nil
+}
+
+// canonical returns an ID as the SDK writes it: 1.0 as 1, and "\u0041" as "A".
+func canonical(id json.RawMessage) string {
+	var v any
+	json.Unmarshal(id, &v) // valid, as it was decoded
+	return fmt.Sprintf("%#v", v)
 }
 
 // drain waits until every request has been answered.
@@ -88,13 +110,14 @@ func (p *pending) drain() {
 
 // Write implements io.Writer. It gets whole messages.
 func (p *pending) Write(b []byte) (int, error) {
-	n, err := p.out.Write(b)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if _, err := p.out.Write(addCode(b)); err != nil {
+		return 0, err
+	}
 	for line := range bytes.Lines(b) {
-		var e envelope
-		if json.Unmarshal(line, &e) == nil && e.Method == "" && len(e.ID) > 0 {
-			delete(p.open, string(e.ID))
+		if m, failure := decode(line); failure == nil && m.Method == "" && m.ID != nil {
+			delete(p.open, canonical(m.ID))
 		}
 	}
 	if len(p.open) == 0 {
@@ -103,7 +126,7 @@ func (p *pending) Write(b []byte) (int, error) {
 		default:
 		}
 	}
-	return n, err
+	return len(b), nil
 }
 
 // Close implements io.Closer. The caller closes both ends.

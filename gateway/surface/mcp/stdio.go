@@ -79,7 +79,7 @@ func (s Stdio) relay() *relay {
 			r.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: n.Params.URI})
 		},
 	})
-	client.AddReceivingMiddleware(recoverCalls)
+	client.AddReceivingMiddleware(answerFailures)
 	r.dial = func(ctx context.Context) (link, error) {
 		t := &linkTransport{token: s.Token, lost: make(chan struct{}, 1)}
 		session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: t}}, nil)
@@ -98,7 +98,7 @@ func (s Stdio) relay() *relay {
 			return r.unsubscribe(ctx, q.Params.URI)
 		},
 	})
-	r.server.AddReceivingMiddleware(recoverCalls)
+	r.server.AddReceivingMiddleware(answerFailures)
 	return r
 }
 
