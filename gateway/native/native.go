@@ -149,7 +149,7 @@ type TransferIn struct {
 // The fields after Mime are extensions.
 type TransferOut struct {
 	Source           string              `json:"source"`
-	Destination      string              `json:"destination"` // with the written name, if the file was renamed
+	Destination      string              `json:"destination"` // of the file or folder that was created
 	BytesTransferred int64               `json:"bytesTransferred"`
 	Mime             string              `json:"mime,omitempty"`
 	Path             string              `json:"path,omitempty"`    // the present path of the first file or folder

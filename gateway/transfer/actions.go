@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,27 +16,17 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 	if j == nil {
 		return ended, err
 	}
-	e.mu.Lock()
-	t := &j.row.Transfer
-	switch {
-	case j.isCancelled:
-		e.mu.Unlock()
-		return protocol.Transfer{}, endedError(protocol.TransferCancelled)
-	case j.hasEnded:
-		defer e.mu.Unlock()
-		return protocol.Transfer{}, endedError(t.State)
-	case t.Simple && t.State == protocol.TransferRunning:
-		e.mu.Unlock()
-		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
-	case j.stopLocked(errPaused):
-		stopped := j.stopped
-		e.mu.Unlock()
-		return j.waitFor(ctx, stopped), nil
+	err = j.request(actionPause, func(row *store.Transfer) error {
+		if row.Simple && row.State == protocol.TransferRunning {
+			return protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
+		}
+		row.State, row.Error, row.Speed, row.ETA = protocol.TransferPaused, "", 0, 0
+		return nil
+	})
+	if err != nil {
+		return protocol.Transfer{}, err
 	}
-	t.State, t.Error, t.Speed, t.ETA = protocol.TransferPaused, "", 0, 0
-	now := *t
-	j.putLocked()
-	return now, nil
+	return j.waitFor(ctx, j.stop(errPaused)), nil
 }
 
 // waitFor waits some seconds for a stopped attempt, or its job, to end.
@@ -58,29 +47,28 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 		return ended, err
 	}
 	e.mu.Lock()
-	t := &j.row.Transfer
+	t := j.row.Transfer
 	switch {
-	case here == nil || !atWindow(*t):
+	case here == nil || !atWindow(t):
 	case here.Device() == t.Device:
 		j.here = here // a running attempt uses the old one, and ends with it
-	case t.State != protocol.TransferPaused && j.requested == nil:
+	case t.State != protocol.TransferPaused:
 		e.mu.Unlock()
 		return protocol.Transfer{}, errElsewhere
 	}
-	defer e.Wake()
-	switch {
-	case j.cancel != nil && errors.Is(j.requested, errPaused): // the attempt has not ended yet
-		j.requested = errResumed
-	case j.cancel == nil && !j.hasEnded && t.State == protocol.TransferPaused:
-		if t.State, t.Error = protocol.TransferQueued, j.waitReason(); t.Error != "" {
-			t.State = protocol.TransferWaiting
+	reason := j.waitReason()
+	e.mu.Unlock()
+	err = j.request(actionResume, func(row *store.Transfer) error {
+		if row.State, row.Error = protocol.TransferQueued, reason; reason != "" {
+			row.State = protocol.TransferWaiting
 		}
-		now := *t
-		j.putLocked()
-		return now, nil
+		return nil
+	})
+	e.Wake()
+	if err != nil {
+		return protocol.Transfer{}, err
 	}
-	defer e.mu.Unlock()
-	return *t, nil
+	return j.view(), nil
 }
 
 // Cancel cancels a transfer. Unfinished files are removed; files that have arrived stay.
@@ -89,12 +77,25 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 	if j == nil {
 		return ended, err
 	}
-	if j.stop(errCancelled) {
-		return j.waitFor(ctx, j.done), nil
+	now := time.Now()
+	err = j.request(actionCancel, func(row *store.Transfer) error {
+		end(row, protocol.TransferCancelled, "", now)
+		return nil
+	})
+	if err != nil {
+		return protocol.Transfer{}, err
 	}
-	j.discard(ctx)
-	j.finish(protocol.TransferCancelled, "")
-	return j.view(), nil
+	j.stop(errCancelled)
+	e.mu.Lock()
+	owned := j.cancel != nil
+	e.mu.Unlock()
+	if !owned {
+		j.discard(ctx)
+	}
+	e.mu.Lock()
+	j.leaveLocked() // unless an attempt is stopping, which does it later
+	e.mu.Unlock()
+	return j.waitFor(ctx, j.done), nil
 }
 
 // discard asks the destination of an inactive transfer to remove unfinished files, if the
@@ -128,7 +129,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	t := &row.Transfer
 	switch {
 	case err != nil:
-	case t.State == protocol.TransferDone:
+	case actionRetry.check(t.State) != nil:
 		err = endedError(t.State)
 	case here != nil && atWindow(*t) && here.Device() != t.Device:
 		err = errElsewhere
@@ -139,11 +140,8 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	}
 	e.mu.Lock()
 	j.releaseLocked()
-	switch {
-	case err == nil && e.closed:
-		err = protocol.ErrUnavailable.With("the gateway is shutting down")
-	case err == nil:
-		(&job{e: e, row: row, here: here, done: make(chan struct{})}).addLocked()
+	if err == nil {
+		newJob(e, row, here).addLocked() // if the gateway is stopping, the next start runs it
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -160,15 +158,18 @@ func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, here Windo
 	for {
 		e.mu.Lock()
 		other := e.jobs[id]
-		if other != nil && !other.isCancelled {
+		if other != nil && !other.row.Over() {
 			e.mu.Unlock()
-			return nil, other, nil
+			if !other.isOver() {
+				return nil, other, nil
+			}
+			e.mu.Lock()
 		}
 		if other == nil {
 			other = e.inTransition[id]
 		}
 		if other == nil {
-			j = &job{e: e, row: store.Transfer{Transfer: protocol.Transfer{ID: id}}, here: here, done: make(chan struct{})}
+			j = newJob(e, store.Transfer{Transfer: protocol.Transfer{ID: id}}, here)
 			e.inTransition[id] = j
 			e.mu.Unlock()
 			return j, nil, nil
@@ -199,17 +200,19 @@ func (j *job) releaseLocked() {
 // ones, because nobody can retry them any more.
 func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 	var failed []store.Transfer
-	if list, _, err := e.store.List(ctx, store.TransferFilter{Finished: true, Limit: 500}); err == nil {
-		for _, row := range list {
-			if row.State == protocol.TransferFailed && (len(in.IDs) == 0 || slices.Contains(in.IDs, row.ID)) {
-				failed = append(failed, row)
-			}
+	list, _, err := e.store.List(ctx, store.TransferFilter{Finished: true, Limit: 500})
+	if err != nil {
+		return protocol.TransferForgetResult{}, err
+	}
+	for _, row := range list {
+		if row.State == protocol.TransferFailed && (len(in.IDs) == 0 || slices.Contains(in.IDs, row.ID)) {
+			failed = append(failed, row)
 		}
 	}
 	gone, err := e.store.Delete(ctx, in.IDs)
 	for _, id := range gone {
 		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
-			(&job{e: e, row: failed[i]}).discard(ctx)
+			newJob(e, failed[i], nil).discard(ctx)
 		}
 		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferRemoved, Transfer: &protocol.Transfer{ID: id}})
 	}
@@ -224,20 +227,22 @@ func (e *Engine) Unpaired(d protocol.Device) {
 	if d.NodeID != "" {
 		why = fmt.Sprintf("%s is no longer paired", d.NodeID)
 	}
-	var rest []*job
+	var affected []*job
 	e.mu.Lock()
 	for _, j := range e.order {
 		switch t := &j.row.Transfer; {
-		case d.NodeID == "" && t.Device != d.ID, d.NodeID != "" && t.From != d.NodeID && t.To != d.NodeID:
-		case j.cancel != nil:
-			j.cancel(final("%s", why))
-		default:
-			j.isCancelled = true
-			rest = append(rest, j)
+		case d.NodeID == "" && t.Device != d.ID, d.NodeID != "" && t.From != d.NodeID && t.To != d.NodeID, e.closed:
+			continue
 		}
+		j.unpaired = why
+		if j.cancel == nil {
+			j.ownLocked(func(context.Context) (outcome, error) { return outcome{}, final("%s", why) })
+		}
+		affected = append(affected, j)
 	}
 	e.mu.Unlock()
-	for _, j := range rest {
-		j.finish(protocol.TransferFailed, why)
+	for _, j := range affected {
+		stopped := j.stop(final("%s", why))
+		j.waitFor(e.ctx, stopped)
 	}
 }

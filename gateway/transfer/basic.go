@@ -181,14 +181,18 @@ func (s *basicTransfer) place(f file) string {
 	return path.Join(lastPart(pathOf(s.t.Destination)), f.name)
 }
 
-// parts splits a path of any system at its last separator. A backslash is a separator unless the
-// path begins with a slash.
-func parts(p string) (dir, name string) {
-	seps := `/\`
+// separatorsOf returns the characters that separate the parts of a path: a backslash too, unless
+// the path begins with a slash.
+func separatorsOf(p string) string {
 	if strings.HasPrefix(p, "/") {
-		seps = "/"
+		return "/"
 	}
-	i := strings.LastIndexAny(p, seps)
+	return `/\`
+}
+
+// parts splits a path of any system at its last separator.
+func parts(p string) (dir, name string) {
+	i := strings.LastIndexAny(p, separatorsOf(p))
 	return p[:i+1], p[i+1:]
 }
 

@@ -204,7 +204,7 @@ func TestTheToolSaysWhatWasReallyWritten(t *testing.T) {
 		"renamed at the top, on Windows": {`b:y`, protocol.TransferDoneParams{Files: 1, BytesWritten: written(5), Path: `C:\ws\y (2)`}, native.TransferOut{
 			Destination: "b:y (2)", BytesTransferred: 5, Path: `C:\ws\y (2)`,
 		}},
-		"into a folder": {"b:in/", protocol.TransferDoneParams{Files: 1, BytesWritten: written(5), Path: "/ws/in/x (2)"}, native.TransferOut{Destination: "b:in/", BytesTransferred: 5, Path: "/ws/in/x (2)"}},
+		"into a folder": {"b:in/", protocol.TransferDoneParams{Files: 1, BytesWritten: written(5), Path: "/ws/in/x (2)"}, native.TransferOut{Destination: "b:in/x (2)", BytesTransferred: 5, Path: "/ws/in/x (2)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, none, func(s *stage) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -64,15 +65,14 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 		if ctx.Err() != nil && e.ctx.Err() == nil {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopLimit)
 			defer cancel()
-			e.Cancel(late, protocol.TransferParams{ID: t.ID})
+			if _, failed := e.Cancel(late, protocol.TransferParams{ID: t.ID}); failed != nil {
+				slog.Error("Cannot cancel the transfer of a cancelled call", "transfer", t.ID, "err", failed)
+			}
 		}
 		return out, err
 	}
 	out.State, out.BytesTransferred, out.Mime, out.Path, out.Skipped = t.State, t.BytesDone, t.Mime, t.Path, t.Skipped
-	if name := lastPart(t.Path); !t.Into && name != "" && name != lastPart(pathOf(t.Destination)) {
-		dir, _ := parts(pathOf(t.Destination))
-		out.Destination = string(t.To) + ":" + dir + name
-	}
+	out.Destination = reportedDestination(t)
 	switch t.State {
 	case protocol.TransferDone:
 		return out, nil
@@ -84,6 +84,29 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 		return out, protocol.ErrUnavailable.With(fmt.Sprintf("The person paused the transfer; it continues when they resume it. Its id is %s.", t.ID))
 	}
 	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer continues automatically when the machine is back online. Its id is %s.", t.Error, t.ID))
+}
+
+// reportedDestination returns the endpoint of the file or folder that a transfer created: the
+// requested one, with the name that it got. It can be the source of another transfer.
+func reportedDestination(t protocol.Transfer) string {
+	if t.Path == "" {
+		return t.Destination
+	}
+	if t.To == protocol.NativePrefix {
+		return t.Path // "gsv:" and the path in the workspace
+	}
+	seps := separatorsOf(t.Path)
+	name := t.Path[strings.LastIndexAny(t.Path, seps)+1:]
+	dir := pathOf(t.Destination)
+	switch {
+	case !t.Into:
+		dir = dir[:strings.LastIndexAny(dir, seps)+1]
+	case len(t.Sources) > 1:
+		return t.Destination
+	case dir != "" && !strings.ContainsAny(dir[len(dir)-1:], seps):
+		dir += "/"
+	}
+	return string(t.To) + ":" + dir + name
 }
 
 // StartBy starts a transfer for a person. Rules may deny it, and the journal records it as a call

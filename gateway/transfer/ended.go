@@ -78,7 +78,8 @@ func (j *job) recordCleanup(over Link) {
 		return
 	}
 	if err := j.e.store.ClearCurrent(context.WithoutCancel(j.e.ctx), t.ID); err != nil {
-		slog.Warn("Storing a transfer failed", "transfer", t.ID, "err", err)
+		slog.Warn("Storing a transfer failed", "transfer", t.ID, "err", err) // the node confirms again at its next connection
+		return
 	}
 	t.Current = ""
 	publish(j.e.bus, t)
@@ -88,9 +89,9 @@ func (j *job) recordCleanup(over Link) {
 const undoLimit = time.Minute
 
 // setReplaced records that the destination retains the former versions of a number of files.
-func setReplaced(t *protocol.Transfer, files int) {
+func setReplaced(t *protocol.Transfer, files int, now time.Time) {
 	if files > 0 {
-		t.Kept, t.KeptUntil, t.Undone = files, time.Now().Add(stream.TrashAge).UnixMilli(), 0
+		t.Kept, t.KeptUntil, t.Undone = files, now.Add(stream.TrashAge).UnixMilli(), 0
 	}
 }
 

@@ -87,7 +87,7 @@ type Engine struct {
 	mu           sync.Mutex // guards the fields below, and the fields of all jobs
 	jobs         map[protocol.TransferID]*job
 	order        []*job                       // in order of creation
-	inTransition map[protocol.TransferID]*job // transfers between the queue and the history, in either direction
+	inTransition map[protocol.TransferID]*job // ended transfers that are being changed
 	failedDirect map[pair]time.Time           // the last failure of each direct connection
 	closed       bool
 }
@@ -119,7 +119,7 @@ func (e *Engine) Load(ctx context.Context) error {
 		if row.State == protocol.TransferRunning {
 			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
-		(&job{e: e, row: row, done: make(chan struct{})}).addLocked()
+		newJob(e, row, nil).addLocked()
 	}
 	return nil
 }

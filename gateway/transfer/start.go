@@ -3,10 +3,12 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // startReady starts the queued transfers that can run, and ends the expired ones.
@@ -22,30 +24,25 @@ func (e *Engine) startReady() {
 		}
 	}
 	for _, j := range e.order {
-		switch t := j.row; {
-		case j.cancel != nil || j.isCancelled || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
+		switch t := &j.row; {
+		case j.cancel != nil || e.closed || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
 		case j.isExpiredLocked(now):
 			expired = append(expired, j)
-		case (running < maxRunning || !busy[t.To]) && !e.closed && j.waitReason() == "":
+		case (running < maxRunning || !busy[t.To]) && j.waitReason() == "":
 			running++
 			busy[t.To] = true
 			ready = append(ready, j)
 		}
 	}
 	for _, j := range ready {
-		var ctx context.Context
-		ctx, j.cancel = context.WithCancelCause(e.ctx)
-		stopped := make(chan struct{})
-		j.stopped = stopped
-		e.wg.Go(func() {
-			defer close(stopped)
-			j.runAttempt(ctx)
+		j.ownLocked(j.run)
+	}
+	for _, j := range expired {
+		j.ownLocked(func(context.Context) (outcome, error) {
+			return outcome{}, final("It expired: the machine did not come back in time")
 		})
 	}
 	e.mu.Unlock()
-	for _, j := range expired {
-		j.finish(protocol.TransferFailed, "It expired: the machine did not come back in time")
-	}
 }
 
 // isExpiredLocked reports whether a job has waited for too long. It checks the wall clock, which
@@ -96,65 +93,120 @@ func (j *job) hasWindowLocked() bool {
 	}
 }
 
-// runAttempt runs one attempt of a job and sets its next state.
-func (j *job) runAttempt(ctx context.Context) {
+// ownLocked starts the goroutine that owns the job: it calls run and decides how the job continues.
+// The caller must hold e.mu, and the job must have no owner.
+func (j *job) ownLocked(run func(context.Context) (outcome, error)) {
 	e := j.e
-	var out outcome
-	moved := j.view().BytesDone
-	err := j.checkRules(ctx)
-	if err == nil {
-		j.store(func(t *protocol.Transfer) {
-			t.State, t.Error, t.Current = protocol.TransferRunning, "", ""
-			if t.StartedAt == 0 {
-				t.StartedAt = time.Now().UnixMilli()
-			}
-		})
-		out, err = j.attempt(ctx)
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	stopped := make(chan struct{})
+	j.cancel, j.stopped = cancel, stopped
+	moved := j.row.BytesDone
+	e.wg.Go(func() {
+		defer close(stopped)
+		out, err := run(ctx)
+		cancel(nil)
+		j.settle(out, err, moved)
+	})
+}
+
+// run makes one attempt.
+func (j *job) run(ctx context.Context) (out outcome, err error) {
+	if err := j.checkRules(ctx); err != nil {
+		return out, err
 	}
-	// The next state is set under the lock at the end of the attempt: requests before that are
-	// honoured here, and requests after that see a transfer that rests or has ended.
+	now := time.Now()
+	err = j.change(func(row *store.Transfer) error {
+		if row.State != protocol.TransferQueued && row.State != protocol.TransferWaiting {
+			return errPaused // or cancelled
+		}
+		row.State, row.Error, row.Current = protocol.TransferRunning, "", ""
+		if row.StartedAt == 0 {
+			row.StartedAt = now.UnixMilli()
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errPaused):
+		return out, err
+	case err != nil:
+		return out, unstoredError{err}
+	}
+	return j.attempt(ctx)
+}
+
+// unstoredError is an error of the store. The transfer is tried again.
+type unstoredError struct{ error }
+
+// storeRetry is the time between attempts to store the end of a transfer.
+const storeRetry = time.Second
+
+// settle stores how a job continues after run. The job keeps its state, and its owner, until that is
+// stored.
+func (j *job) settle(out outcome, err error, moved int64) {
+	e := j.e
 	e.mu.Lock()
-	j.cancel(nil)
-	want := j.requested
-	j.cancel, j.requested, j.speed = nil, nil, meter{}
-	rests := func(state, text string) {
-		j.row.State, j.row.Error, j.row.Speed, j.row.ETA = state, text, 0, 0
-		j.putLocked()
-	}
+	j.speed = meter{}
 	if errors.Is(err, errStall) && j.row.BytesDone <= moved {
 		j.stalls++
 	} else {
 		j.stalls = 0
 	}
-	setReplaced(&j.row.Transfer, out.done.Kept)
+	e.mu.Unlock()
+	now := time.Now()
+	next := func(row *store.Transfer) error {
+		j.next(row, out, err, row.BytesDone > moved, now)
+		return nil
+	}
+	for failed := j.change(next); failed != nil; failed = j.change(next) {
+		slog.Error("Storing a transfer failed", "transfer", j.row.ID, "err", failed)
+		j.update(func(t *protocol.Transfer) { t.Error = fmt.Sprintf("The result cannot be stored: %v", failed) })
+		if _, stopped := wait(e.ctx, time.After(storeRetry)); stopped != nil {
+			break
+		}
+	}
+	e.mu.Lock()
+	j.cancel = nil
+	state := j.row.State
+	j.leaveLocked()
+	e.mu.Unlock()
+	slog.Info("Transfer", "transfer", j.row.ID, "state", state, "err", err)
+	e.Wake()
+}
+
+// next sets the state that follows an attempt, which ended with err and perhaps made progress. A
+// request that was stored meanwhile is in the row already.
+func (j *job) next(row *store.Transfer, out outcome, err error, progress bool, now time.Time) {
+	setReplaced(&row.Transfer, out.done.Kept, now)
+	row.Speed, row.ETA = 0, 0
 	var away offlineError
+	var unstored unstoredError
 	var failed *finalError
-	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
+	switch {
 	case err == nil:
-		j.completeLocked(out)
-	case errors.Is(err, errCancelled), j.isCancelled: // even if a node disconnected at the same moment
-		j.finishLocked(protocol.TransferCancelled, "")
-	case paused && errors.Is(want, errResumed):
-		rests(protocol.TransferQueued, "")
-	case paused:
-		rests(protocol.TransferPaused, "")
+		complete(row, out, now)
+	case row.State == protocol.TransferCancelled:
+		end(row, protocol.TransferCancelled, "", now)
+	case j.unpaired != "":
+		end(row, protocol.TransferFailed, j.unpaired, now)
+	case row.State == protocol.TransferPaused:
+	case errors.Is(err, errPaused): // and resumed: it is queued again
 	case errors.Is(err, errDirectLost):
-		rests(protocol.TransferQueued, "")
+		row.State, row.Error = protocol.TransferQueued, ""
 	case errors.Is(err, errShutdown):
-		rests(protocol.TransferWaiting, "The gateway was restarted")
-	case j.row.Simple && !errors.As(err, &failed):
-		j.finishLocked(protocol.TransferFailed, err.Error())
+		row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
+	case errors.As(err, &unstored):
+		row.State, row.Error = protocol.TransferWaiting, err.Error()
+	case row.Simple && !errors.As(err, &failed):
+		end(row, protocol.TransferFailed, err.Error(), now)
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		// A transfer without progress must not wait for ever.
-		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved {
-			j.row.ExpiresAt = expiry(j.row.Transfer, time.Now())
+		if row.ExpiresAt == 0 || progress {
+			row.ExpiresAt = expiry(row.Transfer, now)
 		}
-		rests(protocol.TransferWaiting, err.Error())
+		row.State, row.Error = protocol.TransferWaiting, err.Error()
 	default:
-		j.finishLocked(protocol.TransferFailed, err.Error())
+		end(row, protocol.TransferFailed, err.Error(), now)
 	}
-	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)
-	e.Wake()
 }
 
 // maxStalls is the number of consecutive attempts without progress during which nothing is received

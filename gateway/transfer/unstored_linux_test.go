@@ -1,0 +1,122 @@
+package transfer_test
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// whileNothingCanBeWritten calls f while no file of this process can grow, as on a full disk.
+func whileNothingCanBeWritten(t *testing.T, f func()) {
+	t.Helper()
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	set := func(limit syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(syscall.Rlimit{Cur: 0, Max: old.Max})
+	defer set(old)
+	f()
+}
+
+// Every action in every state: what cannot be stored is refused and changes nothing.
+func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
+	actions := map[string]func(s *stage, id protocol.TransferParams) error{
+		"pause": func(s *stage, id protocol.TransferParams) error { _, err := s.e.Pause(s.t.Context(), id); return err },
+		"resume": func(s *stage, id protocol.TransferParams) error {
+			_, err := s.e.Resume(s.t.Context(), id, nil)
+			return err
+		},
+		"cancel": func(s *stage, id protocol.TransferParams) error { _, err := s.e.Cancel(s.t.Context(), id); return err },
+		"retry": func(s *stage, id protocol.TransferParams) error {
+			_, err := s.e.Retry(s.t.Context(), id, nil)
+			return err
+		},
+		"forget": func(s *stage, id protocol.TransferParams) error {
+			_, err := s.e.Forget(s.t.Context(), protocol.TransferForgetParams{IDs: []protocol.TransferID{id.ID}})
+			return err
+		},
+	}
+	for _, c := range []struct {
+		action, state string
+		prepare       []string
+		online        bool
+	}{
+		{"pause", protocol.TransferWaiting, nil, false},
+		{"pause", protocol.TransferRunning, nil, true},
+		{"cancel", protocol.TransferWaiting, nil, false},
+		{"cancel", protocol.TransferRunning, nil, true},
+		{"cancel", protocol.TransferPaused, []string{"pause"}, false},
+		{"resume", protocol.TransferPaused, []string{"pause"}, false},
+		{"retry", protocol.TransferCancelled, []string{"cancel"}, false},
+		{"forget", protocol.TransferCancelled, []string{"cancel"}, false},
+	} {
+		t.Run(c.action+" while "+c.state, func(t *testing.T) {
+			onStage(t, none, func(s *stage) {
+				if c.online {
+					s.comes("a", s.source(100, 0))
+					s.comes("b", s.accepts(nil))
+				}
+				id := protocol.TransferParams{ID: s.start()}
+				rest(time.Second)
+				for _, a := range c.prepare {
+					if err := actions[a](s, id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before := s.get(id.ID)
+				if before.State != c.state {
+					t.Fatalf("state: got %s, want %s", before.State, c.state)
+				}
+				whileNothingCanBeWritten(t, func() {
+					if err := actions[c.action](s, id); !errors.Is(err, protocol.ErrStorage) {
+						t.Errorf("got error %v, want a storage error", err)
+					}
+				})
+				rest(5 * time.Second)
+				row, err := s.store.Transfers.Get(s.t.Context(), id.ID)
+				if now := s.get(id.ID); err != nil || now.State != c.state || row.State != c.state || now.Attempts != before.Attempts {
+					t.Errorf("afterwards: got %s in attempt %d, stored %s, %v, want %s in attempt %d", now.State, now.Attempts, row.State, err, c.state, before.Attempts)
+				}
+				if err := actions[c.action](s, id); err != nil {
+					t.Errorf("once the disk has room: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// The end of a transfer is published when it is stored, and not before.
+func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
+	onStage(t, none, func(s *stage) {
+		finish := make(chan bool)
+		s.comes("a", s.source(5, 0))
+		s.comes("b", s.accepts(func(p *puppet, id uint32) {
+			<-finish
+			written := int64(5)
+			proceed, _ := s.e.Done(p, protocol.TransferDoneParams{TransferID: &id, Files: 1, BytesWritten: &written})
+			proceed()
+		}))
+		id := s.start()
+		rest(time.Second)
+		whileNothingCanBeWritten(t, func() {
+			finish <- true
+			rest(3 * time.Second)
+			if now := s.get(id); now.State != protocol.TransferRunning {
+				t.Errorf("state while the disk is full: got %s, want running", now.State)
+			}
+		})
+		rest(3 * time.Second)
+		row, err := s.store.Transfers.Get(s.t.Context(), id)
+		if err != nil || row.State != protocol.TransferDone || row.Error != "" {
+			t.Errorf("stored: got %s (%s), %v, want done", row.State, row.Error, err)
+		}
+	})
+}
