@@ -30,7 +30,6 @@ const (
 // Causes of the end of an attempt.
 var (
 	errPaused    = errors.New("paused")
-	errResumed   = errors.New("the transfer was resumed while it was pausing")
 	errCancelled = errors.New("cancelled")
 	errShutdown  = errors.New("the gateway is shutting down")
 	errStall     = protocol.ErrTimeout.With("Transfer timeout")
