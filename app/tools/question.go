@@ -10,6 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -82,7 +83,7 @@ func UpdateQuestions(l *widgets.Questions, v state.View, now time.Time, h Questi
 func readFields(fields []*field) (values map[string]any, ok bool) {
 	values, ok = make(map[string]any), true
 	for _, f := range fields {
-		value, problem := state.FieldValue(f.in, f.entered())
+		value, problem := display.FieldValue(f.in, f.entered())
 		f.say(problem)
 		switch {
 		case problem != "":
@@ -102,7 +103,7 @@ type field struct {
 	in      protocol.Field
 	box     *fyne.Container
 	problem *widgets.Paragraph
-	entered func() any // as state.FieldValue reads it
+	entered func() any // as display.FieldValue reads it
 	focus   fyne.Focusable
 }
 
@@ -110,7 +111,7 @@ type field struct {
 func newField(in protocol.Field, resize func()) *field {
 	f := &field{in: in, problem: widgets.NewParagraph("", style.ColorBad, style.SizeSmall)}
 	f.problem.Hide()
-	title, _ := state.Reveal(state.FieldTitle(in))
+	title, _ := state.Reveal(display.FieldTitle(in))
 	changed := func() {
 		if f.problem.Visible() {
 			f.say("")
@@ -129,8 +130,8 @@ func newField(in protocol.Field, resize func()) *field {
 		control = f.choices(changed)
 	default:
 		entry := widget.NewEntry()
-		entry.SetText(state.TypedDefault(in))
-		entry.SetPlaceHolder(state.FieldHint(in))
+		entry.SetText(display.TypedDefault(in))
+		entry.SetPlaceHolder(display.FieldHint(in))
 		entry.OnChanged = func(string) { changed() }
 		f.entered, f.focus, control = func() any { return entry.Text }, entry, entry
 	}
