@@ -21,7 +21,7 @@ func approvalsCommand(o *options) *cobra.Command {
 		return protocol.ApprovalParams{ID: protocol.ApprovalID(args[0])}, nil
 	}
 	return group("approvals", "Answer pending approvals and manage rules",
-		command("list", "List pending approvals", cobra.NoArgs, o.onGateway(listApprovals)),
+		command("list", "List pending approvals", cobra.NoArgs, o.onGateway(listApprovals)), watchCommand(o),
 		approvalsAnswerCommand(o, protocol.DecisionAllow, "Allow a pending call"), approvalsAnswerCommand(o, protocol.DecisionDeny, "Deny a pending call"),
 		approvalsLaterCommand(o),
 		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),

@@ -86,6 +86,8 @@ type chat struct {
 	resync      chan protocol.FeedSnapshot
 	sigs        chan os.Signal
 	postponed   []protocol.Change // changes that arrived while an approval was on the screen
+	// askedServer are the questions of MCP servers that the person was asked.
+	askedServer map[string]bool
 	// sameAnswer are the approvals that get the same answer as the one on the screen, if several.
 	sameAnswer []protocol.Approval
 }

@@ -56,9 +56,13 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		if _, err := call(ctx, ch.c, protocol.ApprovalShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
 			return err
 		}
-		var elsewhere bool
-		var err error
-		if answer, elsewhere, err = ch.readAnswer(ctx, a, answer); errors.Is(err, errInterrupt) {
+		elsewhere, err := ch.readWhileOpen(ctx, a.RunID, func(ctx context.Context) error { return ch.chooseAnswer(ctx, a, &answer) }, func(change protocol.Change) string {
+			if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending {
+				return fmt.Sprintf("The approval was %s by %s.", q.State, q.AnsweredBy)
+			}
+			return ""
+		})
+		if errors.Is(err, errInterrupt) {
 			return ch.interrupt(ctx, a.RunID)
 		} else if elsewhere {
 			return nil
@@ -91,32 +95,32 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 	return nil
 }
 
-// readAnswer reads the person's answer and meanwhile watches whether the approval is settled
-// elsewhere. Ctrl+C on the line is errInterrupt. A signal from elsewhere stops the run immediately,
-// and a second one ends the program.
-func (ch *chat) readAnswer(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) (_ protocol.ApprovalAnswerParams, elsewhere bool, err error) {
+// readWhileOpen runs read, which reads the person's answer to a question, and meanwhile watches
+// whether the question is settled elsewhere: then settled returns how. Ctrl+C on the line is
+// errInterrupt. A signal from elsewhere stops the run immediately, and a second one ends the program.
+func (ch *chat) readWhileOpen(ctx context.Context, run protocol.RunID, read func(context.Context) error, settled func(protocol.Change) string) (elsewhere bool, err error) {
 	reading, leave := context.WithCancel(ctx)
 	defer leave()
 	done := make(chan struct{})
 	var readErr error
 	go func() {
 		defer close(done)
-		readErr = ch.chooseAnswer(reading, a, &answer)
+		readErr = read(reading)
 	}()
 	for {
 		select {
 		case <-done:
-			return answer, elsewhere, readErr
+			return elsewhere, readErr
 		case <-ch.sigs:
-			if err := ch.interrupt(ctx, a.RunID); err != nil {
+			if err := ch.interrupt(ctx, run); err != nil {
 				leave()
 				<-done // the terminal has been restored
-				return answer, false, err
+				return false, err
 			}
 		case change := <-ch.changes:
-			if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending && !elsewhere {
+			if how := settled(change); how != "" && !elsewhere {
 				elsewhere = true // reading the line cannot be cancelled
-				ch.term.note(fmt.Sprintf("\r\nThe approval was %s by %s. Press Enter.\r", q.State, q.AnsweredBy))
+				ch.term.note("\r\n" + how + " Press Enter.\r")
 				continue
 			}
 			ch.postponed = append(ch.postponed, change)

@@ -156,6 +156,8 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 		if a := *change.Approval; a.RunID == run {
 			return false, ch.question(ctx, a)
 		}
+	case protocol.ChangeServerQuestions:
+		return false, ch.askServerQuestions(ctx, run)
 	case protocol.ChangeRun:
 		r := *change.Run
 		if r.RunID != run {

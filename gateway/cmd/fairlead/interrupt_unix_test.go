@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,4 +99,23 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(work, "made")); err == nil {
 		t.Error("it ran")
 	}
+}
+
+func TestQuestionsOfServersAreAnsweredInTheChat(t *testing.T) {
+	withAsking(t, func(ctx context.Context, c *connection) {
+		for keys, want := range map[string]string{"Anna\r": "accept Anna", "\r\rBob\r": "accept Bob", "\x04": "decline"} {
+			var note bytes.Buffer
+			ch := &chat{c: c, term: &terminal{in: wasTyped(t, keys), out: io.Discard, err: &note}}
+			result := make(chan string, 1)
+			go func() { result <- askDoor(ctx, t, c) }()
+			q := opened(ctx, t, c)
+			setEntry(&ch.term.calls, q.Call, shownCall{})
+			if err := ch.askServerQuestions(ctx, "run"); err != nil {
+				t.Errorf("%q: %v", keys, err)
+			}
+			if got := <-result; !strings.Contains(got, want) || !strings.Contains(note.String(), "“door” asks: Who is it?") {
+				t.Errorf("%q: the call returned %s, want %s; the terminal has %q", keys, got, want, note.String())
+			}
+		}
+	})
 }

@@ -146,11 +146,12 @@ func (t *terminal) message(m protocol.Message) {
 
 // call shows the start of a call and its live output.
 func (t *terminal) call(c protocol.CallInfo) {
+	shown := t.calls[c.CallID]
 	if t.json {
 		t.emit("call", c)
+		setEntry(&t.calls, c.CallID, shown)
 		return
 	}
-	shown := t.calls[c.CallID]
 	if c.State == protocol.CallRunning && shown.state != protocol.CallRunning {
 		t.newline()
 		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(display.Subject(protocol.Approval{Tool: c.Tool, Args: c.Args}))))

@@ -170,4 +170,3 @@ func limitsText(f protocol.Field, unit string) string {
 }
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
