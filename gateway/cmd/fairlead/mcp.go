@@ -133,7 +133,7 @@ func mcpArguments(o *options, c clients.Client) []string {
 
 func mcpInstallCommand(o *options) *cobra.Command {
 	var yes, undo, show bool
-	cmd := command("install CLIENT", "Add Fairlead to the settings of a client program: claude-desktop, claude-code, vscode, cursor, windsurf, zed, gemini or codex", cobra.ExactArgs(1),
+	cmd := command("install CLIENT", "Add Fairlead to the settings of a client program: claude-desktop, claude-code, vscode, cursor, windsurf, zed, gemini, codex or opencode", cobra.ExactArgs(1),
 		func(cmd *cobra.Command, args []string) error {
 			list, err := knownClients()
 			if err != nil {

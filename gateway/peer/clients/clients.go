@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,8 +28,12 @@ type Client struct {
 	// key is the object in the file that has the servers, by their names.
 	key  string
 	toml bool
+	// isList means that command is a list with the arguments.
+	isList bool
 	// extra are fields that this client needs beside command and args.
 	extra map[string]any
+	// program is the name of its command; empty if it has none.
+	program string
 }
 
 // Name is the name of Fairlead in the lists of clients.
@@ -42,22 +47,32 @@ func All(home, config string) []Client {
 	if runtime.GOOS == "windows" {
 		zed = filepath.Join(config, "Zed", "settings.json")
 	}
+	opencode := in(".config", "opencode", "opencode.json")
+	if _, err := os.Stat(opencode + "c"); err == nil {
+		opencode += "c"
+	}
 	stdio := map[string]any{"type": "stdio"}
 	return []Client{
 		{ID: "claude-desktop", Title: "Claude Desktop", Path: filepath.Join(config, "Claude", "claude_desktop_config.json"), key: "mcpServers"},
-		{ID: "claude-code", Title: "Claude Code", Path: in(".claude.json"), key: "mcpServers", extra: stdio},
-		{ID: "vscode", Title: "Visual Studio Code", Path: filepath.Join(config, "Code", "User", "mcp.json"), key: "servers", extra: stdio},
-		{ID: "cursor", Title: "Cursor", Path: in(".cursor", "mcp.json"), key: "mcpServers"},
-		{ID: "windsurf", Title: "Windsurf", Path: in(".codeium", "windsurf", "mcp_config.json"), key: "mcpServers"},
-		{ID: "zed", Title: "Zed", Path: zed, key: "context_servers", extra: map[string]any{"source": "custom", "env": map[string]string{}}},
-		{ID: "gemini", Title: "Gemini CLI", Path: in(".gemini", "settings.json"), key: "mcpServers"},
-		{ID: "codex", Title: "Codex", Path: in(".codex", "config.toml"), key: "mcp_servers", toml: true},
+		{ID: "claude-code", Title: "Claude Code", Path: in(".claude.json"), key: "mcpServers", extra: stdio, program: "claude"},
+		{ID: "vscode", Title: "Visual Studio Code", Path: filepath.Join(config, "Code", "User", "mcp.json"), key: "servers", extra: stdio, program: "code"},
+		{ID: "cursor", Title: "Cursor", Path: in(".cursor", "mcp.json"), key: "mcpServers", program: "cursor"},
+		{ID: "windsurf", Title: "Windsurf", Path: in(".codeium", "windsurf", "mcp_config.json"), key: "mcpServers", program: "windsurf"},
+		{ID: "zed", Title: "Zed", Path: zed, key: "context_servers", extra: map[string]any{"source": "custom", "env": map[string]string{}}, program: "zed"},
+		{ID: "gemini", Title: "Gemini CLI", Path: in(".gemini", "settings.json"), key: "mcpServers", program: "gemini"},
+		{ID: "codex", Title: "Codex", Path: in(".codex", "config.toml"), key: "mcp_servers", toml: true, program: "codex"},
+		{ID: "opencode", Title: "opencode", Path: opencode, key: "mcp", isList: true, extra: map[string]any{"type": "local", "enabled": true}, program: "opencode"},
 	}
 }
 
-// IsInstalled reports whether the program seems to be on this computer: the folder of its settings
-// exists.
+// IsInstalled reports whether the program seems to be on this computer: its command is on the PATH,
+// or the folder of its settings exists.
 func (c Client) IsInstalled() bool {
+	if c.program != "" {
+		if _, err := exec.LookPath(c.program); err == nil {
+			return true
+		}
+	}
 	dir := filepath.Dir(c.Path)
 	if c.ID == "claude-code" {
 		dir = c.Path // its folder is the home folder
@@ -84,6 +99,9 @@ func (c Client) Add(command string, args ...string) (Change, error) {
 		out.New = addSection(before, c.key+"."+Name, command, args)
 	} else {
 		entry := map[string]any{"command": command, "args": append([]string{}, args...)}
+		if c.isList {
+			entry = map[string]any{"command": append([]string{command}, args...)}
+		}
 		for k, v := range c.extra {
 			entry[k] = v
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,7 @@ func TestFairleadIsAddedAndTheRestStays(t *testing.T) {
 	for _, c := range []struct{ id, before, after string }{
 		{"cursor", "", "{\n  \"mcpServers\": {\n    \"fairlead\": {\n      \"args\": [\n        \"mcp\",\n        \"--app\",\n        \"cursor\"\n      ],\n      \"command\": \"/opt/fairlead\"\n    }\n  }\n}\n"},
 		{"zed", zedFile, strings.Replace(zedFile, "},\n\t},", "},\n\t\t\"fairlead\": {\n\t\t\t\"args\": [\n\t\t\t\t\"mcp\",\n\t\t\t\t\"--app\",\n\t\t\t\t\"zed\"\n\t\t\t],\n\t\t\t\"command\": \"/opt/fairlead\",\n\t\t\t\"env\": {},\n\t\t\t\"source\": \"custom\"\n\t\t}\n\t},", 1)},
+		{"opencode", "", "{\n  \"mcp\": {\n    \"fairlead\": {\n      \"command\": [\n        \"/opt/fairlead\",\n        \"mcp\",\n        \"--app\",\n        \"opencode\"\n      ],\n      \"enabled\": true,\n      \"type\": \"local\"\n    }\n  }\n}\n"},
 		{"codex", "", "[mcp_servers.fairlead]\ncommand = \"/opt/fairlead\"\nargs = [\"mcp\", \"--app\", \"codex\"]\n"},
 		{"codex", "model = \"x\"\n", "model = \"x\"\n\n[mcp_servers.fairlead]\ncommand = \"/opt/fairlead\"\nargs = [\"mcp\", \"--app\", \"codex\"]\n"},
 		{"codex", "[mcp_servers.fairlead]\ncommand = \"old\"\n[mcp_servers.fairlead.env]\nA = \"1\"\n\n[other]\nx = 1\n", "[mcp_servers.fairlead]\ncommand = \"/opt/fairlead\"\nargs = [\"mcp\", \"--app\", \"codex\"]\n\n[other]\nx = 1\n"},
@@ -103,6 +105,26 @@ func TestFairleadIsRemovedAndTheRestStays(t *testing.T) {
 		if got := read(t, x.Path); plain(got) != plain(content) || x.HasFairlead() {
 			t.Errorf("%s: got:\n%s\nwant:\n%s", id, got, content)
 		}
+	}
+}
+
+func TestProgramsOnThePathAreFound(t *testing.T) {
+	bin := t.TempDir()
+	name := "claude"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if err := os.WriteFile(filepath.Join(bin, name), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	for id, want := range map[string]bool{"claude-code": true, "gemini": false, "opencode": false} {
+		if got := client(t, id, "").IsInstalled(); got != want {
+			t.Errorf("%s: installed %v, want %v", id, got, want)
+		}
+	}
+	if !client(t, "opencode", "{}").IsInstalled() {
+		t.Error("opencode: not found by its settings")
 	}
 }
 

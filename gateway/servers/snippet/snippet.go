@@ -58,6 +58,7 @@ type entry struct {
 	Command  json.RawMessage   `json:"command"` // a text, a list, or an object with path and args
 	Args     []string          `json:"args"`
 	Env      map[string]string `json:"env"`
+	Environ  map[string]string `json:"environment"` // of opencode
 	Cwd      string            `json:"cwd"`
 	URL      string            `json:"url"`
 	Server   string            `json:"serverUrl"`
@@ -118,6 +119,9 @@ func specOf(raw json.RawMessage) (spec protocol.ServerSpec, ok bool) {
 		return spec, false
 	}
 	spec = protocol.ServerSpec{Args: e.Args, Env: e.Env, Cwd: e.Cwd, URL: cmp.Or(e.URL, e.Server, e.HTTPURL), Headers: e.Headers}
+	if spec.Env == nil {
+		spec.Env = e.Environ
+	}
 	spec.Disabled = e.Disabled || e.Enabled != nil && !*e.Enabled
 	var parts []string
 	var nested struct {

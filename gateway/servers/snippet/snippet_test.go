@@ -17,15 +17,16 @@ func TestEveryFormOfAServerIsRead(t *testing.T) {
 		`{"servers": {"a": {"type": "http", "url": "https://e.org/mcp", "headers": {"A": "b"}}}}`: `[{"name":"a","spec":{"url":"https://e.org/mcp","headers":{"A":"b"}}}]`,
 		`{"context_servers": {"z": {"source": "custom", "command": {"path": "zz", "args": ["1"]}}}, // comment
 		}`: `[{"name":"z","spec":{"command":"zz","args":["1"]}}]`,
-		`{"mcp": {"servers": {"v": {"command": "v"}}}}`:                  `[{"name":"v","spec":{"command":"v"}}]`,
-		`{"one": {"command": "a"}, "two": {"url": "http://h"}, "x": 1}`:  `[{"name":"one","spec":{"command":"a"}},{"name":"two","spec":{"url":"http://h"}}]`,
-		`"memory": {"command": "npx", "args": ["m"]},`:                   `[{"name":"memory","spec":{"command":"npx","args":["m"]}}]`,
-		`{"command": "uvx", "args": ["mcp-server-time"]}`:                `[{"name":"time","spec":{"command":"uvx","args":["mcp-server-time"]}}]`,
-		`npx -y @modelcontextprotocol/server-filesystem@1.2 "/tmp/my x"`: `[{"name":"filesystem","spec":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem@1.2","/tmp/my x"]}}]`,
-		`A_KEY=s3cret B=2 uvx mcp-server-git --repo .`:                   `[{"name":"git","spec":{"command":"uvx","args":["mcp-server-git","--repo","."],"env":{"A_KEY":"s3cret","B":"2"}}}]`,
-		`claude mcp add notes -- node /srv/notes.js`:                     `[{"name":"notes","spec":{"command":"node","args":["/srv/notes.js"]}}]`,
-		`https://mcp.example.com/sse?x=1`:                                `[{"name":"example","spec":{"url":"https://mcp.example.com/sse?x=1"}}]`,
-		`http://127.0.0.1:3001/mcp`:                                      `[{"name":"server-127-0-0-1","spec":{"url":"http://127.0.0.1:3001/mcp"}}]`,
+		`{"mcp": {"servers": {"v": {"command": "v"}}}}`:                                       `[{"name":"v","spec":{"command":"v"}}]`,
+		`{"mcp": {"o": {"type": "local", "command": ["o", "x"], "environment": {"K": "1"}}}}`: `[{"name":"o","spec":{"command":"o","args":["x"],"env":{"K":"1"}}}]`,
+		`{"one": {"command": "a"}, "two": {"url": "http://h"}, "x": 1}`:                       `[{"name":"one","spec":{"command":"a"}},{"name":"two","spec":{"url":"http://h"}}]`,
+		`"memory": {"command": "npx", "args": ["m"]},`:                                        `[{"name":"memory","spec":{"command":"npx","args":["m"]}}]`,
+		`{"command": "uvx", "args": ["mcp-server-time"]}`:                                     `[{"name":"time","spec":{"command":"uvx","args":["mcp-server-time"]}}]`,
+		`npx -y @modelcontextprotocol/server-filesystem@1.2 "/tmp/my x"`:                      `[{"name":"filesystem","spec":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem@1.2","/tmp/my x"]}}]`,
+		`A_KEY=s3cret B=2 uvx mcp-server-git --repo .`:                                        `[{"name":"git","spec":{"command":"uvx","args":["mcp-server-git","--repo","."],"env":{"A_KEY":"s3cret","B":"2"}}}]`,
+		`claude mcp add notes -- node /srv/notes.js`:                                          `[{"name":"notes","spec":{"command":"node","args":["/srv/notes.js"]}}]`,
+		`https://mcp.example.com/sse?x=1`:                                                     `[{"name":"example","spec":{"url":"https://mcp.example.com/sse?x=1"}}]`,
+		`http://127.0.0.1:3001/mcp`:                                                           `[{"name":"server-127-0-0-1","spec":{"url":"http://127.0.0.1:3001/mcp"}}]`,
 	} {
 		list, err := snippet.Parse(text)
 		got, _ := json.Marshal(list)
