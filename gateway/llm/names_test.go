@@ -53,3 +53,17 @@ func TestAModelSeesNamesThatFitAndCallsByTheRealOnes(t *testing.T) {
 		t.Errorf("the caller's request was changed: %+v", req)
 	}
 }
+
+func TestOfEqualToolsAModelGetsTheFirst(t *testing.T) {
+	t.Parallel()
+	model := new(caller)
+	req := llm.Request{Tools: []llm.Tool{{Name: "a__x", Description: "first"}, {Name: "b__x"}, {Name: "a__x", Description: "second"}}}
+	for _, err := range llm.FitNames(model).Stream(t.Context(), req) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := req.Tools[:2]; !reflect.DeepEqual(model.got.Tools, want) {
+		t.Errorf("the model was offered %+v, want %+v", model.got.Tools, want)
+	}
+}

@@ -175,16 +175,22 @@ func (u ids) unique(m protocol.Message) protocol.Message {
 type nameMapper struct{ Model }
 
 // FitNames wraps a model so that it gets [protocol.ToolName.ForModel] of each tool, in the list of
-// tools and in the conversation, and converts the names in its calls back.
+// tools and in the conversation, and converts the names in its calls back. Of tools with the same name
+// it gets the first.
 func FitNames(m Model) Model { return nameMapper{m} }
 
 // Stream implements [Model].
 func (f nameMapper) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	back := make(map[string]string) // by the name that the model gets
-	req.Tools = slices.Clone(req.Tools)
-	for i, t := range req.Tools {
+	tools := req.Tools
+	req.Tools = nil
+	for _, t := range tools {
 		name := string(protocol.ToolName(t.Name).ForModel())
-		back[name], req.Tools[i].Name = t.Name, name
+		if _, isTaken := back[name]; isTaken {
+			continue // providers refuse a request with two tools of the same name
+		}
+		back[name], t.Name = t.Name, name
+		req.Tools = append(req.Tools, t)
 	}
 	req.Messages = withModelNames(req.Messages)
 	return func(yield func(Event, error) bool) {

@@ -95,6 +95,7 @@ type ModelInfo struct {
 	Name          string   `json:"name,omitempty"`
 	ContextWindow int64    `json:"contextWindow,omitempty"`
 	MaxOutput     int64    `json:"maxOutput,omitempty"`
+	MaxTools      int      `json:"maxTools,omitempty"` // in one request; 0: no known limit (extension)
 	Tools         bool     `json:"tools"`
 	Images        bool     `json:"images"`
 	Thinking      bool     `json:"thinking"`

@@ -2,12 +2,12 @@ package servers
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,18 +18,7 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// Limits of a result.
-const (
-	maxImages     = 5 << 20 // bytes of all pictures
-	maxStructured = 1 << 20 // bytes; the text has it, too
-	maxTail       = 4_000   // characters
-)
-
-// result is the result of a call, as the journal stores it.
-type result struct {
-	Content    protocol.Content `json:"content"`
-	Structured json.RawMessage  `json:"structuredContent,omitempty"`
-}
+const maxTail = 4_000 // characters of a report on progress
 
 // Call runs a tool of a server. inv.Tool is its bare name, as models see it. Its failure is a
 // *nodes.ToolError; protocol.ErrUnavailable means that the connection was lost, and the outcome is
@@ -73,10 +62,14 @@ func callError(ctx context.Context, server protocol.ServerName, err error) error
 	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, display.Line(err.Error(), maxProblem)))
 }
 
+// progressPause is the minimum time between two reports on a call that are passed on.
+const progressPause = 100 * time.Millisecond
+
 // calls are the calls in progress, with the receivers of their progress.
 type calls struct {
-	mu     sync.Mutex // guards active
+	mu     sync.Mutex // guards the fields below
 	active map[protocol.CallID]func(protocol.ToolProgress)
+	last   map[protocol.CallID]time.Time // report
 }
 
 // begin makes a call known, so that its progress and its questions find it.
@@ -84,7 +77,7 @@ func (c *calls) begin(id protocol.CallID, progress func(protocol.ToolProgress)) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.active == nil {
-		c.active = make(map[protocol.CallID]func(protocol.ToolProgress))
+		c.active, c.last = make(map[protocol.CallID]func(protocol.ToolProgress)), make(map[protocol.CallID]time.Time)
 	}
 	c.active[id] = progress
 }
@@ -93,12 +86,19 @@ func (c *calls) end(id protocol.CallID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.active, id)
+	delete(c.last, id)
 }
 
-// receiver returns the receiver of a call's progress, or nil.
+// receiver returns the receiver of a call's progress. It is nil for an unknown call, and shortly after
+// another report.
 func (c *calls) receiver(id protocol.CallID) func(protocol.ToolProgress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := time.Now()
+	if c.active[id] == nil || now.Sub(c.last[id]) < progressPause {
+		return nil
+	}
+	c.last[id] = now
 	return c.active[id]
 }
 
@@ -129,56 +129,4 @@ func (s *server) progress(_ context.Context, r *mcp.ProgressNotificationClientRe
 		text += ": " + r.Params.Message
 	}
 	report(protocol.ToolProgress{CallID: protocol.CallID(token), Tail: display.Line(text, maxTail)})
-}
-
-// convert converts a result. Its texts together have at most the length that models get.
-func convert(res *mcp.CallToolResult) result {
-	var out result
-	var texts []string
-	images := 0
-	for _, c := range res.Content {
-		if i, ok := c.(*mcp.ImageContent); ok && images+len(i.Data) <= maxImages && len(i.Data) > 0 && strings.HasPrefix(i.MIMEType, "image/") {
-			images += len(i.Data)
-			out.Content = append(out.Content, protocol.Block{Type: protocol.BlockImage, Data: base64.StdEncoding.EncodeToString(i.Data), MimeType: i.MIMEType})
-			continue
-		}
-		texts = append(texts, textOf(c))
-	}
-	if res.StructuredContent != nil {
-		if raw, err := protocol.Marshal(res.StructuredContent); err == nil && len(raw) <= maxStructured {
-			out.Structured = raw
-		}
-		if len(res.Content) == 0 {
-			texts = append(texts, string(out.Structured))
-		}
-	}
-	if text := strings.Join(texts, "\n"); text != "" || images == 0 {
-		if text == "" {
-			text = "(no result)"
-		}
-		out.Content = append(protocol.Content{protocol.Text(tool.Shorten(text))}, out.Content...)
-	}
-	return out
-}
-
-// textOf returns a part of a result as text.
-func textOf(c mcp.Content) string {
-	switch c := c.(type) {
-	case *mcp.TextContent:
-		return c.Text
-	case *mcp.EmbeddedResource:
-		if c.Resource != nil && c.Resource.Text != "" {
-			return c.Resource.Text
-		}
-		if c.Resource != nil {
-			return fmt.Sprintf("[file %s, %s, %d bytes, left out]", c.Resource.URI, c.Resource.MIMEType, len(c.Resource.Blob))
-		}
-	case *mcp.ResourceLink:
-		return strings.TrimSpace(fmt.Sprintf("%s: %s %s", c.Name, c.URI, c.Description))
-	case *mcp.ImageContent:
-		return fmt.Sprintf("[picture, %s, %d bytes, left out]", c.MIMEType, len(c.Data))
-	case *mcp.AudioContent:
-		return fmt.Sprintf("[sound, %s, %d bytes, left out]", c.MIMEType, len(c.Data))
-	}
-	return "[a part of an unknown kind, left out]"
 }

@@ -2,9 +2,14 @@ package servers
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/protocol"
 )
 
 // closeLimit is how long a server may take to answer the end of the connection.
@@ -19,29 +24,35 @@ func closeWithin(session *mcp.ClientSession, t *transport) {
 
 // client makes a client for one connection.
 func (s *server) client() *mcp.Client {
-	return mcp.NewClient(&mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.m.o.Version}, &mcp.ClientOptions{
+	c := mcp.NewClient(&mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.m.o.Version}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{ // neither roots nor sampling
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
 		},
 		ElicitationHandler:          s.elicit,
 		ElicitationCompleteHandler:  func(context.Context, *mcp.ElicitationCompleteNotificationRequest) {},
-		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { s.readLater(s.refresh) },
-		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { s.readLater(s.countItems) },
-		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.readLater(s.countItems) },
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { s.stale.mark(true, false) },
+		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { s.stale.mark(false, true) },
+		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.stale.mark(false, true) },
 		ProgressNotificationHandler: s.progress,
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
 			s.log.addf("%s: %v", r.Params.Level, r.Params.Data)
 		},
 	})
+	c.AddReceivingMiddleware(recoverPanics(s.name))
+	return c
 }
 
-// readLater reads a list again after a notification: handlers of notifications must not wait for
-// answers of the same connection.
-func (s *server) readLater(read func(context.Context) error) {
-	s.work.Go(func() {
-		if err := read(s.stopped); err != nil {
-			s.log.addf("Reading a list failed: %v", err)
+// recoverPanics turns a panic about a message of a server into an error of that message.
+func recoverPanics(name protocol.ServerName) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (res mcp.Result, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					slog.Error("Panic about a message of an MCP server", "server", name, "method", method, "panic", p, "stack", string(debug.Stack()))
+					err = fmt.Errorf("internal error about %s", method)
+				}
+			}()
+			return next(ctx, method, r)
 		}
-		s.m.publish()
-	})
+	}
 }

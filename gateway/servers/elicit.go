@@ -3,6 +3,7 @@ package servers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 
 // elicit asks the person what a server wants to know.
 func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	if r.Params == nil {
+		return nil, errors.New("the question has no params")
+	}
 	limit := cmp.Or(time.Duration(s.m.o.Config.Get().Approvals.Timeout)*time.Millisecond, questionLimit)
 	now := time.Now()
 	call, report := s.calls.only()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -53,24 +54,44 @@ func (f *finds) add(key protocol.SessionKey, names []string) {
 	}
 }
 
-// ToolsFor lists the tools for the model of a chat: as many as the settings allow, and those that the
-// chat found by search. more reports that there are others.
-func (b Toolbox) ToolsFor(key protocol.SessionKey) (list []protocol.ToolSpec, more bool) {
+// toolOverhead is how many bytes a request to a model needs for a tool besides its name, description
+// and schema.
+const toolOverhead = 80
+
+// ToolsFor lists the tools for the model of a chat: as many as the settings and limit allow, and of
+// those first the ones that the chat found by search. A negative limit means that there is none. left
+// names the servers of the others with the number of their tools; it is empty if there are none.
+func (b Toolbox) ToolsFor(key protocol.SessionKey, limit int) (list []protocol.ToolSpec, left string) {
 	budget := b.m.o.Config.Get().MCP.ToolBudget
-	found := b.m.found.of(key)
-	for _, t := range b.Tools() {
-		size := len(t.Name) + len(t.Description) + len(t.InputSchema)
+	tools, found := b.Tools(), b.m.found.of(key)
+	found = slices.DeleteFunc(found, func(name string) bool {
+		return !slices.ContainsFunc(tools, func(t protocol.ToolSpec) bool { return t.Name == name })
+	})
+	room := len(tools)
+	if limit >= 0 {
+		room = limit
+	}
+	found = found[max(len(found)-room, 0):] // the latest
+	room -= len(found)
+	missing := make(map[protocol.ServerName]int)
+	for _, t := range tools {
+		size := len(t.Name) + len(t.Description) + len(t.InputSchema) + toolOverhead
 		switch {
 		case slices.Contains(found, t.Name):
 			list = append(list, t)
-		case size > budget:
-			more, budget = true, 0 // no smaller tool takes its place: the list must not jump
+		case size > budget || room == 0:
+			budget = 0 // no smaller tool takes its place: the list must not jump
+			missing[t.Server]++
 		default:
-			budget -= size
+			budget, room = budget-size, room-1
 			list = append(list, t)
 		}
 	}
-	return list, more
+	var names []string
+	for _, server := range slices.Sorted(maps.Keys(missing)) {
+		names = append(names, fmt.Sprintf("%s (%d)", server, missing[server]))
+	}
+	return list, strings.Join(names, ", ")
 }
 
 type findIn struct {

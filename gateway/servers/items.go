@@ -28,40 +28,47 @@ func (s *server) items(ctx context.Context) (list []protocol.ServerItem, counts 
 	if session == nil || session.InitializeResult().Capabilities == nil {
 		return nil, counts, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
-	defer cancel()
 	c := session.InitializeResult().Capabilities
+	var resources []*mcp.Resource
+	var prompts []*mcp.Prompt
 	if c.Resources != nil {
-		for r, err := range session.Resources(ctx, nil) {
+		resources, err = readPages(ctx, &s.log, "resources", maxItems, func(ctx context.Context, cursor string) ([]*mcp.Resource, string, error) {
+			r, err := session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
 			if err != nil {
-				return nil, counts, fmt.Errorf("list the resources: %w", err)
+				return nil, "", err
 			}
-			if counts[0]++; counts[0] > maxItems {
-				break
-			}
-			list = append(list, protocol.ServerItem{
-				Server: s.name, Kind: "resource", Name: r.Name, URI: r.URI, Title: display.Line(r.Title, maxTitle), Description: display.Line(r.Description, maxMessage), MimeType: r.MIMEType,
-			})
-		}
-	}
-	if c.Prompts == nil {
-		return list, counts, nil
-	}
-	for p, err := range session.Prompts(ctx, nil) {
+			return r.Resources, r.NextCursor, nil
+		})
 		if err != nil {
-			return nil, counts, fmt.Errorf("list the prompts: %w", err)
+			return nil, counts, err
 		}
-		if counts[1]++; counts[1] > maxItems {
-			break
-		}
+	}
+	if c.Prompts != nil {
+		prompts, err = readPages(ctx, &s.log, "prompts", maxItems, func(ctx context.Context, cursor string) ([]*mcp.Prompt, string, error) {
+			r, err := session.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.Prompts, r.NextCursor, nil
+		})
+	}
+	for _, r := range resources[:min(len(resources), maxItems)] {
+		list = append(list, protocol.ServerItem{
+			Server: s.name, Kind: "resource", Name: r.Name, URI: r.URI, Title: display.Line(r.Title, maxTitle), Description: display.Line(r.Description, maxMessage), MimeType: r.MIMEType,
+		})
+	}
+	for _, p := range prompts[:min(len(prompts), maxItems)] {
 		list = append(list, promptItem(s.name, p))
 	}
-	return list, counts, nil
+	return list, [2]int{len(resources), len(prompts)}, err
 }
 
 func promptItem(server protocol.ServerName, p *mcp.Prompt) protocol.ServerItem {
 	item := protocol.ServerItem{Server: server, Kind: "prompt", Name: p.Name, Title: display.Line(p.Title, maxTitle), Description: display.Line(p.Description, maxMessage)}
 	for _, a := range p.Arguments {
+		if a == nil {
+			continue
+		}
 		item.Arguments = append(item.Arguments, protocol.ServerArgument{Name: a.Name, Description: display.Line(a.Description, maxMessage), Required: a.Required})
 	}
 	return item
@@ -138,6 +145,9 @@ func readResource(ctx context.Context, session *mcp.ClientSession, uri string) (
 		return nil, err
 	}
 	for _, c := range r.Contents {
+		if c == nil {
+			continue
+		}
 		if c.Text == "" && len(c.Blob) > 0 {
 			return nil, protocol.ErrBadRequest.With(fmt.Sprintf("%s is not text", display.Line(uri, maxTitle)))
 		}
@@ -152,6 +162,9 @@ func readPrompt(ctx context.Context, session *mcp.ClientSession, p protocol.Serv
 		return nil, err
 	}
 	for _, m := range r.Messages {
+		if m == nil {
+			continue
+		}
 		text := textOf(m.Content)
 		if m.Role == "assistant" {
 			text = "Assistant: " + text

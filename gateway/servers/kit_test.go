@@ -3,9 +3,12 @@
 package servers_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"log/slog"
 	"net/http"
@@ -40,6 +43,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		return
+	}
+	if fault := os.Getenv(asBadServer); fault != "" {
+		beBadServer(fault)
 		return
 	}
 	if os.Getenv(scenario) != "" {
@@ -108,7 +115,7 @@ func newTestServer(dir string) *mcp.Server {
 		return text(r.Params.InputResponses["link"].(*mcp.ElicitResult).Action), nil
 	})
 	add("picture", "Returns a picture.", nil, func(context.Context, *mcp.CallToolRequest, textIn) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{Data: []byte("PNG"), MIMEType: "image/png"}}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{Data: dot(), MIMEType: "image/png"}}}, nil
 	})
 	s.AddResource(&mcp.Resource{Name: "readme", URI: "test://readme", MIMEType: "text/plain"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: "read me"}}}, nil
@@ -117,6 +124,15 @@ func newTestServer(dir string) *mcp.Server {
 		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Greet " + r.Params.Arguments["who"]}}}}, nil
 	})
 	return s
+}
+
+// dot returns a picture.
+func dot() []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }
 
 // house is a gateway with a node, its owner, and a scripted model.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -34,30 +35,54 @@ func (b *brokenMachine) Call(context.Context, protocol.NodeID, protocol.ToolInvo
 	return nil, errors.New("it does not start")
 }
 
+// runFor runs the server srv on machines for a time, and returns its manager.
+func runFor(t *testing.T, machines Machines, during time.Duration) *Manager {
+	t.Helper()
+	c := config.Default()
+	c.MCP.Servers["srv"] = protocol.ServerSpec{Command: "x"}
+	m, err := Open(t.Context(), Options{
+		Config: settings{&c}, Store: rows{}, Machines: machines, Bus: new(event.Bus),
+		Authorize: func(context.Context, tool.Call) (tool.Authorization, error) { return tool.Authorization{}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), during)
+	defer cancel()
+	m.Run(ctx)
+	return m
+}
+
 func TestPausesAfterFailuresGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := config.Default()
-		c.MCP.Servers["srv"] = protocol.ServerSpec{Command: "x"}
 		b := &brokenMachine{new: time.Now()}
-		m, err := Open(t.Context(), Options{
-			Config: settings{&c}, Store: rows{}, Machines: b, Bus: new(event.Bus),
-			Authorize: func(context.Context, tool.Call) (tool.Authorization, error) { return tool.Authorization{}, nil },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			m.Run(ctx)
-		}()
-		time.Sleep(20 * time.Minute)
-		cancel()
-		<-done
+		runFor(t, b, 20*time.Minute)
 		want := []float64{0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111}
 		if !slices.Equal(b.at, want) {
 			t.Errorf("it was started after %v seconds, want %v", b.at, want)
+		}
+	})
+}
+
+// silent is a machine whose command never writes anything.
+type silent struct{ *brokenMachine }
+
+func (silent) Call(ctx context.Context, _ protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
+	if progress == nil {
+		return json.RawMessage(`{}`), nil
+	}
+	progress(protocol.ToolProgress{CallID: inv.CallID, Chunk: []byte(`{"started": true, "err": "d2FpdGluZyBmb3IgR29kb3QK"}`)})
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAServerThatNeverAnswersSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := runFor(t, silent{}, 7*time.Minute)
+		s, _ := m.find("srv")
+		log := strings.Join(s.log.lines(), "\n")
+		if want := "Failed: the server did not answer within 3 minutes; it wrote: waiting for Godot"; !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
 		}
 	})
 }

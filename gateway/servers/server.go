@@ -38,8 +38,8 @@ type server struct {
 	wake      chan struct{}   // holds a token when a pause should end
 	stopped   context.Context // ends with stop
 	stop      func()          // ends the server; it does not wait
-	work      sync.WaitGroup  // reading lists after notifications
-	isStarted bool            // guarded by the manager's lock
+	stale     stale
+	isStarted bool // guarded by the manager's lock
 
 	mu       sync.Mutex // guards the fields below
 	spec     protocol.ServerSpec
@@ -56,7 +56,7 @@ type server struct {
 }
 
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
-	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: make(chan struct{}, 1)}
+	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: make(chan struct{}, 1), stale: stale{wake: make(chan struct{}, 1)}}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	if spec.Disabled {
 		s.state = protocol.ServerDisabled
@@ -223,7 +223,6 @@ func (s *server) connectOnce(ctx context.Context) error {
 		s.mu.Unlock()
 		return t.reason(ctx, err)
 	}
-	defer s.work.Wait()
 	defer closeWithin(session, t)
 	return s.use(ctx, session, t)
 }
@@ -231,7 +230,7 @@ func (s *server) connectOnce(ctx context.Context) error {
 // legacyVersion is the newest version of the protocol that begins with initialize.
 const legacyVersion = "2025-11-25"
 
-var errNoAnswer = errors.New("the server does not answer")
+var errNoAnswer = fmt.Errorf("the server did not answer within %d minutes", int(connectLimit/time.Minute))
 
 // use serves a connection until it ends.
 func (s *server) use(ctx context.Context, session *mcp.ClientSession, t *transport) error {
@@ -249,8 +248,15 @@ func (s *server) use(ctx context.Context, session *mcp.ClientSession, t *transpo
 	if err := s.refresh(ctx); err != nil {
 		return t.reason(ctx, err)
 	}
-	s.countItems(ctx)
+	if err := s.countItems(ctx); err != nil {
+		s.log.addf("Reading a list failed: %v", err)
+	}
 	s.setState(protocol.ServerReady, nil)
+	following, stop := context.WithCancel(ctx)
+	var lists sync.WaitGroup
+	lists.Go(func() { s.followLists(following) })
+	defer lists.Wait()
+	defer stop()
 	over := make(chan error, 1)
 	go func() { over <- session.Wait() }()
 	var err error

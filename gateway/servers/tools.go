@@ -38,8 +38,6 @@ type remoteTool struct {
 
 // refresh reads the tools of the server.
 func (s *server) refresh(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
-	defer cancel()
 	s.mu.Lock()
 	session := s.session
 	s.mu.Unlock()
@@ -48,18 +46,17 @@ func (s *server) refresh(ctx context.Context) error {
 	}
 	var list []remoteTool
 	if c := session.InitializeResult().Capabilities; c != nil && c.Tools != nil {
-		for t, err := range session.Tools(ctx, nil) {
+		all, err := readPages(ctx, &s.log, "tools", maxTools, func(ctx context.Context, cursor string) ([]*mcp.Tool, string, error) {
+			r, err := session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 			if err != nil {
-				return fmt.Errorf("list the tools: %w", err)
+				return nil, "", err
 			}
-			if len(list) == maxTools {
-				s.log.addf("The server has more than %d tools: the others are left out", maxTools)
-				break
-			}
-			if one, ok := readTool(&s.log, t); ok {
-				list = append(list, one)
-			}
+			return r.Tools, r.NextCursor, nil
+		})
+		if err != nil {
+			return err
 		}
+		list = readTools(&s.log, all)
 	}
 	setPublicNames(s.name, list)
 	s.mu.Lock()
@@ -67,6 +64,27 @@ func (s *server) refresh(ctx context.Context) error {
 	s.mu.Unlock()
 	s.m.accepted.first(ctx, s.name, list)
 	return nil
+}
+
+// readTools reads the descriptions of the tools that models can use. Of tools with the same name, the
+// first counts: a call could not say which one it means.
+func readTools(log *ring, all []*mcp.Tool) (list []remoteTool) {
+	seen := make(map[string]bool)
+	for _, t := range all {
+		switch {
+		case len(list) == maxTools:
+			log.addf("The server has more than %d tools: the others are left out", maxTools)
+			return list
+		case seen[t.Name]:
+			log.addf("Another tool %q is left out: a tool of the server has this name already", display.Line(t.Name, maxTitle))
+			continue
+		}
+		seen[t.Name] = true
+		if one, ok := readTool(log, t); ok {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // readTool reads the description of a tool; ok is false if no model could use it.
@@ -115,7 +133,7 @@ func effectOf(a *mcp.ToolAnnotations) protocol.Effect {
 
 var notToolName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// suffixBytes is the length of the part of a hash that makes a shortened name unique.
+// suffixBytes is the length of the part of a hash that makes a changed name unique.
 const suffixBytes = 6
 
 // setPublicNames gives each tool a name that the APIs of models accept and that no other tool of the
@@ -123,14 +141,26 @@ const suffixBytes = 6
 func setPublicNames(server protocol.ServerName, list []remoteTool) {
 	limit := protocol.MaxModelTool - len(server) - len("__")
 	taken := make(map[string]bool)
-	for i, t := range list {
-		name := notToolName.ReplaceAllString(t.name, "_")
-		if len(name) > limit || taken[name] || name != t.name && slices.ContainsFunc(list, func(o remoteTool) bool { return o.name == name }) {
-			sum := sha256.Sum256([]byte(t.name))
-			name = name[:min(len(name), limit-suffixBytes-1)] + "_" + hex.EncodeToString(sum[:])[:suffixBytes]
+	for i, t := range list { // the tools whose own names models accept
+		if len(t.name) <= limit && !notToolName.MatchString(t.name) {
+			list[i].public, taken[t.name] = t.name, true
 		}
-		taken[name] = true
-		list[i].public = name
+	}
+	var others []int // in the order of their names, so that the server's order does not matter
+	for i, t := range list {
+		if t.public == "" {
+			others = append(others, i)
+		}
+	}
+	slices.SortFunc(others, func(a, b int) int { return strings.Compare(list[a].name, list[b].name) })
+	for _, i := range others {
+		clean := notToolName.ReplaceAllString(list[i].name, "_")
+		sum := sha256.Sum256([]byte(list[i].name))
+		name, hash := clean, hex.EncodeToString(sum[:])
+		for n := suffixBytes; len(name) > limit || taken[name]; n++ {
+			name = clean[:min(len(clean), limit-n-1)] + "_" + hash[:n]
+		}
+		list[i].public, taken[name] = name, true
 	}
 }
 

@@ -98,20 +98,21 @@ func TestToolsBeyondTheBudgetAreFoundBySearch(t *testing.T) {
 	}
 	tools = append(tools, &mcp.Tool{Name: "create_issue", Description: "Creates an issue on the tracker.", InputSchema: object()})
 	m, c := ready(t, nil, tools...)
-	list, more := m.Toolbox().ToolsFor("chat")
-	if len(list) != 51 || more {
-		t.Errorf("%d tools, more %v", len(list), more)
-	}
-	c.MCP.ToolBudget = 10_000
-	if list, more = m.Toolbox().ToolsFor("chat"); len(list) != 9 || !more {
-		t.Errorf("%d tools, more %v", len(list), more)
+	for _, want := range []struct {
+		budget, limit, tools int
+		left                 string
+	}{{60_000, -1, 51, ""}, {60_000, 51, 51, ""}, {60_000, 50, 50, "srv (1)"}, {60_000, 0, 0, "srv (51)"}, {10_000, -1, 9, "srv (42)"}} {
+		c.MCP.ToolBudget = want.budget
+		if list, left := m.Toolbox().ToolsFor("chat", want.limit); len(list) != want.tools || left != want.left {
+			t.Errorf("budget %d, limit %d: got %d tools, left %q; want %d, %q", want.budget, want.limit, len(list), left, want.tools, want.left)
+		}
 	}
 	out := m.Toolbox().findTools("chat", "issue Tracker")
 	if len(out.Tools) != 1 || out.Tools[0].Name != "srv__create_issue" {
 		t.Errorf("found %+v", out)
 	}
 	has := func(key protocol.SessionKey) bool {
-		list, _ := m.Toolbox().ToolsFor(key)
+		list, _ := m.Toolbox().ToolsFor(key, 1)
 		return slices.ContainsFunc(list, func(s protocol.ToolSpec) bool { return s.Name == "srv__create_issue" })
 	}
 	if !has("chat") || has("another chat") {
@@ -180,15 +181,17 @@ func TestToolsThatComeLaterAreChanges(t *testing.T) {
 
 func TestResultsAreLimited(t *testing.T) {
 	big := strings.Repeat("y", 200_000)
+	photo := make([]byte, 3<<20) // more than half of what fits
+	copy(photo, "GIF87a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
 	out := convert(&mcp.CallToolResult{Content: []mcp.Content{
-		&mcp.TextContent{Text: big}, &mcp.TextContent{Text: big}, &mcp.ImageContent{Data: make([]byte, 3<<20), MIMEType: "image/png"},
-		&mcp.ImageContent{Data: make([]byte, 3<<20), MIMEType: "image/png"}, &mcp.ImageContent{Data: []byte("x"), MIMEType: "text/html"},
+		&mcp.TextContent{Text: big}, &mcp.TextContent{Text: big}, &mcp.ImageContent{Data: photo, MIMEType: "image/png"},
+		&mcp.ImageContent{Data: photo, MIMEType: "image/png"}, &mcp.ImageContent{Data: []byte("x"), MIMEType: "text/html"},
 		&mcp.ResourceLink{Name: "n", URI: "u://x"}, &mcp.AudioContent{Data: []byte("x"), MIMEType: "audio/wav"},
 	}})
-	if len(out.Content) != 2 || len(out.Content[0].Text) > 31_000 || out.Content[1].Type != protocol.BlockImage {
+	if len(out.Content) != 2 || len(out.Content[0].Text) > 31_000 || out.Content[1].MimeType != "image/gif" {
 		t.Errorf("%d blocks, %d bytes of text", len(out.Content), len(out.Content[0].Text))
 	}
-	for _, want := range []string{"picture, image/png", "picture, text/html", "n: u://x", "sound, audio/wav"} {
+	for _, want := range []string{"picture, image/png, 3145728 bytes, left out: the pictures of a result may have 5 MiB", "picture, text/html, 1 bytes, left out: it is damaged", "n: u://x", "sound, audio/wav"} {
 		if !strings.Contains(out.Content[0].Text, want) {
 			t.Errorf("the text lacks %q", want)
 		}

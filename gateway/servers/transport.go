@@ -29,14 +29,19 @@ type transport struct {
 	end func()
 	// ended returns why the server ended or does not answer, or nil.
 	ended func() error
+	// lastError returns the last line that the server wrote to its standard error, or ""; may be nil.
+	lastError func() string
 }
 
 // reason returns why a connection ended: because ctx did, or its server, or err.
 func (t *transport) reason(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errNoAnswer) && t.lastError != nil {
+		if last := t.lastError(); last != "" {
+			return fmt.Errorf("%w; it wrote: %s", cause, last)
+		}
 	}
-	return cmp.Or(t.ended(), err)
+	return cmp.Or(cause, t.ended(), err)
 }
 
 // transport opens the way to the server. The caller calls its end.
@@ -118,8 +123,12 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		}
 		return nil, err
 	}
+	noNetwork := ""
+	if !hasNetwork(machine) {
+		noNetwork = fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", node)
+	}
 	s.log.addf("Starting %s on %s", args.Command, node)
-	p, err := process.Start(ctx, process.Options{Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, HasNetwork: hasNetwork(machine)})
+	p, err := process.Start(ctx, process.Options{Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, Logf: s.log.addf, NoNetwork: noNetwork})
 	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); e != nil && err == nil {
 		p.Stop()
 		err = e
@@ -127,5 +136,5 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 	if err != nil {
 		return nil, err
 	}
-	return &transport{Transport: p.Transport(), ended: p.Ended, end: p.Stop}, nil
+	return &transport{Transport: p, ended: p.Ended, end: p.Stop, lastError: p.LastError}, nil
 }

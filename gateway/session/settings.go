@@ -160,7 +160,7 @@ func (m *Manager) PromptTokens(ctx context.Context, key protocol.SessionKey) int
 	}
 	ref, _ := m.settings.model(s, nil)
 	n := len(m.prompt(s, ref, ""))
-	for _, t := range m.opts.Tools.Tools(key) {
+	for _, t := range m.opts.Tools.Tools(key, 0) {
 		n += len(t.Name) + len(t.Description) + len(t.InputSchema)
 	}
 	return int64(n) / 4

@@ -47,9 +47,10 @@ func New(o Options) *Pipeline {
 	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall)}
 }
 
-// Tools lists the tools that the agent of a chat can call now, with their full names.
-func (p *Pipeline) Tools(key protocol.SessionKey) []protocol.ToolSpec {
-	return p.Registry.toolsFor(key)
+// Tools lists the tools that the agent of a chat can call now, with their full names: at most limit;
+// 0 means no limit.
+func (p *Pipeline) Tools(key protocol.SessionKey, limit int) []protocol.ToolSpec {
+	return p.Registry.toolsFor(key, limit)
 }
 
 // Run runs a call, and blocks until it has ended. An error means that the gateway failed or ctx

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -29,9 +30,9 @@ type Servers interface {
 	Has(name protocol.NodeID) bool
 	// Tools lists the tools of the connected servers, with their full names.
 	Tools() []protocol.ToolSpec
-	// ToolsFor lists those for the model of a chat; more reports that there are others, which
-	// [FindTools] finds.
-	ToolsFor(key protocol.SessionKey) (list []protocol.ToolSpec, more bool)
+	// ToolsFor lists those for the model of a chat, at most limit; a negative limit means that there is none. left
+	// names the servers of the others, which [FindTools] finds; empty if there are none.
+	ToolsFor(key protocol.SessionKey, limit int) (list []protocol.ToolSpec, left string)
 	// Lookup finds a tool. The result has the tool's name without the server. Errors are those of
 	// [Machines], and protocol.ErrForbidden.
 	Lookup(protocol.ToolName) (protocol.ToolSpec, error)
@@ -83,20 +84,36 @@ func (r *Registry) Tools() []protocol.ToolSpec {
 	return list
 }
 
-// toolsFor lists the tools for the model of a chat.
-func (r *Registry) toolsFor(key protocol.SessionKey) []protocol.ToolSpec {
-	list := append(r.ownTools(), r.machines.Tools()...)
-	more := false
-	if r.servers != nil {
-		var theirs []protocol.ToolSpec
-		theirs, more = r.servers.ToolsFor(key)
-		list = append(list, theirs...)
-	}
-	find := string(protocol.NewToolName(protocol.NativePrefix, FindTools))
-	return slices.DeleteFunc(list, func(s protocol.ToolSpec) bool {
+// toolsFor lists the tools for the model of a chat, at most limit; 0 means no limit. The tools of MCP
+// servers are left out first; the description of [FindTools] says which.
+func (r *Registry) toolsFor(key protocol.SessionKey, limit int) []protocol.ToolSpec {
+	list := slices.DeleteFunc(append(r.ownTools(), r.machines.Tools()...), func(s protocol.ToolSpec) bool {
 		_, bare, ok := protocol.ToolName(s.Name).Split()
-		return ok && s.Server == "" && protocol.ForPrograms(bare) || s.Name == find && !more
+		return ok && protocol.ForPrograms(bare)
 	})
+	if limit > 0 && len(list) > limit {
+		slog.Warn("Tools of machines are left out: the model's provider limits their number", "tools", len(list), "limit", limit)
+		list = list[:limit]
+	}
+	room := limit - len(list)
+	if limit <= 0 {
+		room = -1
+	}
+	var theirs []protocol.ToolSpec
+	left := ""
+	if r.servers != nil {
+		theirs, left = r.servers.ToolsFor(key, room)
+	}
+	find := slices.IndexFunc(list, func(s protocol.ToolSpec) bool {
+		return s.Name == string(protocol.NewToolName(protocol.NativePrefix, FindTools))
+	})
+	switch {
+	case find >= 0 && left == "":
+		list = slices.Delete(list, find, find+1)
+	case find >= 0:
+		list[find].Description += " Left out are tools of: " + left + "."
+	}
+	return append(list, theirs...)
 }
 
 func (r *Registry) ownTools() []protocol.ToolSpec {

@@ -55,10 +55,16 @@ const Operator = "operator"
 
 type provider struct {
 	protocol.Provider
-	env  []string // environment variables that may contain a key
-	open func(llm.Options) llm.Model
-	list func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
+	env []string // environment variables that may contain a key
+	// maxTools is how many tools a request may have; more are an error of the whole request. 0 means
+	// no known limit.
+	maxTools int
+	open     func(llm.Options) llm.Model
+	list     func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
 }
+
+// mostTools is the limit of OpenAI, which other providers have taken over.
+const mostTools = 128
 
 // providers are all providers, in the order in which windows show them.
 var providers = []provider{
@@ -68,20 +74,20 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
-		env:      []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
+		maxTools: mostTools, env: []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{
 		Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
-		env:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, open: gemini.New, list: gemini.Models,
+		maxTools: mostTools, env: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, open: gemini.New, list: gemini.Models,
 	},
 	{
 		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
-		env:      []string{"OPENROUTER_API_KEY"}, open: openai.New, list: openai.Models,
+		maxTools: mostTools, env: []string{"OPENROUTER_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
 	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "compatible", Name: "OpenAI-compatible server"}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible", Name: "OpenAI-compatible server"}, maxTools: mostTools, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
 }
 
@@ -134,6 +140,9 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 		return nil, protocol.ModelInfo{}, err
 	}
 	o.Info = r.info(ctx, p, o, ref.ID)
+	if o.Info.MaxTools == 0 {
+		o.Info.MaxTools = p.maxTools
+	}
 	if p.Local && o.Info.PriceIn == nil && o.Info.PriceOut == nil {
 		o.Info.PriceIn, o.Info.PriceOut = new(0.0), new(0.0)
 	}
