@@ -90,6 +90,8 @@ func runProblem(e *protocol.Error) (widgets.Problem, string) {
 	case is(protocol.ErrBudget):
 		other.Button = "Change the budget"
 		return other, actionBudget
+	case is(protocol.ErrIncomplete):
+		return widgets.Problem{Title: retry.Title}, actionNone
 	case is(protocol.ErrContextOverflow):
 		other.Advice, other.Button = "Clear the chat, or choose a model with a larger context.", "Clear chat"
 		return other, actionReset

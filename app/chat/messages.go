@@ -153,7 +153,7 @@ func (p *pass) runEnd(key string, m protocol.Message, newest bool) {
 		return
 	}
 	d := problemData{problem: widgets.Problem{Title: sentence(m.ErrorMessage)}, run: m.RunID}
-	if newest {
+	if newest && m.StopReason == "error" { // otherwise it would end in the same way
 		d.problem.Button, d.action = "Try again", actionRetry
 	}
 	p.add(key, kindProblem, 60, d)

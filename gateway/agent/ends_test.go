@@ -51,7 +51,7 @@ func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
 }
 
 func TestEmptyAnswerIsAnError(t *testing.T) {
-	for name, step := range map[string]llmtest.Step{"nothing": {}, "white space": llmtest.Say(" \n"), "refusal": llmtest.Think("no").Stop(llm.StopRefusal)} {
+	for name, step := range map[string]llmtest.Step{"nothing": {}, "white space": llmtest.Say(" \n"), "thoughts": llmtest.Think("no")} {
 		t.Run(name, func(t *testing.T) {
 			b := &book{}
 			if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
@@ -97,10 +97,21 @@ func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
 }
 
 func TestARefusalTellsTheProvidersReason(t *testing.T) {
-	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "It breaks the rules of use."}).Stop(llm.StopRefusal))
+	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "The model refused to answer. It breaks the rules of use."}).Stop(llm.StopRefusal))
 	err := run(m, &book{}, nil).Do(t.Context())
-	if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
+	if !errors.Is(err, protocol.ErrIncomplete) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
 		t.Error(err)
+	}
+}
+
+func TestIncompleteAnswerIsReportedAfterARestart(t *testing.T) {
+	m := llmtest.Script(llmtest.Say("Twice."))
+	r := run(m, &book{}, nil)
+	r.History = append(r.History, protocol.Message{
+		ID: "m9", RunID: "run", Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("Half")}, StopReason: llm.StopRefusal, ErrorMessage: "A filter stopped it.",
+	})
+	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrIncomplete) || err.Error() != "A filter stopped it." || len(m.Requests()) != 0 {
+		t.Errorf("Do: got %v after %d requests, want the stored problem", err, len(m.Requests()))
 	}
 }
 

@@ -89,8 +89,8 @@ type Run struct {
 // Do executes the run. It returns nil when the model has finished, the context's cause when the run
 // was cancelled, and otherwise the failure. In every case, the output so far has been stored.
 func (r *Run) Do(ctx context.Context) error {
-	if r.isFinished() {
-		return nil
+	if done, err := r.isFinished(); done {
+		return err
 	}
 	limit := r.MaxSteps
 	for {
@@ -120,14 +120,21 @@ func (r *Run) Do(ctx context.Context) error {
 	}
 }
 
-// isFinished reports whether an earlier start completed the run and only failed to store that.
-func (r *Run) isFinished() bool {
+// isFinished reports whether an earlier start completed the run and only failed to store that. The
+// error is that of an incomplete answer.
+func (r *Run) isFinished() (bool, error) {
 	for _, m := range slices.Backward(r.History) {
-		if !m.OutsideConversation() {
-			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
+		switch {
+		case m.OutsideConversation():
+			continue
+		case m.Role != protocol.RoleAssistant || m.RunID != r.ID || m.StopReason == llm.StopError || len(m.Content.Calls()) > 0:
+			return false, nil
+		case m.ErrorMessage != "":
+			return true, protocol.ErrIncomplete.With(m.ErrorMessage)
 		}
+		return true, nil
 	}
-	return false
+	return false, nil
 }
 
 // openCalls returns the last assistant message, and those of its calls that have no result yet.
@@ -198,7 +205,9 @@ func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block,
 		}
 		return out
 	}
-	if raw, broken := badArguments(c); broken {
+	if raw, broken := badArguments(c); broken && m.StopReason == llm.StopMaxTokens {
+		return fail("the answer reached its length before the arguments were complete. Write less in one call."), nil
+	} else if broken {
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
 	by := r.AskedBy

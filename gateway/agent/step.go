@@ -1,17 +1,14 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -38,20 +35,21 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		return false, retryErr
 	}
 	m := a.message()
-	switch {
-	case err == nil && len(m.Content) == 0:
-		err = protocol.ErrModel.With("The model returned an empty answer. Try again, or choose another model.")
-	case err == nil && a.stop == llm.StopRefusal && len(m.Content.Calls()) == 0 && m.Content.Text() == "":
-		err = protocol.ErrModel.With(strings.TrimSpace("The model refused to answer. " + a.refusal))
+	if err == nil {
+		if m.Usage != nil {
+			r.Progress.Used(*m.Usage)
+		}
+		err = a.problem(m.Content)
 	}
 	if err != nil {
 		// The calls of an answer that was cut off are not run.
 		m.Content = slices.DeleteFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockToolCall })
-		m.StopReason = llm.StopError
-		if context.Cause(ctx) != nil {
-			m.StopReason = llm.StopAborted
-		} else {
-			m.ErrorMessage = err.Error()
+		m.ErrorMessage = err.Error()
+		switch {
+		case context.Cause(ctx) != nil:
+			m.StopReason, m.ErrorMessage = llm.StopAborted, ""
+		case !errors.Is(err, protocol.ErrIncomplete):
+			m.StopReason = llm.StopError
 		}
 		if errors.Is(err, tool.ErrSuspended) || m.Content.Text() == "" {
 			return true, err
@@ -64,9 +62,6 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	r.History = append(r.History, stored...)
 	if err != nil {
 		return true, err
-	}
-	if m.Usage != nil {
-		r.Progress.Used(*m.Usage)
 	}
 	return len(m.Content.Calls()) == 0, nil
 }
@@ -120,159 +115,6 @@ func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, res
 		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has sent nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", llm.Pause(r.SilenceLimit))))
 	})
 	return stream, func(pause time.Duration) { silence.Reset(pause + r.SilenceLimit) }, func() { silence.Stop(); cancel(nil) }
-}
-
-// answer collects the output of a model, in order.
-type answer struct {
-	run      *Run
-	blocks   []protocol.Block
-	usage    protocol.Usage
-	hasUsage bool
-	buffer   strings.Builder // text of the last block
-	bytes    int             // of the whole output so far
-	pictures int             // bytes of pictures
-	stop     string
-	refusal  string // the provider's explanation of a refusal
-	hasText  bool
-}
-
-func (a *answer) add(e llm.Event) {
-	s := a.run.Progress
-	switch e.Type {
-	case llm.EventText:
-		if !a.hasText && e.Text != "" {
-			a.hasText = true
-			s.State(protocol.RunStreaming, "")
-		}
-		b := a.openBlock(protocol.BlockText)
-		piece := a.truncate(e.Text)
-		b.Text = a.appendText(b.Text, piece)
-		s.Delta(false, piece)
-	case llm.EventThinking:
-		b := a.openBlock(protocol.BlockThinking)
-		piece := a.truncate(e.Text)
-		b.Thinking = a.appendText(b.Thinking, piece)
-		s.Delta(true, piece)
-	case llm.EventCallDelta:
-		a.bytes += len(e.Text)
-	case llm.EventSignature:
-		a.addSignature(e.Block)
-	case llm.EventCall:
-		a.addCall(e)
-	case llm.EventImage:
-		e.Block.Type = protocol.BlockImage
-		a.pictures += len(e.Block.Data)
-		a.blocks = append(a.blocks, e.Block)
-	case llm.EventUsage:
-		a.usage, a.hasUsage = e.Usage, true
-	case llm.EventRetry:
-		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", llm.Pause(e.Retry.After), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
-	case llm.EventStop:
-		a.stop = e.Stop
-		a.refusal = cmp.Or(e.Text, a.refusal)
-	}
-}
-
-// lastBlock returns the last block if it is of the given kind and may continue, or nil.
-func (a *answer) lastBlock(kind string) *protocol.Block {
-	n := len(a.blocks) - 1
-	if n < 0 || a.blocks[n].Type != kind || a.blocks[n].Signature != "" || a.blocks[n].Opaque != nil {
-		return nil
-	}
-	return &a.blocks[n]
-}
-
-// openBlock returns the last block if it is of the given kind, otherwise a new one.
-func (a *answer) openBlock(kind string) *protocol.Block {
-	if b := a.lastBlock(kind); b != nil {
-		return b
-	}
-	a.blocks = append(a.blocks, protocol.Block{Type: kind})
-	return &a.blocks[len(a.blocks)-1]
-}
-
-// appendText appends a piece to the last block's text. The buffer matters, because an answer
-// arrives in thousands of pieces.
-func (a *answer) appendText(has, piece string) string {
-	if a.buffer.String() != has { // the buffer holds another block's text
-		a.buffer.Reset()
-		a.buffer.WriteString(has)
-	}
-	a.buffer.WriteString(piece)
-	return a.buffer.String()
-}
-
-// Limits of one answer, in bytes. A model that never stops would fill the memory.
-const (
-	maxAnswer   = 8 << 20
-	maxPictures = 64 << 20
-)
-
-// truncate returns the part of a piece that still fits into the answer, and counts the whole piece.
-func (a *answer) truncate(piece string) string {
-	room := max(maxAnswer-a.bytes, 0)
-	a.bytes += len(piece)
-	if len(piece) <= room {
-		return piece
-	}
-	return strings.ToValidUTF8(piece[:room], "")
-}
-
-// checkSize returns an error when the answer exceeds the limits.
-func (a *answer) checkSize() error {
-	if a.bytes <= maxAnswer && a.pictures <= maxPictures {
-		return nil
-	}
-	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %s.", display.Size(maxAnswer)))
-}
-
-// addSignature completes the open thinking block with the provider's signature.
-func (a *answer) addSignature(b protocol.Block) {
-	b.Type = protocol.BlockThinking
-	if open := a.lastBlock(b.Type); open != nil && (b.Thinking == "" || b.Thinking == open.Thinking) && !b.Redacted {
-		open.Signature, open.Opaque = b.Signature, b.Opaque
-		return
-	}
-	a.blocks = append(a.blocks, b)
-}
-
-func (a *answer) addCall(e llm.Event) {
-	b := e.Block
-	b.Type = protocol.BlockToolCall
-	if slices.ContainsFunc(a.blocks, func(other protocol.Block) bool { return other.Type == protocol.BlockToolCall && other.ID == b.ID }) {
-		b.ID = "" // the model gave two calls the same ID
-	}
-	b.ID = cmp.Or(b.ID, "call_"+protocol.NewID())
-	var object map[string]any
-	if (len(b.Arguments) == 0 || string(b.Arguments) == "null") && e.BadArgs == "" {
-		b.Arguments = json.RawMessage("{}")
-	} else if e.BadArgs != "" || json.Unmarshal(b.Arguments, &object) != nil {
-		// Stored with the message, so that a call has the same arguments after a restart.
-		b.Arguments, _ = protocol.Marshal(cmp.Or(e.BadArgs, string(b.Arguments)))
-	}
-	a.blocks = append(a.blocks, b)
-}
-
-func (a *answer) message() protocol.Message {
-	m := protocol.Message{
-		RunID: a.run.ID, Role: protocol.RoleAssistant, Provider: a.run.Ref.Provider, Model: a.run.Ref.ID, StopReason: a.stop,
-		Timestamp: time.Now().UnixMilli(),
-	}
-	m.Content = slices.DeleteFunc(slices.Clone(a.blocks), func(b protocol.Block) bool { return b.Type == protocol.BlockText && strings.TrimSpace(b.Text) == "" })
-	if a.hasUsage {
-		u := a.usage
-		u.Total = cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheWrite)
-		llm.Price(a.run.Info, &u)
-		m.Usage = &u
-	}
-	return m
-}
-
-// badArguments returns the model's text, a JSON string, when the arguments of a call are not an
-// object.
-func badArguments(b protocol.Block) (raw string, bad bool) {
-	err := json.Unmarshal(b.Arguments, &raw)
-	return raw, err == nil && string(b.Arguments) != "null"
 }
 
 // withValidArguments returns a copy in which calls with invalid arguments have empty ones, because

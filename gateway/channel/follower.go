@@ -191,7 +191,11 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 	switch r.State {
 	case protocol.RunFailed:
 		text := "That did not work."
-		if r.Error != nil {
+		switch {
+		case r.Error == nil:
+		case errors.Is(r.Error, protocol.ErrIncomplete):
+			text = display.Clip(r.Error.Message, 500)
+		default:
 			text = fmt.Sprintf("That did not work: %s", display.Clip(r.Error.Message, 500))
 		}
 		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))

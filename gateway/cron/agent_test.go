@@ -28,7 +28,7 @@ type sentMessage struct {
 
 // fakeAgent simulates the agent: its runs are rows of a real store and changes on a real bus, only
 // the model is missing. It answers every message according to its second line: "say X" answers X,
-// "fail X" fails, "hang" works until it is cancelled, "ask" waits for an approval, "unanswered X"
+// "fail X" fails, "part X" answers X incompletely, "hang" works until it is cancelled, "ask" waits for an approval, "unanswered X"
 // answers X after one call whose approval expired and one that the person denied, anything else is
 // answered "done".
 type fakeAgent struct {
@@ -159,6 +159,9 @@ func (a *fakeAgent) run(r store.Run, stop chan struct{}) {
 	switch word {
 	case "say":
 		answer = rest
+	case "part":
+		answer, r.Answer = rest, rest
+		end = protocol.ErrIncomplete.With("A filter stopped the answer.")
 	case "fail":
 		end = protocol.ErrModel.With(rest)
 	case "ask":

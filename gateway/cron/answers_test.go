@@ -33,6 +33,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 		}{
 			{protocol.CronMode{Message: "say hello"}, "ok [hello]"},
 			{protocol.CronMode{Message: "say quiet", Deliver: &no}, "ok [quiet]"},
+			{protocol.CronMode{Message: "part half"}, "error A filter stopped the answer. [half]"},
 			{protocol.CronMode{Message: "say a", Channel: "xmpp"}, "error The answer could not be delivered: no channel xmpp is connected [a]"},
 			{protocol.CronMode{Message: "say b", To: "you@x", BestEffortDeliver: &yes}, "ok [b\n[Not delivered: no channel is connected that could reach you@x]]"},
 		} {
@@ -54,7 +55,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 				t.Errorf("%s, want %s", text, c.want)
 			}
 		}
-		if told := r.notices(); !slices.Equal(told, []string{"Mail: hello", "The schedule “Mail” failed: The answer could not be delivered: no channel xmpp is connected", "Mail: b"}) {
+		if told := r.notices(); !slices.Equal(told, []string{"Mail: hello", "The schedule “Mail” failed: A filter stopped the answer.", "The schedule “Mail” failed: The answer could not be delivered: no channel xmpp is connected", "Mail: b"}) {
 			t.Errorf("told %q", told)
 		}
 		if _, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0); !errors.Is(err, protocol.ErrNotFound) {

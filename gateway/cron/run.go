@@ -36,7 +36,7 @@ type runner struct{ o *Options }
 func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiting func(bool)) outcome {
 	limit := time.Duration(j.Spec.TimeoutSeconds) * time.Second
 	run := agentRun{session: r.Session, id: r.Run, limit: limit, waiting: waiting}
-	answer, expired, err := x.follow(ctx, run, func() error {
+	answer, problem, err := x.follow(ctx, run, func() error {
 		_, err := x.o.Store.Runs.Get(ctx, r.Run)
 		if errors.Is(err, protocol.ErrNotFound) {
 			err = x.send(ctx, j, r)
@@ -49,23 +49,23 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 	if err != nil {
 		return failedOutcome(err)
 	}
-	return x.deliver(ctx, j, answer, expired)
+	return x.deliver(ctx, j, answer, problem)
 }
 
-// deliver delivers the agent's answer. expired is the result of [runner.expiredText].
-func (x *runner) deliver(ctx context.Context, j store.Job, answer, expired string) outcome {
+// deliver delivers the agent's answer. problem says what the run could not do, or is empty.
+func (x *runner) deliver(ctx context.Context, j store.Job, answer, problem string) outcome {
 	if j.Notifies() == protocol.NotifyNews {
 		answer = textWithout(nothingToReport, answer)
 	}
-	out := outcome{status: protocol.CronOK, summary: cmp.Or(display.Clip(answer, maxSummary), "Nothing to report."), news: firstLine(answer)}
-	if expired != "" {
-		out.status, out.err = protocol.CronError, expired
+	out := outcome{status: protocol.CronOK, summary: cmp.Or(display.Clip(answer, maxSummary), problem, "Nothing to report."), news: firstLine(answer)}
+	if problem != "" {
+		out.status, out.err = protocol.CronError, problem
 	}
 	if strings.TrimSpace(answer) == "" || j.Notifies() == protocol.NotifyNever || j.Spec.Deliver != nil && !*j.Spec.Deliver {
 		return out
 	}
-	if expired != "" {
-		answer += "\n\n(" + expired + ")"
+	if problem != "" {
+		answer += "\n\n(" + problem + ")"
 	}
 	d := Delivery{Agent: j.AgentID, Text: answer, Channel: j.Spec.Channel, To: j.Spec.To}
 	where, err := x.o.Deliver(ctx, d)
@@ -76,7 +76,7 @@ func (x *runner) deliver(ctx context.Context, j store.Job, answer, expired strin
 	case !d.IsAddressed() || j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
 		out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
 	default:
-		out.status, out.err = protocol.CronError, strings.TrimSpace(expired+" The answer could not be delivered: "+err.Error())
+		out.status, out.err = protocol.CronError, strings.TrimSpace(problem+" The answer could not be delivered: "+err.Error())
 	}
 	return out
 }
@@ -163,8 +163,8 @@ type agentRun struct {
 }
 
 // follow calls start, which starts a run if that has not happened yet, and waits for the run's end.
-// expired is the result of [runner.expiredText].
-func (x *runner) follow(ctx context.Context, run agentRun, start func() error) (answer, expired string, err error) {
+// problem says what the run could not do, or is empty.
+func (x *runner) follow(ctx context.Context, run agentRun, start func() error) (answer, problem string, err error) {
 	sub := x.o.Bus.SubscribeOnly(func(c protocol.Change) bool {
 		return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == run.id
 	})
@@ -173,10 +173,13 @@ func (x *runner) follow(ctx context.Context, run agentRun, start func() error) (
 		return "", "", err
 	}
 	end, err := x.wait(ctx, run, sub)
-	if err == nil {
-		expired, err = x.expiredText(ctx, run.id)
+	if errors.Is(err, protocol.ErrIncomplete) {
+		return end.Answer, err.Error(), nil
 	}
-	return end.Answer, expired, err
+	if err == nil {
+		problem, err = x.expiredText(ctx, run.id)
+	}
+	return end.Answer, problem, err
 }
 
 // wait waits for the end of a run. A failed or cancelled run is an error.

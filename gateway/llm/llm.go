@@ -75,7 +75,8 @@ const (
 	EventUsage // Usage so far; the last one counts
 	// Retry: the request failed before anything was shown and is sent again
 	EventRetry
-	EventStop // Stop; Text is the provider's sentence about a refusal, or empty
+	// Stop; Text is the provider's sentence about an answer that is not complete, or empty
+	EventStop
 )
 
 // Event is one event of an answer.
@@ -95,8 +96,10 @@ const (
 	StopToolUse   = "toolUse"
 	StopMaxTokens = "length"
 	StopRefusal   = "refusal"
-	StopError     = "error"
-	StopAborted   = "aborted"
+	// StopIncomplete means that the provider ended the answer for another reason.
+	StopIncomplete = "incomplete"
+	StopError      = "error"
+	StopAborted    = "aborted"
 )
 
 // Retry describes why and when a request is sent again.

@@ -63,6 +63,9 @@ var (
 	ErrContextOverflow = &Error{Code: 523, Message: "The chat is longer than the model can read"}
 	ErrModel           = &Error{Code: 524, Message: "The model failed"}
 	ErrBudget          = &Error{Code: 525, Message: "Budget reached"}
+	// ErrIncomplete is an answer that the provider ended early, such as by a filter or a limit.
+	// Another attempt would end in the same way.
+	ErrIncomplete = &Error{Code: 526, Message: "The answer is incomplete"}
 )
 
 // AsError converts any error into its wire form. It keeps the whole text of err. The code comes

@@ -191,7 +191,10 @@ func (r *run) postNotice(ctx context.Context, info protocol.RunInfo) {
 	msg := notice(r.row.ID, "Stopped.")
 	if info.Error != nil {
 		msg = notice(r.row.ID, info.Error.Message)
-		msg.StopReason, msg.ErrorMessage = "error", info.Error.Message
+		msg.StopReason, msg.ErrorMessage = llm.StopError, info.Error.Message
+		if errors.Is(info.Error, protocol.ErrIncomplete) {
+			msg.StopReason = llm.StopIncomplete
+		}
 	}
 	if _, err := r.Append(ctx, msg); err != nil {
 		slog.Error("Storing a notice failed", "run", r.row.ID, "err", err)

@@ -136,7 +136,7 @@ func (t *terminal) message(m protocol.Message) {
 		t.newline()
 		t.written = 0
 		t.step = -1
-		if m.StopReason == "length" {
+		if m.StopReason == "length" && m.ErrorMessage == "" {
 			t.note("The answer is incomplete: it reached the model's output limit.")
 		}
 	case protocol.RoleToolResult:

@@ -148,19 +148,9 @@ func (r *reader) End(bool) error {
 	for _, i := range r.order {
 		r.close(r.blocks[i])
 	}
-	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
-	switch r.stop {
-	case "tool_use":
-		ev.Stop = llm.StopToolUse
-	case "max_tokens", "model_context_window_exceeded":
-		ev.Stop = llm.StopMaxTokens
-	case "refusal":
-		ev.Stop, ev.Text = llm.StopRefusal, cmp.Or(r.reason, "The provider's safety rules stopped the answer.")
-	default:
-		if r.calls > 0 {
-			ev.Stop = llm.StopToolUse
-		}
+	ev, err := ask.Ending(r.stop, r.reason, r.calls > 0)
+	if err == nil {
+		r.Emit(ev)
 	}
-	r.Emit(ev)
-	return nil
+	return err
 }

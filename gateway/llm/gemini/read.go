@@ -3,7 +3,6 @@ package gemini
 import (
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"fairlead/gateway/llm"
@@ -35,8 +34,7 @@ func (r *reader) Event(ev ask.Event) error {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
 	if f := chunk.PromptFeedback; f.BlockReason != "" {
-		r.finish = "SAFETY"
-		r.message = cmp.Or(f.BlockReasonMessage, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
+		r.finish, r.message = f.BlockReason, f.BlockReasonMessage
 	}
 	if len(chunk.Candidates) == 0 {
 		return nil
@@ -108,21 +106,15 @@ func usage(u *usageMetadata) protocol.Usage {
 // End emits the stop reason. An answer without one was cut off.
 func (r *reader) End(bool) error {
 	r.closeThought()
-	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
 	switch r.finish {
 	case "":
 		return ask.Broken("the answer ended too early")
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
-		return ask.Broken("the model wrote a tool call that Google could not read")
-	case "STOP":
-		if r.calls > 0 {
-			ev.Stop = llm.StopToolUse
-		}
-	case "MAX_TOKENS":
-		ev.Stop = llm.StopMaxTokens
-	default:
-		ev.Stop, ev.Text = llm.StopRefusal, cmp.Or(r.message, fmt.Sprintf("Google stopped the answer (%s).", r.finish))
+		r.message = "the model wrote a tool call that Google could not read"
 	}
-	r.Emit(ev)
-	return nil
+	ev, err := ask.Ending(r.finish, r.message, r.calls > 0)
+	if err == nil {
+		r.Emit(ev)
+	}
+	return err
 }

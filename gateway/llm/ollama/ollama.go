@@ -104,8 +104,7 @@ func (r *reader) read(list iter.Seq2[[]byte, error]) error {
 		}
 		r.message(l.Message)
 		if l.Done {
-			r.end(l)
-			return nil
+			return r.end(l)
 		}
 		if r.IsStopped() {
 			return nil
@@ -143,17 +142,14 @@ func (r *reader) call(c call) {
 	r.calls++
 }
 
-func (r *reader) end(l line) {
+func (r *reader) end(l line) error {
 	r.endThought()
 	r.Emit(llm.Event{Type: llm.EventUsage, Usage: protocol.Usage{Input: l.Prompt, Output: l.Output, Total: l.Prompt + l.Output}})
-	stop := llm.StopEnd
-	switch {
-	case l.DoneReason == "length":
-		stop = llm.StopMaxTokens
-	case r.calls > 0:
-		stop = llm.StopToolUse
+	ev, err := ask.Ending(l.DoneReason, "", r.calls > 0)
+	if err == nil {
+		r.Emit(ev)
 	}
-	r.Emit(llm.Event{Type: llm.EventStop, Stop: stop})
+	return err
 }
 
 // request is the body of POST /api/chat.

@@ -191,8 +191,9 @@ func (r *chatReader) callOf(t toolDelta) *call {
 func (r *chatReader) End(done bool) error {
 	r.emit(r.split.end())
 	r.thoughts.finish(r.m.Model, r.Out)
-	if r.finish == "error" {
-		return ask.Broken("the provider ended the answer too early")
+	ev, err := r.ending()
+	if err != nil {
+		return err
 	}
 	// The connection was closed regularly, but nothing said that the answer was complete.
 	if r.finish == "" && !done && !r.isWhole && r.usage == nil {
@@ -208,18 +209,13 @@ func (r *chatReader) End(done bool) error {
 	if r.usage == nil {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: r.estimate()})
 	}
-	r.Emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
+	r.Emit(ev)
 	return nil
 }
 
-func (r *chatReader) stop() string {
-	switch {
-	case r.finish == "length" || r.finish == "max_tokens" || r.finish == "model_length":
-		return llm.StopMaxTokens
-	case len(r.calls) > 0: // whatever the server's finish reason is
-		return llm.StopToolUse
-	case r.refusal || r.finish == "content_filter" || r.finish == "refusal":
-		return llm.StopRefusal
+func (r *chatReader) ending() (llm.Event, error) {
+	if r.refusal && len(r.calls) == 0 {
+		return ask.Ending(ask.ModelRefusal, "", false)
 	}
-	return llm.StopEnd
+	return ask.Ending(r.finish, "", len(r.calls) > 0)
 }

@@ -80,7 +80,7 @@ type responsesReader struct {
 	hasText bool            // text has been streamed
 	refusal bool
 	ended   bool
-	cut     string // the reason why the answer is incomplete
+	cut     string // the reason why the answer is not complete; "" if it is
 	counted bool
 }
 
@@ -95,8 +95,11 @@ func (r *responsesReader) End(bool) error {
 	if !r.counted {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: r.estimate()})
 	}
-	r.Emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
-	return nil
+	ev, err := r.ending()
+	if err == nil {
+		r.Emit(ev)
+	}
+	return err
 }
 
 // Event implements [ask.Reader].
@@ -225,8 +228,11 @@ func (r *responsesReader) complete(e responseEvent) {
 	if e.Response == nil {
 		return
 	}
-	if e.Response.Incomplete != nil {
-		r.cut = e.Response.Incomplete.Reason
+	if s := e.Response.Status; s != "completed" && s != "in_progress" {
+		r.cut = s
+	}
+	if i := e.Response.Incomplete; i != nil && i.Reason != "" {
+		r.cut = i.Reason
 	}
 	if u := e.Response.Usage; u != nil {
 		r.counted = true
@@ -237,16 +243,9 @@ func (r *responsesReader) complete(e responseEvent) {
 	}
 }
 
-func (r *responsesReader) stop() string {
-	switch {
-	case r.cut == "content_filter":
-		return llm.StopRefusal
-	case r.cut != "":
-		return llm.StopMaxTokens
-	case len(r.calls) > 0:
-		return llm.StopToolUse
-	case r.refusal:
-		return llm.StopRefusal
+func (r *responsesReader) ending() (llm.Event, error) {
+	if r.refusal && r.cut == "" && len(r.calls) == 0 {
+		return ask.Ending(ask.ModelRefusal, "", false)
 	}
-	return llm.StopEnd
+	return ask.Ending(r.cut, "", len(r.calls) > 0)
 }

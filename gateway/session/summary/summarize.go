@@ -107,6 +107,10 @@ func (s Summarizer) ask(ctx context.Context, system, text string, maxTokens int)
 			b.WriteString(e.Text)
 		case llm.EventUsage:
 			used = e.Usage
+		case llm.EventStop:
+			if e.Stop == llm.StopRefusal || e.Stop == llm.StopIncomplete {
+				return "", used, protocol.ErrIncomplete.With(cmp.Or(e.Text, "The model refused to answer."))
+			}
 		}
 	}
 	used.Total = cmp.Or(used.Total, used.Input+used.Output+used.CacheRead+used.CacheWrite)
