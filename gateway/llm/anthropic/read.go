@@ -63,6 +63,7 @@ func (r *reader) start(at int64, b block) {
 			r.close(open)
 		}
 	}
+	r.close(r.blocks[at]) // a server that gives every block the same index
 	n := &openBlock{kind: b.Type}
 	r.blocks[at] = n
 	r.order = append(r.order, at)

@@ -41,6 +41,12 @@ func (c calls) find(key string) *call {
 	return nil
 }
 
+// isWhole reports whether the arguments so far are complete.
+func (n *call) isWhole() bool {
+	text := strings.TrimSpace(n.args.String())
+	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") && json.Valid([]byte(text))
+}
+
 // addName appends to n's name, which some servers send in pieces. Others repeat it, or its prefix
 // so far. It is complete when the arguments begin.
 func (n *call) addName(piece string) {

@@ -139,8 +139,9 @@ func (r *chatReader) delta(d *delta) {
 		r.refusal = true
 		r.emit("", t)
 	}
-	for _, t := range d.ToolCalls {
-		r.toolCall(t)
+	for i, t := range d.ToolCalls {
+		// Without an index, the entries of one event are calls of their own.
+		r.toolCall(t, i > 0 && t.Index == nil && t.Function.Name != "")
 	}
 	for _, i := range d.Images {
 		if mime, data, ok := dataURL(i.ImageURL); ok {
@@ -159,20 +160,25 @@ func (r *chatReader) emit(thought, answer string) {
 	}
 }
 
-func (r *chatReader) toolCall(t toolDelta) {
+func (r *chatReader) toolCall(t toolDelta, isNew bool) {
 	r.thoughts.finish(r.m.Model, r.Out)
-	c := r.callOf(t)
+	c := r.callOf(t, isNew)
+	args := argumentText(t.Function.Arguments)
+	if args != "" && args == c.args.String() && c.isWhole() { // some servers repeat the whole call at its end
+		return
+	}
 	c.id = cmp.Or(c.id, t.ID)
 	c.addName(t.Function.Name)
 	if len(t.Extra) > 0 && string(t.Extra) != "null" {
 		c.extra = t.Extra
 	}
-	c.add(argumentText(t.Function.Arguments), r.Out)
+	c.add(args, r.Out)
 }
 
-// callOf returns the call that t continues, by its index. For servers that omit the index, or use
-// the same one for every call, a name and a new ID begin a call.
-func (r *chatReader) callOf(t toolDelta) *call {
+// callOf returns the call that t continues, by its index, or a new one. For servers that omit the
+// index, or use the same one for every call, a name begins a call if it comes with a new ID, after
+// complete arguments, or after the name of another tool.
+func (r *chatReader) callOf(t toolDelta, isNew bool) *call {
 	var c *call
 	key := ""
 	if t.Index != nil {
@@ -181,7 +187,17 @@ func (r *chatReader) callOf(t toolDelta) *call {
 	} else if n := len(r.calls); n > 0 {
 		c = r.calls[n-1]
 	}
-	if c == nil || t.ID != "" && c.id != t.ID && (t.Index == nil || t.Function.Name != "" && c.id != "") {
+	hasNewID := t.ID != "" && c != nil && c.id != t.ID
+	switch name := t.Function.Name; {
+	case c == nil || isNew:
+		return r.calls.open(key)
+	case name == "":
+		if hasNewID && t.Index == nil && c.isWhole() {
+			return r.calls.open(key)
+		}
+	case hasNewID && (t.Index == nil || c.id != ""),
+		t.ID == "" && c.isWhole(),
+		t.ID == "" && r.tools[c.name] && r.tools[name] && name != c.name && !r.tools[c.name+name]:
 		return r.calls.open(key)
 	}
 	return c

@@ -70,7 +70,11 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		if data, err = protocol.Marshal(m.wire.body(m, req)); err != nil {
 			return fmt.Errorf("build request: %w", err)
 		}
-		r := m.wire.reader(m, stream{Out: out, limit: req.MaxTokens, sent: len(data)})
+		tools := make(map[string]bool, len(req.Tools))
+		for _, t := range req.Tools {
+			tools[t.Name] = true
+		}
+		r := m.wire.reader(m, stream{Out: out, limit: req.MaxTokens, sent: len(data), tools: tools})
 		return ask.Exchange(ctx, m.Options, m.request(m.BaseURL+m.wire.path, data), out, r)
 	}, func(f *ask.Failure) bool { return m.learn(f, data) })
 }
@@ -92,8 +96,9 @@ func (m *model) get(ctx context.Context, address string) ([]byte, error) {
 
 type stream struct {
 	*ask.Out
-	sent  int // bytes of the request
-	limit int // of the answer in tokens, as requested; 0 means none
+	sent  int             // bytes of the request
+	limit int             // of the answer in tokens, as requested; 0 means none
+	tools map[string]bool // by their names
 }
 
 // estimate assumes four bytes per token, for servers that do not count.

@@ -170,6 +170,9 @@ func (r *responsesReader) callOf(e responseEvent) *call {
 
 func (r *responsesReader) call(e responseEvent) *call {
 	c := r.callOf(e)
+	if id := e.Item.CallID; c.key == "" && c.id != "" && id != "" && c.id != id { // a server that counts no items
+		c = r.calls.open(c.key)
+	}
 	c.id, c.name = cmp.Or(c.id, e.Item.CallID), cmp.Or(c.name, e.Item.Name)
 	c.start(r.Out)
 	return c
@@ -225,10 +228,13 @@ func withoutStatus(raw json.RawMessage) json.RawMessage {
 
 func (r *responsesReader) complete(e responseEvent) {
 	r.ended = true
+	if e.Type == "response.incomplete" {
+		r.cut = "incomplete"
+	}
 	if e.Response == nil {
 		return
 	}
-	if s := e.Response.Status; s != "completed" && s != "in_progress" {
+	if s := e.Response.Status; s != "" && s != "completed" && s != "in_progress" {
 		r.cut = s
 	}
 	if i := e.Response.Incomplete; i != nil && i.Reason != "" {
