@@ -28,10 +28,16 @@ func TestValuesInQuotesAreConverted(t *testing.T) {
 		{"fractions", simple, `{"n":"1.5e2","i":"2.0"}`, `{"i":2.0,"n":1.5e2}`},
 		{"exact", simple, `{"n":9007199254740993,"i":"9007199254740993"}`, `{"i":9007199254740993,"n":9007199254740993}`},
 		{"unchanged", simple, `{ "s" : "true" }`, `{ "s" : "true" }`},
-		{"forms", forms, `{"orNull":"5","orText":"5","types":"5","typesText":"5","enum":"1","enumText":"1","const":"true","all":"5"}`,
-			`{"all":5,"const":true,"enum":1,"enumText":"1","orNull":5,"orText":"5","types":5,"typesText":"5"}`},
-		{"deep", deep, `{"o":{"n":"1","s":"1"},"list":["1",2,"3"],"pair":["1","1"],"map":{"x":"true"},"form":{"a":"1"},"items":[{"k":"1"}]}`,
-			`{"form":{"a":"1"},"items":[{"k":1}],"list":[1,2,3],"map":{"x":true},"o":{"n":1,"s":"1"},"pair":["1",1]}`},
+		{
+			"forms", forms,
+			`{"orNull":"5","orText":"5","types":"5","typesText":"5","enum":"1","enumText":"1","const":"true","all":"5"}`,
+			`{"all":5,"const":true,"enum":1,"enumText":"1","orNull":5,"orText":"5","types":5,"typesText":"5"}`,
+		},
+		{
+			"deep", deep,
+			`{"o":{"n":"1","s":"1"},"list":["1",2,"3"],"pair":["1","1"],"map":{"x":"true"},"form":{"a":"1"},"items":[{"k":"1"}]}`,
+			`{"form":{"a":"1"},"items":[{"k":1}],"list":[1,2,3],"map":{"x":true},"o":{"n":1,"s":"1"},"pair":["1",1]}`,
+		},
 		{"references", refs, `{"n":"1","o":{"o":{"o":{"b":"true","n":"2"}}},"s":"1","x":"1","plain":"1"}`, `{"n":1,"o":{"o":{"o":{"b":true,"n":2}}},"plain":1,"s":"1","x":"1"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
