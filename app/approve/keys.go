@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -111,7 +110,7 @@ func pressesButton(name fyne.KeyName) bool {
 
 // textEntry is a field that passes unused keys to its dialog.
 type textEntry struct {
-	widget.Entry
+	widgets.Entry
 	onKey  func(fyne.KeyName) bool
 	onType func() // called for every key
 	// passesShortcuts passes unused shortcuts to the window.
@@ -130,7 +129,7 @@ func (e *textEntry) TypedKey(k *fyne.KeyEvent) {
 		e.onType()
 	}
 	if k.Name != fyne.KeyEscape || !e.onKey(k.Name) {
-		e.Entry.TypedKey(k)
+		e.Entry.Entry.TypedKey(k)
 	}
 }
 
@@ -139,10 +138,11 @@ func (e *textEntry) AcceptsTab() bool { return false }
 
 // TypedShortcut implements fyne.Shortcutable.
 func (e *textEntry) TypedShortcut(s fyne.Shortcut) {
-	e.Entry.TypedShortcut(s)
 	if e.passesShortcuts {
-		widgets.PassShortcut(e, s)
+		e.Entry.TypedShortcut(s)
+		return
 	}
+	e.Entry.Entry.TypedShortcut(s) // the shortcut that allows must not work here
 }
 
 // TypedRune implements fyne.Focusable.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -17,7 +16,7 @@ import (
 // form makes a new token.
 type form struct {
 	p           *Page
-	name        *widget.Entry
+	name        *widgets.Entry
 	period      *widgets.Select
 	permissions *permissions
 	machines    *machines
@@ -35,7 +34,7 @@ var newTokenScopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeF
 
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
-	f := &form{p: p, name: widget.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text")}
+	f := &form{p: p, name: widgets.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text")}
 	f.name.SetPlaceHolder("Where you will use it, such as Backup script")
 	f.name.OnSubmitted = func(string) { f.submit() }
 	f.period = widgets.NewSelect(state.Map(periods, func(e state.AccessPeriod) string { return e.Text }), nil)

@@ -227,7 +227,7 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	create := pagetest.Button(t, p.Box, "Create token")
 	test.Tap(create)
 	pagetest.Shows(t, p.Box, "Give the token a name")
-	entry := widgettest.Find(p.Box, func(e *widget.Entry) bool { return strings.HasPrefix(e.PlaceHolder, "Where") })
+	entry := widgettest.Find(p.Box, func(e *widgets.Entry) bool { return strings.HasPrefix(e.PlaceHolder, "Where") })
 	entry.SetText(" Backup ")
 	for _, c := range []string{"See your machines", "Read files", "See network details"} {
 		check(t, p.Box, c).SetChecked(false)

@@ -25,7 +25,7 @@ type policy struct {
 	choose  *widgets.Select
 	about   *widgets.Paragraph
 	allowed *fyne.Container
-	name    *widget.Entry
+	name    *widgets.Entry
 	now     state.ChannelPolicy
 	drawn   string
 }
@@ -46,7 +46,7 @@ func newPolicy(p *Page, channel string) *policy {
 			p.offerUndo("You changed who may write.", undo, p.now().Add(state.UndoTime))
 		}
 	})
-	o.name = widget.NewEntry()
+	o.name = widgets.NewEntry()
 	o.name.SetPlaceHolder("ann@example.org")
 	o.name.OnSubmitted = func(string) { o.add() }
 	o.box = widgets.Col(style.Group, o.part, widgets.Col(style.Gap, widgets.LimitWidth(320, true, o.choose), o.about),

@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -86,9 +85,9 @@ func (o *form) draw() {
 			area.OnChanged = changed
 			entry, focus = area, area
 		default:
-			e := widget.NewEntry()
+			e := widgets.NewEntry()
 			if field.Secret {
-				e = widget.NewPasswordEntry()
+				e = widgets.NewPasswordEntry()
 				if o.f.Exists {
 					e.SetPlaceHolder("Unchanged")
 				}
@@ -110,7 +109,7 @@ func (o *form) draw() {
 		o.more = o.more || o.f.Values[field.Name] != ""
 	}
 	if !o.f.Exists {
-		name := widget.NewEntry()
+		name := widgets.NewEntry()
 		name.SetText(o.f.Account)
 		name.OnChanged = func(s string) { o.f.Account = s }
 		optional = append(optional, widgets.NewField("Account name", name))

@@ -14,12 +14,12 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
@@ -205,7 +205,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 	p.openForm()
 	count := func() (secrets, plain int) {
 		widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
-			if e, ok := o.(*widget.Entry); ok && e.Password {
+			if e, ok := o.(*widgets.Entry); ok && e.Password {
 				secrets++
 			} else if ok && !e.MultiLine {
 				plain++

@@ -168,6 +168,7 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 			return
 		}
 		e.onEscape()
+		return
 	case fyne.KeyUp:
 		if (e.Text == "" || e.isFromHistory()) && e.historyIndex > 0 {
 			if e.historyIndex == len(e.history) {
@@ -236,7 +237,6 @@ func (e *entry) TypedShortcut(s fyne.Shortcut) {
 		}
 	}
 	e.Entry.TypedShortcut(s)
-	widgets.PassShortcut(e, s)
 }
 
 // Resize implements fyne.CanvasObject.

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -106,7 +105,7 @@ func (e *editor) fileChanged(text string, there bool) {
 
 // textArea is the text of an editor; Ctrl+S saves it.
 type textArea struct {
-	widget.Entry
+	widgets.Entry
 	onSave func()
 }
 
@@ -124,5 +123,4 @@ func (t *textArea) TypedShortcut(s fyne.Shortcut) {
 		return
 	}
 	t.Entry.TypedShortcut(s)
-	widgets.PassShortcut(t, s)
 }

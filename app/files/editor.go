@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -32,7 +31,7 @@ type editor struct {
 	base          string // the last known version on the disk
 	exists        bool   // the file exists on the disk
 	text          *textArea
-	name          *widget.Entry
+	name          *widgets.Entry
 	status        *widgets.Paragraph
 	lengthNote    *widgets.Paragraph
 	conflictBox   *fyne.Container // the question after conflicting changes
@@ -44,7 +43,7 @@ type editor struct {
 func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
 	e := &editor{
 		page: p, viewer: v, files: p.model.TextFiles(), isAgent: p.view.Place == "", path: f.Path, draftKey: draftKey(p.view.Place, f.Path), isNew: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, exists: !f.Missing,
-		text: newTextArea(), name: widget.NewEntry(), status: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
+		text: newTextArea(), name: widgets.NewEntry(), status: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 		lengthNote: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), conflictText: widgets.NewParagraph("", style.ColorText, "text"),
 	}
 	e.exists = e.exists && !e.isNew

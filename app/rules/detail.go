@@ -25,7 +25,7 @@ type detail struct {
 	edit    bool            // it may be edited
 
 	form    *form // nil while the JSON is shown
-	text    *widget.Entry
+	text    *widgets.Entry
 	editor  *fyne.Container // form or text
 	toggle  *widgets.Button
 	note    *widgets.Paragraph
@@ -37,7 +37,8 @@ func (p *Page) open(r protocol.Rule) {
 	p.detail = d
 	var remove bool
 	d.edit, remove = state.Changeable(r)
-	d.text = widget.NewMultiLineEntry()
+	d.text = widgets.NewEntry()
+	d.text.MultiLine = true
 	d.text.TextStyle.Monospace, d.text.Wrapping = true, fyne.TextWrapBreak
 	d.text.SetMinRowsVisible(12)
 	d.text.OnChanged = func(text string) { d.set(json.RawMessage(text)) }

@@ -19,7 +19,7 @@ type form struct {
 	rows []fyne.CanvasObject
 
 	verdict, expires, tool, machine, chat *widgets.Button
-	command, path, folder                 *widget.Entry
+	command, path, folder                 *widgets.Entry
 	below                                 *widget.Check
 	words                                 *fyne.Container // a button for each word of the command
 	subject                               *fyne.Container // the command, or the files
@@ -51,8 +51,8 @@ func newForm(d *detail, rule state.RuleForm) *form {
 	return f
 }
 
-func entry(hint, text string, changed func(string)) *widget.Entry {
-	e := widget.NewEntry()
+func entry(hint, text string, changed func(string)) *widgets.Entry {
+	e := widgets.NewEntry()
 	e.SetPlaceHolder(hint)
 	e.SetText(text)
 	e.OnChanged = changed

@@ -59,8 +59,8 @@ func choose(list []option, value string, chosen func(string)) *widgets.Select {
 	return s
 }
 
-func entry(text, hint string, changed func(string)) *widget.Entry {
-	e := widget.NewEntry()
+func entry(text, hint string, changed func(string)) *widgets.Entry {
+	e := widgets.NewEntry()
 	e.SetText(text)
 	e.SetPlaceHolder(hint)
 	e.OnChanged = changed

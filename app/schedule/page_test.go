@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
@@ -118,7 +117,7 @@ func TestDuplicateOpensANewScheduleWithTheSameFields(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Duplicate"))
 	pagetest.Shows(t, p.Box, "New schedule")
 	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
-		if e, ok := o.(*widget.Entry); ok && e.PlaceHolder == "Morning report" && e.Text != "Look at the backups (copy)" {
+		if e, ok := o.(*widgets.Entry); ok && e.PlaceHolder == "Morning report" && e.Text != "Look at the backups (copy)" {
 			t.Errorf("it is called %q", e.Text)
 		}
 	})
@@ -220,7 +219,7 @@ func TestNewScheduleBeginsWithItsName(t *testing.T) {
 	w := pagetest.Window(t, p.Box, 700, 700)
 	p.show(jobs())
 	test.Tap(pagetest.Button(t, p.Box, "New schedule"))
-	if e, ok := w.Canvas().Focused().(*widget.Entry); !ok || e.PlaceHolder != "Morning report" {
+	if e, ok := w.Canvas().Focused().(*widgets.Entry); !ok || e.PlaceHolder != "Morning report" {
 		t.Errorf("the keyboard is with %T", w.Canvas().Focused())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/style"
@@ -42,7 +41,7 @@ func (p *Page) advancedSection() fyne.CanvasObject {
 			status.Set("✓ Token copied.", style.ColorGood)
 		})
 	}
-	entry := widget.NewEntry()
+	entry := widgets.NewEntry()
 	entry.SetText(l.Listen())
 	entry.SetPlaceHolder("127.0.0.1:8787")
 	saved := mutedText("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")

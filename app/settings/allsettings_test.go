@@ -8,12 +8,12 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
@@ -148,7 +148,7 @@ func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
 	a, w, asked, refuse := inAll(t, style.Light, 860)
 	a.update(sample())
 	r := a.rows["timeouts.llmMs"]
-	e := r.focusTarget.(*widget.Entry)
+	e := r.focusTarget.(*widgets.Entry)
 	if e.Text != "1 minute" {
 		t.Fatalf("it shows %q", e.Text)
 	}
@@ -179,7 +179,7 @@ func TestResetCanBeUndone(t *testing.T) {
 	a.update(sample())
 	r := a.rows["timeouts.llmMs"]
 	test.Tap(pagetest.Button(t, r.box, "Reset to default"))
-	if e := r.focusTarget.(*widget.Entry); e.Text != "5 minutes" || r.changedMark.Visible() || r.reset.Visible() {
+	if e := r.focusTarget.(*widgets.Entry); e.Text != "5 minutes" || r.changedMark.Visible() || r.reset.Visible() {
 		t.Errorf("after a reset it shows %q", e.Text)
 	}
 	test.Tap(pagetest.Button(t, r.box, "Undo"))
@@ -209,13 +209,13 @@ func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.update(sample())
 	typing, idle := a.rows["timeouts.llmMs"], a.rows["cron.maxJobs"]
-	e := typing.focusTarget.(*widget.Entry)
+	e := typing.focusTarget.(*widgets.Entry)
 	e.SetText("2 minutes")
 	v := sample()
 	v.List[2], v.List[4] = setting(wait, `120001`), setting(jobs, `7`)
 	a.update(v)
-	if e.Text != "2 minutes" || idle.focusTarget.(*widget.Entry).Text != "7" || !idle.changedMark.Visible() {
-		t.Errorf("shows %q and %q", e.Text, idle.focusTarget.(*widget.Entry).Text)
+	if e.Text != "2 minutes" || idle.focusTarget.(*widgets.Entry).Text != "7" || !idle.changedMark.Visible() {
+		t.Errorf("shows %q and %q", e.Text, idle.focusTarget.(*widgets.Entry).Text)
 	}
 	pagetest.Shows(t, typing.box, "changed elsewhere")
 	test.Tap(pagetest.Button(t, typing.box, "Discard"))
@@ -230,7 +230,7 @@ func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
 	r := a.rows["apiKeys.openai"]
 	pagetest.Shows(t, r.box, "A value is set.")
 	test.Tap(pagetest.Button(t, r.box, "Replace"))
-	e := r.focusTarget.(*widget.Entry)
+	e := r.focusTarget.(*widgets.Entry)
 	e.SetText("sk-new")
 	e.OnSubmitted(e.Text)
 	if (*asked)[0] != (saved{"apiKeys.openai", `"sk-new"`}) || e.Text != "" || string(r.setting.Value) != `"***"` {
@@ -250,7 +250,7 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.update(sample())
 	r := a.rows["apiKeys.*"]
-	e := r.focusTarget.(*widget.Entry)
+	e := r.focusTarget.(*widgets.Entry)
 	e.SetText("a.b")
 	test.Tap(pagetest.Button(t, r.box, "Add"))
 	pagetest.Shows(t, r.box, "without dots")
@@ -260,7 +260,7 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 	if added == nil {
 		t.Fatal("no row for the name")
 	}
-	secret := added.focusTarget.(*widget.Entry)
+	secret := added.focusTarget.(*widgets.Entry)
 	secret.SetText("k")
 	test.Tap(pagetest.Button(t, added.box, "Save"))
 	if fmt.Sprint(*asked) != fmt.Sprint([]saved{{"apiKeys.mistral", `"k"`}}) {

@@ -157,7 +157,7 @@ func (c *computerPage) showEnforcement(v state.View) {
 // workspace shows the agent's folder on this computer.
 func (p *Page) workspace(l Agent) fyne.CanvasObject {
 	status := mutedText("Reading here needs no approval. Changes and other folders do.")
-	entry := widget.NewEntry()
+	entry := widgets.NewEntry()
 	entry.SetText(l.Workspace())
 	set := func(dir string) {
 		status.Set("Changing the folder…", style.ColorMuted)

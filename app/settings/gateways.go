@@ -62,7 +62,7 @@ type gatewaysPage struct {
 	confirmID string             // ID of the gateway whose Leave waits for a confirmation
 	box       fyne.CanvasObject
 
-	invitation, address, name *widget.Entry
+	invitation, address, name *widgets.Entry
 	asMachine                 bool // pair as a machine
 	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
@@ -71,7 +71,7 @@ type gatewaysPage struct {
 }
 
 func newGatewaysPage(p *Page) *gatewaysPage {
-	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
+	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
 	e.result.Hide()
 	e.words.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")

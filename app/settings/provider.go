@@ -53,8 +53,8 @@ func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.
 }
 
 // keyEntry returns the field alone, and with its button. The text stays until it is saved.
-func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
-	entry = widget.NewPasswordEntry()
+func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widgets.Entry, row fyne.CanvasObject) {
+	entry = widgets.NewPasswordEntry()
 	entry.SetPlaceHolder("Paste the key")
 	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
 	save := func() {
@@ -72,7 +72,7 @@ func (m *models) save(p protocol.Provider, path string, value any, result *widge
 }
 
 func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
-	entry := widget.NewEntry()
+	entry := widgets.NewEntry()
 	entry.SetText(p.BaseURL)
 	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
 	save := func() { m.save(p, "providers."+p.ID+".baseUrl", strings.TrimSpace(entry.Text), result) }

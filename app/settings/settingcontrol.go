@@ -53,7 +53,7 @@ func (r *settingRow) saveChoice(value string) {
 // lineControl is a one-line text, with the unit after a number.
 func (r *settingRow) lineControl() {
 	f := r.setting.ConfigField
-	e := widget.NewEntry()
+	e := widgets.NewEntry()
 	r.useEntry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
 	width := float32(720)
@@ -79,7 +79,8 @@ func (r *settingRow) lineControl() {
 
 // multilineControl is a multi-line text, a list with one entry per line, or JSON.
 func (r *settingRow) multilineControl() {
-	e := widget.NewMultiLineEntry()
+	e := widgets.NewEntry()
+	e.MultiLine = true
 	r.useEntry(e)
 	e.Wrapping = fyne.TextWrapWord
 	e.SetMinRowsVisible(3)
@@ -93,7 +94,7 @@ func (r *settingRow) multilineControl() {
 	r.control.Objects = []fyne.CanvasObject{e}
 }
 
-func (r *settingRow) useEntry(e *widget.Entry) {
+func (r *settingRow) useEntry(e *widgets.Entry) {
 	r.setControl = func(text string) { e.SetText(text) }
 	r.typedText = func() string { return e.Text }
 	r.focusTarget = e
@@ -107,7 +108,7 @@ func (r *settingRow) useEntry(e *widget.Entry) {
 
 // secretControl is a value in the keychain: it can be set, replaced or removed, and is never shown.
 func (r *settingRow) secretControl() {
-	e := widget.NewPasswordEntry()
+	e := widgets.NewPasswordEntry()
 	e.SetPlaceHolder("Paste it here. It is never shown again.")
 	r.useEntry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
@@ -139,7 +140,7 @@ func (r *settingRow) secretControl() {
 }
 
 func (r *settingRow) nameControl() {
-	e := widget.NewEntry()
+	e := widgets.NewEntry()
 	e.SetPlaceHolder("Name")
 	add := func() {
 		if problem := r.page.add(r.setting, e.Text); problem != "" {

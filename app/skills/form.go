@@ -20,7 +20,7 @@ func (p *Page) openForm() {
 	where := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	where.Ellipsis = true
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
-	name := widget.NewEntry()
+	name := widgets.NewEntry()
 	name.SetPlaceHolder("Release notes")
 	name.OnChanged = func(s string) {
 		n.Name = s

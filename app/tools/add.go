@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -21,8 +20,8 @@ type addForm struct {
 	p       *Page
 	text    *widgets.TextArea
 	preview *fyne.Container
-	name    *widget.Entry // of a single server
-	taken   message       // says that another server has this name
+	name    *widgets.Entry // of a single server
+	taken   message        // says that another server has this name
 	run     *runner
 	where   fyne.CanvasObject // the choice of the machine
 	message message
@@ -32,7 +31,7 @@ type addForm struct {
 }
 
 func (p *Page) openAdd() *addForm {
-	f := &addForm{p: p, preview: container.NewStack(), name: widget.NewEntry(), taken: newMessage(p), run: newRunner(p.view, ""), message: newMessage(p)}
+	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, ""), message: newMessage(p)}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
 	f.text.TextStyle.Monospace = true
 	f.text.OnChanged = f.read

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -80,8 +79,8 @@ func (p *Page) openSettings(s protocol.ServerStatus) {
 			p.open(s.Name)
 		})
 	}
-	line := func(text *string) *widget.Entry {
-		e := widget.NewEntry()
+	line := func(text *string) *widgets.Entry {
+		e := widgets.NewEntry()
 		e.SetText(*text)
 		e.OnChanged = func(now string) { *text = now }
 		e.OnSubmitted = func(string) { submit() }
@@ -96,7 +95,7 @@ func (p *Page) openSettings(s protocol.ServerStatus) {
 	save = widgets.NewButton("Save and restart", "check", submit)
 	save.Primary = true
 	secrets := widgets.NewParagraph(protocol.MaskedSecret+" stands for a stored secret. Leave it to keep the secret, or replace it.", style.ColorMuted, style.SizeSmall)
-	var first *widget.Entry
+	var first *widgets.Entry
 	var rows []fyne.CanvasObject
 	if s.Spec.URL != "" {
 		first = line(&f.URL)

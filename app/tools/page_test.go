@@ -9,7 +9,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
@@ -222,7 +221,7 @@ func TestOnlyValidSettingsAreSaved(t *testing.T) {
 	p.open("memory")
 	test.Tap(pagetest.Button(t, p.Box, "Settings…"))
 	pagetest.Shows(t, p.Box, "TOKEN=***", "stands for a stored secret")
-	widgettest.Find(p.Box, func(e *widget.Entry) bool { return e.Text == "npx" }).SetText("")
+	widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.Text == "npx" }).SetText("")
 	test.Tap(pagetest.Button(t, p.Box, "Save and restart"))
 	pagetest.Shows(t, p.Box, "Enter the command that starts the server.")
 	if !p.Back() || p.detail == nil || p.detail.name != "memory" {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -129,7 +128,7 @@ func newField(in protocol.Field, resize func()) *field {
 	case "choices":
 		control = f.choices(changed)
 	default:
-		entry := widget.NewEntry()
+		entry := widgets.NewEntry()
 		entry.SetText(display.TypedDefault(in))
 		entry.SetPlaceHolder(display.FieldHint(in))
 		entry.OnChanged = func(string) { changed() }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
@@ -42,7 +41,7 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 		t.Fatalf("an incomplete answer was sent: %+v", answers)
 	}
 	pagetest.Shot(t, w, "tools-question-problems")
-	name := widgettest.Find(l.Box, func(e *widget.Entry) bool { return e.Text == "" })
+	name := widgettest.Find(l.Box, func(e *widgets.Entry) bool { return e.Text == "" })
 	name.SetText("fairlead")
 	if strings.Count(golden.Words(l.Box), "Fill in this field.") != 0 {
 		t.Error("the problem stays after a change")

@@ -286,7 +286,7 @@ func TestTranscriptLeavesTheKeyboardToWhatIsBelowIt(t *testing.T) {
 		r.ExtendBaseWidget(r)
 		return r
 	})
-	field := widget.NewEntry()
+	field := widgets.NewEntry()
 	w := test.NewTempWindow(t, container.NewBorder(nil, field, nil, nil, tr))
 	w.Resize(fyne.NewSize(300, 300))
 	items := plainItems(50, 3)

@@ -4,15 +4,106 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
 
-// ShiftEntry is an entry that knows whether Shift is pressed.
-type ShiftEntry struct {
+// Entry is a single-line text field; every other field of the program builds on it. Shortcuts that
+// it does not use reach the window, and so do Escape and the function keys: Fyne calls only the
+// focused widget.
+type Entry struct {
 	widget.Entry
+	outer fyne.Widget // the widget that embeds the field, or the field
+}
+
+// NewEntry creates an empty one.
+func NewEntry() *Entry {
+	e := &Entry{}
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// NewPasswordEntry creates a field that hides its text.
+func NewPasswordEntry() *Entry {
+	e := &Entry{}
+	e.Password = true
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// ExtendBaseWidget implements fyne.Widget.
+func (e *Entry) ExtendBaseWidget(w fyne.Widget) {
+	if e.outer == nil {
+		e.outer = w
+	}
+	e.Entry.ExtendBaseWidget(w)
+}
+
+// TypedShortcut implements fyne.Shortcutable. Ctrl Home and Ctrl End move to the ends of the text.
+func (e *Entry) TypedShortcut(s fyne.Shortcut) {
+	if k, ok := s.(*desktop.CustomShortcut); ok && k.Modifier&^fyne.KeyModifierShift == fyne.KeyModifierShortcutDefault {
+		switch k.KeyName { // Page Up and Page Down do in Fyne what the two keys do elsewhere
+		case fyne.KeyHome:
+			e.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp})
+			return
+		case fyne.KeyEnd:
+			e.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
+			return
+		}
+	}
+	e.Entry.TypedShortcut(s)
+	PassShortcut(e.outer, s)
+}
+
+// TypedKey implements fyne.Focusable.
+func (e *Entry) TypedKey(k *fyne.KeyEvent) {
+	if k.Name == fyne.KeyEscape || slices.Contains(functionKeys, k.Name) {
+		PassKey(e.outer, k)
+		return
+	}
+	e.Entry.TypedKey(k)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (e *Entry) CreateRenderer() fyne.WidgetRenderer {
+	r := &entryRenderer{WidgetRenderer: e.Entry.CreateRenderer()}
+	r.border, _ = r.Objects()[1].(*canvas.Rectangle)
+	r.frame()
+	return r
+}
+
+// entryRenderer gives Fyne's field the thin frame of other areas, and a thick one while it has the
+// focus: Fyne draws the frame in the colour of a check box.
+type entryRenderer struct {
+	fyne.WidgetRenderer
+	border *canvas.Rectangle
+}
+
+// Refresh implements fyne.WidgetRenderer.
+func (r *entryRenderer) Refresh() {
+	r.WidgetRenderer.Refresh()
+	r.frame()
+}
+
+func (r *entryRenderer) frame() {
+	isFocused := r.border.StrokeColor == style.Color(style.ColorAccent)
+	if r.border.StrokeColor == style.Color("inputBorder") {
+		r.border.StrokeColor = style.Color(style.ColorLine)
+	}
+	r.border.StrokeWidth = Choose[float32](isFocused, 2, 1)
+}
+
+var functionKeys = []fyne.KeyName{
+	fyne.KeyF1, fyne.KeyF2, fyne.KeyF3, fyne.KeyF4, fyne.KeyF5, fyne.KeyF6,
+	fyne.KeyF7, fyne.KeyF8, fyne.KeyF9, fyne.KeyF10, fyne.KeyF11, fyne.KeyF12,
+}
+
+// ShiftEntry is a field that knows whether Shift is pressed.
+type ShiftEntry struct {
+	Entry
 	Shift bool
 }
 
@@ -54,12 +145,6 @@ func NewSearchField(placeholder, key string) *SearchField {
 	return s
 }
 
-// TypedShortcut implements fyne.Shortcutable.
-func (s *SearchField) TypedShortcut(k fyne.Shortcut) {
-	s.Entry.TypedShortcut(k)
-	PassShortcut(s, k)
-}
-
 // TypedKey implements fyne.Focusable.
 func (s *SearchField) TypedKey(e *fyne.KeyEvent) {
 	switch {
@@ -74,13 +159,13 @@ func (s *SearchField) TypedKey(e *fyne.KeyEvent) {
 	case (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter) && s.OnChoose != nil:
 		s.OnChoose()
 	default:
-		s.Entry.TypedKey(e)
+		s.ShiftEntry.TypedKey(e)
 	}
 }
 
 // NameField is an entry that edits a name in place: Enter submits it, Escape calls OnCancel.
 type NameField struct {
-	widget.Entry
+	Entry
 	OnCancel func()
 }
 
@@ -101,7 +186,7 @@ func (f *NameField) TypedKey(e *fyne.KeyEvent) {
 }
 
 // TextArea is a multi-line entry for forms: Tab moves to the next field.
-type TextArea struct{ widget.Entry }
+type TextArea struct{ Entry }
 
 // NewTextArea creates an empty one with a number of visible lines.
 func NewTextArea(lines int, hint string) *TextArea {
@@ -115,45 +200,3 @@ func NewTextArea(lines int, hint string) *TextArea {
 
 // AcceptsTab implements fyne.Tabbable.
 func (t *TextArea) AcceptsTab() bool { return false }
-
-// TypedShortcut implements fyne.Shortcutable; it passes unused shortcuts to the window.
-func (t *TextArea) TypedShortcut(k fyne.Shortcut) {
-	t.Entry.TypedShortcut(k)
-	PassShortcut(t, k)
-}
-
-// Select is Fyne's select widget with a border, to be seen on a light page.
-type Select struct{ widget.Select }
-
-// NewSelect creates one; changed may be nil.
-func NewSelect(options []string, changed func(string)) *Select {
-	s := &Select{}
-	s.Options, s.OnChanged = options, changed
-	s.ExtendBaseWidget(s)
-	return s
-}
-
-// CreateRenderer implements fyne.Widget.
-func (s *Select) CreateRenderer() fyne.WidgetRenderer {
-	r := &selectRenderer{WidgetRenderer: s.Select.CreateRenderer(), border: NewRect("", "inputBorder", style.Corner)}
-	r.objects = slices.Concat(r.WidgetRenderer.Objects(), []fyne.CanvasObject{r.border})
-	return r
-}
-
-type selectRenderer struct {
-	fyne.WidgetRenderer
-	border  *Rect
-	objects []fyne.CanvasObject
-}
-
-func (r *selectRenderer) Layout(size fyne.Size) {
-	r.WidgetRenderer.Layout(size)
-	r.border.Resize(size)
-}
-
-func (r *selectRenderer) Refresh() {
-	r.WidgetRenderer.Refresh()
-	r.border.Refresh()
-}
-
-func (r *selectRenderer) Objects() []fyne.CanvasObject { return r.objects }

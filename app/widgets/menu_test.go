@@ -1,7 +1,6 @@
 package widgets
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -150,13 +149,25 @@ func TestMenuStaysInItsWindow(t *testing.T) {
 	}
 }
 
-func TestASelectHasTheBorderOfAField(t *testing.T) {
+func TestSelectOpensTheMenuOfOtherButtons(t *testing.T) {
+	var got string
 	s := NewSelect([]string{"One", "Two"}, nil)
 	s.SetSelected("One")
-	widgettest.Window(t, s, 200, 36)
-	border := test.WidgetRenderer(s).(*selectRenderer).border
-	if border.Size() != s.Size() || border.Line != "inputBorder" || !slices.Contains(test.WidgetRenderer(s).Objects(), fyne.CanvasObject(border)) {
-		t.Errorf("its border is %v of %v", border.Size(), s.Size())
+	s.OnChanged = func(o string) { got = o }
+	w := widgettest.Window(t, s, 200, 200)
+	w.Canvas().Focus(s)
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	m, ok := w.Canvas().Overlays().Top().(*popupMenu)
+	if !ok {
+		t.Fatalf("Down opened %T, want a menu", w.Canvas().Overlays().Top())
+	}
+	if rows := m.last().rows; !rows[0].item.Checked || rows[1].item.Checked {
+		t.Error("the menu does not mark the selected line")
+	}
+	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if got != "Two" || s.SelectedIndex() != 1 {
+		t.Errorf("Enter on the second line selected %q, index %d", got, s.SelectedIndex())
 	}
 }
 
