@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver"
 	"github.com/go-gl/glfw/v3.4/glfw"
 
 	"fairlead/app/native"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 )
 
 // The toolkit scrolls by 25 points for each step of a mouse wheel, which is little more than a line
@@ -19,21 +21,21 @@ import (
 // the system itself accelerates the wheel.
 const (
 	wheelFactor = 3
-	// maxWheel is the largest number of steps at once. From 10 on, the toolkit multiplies them by 125.
+	// maxWheel is the largest number of steps at once, unless the system reports more.
 	maxWheel = 9
 )
 
-// wheels are the windows whose wheels scroll at our speed.
+// stepLength is how far the toolkit scrolls for each step.
+var stepLength = widgets.Choose[float64](runtime.GOOS == "darwin", 10, 25)
+
+// wheels are the windows whose wheels scroll in our way.
 type wheels map[fyne.Window]bool
 
 // update includes new windows. It must run on the GUI thread.
 func (s wheels) update(windows []fyne.Window) {
-	if runtime.GOOS == "darwin" {
-		return
-	}
 	for _, w := range windows {
 		if !s[w] {
-			s[w] = speedUpWheel(w)
+			s[w] = catchWheel(w)
 		}
 	}
 	if len(s) > len(windows) { // some were closed
@@ -41,23 +43,68 @@ func (s wheels) update(windows []fyne.Window) {
 	}
 }
 
-// speedUpWheel makes a window scroll farther for each step of the wheel. It returns false if the
-// system's window does not exist yet.
-func speedUpWheel(w fyne.Window) (done bool) {
+// catchWheel handles the wheel of a window instead of the toolkit, which gives it to the innermost
+// object under the pointer even if that cannot scroll, such as a text field on a page. It returns
+// false if the system's window does not exist yet.
+func catchWheel(w fyne.Window) (done bool) {
 	if _, ok := w.(driver.NativeWindow); !ok {
 		return true // in tests
 	}
 	native.With(w, func(window *glfw.Window) {
-		toolkit := window.SetScrollCallback(nil)
-		if toolkit == nil {
-			return
-		}
 		window.SetScrollCallback(func(window *glfw.Window, x, y float64) {
-			toolkit(window, wheelSteps(x), wheelSteps(y))
+			isShift := window.GetKey(glfw.KeyLeftShift) == glfw.Press || window.GetKey(glfw.KeyRightShift) == glfw.Press
+			if runtime.GOOS != "darwin" {
+				x, y = wheelSteps(x), wheelSteps(y)
+				if isShift && x == 0 {
+					x, y = y, 0
+				}
+			}
+			c := w.Canvas()
+			px, py := window.GetCursorPos()
+			at := fyne.NewPos(float32(px)/c.Scale(), float32(py)/c.Scale())
+			scrollAt(c, at, fyne.NewDelta(float32(x*stepLength), float32(y*stepLength)))
 		})
 		done = true
 	})
 	return done
+}
+
+// scrollAt scrolls the innermost object at a position of a canvas that can move in the direction.
+func scrollAt(c fyne.Canvas, at fyne.Position, by fyne.Delta) {
+	for _, s := range native.ScrollablesAt(c, at) {
+		if canScroll(s, by) {
+			s.Scrolled(&fyne.ScrollEvent{PointEvent: fyne.PointEvent{AbsolutePosition: at}, Scrolled: by})
+			return
+		}
+	}
+}
+
+// canScroll reports whether an object can move in the main direction of a scroll event.
+func canScroll(o fyne.Scrollable, by fyne.Delta) bool {
+	vertical := math.Abs(float64(by.DY)) >= math.Abs(float64(by.DX))
+	if vertical {
+		by.DX = 0
+	} else {
+		by.DY = 0
+	}
+	switch s := o.(type) {
+	case *widgets.Scroller:
+		return s.CanScroll(by)
+	case *container.Scroll:
+		isOff := s.Content == nil || s.Direction == container.ScrollNone ||
+			s.Direction == container.ScrollHorizontalOnly && vertical || s.Direction == container.ScrollVerticalOnly && !vertical
+		if isOff {
+			return false
+		}
+		room := s.Content.Size().Subtract(s.Size())
+		return hasRoom(s.Offset.X, room.Width, by.DX) || hasRoom(s.Offset.Y, room.Height, by.DY)
+	}
+	return true
+}
+
+// hasRoom reports whether an offset that is at most limit can change; by is positive towards 0.
+func hasRoom(offset, limit, by float32) bool {
+	return by > 0 && offset > 0 || by < 0 && offset < limit-0.5
 }
 
 // wheelSteps returns the number of steps for the toolkit. Only a wheel moves in whole or half steps;

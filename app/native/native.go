@@ -33,6 +33,8 @@ func exists(w driver.NativeWindow) (ok bool) {
 			ok = c.WindowHandle != 0
 		case driver.WindowsWindowContext:
 			ok = c.HWND != 0
+		case driver.MacWindowContext:
+			ok = c.NSWindow != 0
 		case driver.WaylandWindowContext:
 			ok = c.WaylandSurface != 0
 		}

@@ -71,6 +71,14 @@ func (p *Scroller) Scrolled(e *fyne.ScrollEvent) {
 	}
 }
 
+// CanScroll reports whether a scroll event would move the content.
+func (p *Scroller) CanScroll(by fyne.Delta) bool {
+	view := p.viewSize(p.Size())
+	room := p.Content.MinSize().Max(view).Subtract(view)
+	to := fyne.NewPos(min(max(p.offset.X-by.DX, 0), room.Width), min(max(p.offset.Y-by.DY, 0), room.Height))
+	return to != p.offset
+}
+
 // MoveTo scrolls to an offset.
 func (p *Scroller) MoveTo(to fyne.Position) {
 	p.offset = to
