@@ -11,8 +11,8 @@ type rest struct {
 
 const (
 	restCheck = 15 * time.Second
-	// busyTime is the processor time in restCheck that means that the program is used. At rest, the
-	// toolkit uses about a quarter of it.
+	// busyTime is the processor time in restCheck that means that the program is used. At rest, it
+	// uses about a tenth of it.
 	busyTime = restCheck / 10
 )
 

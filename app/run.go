@@ -15,6 +15,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/fonts"
 	_ "fairlead/app/locale" // before the toolkit
+	"fairlead/app/native"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -74,6 +75,7 @@ func runGUI(f flags, b *backend, i *instance) {
 		bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
 	}
 	a.Lifecycle().SetOnStarted(func() {
+		b.wg.Go(func() { native.Rest(ctx) })
 		b.start()
 		if f.withParent {
 			go func() { // it ends with the process

@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/native"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -24,6 +25,7 @@ func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
 				return
 			}
 			rest := time.After(redrawInterval)
+			native.Wake()
 			fyne.DoAndWait(func() {
 				if ctx.Err() == nil {
 					show(s)
@@ -69,6 +71,11 @@ func Call[P, R any](run Runner, g state.Gateway, m protocol.Method[P, R], params
 
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.
 func Do(ctx context.Context, f func()) {
+	native.Wake()
+	post(ctx, f)
+}
+
+func post(ctx context.Context, f func()) {
 	fyne.Do(func() {
 		if ctx.Err() == nil {
 			f()
@@ -76,7 +83,8 @@ func Do(ctx context.Context, f func()) {
 	})
 }
 
-// Every calls f on the GUI thread at an interval until ctx ends.
+// Every calls f on the GUI thread at an interval until ctx ends. A call does not end a rest of the
+// thread, and may be late by a fraction of a second.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	go func() {
 		tick := time.Tick(interval)
@@ -85,7 +93,7 @@ func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 			case <-ctx.Done():
 				return
 			case now := <-tick:
-				Do(ctx, func() { f(now) })
+				post(ctx, func() { f(now) })
 			}
 		}
 	}()

@@ -1,0 +1,74 @@
+package native
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"github.com/go-gl/glfw/v3.4/glfw"
+)
+
+const (
+	// restAfter is the time without an event after which the GUI thread rests.
+	restAfter = time.Second
+	// restFor is the longest rest: what Fyne itself does on the GUI thread wakes nobody, and may be
+	// late by this time.
+	restFor = 200 * time.Millisecond
+)
+
+var (
+	started    = time.Now()
+	lastEvent  atomic.Int64 // nanoseconds after started
+	canBeWoken atomic.Bool
+)
+
+// Rest lets the GUI thread sleep while nothing happens, until ctx ends. Fyne looks for events 60
+// times a second, which alone takes 1 to 2 percent of a core. The system's next event ends a rest,
+// and so does [Wake]. It must be called after the application has started.
+func Rest(ctx context.Context) {
+	canBeWoken.Store(true)
+	defer canBeWoken.Store(false)
+	for {
+		pause := time.After(restAfter - quiet())
+		select {
+		case <-pause:
+		case <-ctx.Done():
+			return
+		}
+		if quiet() < restAfter {
+			continue
+		}
+		rested := make(chan struct{})
+		fyne.Do(func() {
+			defer close(rested)
+			if quiet() < restAfter || ctx.Err() != nil {
+				return
+			}
+			began := time.Now()
+			glfw.WaitEventsTimeout(restFor.Seconds())
+			if time.Since(began) < restFor-restFor/20 {
+				noteEvent()
+			}
+		})
+		select {
+		case <-rested:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Wake ends a rest of the GUI thread, and delays the next one. It must be called before a function
+// is passed to the GUI thread. It does not block.
+func Wake() {
+	noteEvent()
+	if canBeWoken.Load() {
+		glfw.PostEmptyEvent()
+	}
+}
+
+// quiet returns the time since the last event.
+func quiet() time.Duration { return time.Since(started) - time.Duration(lastEvent.Load()) }
+
+func noteEvent() { lastEvent.Store(int64(time.Since(started))) }
