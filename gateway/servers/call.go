@@ -15,34 +15,46 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/message"
+	"fairlead/gateway/servers/process"
 	"fairlead/gateway/tool"
 )
 
 const maxTail = 4_000 // characters of a report on progress
 
-// Call runs a tool of a server. inv.Tool is its bare name, as models see it. Its failure is a
-// *nodes.ToolError; protocol.ErrUnavailable means that the connection was lost, and the outcome is
-// unknown. When ctx ends, the server is told, and Call returns the cause.
+// Call runs a tool of a server. inv.Tool is its bare name, as models see it. Its failure, and a call
+// that the server did not get or refused, is a *nodes.ToolError; protocol.ErrUnavailable means that the
+// outcome is unknown. When ctx ends, the server is told, and Call returns the cause.
+//
+// A call that the server did not get because it has forgotten the session, or because the connection was
+// lost before, is sent once more over the next connection.
 func (b Toolbox) Call(ctx context.Context, server protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
-	t, _, err := b.lookup(protocol.NewToolName(server, inv.Tool))
-	if err != nil {
-		return nil, err
-	}
 	s, err := b.m.find(protocol.ServerName(server))
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.connected()
-	if err != nil {
-		return nil, err
-	}
-	s.calls.begin(inv.CallID, progress)
-	defer s.calls.end(inv.CallID)
-	params := &mcp.CallToolParams{Name: t.name, Arguments: inv.Args}
-	params.SetProgressToken(string(inv.CallID))
-	res, err := session.CallTool(ctx, params)
-	if err != nil {
-		return nil, callError(ctx, s.name, err)
+	var res *mcp.CallToolResult
+	var old *link
+	for {
+		session, err := s.await(ctx, old)
+		if err != nil {
+			return nil, callError(ctx, s.name, fmt.Errorf("%w: %w", process.ErrNotSent, err))
+		}
+		t, _, err := b.lookup(protocol.NewToolName(server, inv.Tool))
+		if errors.Is(err, protocol.ErrUnavailable) {
+			err = callError(ctx, s.name, fmt.Errorf("%w: %w", process.ErrNotSent, err))
+		}
+		if err != nil {
+			return nil, err
+		}
+		res, err = s.calls.run(ctx, session, t.name, inv, progress)
+		if err == nil {
+			break
+		}
+		if old != nil || context.Cause(ctx) != nil || !session.isLost(err) {
+			return nil, callError(ctx, s.name, err)
+		}
+		old = session
 	}
 	out := convert(res)
 	if res.IsError {
@@ -51,15 +63,35 @@ func (b Toolbox) Call(ctx context.Context, server protocol.NodeID, inv protocol.
 	return protocol.Marshal(out)
 }
 
-// callError returns the error of a call that has no result.
+// callError returns the error of a call that has no result: whether it was done, and why.
 func callError(ctx context.Context, server protocol.ServerName, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		return &nodes.ToolError{Text: tool.Shorten(refused.Message)}
+	refused, isRefused := errors.AsType[*refusal](err)
+	failed, isFailed := errors.AsType[*jsonrpc.Error](err)
+	switch {
+	case isRefused && refused.mayBeDone:
+		return protocol.ErrUnavailable.With(refused.Error())
+	case isRefused:
+		return &nodes.ToolError{Text: "The server did not carry out the call: " + refused.Error()}
+	case isFailed && (failed.Code == message.CodeBroken || failed.Code == message.CodeTooLong):
+		return protocol.ErrUnavailable.With(failed.Message)
+	case isFailed:
+		return &nodes.ToolError{Text: tool.Shorten(failed.Message)}
+	case errors.Is(err, mcp.ErrConnectionClosed), errors.Is(err, process.ErrNotSent):
+		text := fmt.Sprintf("The call was not sent to the MCP server %s: %s", server, reasonOf(err))
+		return &nodes.ToolError{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text)}
 	}
 	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, display.Line(err.Error(), maxProblem)))
+}
+
+// reasonOf returns the reason of a call that was not sent, for people.
+func reasonOf(err error) string {
+	if known, ok := errors.AsType[*protocol.Error](err); ok {
+		return display.Line(known.Message, maxProblem)
+	}
+	return "its connection was lost"
 }
 
 // progressPause is the minimum time between two reports on a call that are passed on.
@@ -87,6 +119,15 @@ func (c *calls) end(id protocol.CallID) {
 	defer c.mu.Unlock()
 	delete(c.active, id)
 	delete(c.last, id)
+}
+
+// run sends a call over a connection, and waits for its answer.
+func (c *calls) run(ctx context.Context, over *link, name string, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (*mcp.CallToolResult, error) {
+	c.begin(inv.CallID, progress)
+	defer c.end(inv.CallID)
+	params := &mcp.CallToolParams{Name: name, Arguments: inv.Args}
+	params.SetProgressToken(string(inv.CallID))
+	return over.CallTool(ctx, params)
 }
 
 // receiver returns the receiver of a call's progress. It is nil for an unknown call, and shortly after

@@ -96,9 +96,11 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case len(via) > maxRedirects:
-		return fmt.Errorf("more than %d redirects", maxRedirects)
+		return &refusal{error: fmt.Errorf("more than %d redirects", maxRedirects)}
 	case r.URL.Hostname() != first.Hostname() || first.Scheme == "https" && r.URL.Scheme != "https":
-		return fmt.Errorf("the server redirects to %s: use that address if you trust it", display.Line(r.URL.Redacted(), maxTitle))
+		return &refusal{error: fmt.Errorf("the server redirects to %s: use that address if you trust it", display.Line(r.URL.Redacted(), maxTitle))}
+	case via[0].Method == http.MethodPost && r.Method != http.MethodPost: // a message would be lost
+		return &refusal{error: fmt.Errorf("the server redirects to %s: use that address", display.Line(r.URL.Redacted(), maxTitle))}
 	}
 	return nil
 }

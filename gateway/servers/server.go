@@ -13,6 +13,7 @@ import (
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/process"
 )
 
 const (
@@ -35,7 +36,7 @@ type server struct {
 	name      protocol.ServerName
 	log       ring
 	calls     calls
-	wake      chan struct{}   // holds a token when a pause should end
+	wake      signal          // ends a pause
 	stopped   context.Context // ends with stop
 	stop      func()          // ends the server; it does not wait
 	stale     stale
@@ -46,6 +47,7 @@ type server struct {
 	state    string
 	problem  string
 	since    time.Time
+	changed  chan struct{}      // closed and replaced when the state changes
 	session  *mcp.ClientSession // nil unless ready
 	drop     context.CancelCauseFunc
 	info     mcp.Implementation
@@ -56,7 +58,7 @@ type server struct {
 }
 
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
-	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: make(chan struct{}, 1), stale: stale{wake: make(chan struct{}, 1)}}
+	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, changed: make(chan struct{})}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	if spec.Disabled {
 		s.state = protocol.ServerDisabled
@@ -87,14 +89,7 @@ func (s *server) restart() {
 	if drop != nil {
 		drop(errRestart)
 	}
-	s.wakeUp()
-}
-
-func (s *server) wakeUp() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.send()
 }
 
 // machineChanged connects again when the machine of an offline server is back.
@@ -106,7 +101,7 @@ func (s *server) machineChanged() {
 		return
 	}
 	if _, err := s.machine(); err == nil {
-		s.wakeUp()
+		s.wake.send()
 	}
 }
 
@@ -133,6 +128,9 @@ func (s *server) run(ctx context.Context) {
 		switch {
 		case errors.Is(err, errRestart):
 			s.log.addf("Restarting")
+			pause = retryMin
+		case (errors.Is(err, errSessionLost) || errors.Is(err, mcp.ErrSessionMissing)) && time.Since(began) > retryMin:
+			s.log.addf("The server ended the session: connecting again")
 			pause = retryMin
 		case errors.Is(err, errOffline):
 			s.setState(protocol.ServerOffline, err)
@@ -171,6 +169,8 @@ func (s *server) setState(state string, err error) {
 		s.since = time.Now()
 	}
 	s.state, s.problem = state, problem
+	close(s.changed)
+	s.changed = make(chan struct{})
 	s.mu.Unlock()
 	if !isNew {
 		return
@@ -281,6 +281,55 @@ func (s *server) connected() (*mcp.ClientSession, error) {
 		return nil, protocol.ErrUnavailable.With(text)
 	}
 	return s.session, nil
+}
+
+// link is one connection to a server.
+type link struct {
+	*mcp.ClientSession
+	drop context.CancelCauseFunc // ends it
+}
+
+// isLost reports whether the server did not get a call because its connection is lost, also if err only
+// says that the server has forgotten the session.
+func (l *link) isLost(err error) bool {
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.isSessionLost {
+		l.drop(errSessionLost)
+		return true
+	}
+	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, process.ErrNotSent)
+}
+
+var errNotReady error = protocol.ErrUnavailable.With("the MCP server is not ready")
+
+// reconnectLimit is how long a call waits for a connection that was lost just now.
+const reconnectLimit = 20 * time.Second
+
+// await returns the connection of a server that is ready. If old was its connection and is lost, await
+// waits a limited time for the next one, as it does for a server that starts.
+func (s *server) await(ctx context.Context, old *link) (*link, error) {
+	limit := time.NewTimer(reconnectLimit)
+	defer limit.Stop()
+	for {
+		s.mu.Lock()
+		now, state, changed := link{s.session, s.drop}, s.state, s.changed
+		s.mu.Unlock()
+		isNew := now.ClientSession != nil && (old == nil || now.ClientSession != old.ClientSession)
+		switch {
+		case isNew && state == protocol.ServerReady:
+			return &now, nil
+		case old == nil && state != protocol.ServerStarting && state != protocol.ServerReady:
+			_, err := s.connected()
+			return nil, cmp.Or(err, errNotReady)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-limit.C:
+			_, err := s.connected()
+			return nil, cmp.Or(err, errNotReady)
+		}
+	}
 }
 
 // status describes the server, without its settings.

@@ -6,12 +6,32 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/oauth2"
+
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/login"
 )
 
 // signInName is the name of a server's sign-in in the keychain.
 func signInName(name protocol.ServerName) string { return "mcp-sign-in-" + string(name) }
+
+// authorizer marks the errors of sign-ins: nothing was done without one.
+type authorizer struct{ *login.Handler }
+
+func (a authorizer) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	source, err := a.Handler.TokenSource(ctx)
+	if err != nil {
+		return nil, &refusal{error: err}
+	}
+	return source, nil
+}
+
+func (a authorizer) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
+	if err := a.Handler.Authorize(ctx, r, resp); err != nil {
+		return &refusal{error: err}
+	}
+	return nil
+}
 
 // login makes the handler of sign-ins for one connection, which uses client. limit is the time limit
 // of the connection, which stops while the person signs in. failed gets the reason why a sign-in

@@ -14,10 +14,22 @@ const (
 	refreshMax = 5 * time.Minute
 )
 
+// signal wakes a goroutine. Signals that it has not received yet are one.
+type signal chan struct{}
+
+func newSignal() signal { return make(signal, 1) }
+
+func (s signal) send() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
 // stale are the lists that the server has announced as changed, and that were not read since. It is
 // safe for concurrent use.
 type stale struct {
-	wake chan struct{} // holds a token when there are some
+	wake signal // there are some
 
 	mu           sync.Mutex // guards the fields below
 	tools, items bool
@@ -28,10 +40,7 @@ func (l *stale) mark(tools, items bool) {
 	l.mu.Lock()
 	l.tools, l.items = l.tools || tools, l.items || items
 	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	l.wake.send()
 }
 
 // take returns what is marked, and removes the marks.

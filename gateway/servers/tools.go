@@ -269,12 +269,13 @@ func (b Toolbox) lookup(name protocol.ToolName) (t remoteTool, spec protocol.Too
 	if err != nil {
 		return t, spec, err
 	}
-	if _, err := s.connected(); err != nil {
-		return t, spec, err
-	}
+	_, offline := s.connected()
 	accepted := b.m.accepted.of(s.name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if offline != nil && (s.state != protocol.ServerStarting || len(s.tools) == 0) { // a call waits for a server that starts again
+		return t, spec, offline
+	}
 	i := slices.IndexFunc(s.tools, func(t remoteTool) bool { return t.public == bare })
 	if i < 0 {
 		return t, spec, protocol.ErrNotFound.With(fmt.Sprintf("the MCP server %s has no tool %.60q", s.name, bare))

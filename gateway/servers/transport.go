@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/message"
 	"fairlead/gateway/servers/process"
 	"fairlead/gateway/tool"
 )
@@ -55,14 +56,14 @@ func (s *server) transport(ctx context.Context) (t *transport, err error) {
 		return nil, err
 	}
 	conns := newConnections()
-	requests := &requests{url: u, headers: spec.Headers, next: conns.transport()}
+	requests := &requests{url: u, headers: spec.Headers, next: conns.transport(), checker: message.Checker{Logf: s.log.addf}}
 	t = &transport{paused: new(atomic.Pointer[time.Timer]), ended: requests.reason, end: conns.close}
 	client := &http.Client{Transport: requests, CheckRedirect: checkRedirect}
 	if requests.isSSE() {
 		t.Transport = &mcp.SSEClientTransport{Endpoint: spec.URL, HTTPClient: client}
 		return t, nil
 	}
-	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: s.login(t.paused, conns.signIn(), requests.fail)}
+	t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client, OAuthHandler: authorizer{s.login(t.paused, conns.signIn(), requests.fail)}}
 	if hasAuthorization(spec.Headers) { // the person chose another way
 		t.Transport = &mcp.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: client}
 	}

@@ -192,8 +192,8 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 			return err
 		}
 		return errTimeout // a tool.invoke that takes too long is answered with an error
-	case errors.Is(failure, protocol.ErrUnavailable) && a.target.Spec.Effect != protocol.EffectRead:
-		// The node disconnected during the call.
+	case errors.Is(failure, protocol.ErrUnavailable) && (a.target.Spec.Effect != protocol.EffectRead || a.target.Spec.Server != ""):
+		// The node disconnected during the call. That a server claims to only read proves nothing.
 		text := failure.Error() + ". " + unknownText(a.record)
 		a.record.Info.Fault = endFault(protocol.FaultTargetUnreachable, text, protocol.CallUnknown)
 		return a.end(ctx, protocol.CallUnknown, nil, text)

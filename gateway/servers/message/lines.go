@@ -2,6 +2,9 @@ package message
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -82,4 +85,29 @@ func (l *Lines) Close() {
 	if l.line.length > 0 {
 		l.Other(append(bytes.Clone(l.line.start()), '\n'))
 	}
+}
+
+// Read reads the only message of a stream. The error says why there is none.
+func (c Checker) Read(r io.Reader) (jsonrpc.Message, error) {
+	body, buffer := clipped{limit: MaxBytes}, make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buffer)
+		body.add(buffer[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if body.isLong() {
+		if msg := c.TooLong(body.start(), body.tail); msg != nil {
+			return msg, nil
+		}
+		return nil, fmt.Errorf("it is longer than %d MiB", MaxBytes>>20)
+	}
+	if msg, _ := c.Check(body.head.Bytes()); msg != nil {
+		return msg, nil
+	}
+	return nil, errors.New("it is not a message")
 }
