@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -20,6 +21,7 @@ type ruleStep struct {
 	d        *Dialog
 	scope    string
 	rules    []state.OfferedRule
+	choices  []*ruleChoice
 	selected []int           // places of the selected rules
 	preview  *fyne.Container // what the selected rules would have allowed
 	requests int             // number of the latest preview request
@@ -37,9 +39,14 @@ func (d *Dialog) startRule(scope string) {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Don’t ask again for", "text")}
 	for _, offer := range rules {
 		text, _ := state.Reveal(offer.Text)
-		_, row := newLongCheck(text, slices.Contains(r.selected, offer.Place), d.keys.handle, func(on bool) { r.choose(offer.Place, on) })
-		rows = append(rows, widgets.Inset(-style.Gap, 0, -style.Gap, 0, row))
+		row := &ruleChoice{offer: offer, icon: widget.NewIcon(nil)}
+		row.press = widgets.NewClickable(widgets.Inset(style.Gap, style.Gap, style.Gap, style.Gap,
+			widgets.WithIcon("text", 0, row.icon, widgets.NewParagraph(text, style.ColorText, "text"))), func() { r.choose(offer.Place) })
+		row.press.OnKey = func(k fyne.KeyName) bool { return !pressesButton(k) && d.keys.handle(k) }
+		r.choices = append(r.choices, row)
+		rows = append(rows, row.press)
 	}
+	r.showChoices()
 	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
 	r.expiry.OnKey = d.keys.handle
 	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
@@ -50,14 +57,29 @@ func (d *Dialog) startRule(scope string) {
 	r.updatePreview()
 }
 
-func (r *ruleStep) choose(place int, on bool) {
-	if on {
-		r.selected = append(r.selected, place)
-	} else {
-		r.selected = slices.DeleteFunc(r.selected, func(i int) bool { return i == place })
-	}
-	slices.Sort(r.selected)
+// ruleChoice is a rule that can be selected instead of, or together with, others.
+type ruleChoice struct {
+	offer state.OfferedRule
+	icon  *widget.Icon
+	press *widgets.Clickable
+}
+
+func (r *ruleStep) choose(place int) {
+	r.selected = state.ChooseOffer(r.rules, r.selected, place)
+	r.showChoices()
 	r.updatePreview()
+}
+
+func (r *ruleStep) showChoices() {
+	for _, c := range r.choices {
+		on := slices.Contains(r.selected, c.offer.Place)
+		widgets.SetIcon(c.icon, widgets.Choose(on, "online", "offline"), widgets.Choose(on, style.ColorAccent, style.ColorMuted))
+	}
+}
+
+// allowsMore reports whether a selected rule allows more than was shown.
+func (r *ruleStep) allowsMore() bool {
+	return slices.ContainsFunc(r.rules, func(o state.OfferedRule) bool { return o.Wide && slices.Contains(r.selected, o.Place) })
 }
 
 func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
@@ -102,10 +124,6 @@ func (r *ruleStep) showPreview(rows ...fyne.CanvasObject) {
 func (r *ruleStep) updatePreview() {
 	r.requests++
 	request, pending := r.requests, len(r.selected)
-	if pending == 0 {
-		r.showPreview(widgets.NewText("Select what the rule allows.", style.ColorMuted, "text"))
-		return
-	}
 	r.showPreview(widgets.NewText("Checking earlier calls…", style.ColorMuted, "text"))
 	seen, checked := make(map[protocol.CallID]bool), 0
 	var calls []protocol.RuleChange
@@ -144,7 +162,7 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 	case checked == 0:
 		return []fyne.CanvasObject{widgets.NewText(state.NoCallsText, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it allows nothing else.", style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.NothingElseText(checked, r.allowsMore()), style.ColorMuted, "text")}
 	}
 	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it also allows:", style.ColorText, "text")}
 	lines := r.callLines(calls)

@@ -3,6 +3,7 @@ package approve
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,13 +70,13 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	test.Tap(b.frame.confirm) // it was not read
 	b.want()
 	b.wait(2 * time.Second)
-	b.toggle(1)
+	test.Tap(b.rule.choices[1].press)
 	test.Tap(b.frame.confirm) // it changed
 	b.want()
 	b.wait(2 * time.Second)
 	test.Tap(b.frame.confirm)
 	b.want("q allow folder")
-	if got := b.replies[0]; len(got.Offers) != 2 || got.Until != 0 {
+	if got := b.replies[0]; !slices.Equal(got.Offers, []int{1}) || got.Until != 0 {
 		t.Errorf("makes %+v", got)
 	}
 }
@@ -105,14 +106,17 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 	}
 }
 
-func TestRuleThatLetsNothingThroughIsNotMade(t *testing.T) {
+func TestRuleHasOneChoiceAndCanBeLeft(t *testing.T) {
 	b := newBench(t, offering("q"))
 	b.wait(2 * time.Second)
 	b.choose("Always, everywhere")
-	b.toggle(0)
+	for _, i := range []int{0, 1, 1} {
+		test.Tap(b.rule.choices[i].press)
+		if want := []int{i}; !slices.Equal(b.rule.selected, want) {
+			t.Errorf("selected: got %v, want %v", b.rule.selected, want)
+		}
+	}
 	b.wait(2 * time.Second)
-	test.Tap(b.frame.confirm)
-	b.want()
 	b.window.Canvas().Focus(b.frame.back)
 	b.press(fyne.KeyEscape)
 	if b.step != asking || !b.frame.questionRow.Visible() {

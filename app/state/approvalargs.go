@@ -115,32 +115,63 @@ type OfferedRule struct {
 	Text   string
 	Policy json.RawMessage
 	Wide   bool // it allows more than the words shown
+	// Group is the same for rules about the same part of a command, of which the wider ones include
+	// the first: one of them is enough.
+	Group int
 }
 
 // OfferedRules returns the rules that allowing with a scope can create, in the gateway's words after
 // "Don't ask again for".
 func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 	var out []OfferedRule
+	group := -1
 	for i, o := range q.Offers {
 		as, ok := o.As[scope]
-		var p struct{ Argv []any }
+		var p struct {
+			Argv []any
+			Path string
+		}
 		if !ok || json.Unmarshal(as.Policy, &p) != nil {
 			continue
 		}
-		wide := slices.ContainsFunc(p.Argv, func(word any) bool { return word == "*" || word == "**" })
+		anyArguments := p.Argv == nil && p.Path == ""
+		wide := anyArguments || slices.ContainsFunc(p.Argv, func(word any) bool { return word == "*" || word == "**" })
 		text := strings.TrimPrefix(as.Words, "Allow ")
 		if !wide && text != as.Words {
 			text = "exactly " + text
 		}
-		out = append(out, OfferedRule{Place: i, Text: text, Policy: as.Policy, Wide: wide})
+		if !wide || anyArguments || group < 0 {
+			group++
+		}
+		out = append(out, OfferedRule{Place: i, Text: text, Policy: as.Policy, Wide: wide, Group: group})
 	}
 	return out
 }
 
-// NarrowOffers returns the indexes of the rules that allow exactly the words shown.
-func NarrowOffers(rules []OfferedRule) []int {
-	narrow := without(rules, func(r OfferedRule) bool { return r.Wide })
-	return Map(narrow, func(r OfferedRule) int { return r.Place })
+// NarrowOffers returns the indexes of the narrowest rule of each group, with which a choice starts.
+func NarrowOffers(rules []OfferedRule) (places []int) {
+	for i, r := range rules {
+		if i == 0 || r.Group != rules[i-1].Group {
+			places = append(places, r.Place)
+		}
+	}
+	return places
+}
+
+// ChooseOffer returns the selected places after the person has pressed one: the other rule of its
+// group is no longer selected. A pressed rule that is selected is left out, if others remain.
+func ChooseOffer(rules []OfferedRule, selected []int, place int) []int {
+	groupOf := func(place int) int {
+		r, _ := find(rules, func(r OfferedRule) bool { return r.Place == place })
+		return r.Group
+	}
+	others := without(selected, func(p int) bool { return groupOf(p) == groupOf(place) })
+	if slices.Contains(selected, place) && len(others) > 0 {
+		return others
+	}
+	others = append(others, place)
+	slices.Sort(others)
+	return others
 }
 
 // CheckedText begins the sentence about a rule's decisions for n earlier calls, at least one.
@@ -149,6 +180,15 @@ func CheckedText(n int) string {
 		return "Checked against the last call"
 	}
 	return fmt.Sprintf("Checked against the last %d calls", n)
+}
+
+// NothingElseText says that a rule would have allowed none of n other calls. A rule for any
+// arguments does not sound narrow because nobody has made such calls yet.
+func NothingElseText(n int, wide bool) string {
+	if wide {
+		return "It allows no other of the last " + Plural(n, "call", "calls") + ", but later calls with any other arguments."
+	}
+	return CheckedText(n) + ": it allows nothing else."
 }
 
 // NoCallsText is shown if there are no earlier calls.

@@ -271,7 +271,44 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
 		t.Errorf("narrow %v", got)
 	}
+	if got := ChooseOffer(rules, []int{0}, 1); !slices.Equal(got, []int{1}) {
+		t.Errorf("the wider rule: got %v, want it alone", got)
+	}
 	if rules = OfferedRules(q, protocol.ScopeAlways); len(rules) != 1 || rules[0].Place != 1 || rules[0].Text != "always" {
 		t.Errorf("always: %+v", rules)
+	}
+}
+
+// TestRuleForAnyArgumentsIsNotCalledExact offers what the gateway offers for a server's tool.
+func TestRuleForAnyArgumentsIsNotCalledExact(t *testing.T) {
+	q := protocol.Approval{Offers: []protocol.RuleOffer{{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: {
+		Policy: json.RawMessage(`{"tool":"everything__echo","verdict":"allow"}`), Words: "Allow any call of echo (everything), with any arguments",
+	}}}}}
+	rules := OfferedRules(q, protocol.ScopeAlways)
+	if len(rules) != 1 || rules[0].Text != "any call of echo (everything), with any arguments" || !rules[0].Wide {
+		t.Errorf("got %+v", rules)
+	}
+	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
+		t.Errorf("selected at first: got %v, want the only one", got)
+	}
+	if got, want := NothingElseText(97, true), "It allows no other of the last 97 calls, but later calls with any other arguments."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestRulesOfSeveralPartsAreChosenTogether offers two parts, one with a wider rule.
+func TestRulesOfSeveralPartsAreChosenTogether(t *testing.T) {
+	offer := func(argv string) protocol.RuleOffer {
+		return protocol.RuleOffer{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: {Policy: json.RawMessage(`{"tool":"Bash","argv":` + argv + `}`)}}}
+	}
+	rules := OfferedRules(protocol.Approval{Offers: []protocol.RuleOffer{offer(`["make","x"]`), offer(`["make","**"]`), offer(`["ls"]`)}}, protocol.ScopeAlways)
+	selected := NarrowOffers(rules)
+	for _, c := range []struct {
+		press int
+		want  []int
+	}{{1, []int{1, 2}}, {2, []int{1}}, {1, []int{1}}, {0, []int{0}}, {2, []int{0, 2}}} {
+		if selected = ChooseOffer(rules, selected, c.press); !slices.Equal(selected, c.want) {
+			t.Errorf("after pressing %d: got %v, want %v", c.press, selected, c.want)
+		}
 	}
 }
