@@ -62,7 +62,9 @@ func (h *header) show(s State) {
 		thinking = strings.ToLower(state.ThinkingName(level))
 	}
 	h.thinking.SetText("Thinking: " + thinking)
+	h.mode.Warn = state.ModeOf(s.Session, h.pane.now).Mode == protocol.ModeTrust
 	h.mode.SetText(h.modeName(s))
+	h.mode.Refresh()
 }
 
 // minTitleWidth is the width that is left for the title, at the normal text size.

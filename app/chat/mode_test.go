@@ -16,11 +16,14 @@ func TestATrustAndADayEndInAWindowWhereNothingHappens(t *testing.T) {
 	d := newDesk(t, 900, 600)
 	trust := &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: noon.Add(time.Minute).UnixMilli()}
 	d.Update(State{Session: protocol.SessionEntry{Settings: &protocol.SessionPrefs{Approvals: trust}}, Messages: []protocol.Message{user("1", "x")}})
+	if !d.header.mode.Warn {
+		t.Error("the trust is not shown in amber, although the chat asks nothing")
+	}
 	if got := d.header.mode.Text; !strings.HasPrefix(got, "Trusted until") {
 		t.Fatalf("the header says %q", got)
 	}
 	d.Tick(noon.Add(2 * time.Minute))
-	if got := d.header.mode.Text; got != "Ask" {
+	if got := d.header.mode.Text; got != "Ask" || d.header.mode.Warn {
 		t.Errorf("after the trust ended the header says %q", got)
 	}
 	d.Tick(noon.Add(13 * time.Hour))

@@ -69,17 +69,17 @@ func VerdictOf(policy json.RawMessage) (verdict string, expires time.Time) {
 
 // DefaultText says what happens to calls that no rule covers, or to all if there are no rules.
 func DefaultText(verdict string, hasRules bool) string {
-	what := "Everything "
+	text := "Reading in the workspace is allowed. Everything else "
 	if hasRules {
-		what += "else "
+		text = "Without a rule, reading in the workspace is allowed, and everything else "
 	}
 	switch verdict {
 	case "allow":
-		return what + "is allowed."
+		return text + "is, too."
 	case "deny":
-		return what + "is denied."
+		return text + "is denied."
 	}
-	return what + "asks."
+	return text + "asks."
 }
 
 // Changeable reports what is possible here: a chat's grants, for example, only to be removed.

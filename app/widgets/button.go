@@ -109,6 +109,7 @@ type Button struct {
 	Primary      bool   // in the accent colour: one per view
 	Quiet        bool   // no background until the mouse is over it
 	Danger       bool   // in the colour of errors
+	Warn         bool   // in the colour of what needs the person's attention
 	Muted        bool   // text in the secondary colour
 	Small        bool   // 12 instead of 14
 	Widest       string // a text for which the button has room, so that a change to it moves nothing
@@ -181,6 +182,8 @@ func (r *buttonRenderer) Refresh() {
 		fg, fill = style.ColorOnAccent, style.ColorAccent
 	case b.Danger:
 		fg = style.ColorBad
+	case b.Warn:
+		fg = style.ColorNeedsYou
 	}
 	if b.hovered && !b.Disabled() && !b.Primary {
 		fill = Choose(b.Quiet, style.ColorHover, "pressed")

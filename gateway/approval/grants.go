@@ -48,6 +48,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 			return err
 		}
 		rule := protocol.Rule{ID: protocol.NewID(), Policy: raw, Origin: protocol.RuleFromQuestion, CreatedBy: by, CreatedFrom: a.ID, CreatedAt: time.Now().UnixMilli()}
+		rule.Hits, rule.LastUsed = 1, rule.CreatedAt // the call that it is made from runs with it
 		if err := r.check(&rule); err != nil {
 			return err
 		}

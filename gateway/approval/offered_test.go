@@ -40,7 +40,7 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 			t.Fatal(scope, err)
 		}
 		rule := r.List().Rules[0]
-		if rule.CreatedBy != "ann" || rule.CreatedFrom != "q1" || rule.Origin != protocol.RuleFromQuestion || rule.Words == "" {
+		if rule.CreatedBy != "ann" || rule.CreatedFrom != "q1" || rule.Origin != protocol.RuleFromQuestion || rule.Words == "" || rule.Hits != 1 || rule.LastUsed == 0 {
 			t.Errorf("%+v", rule)
 		}
 		for name, verdict := range want {

@@ -133,8 +133,9 @@ func (s *Rules) List(ctx context.Context) ([]protocol.Rule, error) {
 // existing rules do not change.
 func (s *Rules) Put(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
 	rows := convert(rules, func(r protocol.Rule) ruleRow {
-		r.Hits, r.LastUsed, r.Problem = 0, 0, ""
-		return ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt, Rule: r}
+		row := ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt, Hits: r.Hits, LastUsed: r.LastUsed, Rule: r}
+		row.Rule.Hits, row.Rule.LastUsed, row.Rule.Problem = 0, 0, ""
+		return row
 	})
 	return s.write(ctx, "store rules", func(tx *gorm.DB) error {
 		for _, row := range rows {
