@@ -18,17 +18,17 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	title, text := state.AuditLine(e, v)
 	title, _ = state.Reveal(title)
 	text, _ = state.Reveal(text)
-	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Detail: state.When(e.At, now)}
-	if e.Kind == protocol.AuditCall {
-		it.Icon, it.Color = "check", style.ColorGood
-		switch {
-		case e.Verdict == "deny" || e.State == protocol.CallFailed:
-			it.Icon, it.Color = "denied", style.ColorBad
-		case e.State == protocol.CallCancelled:
-			it.Icon, it.Color = "stop", style.ColorMuted
-		case e.State == protocol.CallUnknown:
-			it.Icon, it.Color = "question", style.ColorNeedsYou
-		}
+	icon, bad, unclear := state.AuditIcon(e)
+	it := widgets.ListItem{Icon: icon, Title: title, Text: text, Detail: state.When(e.At, now)}
+	switch {
+	case bad:
+		it.Color = style.ColorBad
+	case unclear:
+		it.Color = style.ColorNeedsYou
+	case icon == "check":
+		it.Color = style.ColorGood
+	case icon == "stop":
+		it.Color = style.ColorMuted
 	}
 	it.Full = state.FullTime(e.At, now)
 	return it
@@ -47,7 +47,9 @@ func (p *Page) open(i int) {
 	for _, f := range []struct{ name, value string }{
 		{"Entry", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
-		{"Who", state.AuditWho(e, view)},
+		{"Asked by", state.AuditAsker(e)},
+		{"Decided by", state.AuditWho(e, view)},
+		{"Recorded as", strings.TrimSpace(e.Tool + " " + e.What)},
 		{"Machine", machine},
 		{"Chat", chat},
 		{"Rule", e.Rule},

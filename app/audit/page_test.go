@@ -74,7 +74,7 @@ func newBench(t *testing.T, mode style.Mode) *bench {
 	one := 1
 	b.g.lines = []protocol.AuditEntry{
 		{
-			Seq: 4, At: 990_000, Kind: protocol.AuditCall, By: "owner this computer", Node: "server", SessionKey: "main", Tool: "Bash", What: "make test", Verdict: "allow", Why: "you allowed it",
+			Seq: 4, At: 990_000, Kind: protocol.AuditCall, By: "owner this computer", Node: "server", SessionKey: "main", Tool: "Bash", What: "make test", Verdict: "allow", Why: "allowed node",
 			Approval: "q1", State: "failed", ExitCode: &one, Hash: "abc",
 		},
 		{Seq: 3, At: 980_000, Kind: protocol.AuditRuleMade, By: "owner", Rule: "r1", Approval: "q1", What: "Allow make test", Policy: json.RawMessage(`{"tool":"Bash"}`), Hash: "abb"},
@@ -105,7 +105,7 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "audit", style.Dark: "audit-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule created: Allow make test", "denied by nobody", "Write /etc/passwd on Cellar")
+		pagetest.Shows(t, b.Box, "Chat “The parser”: run `make test` on server", "you always allow it on this machine", "failed with exit code 1", "Created the rule: Allow make test", "denied: nobody was there to ask", "Write /etc/passwd on Cellar")
 		b.open(0)
 		pagetest.Shot(t, b.w, name+"-one")
 		pagetest.Shows(t, b.Box, "Revoke this permission", "Open chat", "q1", "abc", "The parser (main)")
@@ -114,7 +114,7 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 
 func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 	for s, want := range map[string]string{
-		protocol.CallDone: "check", protocol.CallFailed: "denied", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
+		protocol.CallDone: "check", protocol.CallFailed: "cross", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
 	} {
 		e := protocol.AuditEntry{Kind: protocol.AuditCall, Verdict: "allow", State: s}
 		if got := item(e, state.View{}, time.UnixMilli(0)).Icon; got != want {

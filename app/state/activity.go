@@ -130,15 +130,8 @@ func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
 		title, text := AuditLine(e, v)
 		title, _ = Reveal(title)
 		text, _ = Reveal(text)
-		line := ActivityLine{Icon: "check", Title: title, Text: text, Detail: When(e.At, now)}
-		switch {
-		case e.Verdict == "deny" || e.State == protocol.CallFailed:
-			line.Icon, line.Failed = "denied", true
-		case e.State == protocol.CallCancelled:
-			line.Icon = "stop"
-		case e.State == protocol.CallUnknown:
-			line.Icon, line.NeedsYou = "question", true
-		}
+		line := ActivityLine{Title: title, Text: text, Detail: When(e.At, now)}
+		line.Icon, line.Failed, line.NeedsYou = AuditIcon(e)
 		line.FullTime = FullTime(e.At, now)
 		if e.SessionKey != "" {
 			line.Opens, line.Chat = OpenChat, e.SessionKey
@@ -205,7 +198,7 @@ func (a ActivityView) costLines(now time.Time) []ActivityLine {
 	case isUsedUp(u.Month.Cost, b.MonthlyUSD):
 		month.NeedsYou, month.Text = true, "Budget reached. The agents are stopped until next month, or until you raise the budget."
 	}
-	lines := []ActivityLine{today, month, {Icon: "settings", Title: "Set a budget", Text: "The agents stop when it is used up.", Opens: OpenBudget}}
+	lines := []ActivityLine{today, month, {Icon: "settings", Title: "Set a budget", Text: "The agent stops at this amount.", Opens: OpenBudget}}
 	if b != (protocol.Budget{}) {
 		lines[2].Title = "Change the budget"
 	}

@@ -34,7 +34,7 @@ func TestActivityOfAQuietDay(t *testing.T) {
 	want := []string{
 		"# Now", "Nothing is running, and nothing needs you. |  | ",
 		"# Today", "Nothing was changed or run today. |  | ", "Open the audit log |  | ",
-		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agents stop when it is used up. | ",
+		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agent stops at this amount. | ",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -57,7 +57,7 @@ func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]string{
-		protocol.CallDone: "check", protocol.CallFailed: "denied", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
+		protocol.CallDone: "check", protocol.CallFailed: "cross", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
 	} {
 		a := ActivityView{Calls: []protocol.AuditEntry{{Kind: protocol.AuditCall, Verdict: "allow", State: state}}}
 		if got := a.todayLines(View{}, activityNoon)[1].Icon; got != want {
@@ -99,12 +99,12 @@ func TestActivityOfABusyDay(t *testing.T) {
 		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
 		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",
 		"# Today", "1 command · 1 file changed · 1 transfer · 1 other action · 1 denied |  | ",
-		"Bash make on tower | allowed by you, done | 11:00", "Edit a.go on tower | allowed by you, done | 11:00",
-		"x Write a.go on tower | allowed by you, failed | 11:00", "x Bash rm -rf / on tower | denied by you | 11:00",
-		"Process kill on tower | allowed by you, done | 11:00", "Transfer tower:a to tower:b | allowed by you, done | 11:00", "Open the audit log |  | ",
+		"You: run `make` on tower |  | 11:00", "You: edit a.go on tower |  | 11:00",
+		"x You: write a.go on tower | failed | 11:00", "x You: run `rm -rf /` on tower | denied | 11:00",
+		"You: use Process: kill on tower |  | 11:00", "Sent a from tower to tower |  | 11:00", "Open the audit log |  | ",
 		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
 		"! This month | Budget reached. The agents are stopped until next month, or until you raise the budget. | $3.10 of $3.00",
-		"Change the budget | The agents stop when it is used up. | ",
+		"Change the budget | The agent stops at this amount. | ",
 		"Today · large | 1 step, 42k tokens | $0.42", "Thursday, 26 March · new | 2 steps, 10 tokens | price unknown",
 	}
 	if got := activityTexts(a, v); !slices.Equal(got, want) {

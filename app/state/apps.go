@@ -91,7 +91,7 @@ func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFac
 	return Map(calls, func(c protocol.JournalEntry) MachineFact {
 		outcome := ""
 		if c.Status != protocol.CallDone {
-			outcome = cmp.Or(auditStates[c.Status], c.Status)
+			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
 		return MachineFact{display.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", v.CallLine(c), outcome)}
 	})
@@ -250,4 +250,10 @@ func AppFacts(v View, a protocol.App, now time.Time) []MachineFact {
 		list.add("Calls", Plural(int(a.Calls), "call", "calls"))
 	}
 	return list
+}
+
+// callStateWords are the states of calls whose names are no words for the person.
+var callStateWords = map[string]string{
+	protocol.CallCancelled: "stopped",
+	protocol.CallUnknown:   "outcome unknown",
 }

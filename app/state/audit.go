@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -23,36 +22,27 @@ func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 	return fmt.Sprintf("Entry %d does not match the entry before it: %s. Later entries cannot be trusted.", r.Broken, r.Why), false
 }
 
-// AuditLine describes an entry of the audit log, with machines and chats by name.
-func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
-	on := ""
-	if e.Node != "" && e.Tool != "Transfer" { // a transfer's text names its ends itself
-		on = onMachine(e.Node, v.MachineName(e.Node))
+// AuditLine describes an entry of the audit log and its outcome, with machines and chats by name.
+func AuditLine(e protocol.AuditEntry, v View) (title, outcome string) {
+	return display.AuditLine(e, display.Names{Machine: v.MachineName, Chat: v.ChatName})
+}
+
+// AuditIcon returns the icon of an entry, and whether it is one of a call that was denied or failed,
+// or whose outcome is unknown.
+func AuditIcon(e protocol.AuditEntry) (icon string, bad, unclear bool) {
+	switch {
+	case e.Kind != protocol.AuditCall:
+		return "edit", false, false
+	case e.Verdict == "deny":
+		return "denied", true, false
+	case display.AuditFailed(e):
+		return "cross", true, false
+	case e.State == protocol.CallCancelled:
+		return "stop", false, false
+	case e.State == protocol.CallUnknown:
+		return "question", false, true
 	}
-	title = e.What
-	by := byText(e.By)
-	if e.By == "owner" {
-		by = " by you"
-	}
-	if e.Kind == protocol.AuditCall {
-		title = strings.TrimSpace(strings.TrimPrefix(e.Tool, protocol.FileAct) + " " + title)
-		if e.Tool == "Transfer" {
-			title = withMachineNames(title, v)
-		}
-		return title + on, auditVerdict(e, by)
-	}
-	title = display.Capital(strings.Replace(e.Kind, protocol.AuditRuleMade, "rule created", 1))
-	if e.What != "" {
-		title += ": " + e.What
-	}
-	if e.SessionKey != "" {
-		title += " in “" + v.ChatName(e.SessionKey) + "”"
-	}
-	text = strings.TrimSpace(by)
-	if e.Why != "" {
-		text += " · " + e.Why
-	}
-	return title + on, text
+	return "check", false, false
 }
 
 // CreatedPermission reports whether an entry created a permission for more than one call.
@@ -85,97 +75,26 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	return machine, chat
 }
 
-// withMachineNames replaces the IDs in "Transfer box:a to tower:b" by the machines' names.
-func withMachineNames(line string, v View) string {
-	from, to, ok := strings.Cut(line, " to ")
-	verb, source, spaced := strings.Cut(from, " ")
-	if !ok || !spaced {
-		return line
-	}
-	named := func(end string) string {
-		id, path, ok := strings.Cut(end, ":")
-		if !ok {
-			return end
-		}
-		return EndName(v, protocol.NodeID(id)) + ":" + path
-	}
-	return verb + " " + named(source) + " to " + named(to)
-}
-
-// AuditWho describes who caused an entry, together with the recorded identity.
+// AuditWho describes who decided about an entry, together with the recorded identity.
 func AuditWho(e protocol.AuditEntry, v View) string {
-	kind, name, _ := strings.Cut(e.By, " ")
-	words := e.By
-	switch kind {
-	case "owner":
-		words = strings.TrimPrefix("you"+byText(e.By), "you by ")
+	words := display.Answerer(e.By)
+	switch kind, name, _ := strings.Cut(e.By, " "); kind {
 	case "agent":
 		words = "the agent in “" + v.ChatName(protocol.SessionKey(name)) + "”"
 	case "rule":
-		if rule, ok := ruleWords(e); ok {
+		if rule, ok := display.RuleWords(e); ok {
 			words = "the rule “" + rule + "”"
 		}
 	}
 	return withID(words, e.By)
 }
 
-func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
-	if words, ok = strings.CutPrefix(e.Why, e.Rule+": "); !ok {
-		words, ok = strings.CutPrefix(e.Why, "Your rule: ")
+// AuditAsker describes who wanted a call, or "" if that was not recorded.
+func AuditAsker(e protocol.AuditEntry) string {
+	if e.AskedBy == nil {
+		return ""
 	}
-	return words, ok && e.Rule != ""
-}
-
-// auditVerdict describes who or which rule decided a call, for how long, and the outcome.
-func auditVerdict(e protocol.AuditEntry, by string) string {
-	if unanswered := unansweredWords[e.Why]; unanswered != "" && e.Approval != "" {
-		return unanswered
-	}
-	why := e.Why
-	if words, ok := ruleWords(e); ok && e.By == "rule "+e.Rule {
-		why, by = "", " by the rule “"+words+"”"
-	}
-	text := map[string]string{"allow": "allowed", "deny": "denied", "ask": "asked"}[e.Verdict]
-	if e.Approval != "" {
-		if extent, ok := auditExtents[why]; ok {
-			why, text = "", text+extent
-		} else if reason, ok := strings.CutPrefix(why, "the question was denied: "); ok {
-			why = "“" + reason + "”"
-		}
-	}
-	text += by
-	if e.State != "" && !(e.Verdict == "deny" && e.State == protocol.CallDenied) {
-		text += ", " + cmp.Or(auditStates[e.State], e.State)
-	}
-	if e.ExitCode != nil && *e.ExitCode != 0 {
-		text += fmt.Sprintf(" with exit code %d", *e.ExitCode)
-	}
-	if why != "" {
-		text += " · " + why
-	}
-	return text
-}
-
-// auditStates are the states of calls whose names are no words for the person.
-var auditStates = map[string]string{
-	protocol.CallCancelled: "stopped",
-	protocol.CallUnknown:   "outcome unknown",
-}
-
-var auditExtents = map[string]string{
-	"allowed " + protocol.ScopeOnce:    " once",
-	"allowed " + protocol.ScopeSession: " for this chat",
-	"allowed " + protocol.ScopeFolder:  " always in this folder",
-	"allowed " + protocol.ScopeMachine: " always on this machine",
-	"allowed " + protocol.ScopeAlways:  " always",
-	"edited " + protocol.ScopeOnce:     " once, with changes,",
-	"the question was denied":          "",
-}
-
-// unansweredWords are for approvals that closed without an answer.
-var unansweredWords = map[string]string{
-	"the question was " + protocol.ApprovalExpired:   "not run: the approval expired",
-	"the question was " + protocol.ApprovalCancelled: "not run: cancelled before anyone answered",
+	return AskerText(*e.AskedBy)
 }
 
 const maxAuditPage = 1000

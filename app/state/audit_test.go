@@ -34,67 +34,13 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	}
 }
 
-func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
-	for node, want := range map[protocol.NodeID]string{"gsv": "Bash x on the gateway", "nas": "Bash x on nas"} {
-		if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: node, Tool: "Bash", What: "x"}, View{}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-func TestAuditLineOfATransferSaysFromWhereToWhere(t *testing.T) {
-	e := protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Transfer", What: "box:a to tower:b"}
-	if got, _ := AuditLine(e, View{}); got != "Transfer box:a to tower:b" {
-		t.Error(got)
-	}
-	e.What = "@here:/srv/a to tower:b"
-	if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", Tool: protocol.FileAct + "Revert", What: "a.txt"}, View{}); got != "Revert a.txt on nas" {
-		t.Error(got)
-	}
-	if got, _ := AuditLine(e, View{}); got != "Transfer this computer:/srv/a to tower:b" {
-		t.Error(got)
-	}
-	e.What = "nas:a to gsv:b"
-	if got, _ := AuditLine(e, View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}); got != "Transfer Cellar:a to the agent's files:b" {
-		t.Error(got)
-	}
-}
-
-func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
-	exit := 2
-	const rule = "7e0ea5d1-46f6-47f5-b9ed-553f1e991bf7"
-	for want, e := range map[string]protocol.AuditEntry{
-		"allowed by the rule “allow ls -la”, done": {By: "rule " + rule, Rule: rule, Why: rule + ": allow ls -la", Verdict: "allow", State: protocol.CallDone},
-		"allowed by the rule “allow ls -l”, done":  {By: "rule " + rule, Rule: rule, Why: "Your rule: allow ls -l", Verdict: "allow", State: protocol.CallDone},
-		"allowed once on this computer, done with exit code 2": {
-			By: "owner this computer", Approval: "a", Why: "allowed once", Verdict: "allow", State: protocol.CallDone, ExitCode: &exit,
-		},
-		"allowed always on this machine on the command line, done":    {By: "owner cli-x", Approval: "a", Why: "allowed node", Verdict: "allow", State: protocol.CallDone},
-		"allowed once, with changes, in another window, done":         {By: "owner desktop-x", Approval: "a", Why: "edited once", Verdict: "allow", State: protocol.CallDone},
-		"denied on this computer · “not today”":                       {By: "owner this computer", Approval: "a", Why: "the question was denied: not today", Verdict: "deny", State: protocol.CallDenied},
-		"denied on this computer":                                     {By: "owner this computer", Approval: "a", Why: "the question was denied", Verdict: "deny", State: protocol.CallDenied},
-		"not run: the approval expired":                               {By: "nobody", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
-		"not run: cancelled before anyone answered":                   {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},
-		"allowed by default, stopped":                                 {By: "default", Verdict: "allow", State: protocol.CallCancelled},
-		"allowed by default, outcome unknown":                         {By: "default", Verdict: "allow", State: protocol.CallUnknown},
-		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
-	} {
-		t.Run(want, func(t *testing.T) {
-			e.Kind = protocol.AuditCall
-			if _, got := AuditLine(e, View{}); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		})
-	}
-}
-
 func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
 	v := View{Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}}}
 	for by, want := range map[string]string{
 		"owner":               "you (owner)",
 		"owner cli-8d3f":      "you on the command line (owner cli-8d3f)",
-		"owner this computer": "you on this computer (owner this computer)",
-		"owner phone":         "phone (owner phone)",
+		"owner this computer": "you (owner this computer)",
+		"owner phone":         "you on phone (owner phone)",
 		"agent agent:main:1":  "the agent in “The parser” (agent agent:main:1)",
 		"rule r1":             "the rule “allow ls” (rule r1)",
 		"default":             "default",
@@ -116,11 +62,11 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 		e                    protocol.AuditEntry
 		title, machine, chat string
 	}{
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", SessionKey: "agent:main:1", Tool: "Bash", What: "x"}, "Bash x on Cellar", "Cellar (nas)", "The parser (agent:main:1)"},
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "box", SessionKey: "agent:main:2", Tool: "Bash", What: "x"}, "Bash x on box", "box", "New chat (agent:main:2)"},
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "gone", SessionKey: "old", Tool: "Bash", What: "x"}, "Bash x on gone", "gone", "old"},
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Note x on the gateway", "the gateway", ""},
-		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Mode: trust in “The parser”", "", "The parser (agent:main:1)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", SessionKey: "agent:main:1", Tool: "Bash", What: "x"}, "Chat “The parser”: run `x` on Cellar", "Cellar (nas)", "The parser (agent:main:1)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "box", SessionKey: "agent:main:2", Tool: "Bash", What: "x"}, "Chat “New chat”: run `x` on box", "box", "New chat (agent:main:2)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "gone", SessionKey: "old", Tool: "Bash", What: "x"}, "Chat “old”: run `x` on gone", "gone", "old"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Use Note: x on the gateway", "the gateway", ""},
+		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Set approvals in “The parser” to “trust”", "", "The parser (agent:main:1)"},
 	} {
 		t.Run(c.title, func(t *testing.T) {
 			title, _ := AuditLine(c.e, v)

@@ -97,8 +97,12 @@ func auditEntries(r *tool.Record) []protocol.AuditEntry {
 	if r.DecidedBy == "" || i.Effect == protocol.EffectRead && d.Verdict == policy.Allow && d.Rule == "" && i.ApprovalID == "" {
 		return nil
 	}
+	var asker *protocol.AskedBy
+	if r.AskedBy.Kind != "" {
+		asker = &r.AskedBy
+	}
 	return []protocol.AuditEntry{{
-		At: i.EndedAt, Kind: protocol.AuditCall, By: r.DecidedBy, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
+		At: i.EndedAt, Kind: protocol.AuditCall, By: r.DecidedBy, AskedBy: asker, Resumed: r.Resumed, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
 		Tool: i.Tool, What: summary(i.Args), Input: r.InputSHA256, Verdict: string(d.Verdict), Why: d.Reason, Rule: d.Rule,
 		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode,
 	}}

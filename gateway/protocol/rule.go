@@ -101,10 +101,14 @@ type RulesImportResult struct {
 // AuditEntry is one line of the audit log: who allowed or changed what (extension). Hash covers the
 // previous line and this one.
 type AuditEntry struct {
-	Seq        int64           `json:"seq"`
-	At         int64           `json:"at"`
-	Kind       string          `json:"kind"`
-	By         string          `json:"by"` // a principal, "default" or "nobody"
+	Seq  int64  `json:"seq"`
+	At   int64  `json:"at"`
+	Kind string `json:"kind"`
+	By   string `json:"by"` // who decided: a principal, "default" or "nobody"
+	// AskedBy is who wanted the call; missing in entries of older versions. Resumed means that the call
+	// continues what was allowed before a restart.
+	AskedBy    *AskedBy        `json:"askedBy,omitempty"`
+	Resumed    bool            `json:"resumed,omitempty"`
 	Node       NodeID          `json:"nodeId,omitempty"`
 	SessionKey SessionKey      `json:"sessionKey,omitempty"`
 	RunID      RunID           `json:"runId,omitempty"`

@@ -21,6 +21,7 @@ type Call struct {
 	Run        protocol.RunID
 	Iteration  int  // the model step of the run
 	Direct     bool // a direct action of the person, which only a deny rule stops
+	Resumed    bool // it continues what an earlier call started, before a restart
 	// IdempotencyKey is the same for every attempt of a call and different for every other call.
 	// Empty: the pipeline derives it from the call.
 	IdempotencyKey string

@@ -73,6 +73,7 @@ type Record struct {
 	store.Call
 	Decision  policy.Decision
 	DecidedBy string // a person, a rule or the default; empty before the decision
+	Resumed   bool   // see [Call]; not stored
 }
 
 // Grants stores the permissions of chats. *store.Grants implements it.

@@ -146,8 +146,9 @@ func transferCall(p protocol.TransferStartParams) (tool.Call, error) {
 }
 
 // authorizeAgain decides about a queued or ended transfer again, as about the call that started it.
-// It returns the reason why the transfer may not run now.
-func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Principal, t protocol.Transfer) error {
+// It returns the reason why the transfer may not run now. resumed means that the transfer is older
+// than this start of the gateway.
+func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Principal, t protocol.Transfer, resumed bool) error {
 	call, err := transferCall(protocol.TransferStartParams{
 		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
 	})
@@ -155,6 +156,7 @@ func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Princip
 		return err
 	}
 	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, t.Session == "", t.AskedBy
+	call.Resumed = resumed
 	may, err := authorizer.Authorize(ctx, call)
 	if err != nil {
 		return err

@@ -78,6 +78,7 @@ type Engine struct {
 	workspaces workspaces
 	policy     func() string
 	authorizer Authorizer
+	startedAt  int64 // Unix milliseconds
 
 	ctx    context.Context // cancelled by Close
 	cancel context.CancelCauseFunc
@@ -95,7 +96,8 @@ type Engine struct {
 // New returns an engine. Call Load, then Run.
 func New(o Options) *Engine {
 	e := &Engine{
-		store: o.Store, bus: o.Bus, machines: o.Machines, workspaces: workspaces{o.Folders, o.Unfinished}, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
+		startedAt: time.Now().UnixMilli(),
+		store:     o.Store, bus: o.Bus, machines: o.Machines, workspaces: workspaces{o.Folders, o.Unfinished}, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
 		inTransition: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
 	}

@@ -67,7 +67,7 @@ func (j *job) checkRules(ctx context.Context) error {
 	if t.Session != "" {
 		who = auth.Agent(t.Session, "")
 	}
-	err := authorizeAgain(ctx, e.authorizer, who, t)
+	err := authorizeAgain(ctx, e.authorizer, who, t, t.CreatedAt < e.startedAt)
 	e.mu.Lock()
 	j.needsApproval = false
 	switch {

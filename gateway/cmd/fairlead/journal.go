@@ -77,13 +77,10 @@ func auditCommand(o *options) *cobra.Command {
 func printAudit(out io.Writer, r protocol.AuditListResult, k nameBook) error {
 	var t table
 	for _, e := range r.Entries {
-		verdict := e.Kind
-		if e.Kind == protocol.AuditCall {
-			verdict = e.Verdict + ", " + e.State
-		}
-		t.row(strconv.FormatInt(e.Seq, 10), timeText(e.At), verdict, k.principalName(e.By, e.Why), k.toolAndMachine(e.Node, e.Tool), shortLine(e.What))
+		title, outcome := display.AuditLine(e, display.Names{Machine: k.machines.of, Chat: k.chatName})
+		t.row(strconv.FormatInt(e.Seq, 10), timeText(e.At), display.Clip(flat(title), 120), flat(outcome))
 		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
-			t.row("", "", "", "to undo: fairlead approvals undo "+string(e.Approval), "", "")
+			t.row("", "", "to undo: fairlead approvals undo "+string(e.Approval), "")
 		}
 	}
 	err := t.print(out, "No entries.")

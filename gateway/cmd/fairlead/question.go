@@ -182,6 +182,9 @@ func (c *connection) loadNames(ctx context.Context) nameBook {
 	return k
 }
 
+// chatName returns the title of a chat, or its key.
+func (k nameBook) chatName(key protocol.SessionKey) string { return cmp.Or(k.chats[key], string(key)) }
+
 // toolAndMachine returns the name of a tool and of the machine on which it ran.
 func (k nameBook) toolAndMachine(node protocol.NodeID, tool string) string {
 	tool = strings.TrimPrefix(tool, protocol.FileAct)

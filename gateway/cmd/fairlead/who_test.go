@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -38,5 +39,20 @@ func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestAuditIsPrintedInTheWordsOfTheWindows prints an app's denied command.
+func TestAuditIsPrintedInTheWordsOfTheWindows(t *testing.T) {
+	var out strings.Builder
+	e := protocol.AuditEntry{
+		Seq: 7, Kind: protocol.AuditCall, Tool: "command", Node: "nas", What: "rm -rf build", By: "owner this computer", Approval: "a", Verdict: "deny",
+		Why: "the question was denied", State: protocol.CallDenied, AskedBy: &protocol.AskedBy{Kind: protocol.AskedByApp, Name: "MCP CLI Proxy"},
+	}
+	if err := printAudit(&out, protocol.AuditListResult{Entries: []protocol.AuditEntry{e}}, nameBook{machines: names{"nas": "tower"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(strings.Fields(out.String()), " "), "MCP CLI Proxy: run `rm -rf build` on tower you denied it"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want it to end with %q", got, want)
 	}
 }
