@@ -122,7 +122,7 @@ func TestStepLimitAsksAndGoesOn(t *testing.T) {
 
 func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 	for name, history := range map[string][]protocol.Message{
-		"estimate": {{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(strings.Repeat("word ", 4000))}}},
+		"estimate": slices.Repeat([]protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(strings.Repeat("word ", 60))}}}, 60), // too short to shorten
 		"counted":  {{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("x")}, Usage: &protocol.Usage{Total: 3500}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,11 +2,8 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
@@ -33,12 +30,34 @@ func (r *Run) makeRoom(ctx context.Context) error {
 			need = r.estimatedTokens()
 		}
 	}
-	if need > window-min(answerRoom, window/4) {
+	limit := window - min(answerRoom, window/4)
+	if need > limit {
+		if shorter := r.shorterTexts(int(limit-r.fixedTokens()) * 4); shorter != nil {
+			r.omitted = shorter
+			need = r.fixedTokens() + llm.EstimateTokens(r.visibleHistory())
+		}
+	}
+	switch {
+	case r.fixedTokens() > limit:
+		return protocol.ErrContextOverflow.With(fmt.Sprintf(
+			"The instructions and the tools alone have about %d tokens, more than %s can read (%d). Turn off skills or MCP servers, shorten the agent's files, or choose a model with a larger context.",
+			r.fixedTokens(), r.Ref.ID, window))
+	case need > limit:
 		return protocol.ErrContextOverflow.With(fmt.Sprintf(
 			"This chat has about %d tokens, more than %s can read (%d). Start a new chat, or send /reset to clear this one. Its messages go to the archive.",
 			need, r.Ref.ID, window))
 	}
 	return nil
+}
+
+// fixedTokens estimates the tokens of a request without messages: the tools of many nodes fill most
+// of a small window.
+func (r *Run) fixedTokens() int64 {
+	size := len(r.System)
+	for _, t := range r.visibleTools() {
+		size += len(t.Name) + len(t.Description) + len(t.InputSchema)
+	}
+	return int64(size) / 4
 }
 
 // compactionThreshold returns the number of tokens at which the conversation is shortened: four
@@ -70,26 +89,24 @@ func (r *Run) compactAfterOverflow(ctx context.Context) (again bool, err error) 
 }
 
 // estimatedTokens estimates the number of tokens that the next step reads: the provider's last
-// count plus an estimate of the messages since. Counts from before a compaction are ignored.
+// count plus an estimate of the messages since. Counts from before a compaction or an omission are
+// ignored.
 func (r *Run) estimatedTokens() int64 {
 	var counted, from int64
-	since := r.History
+	since := r.visibleHistory()
+	visible := since
 	if len(r.History) > 0 && r.History[0].Compaction != nil {
 		from = r.History[0].Seq
 	}
-	for i := len(r.History) - 1; i >= 0; i-- {
+	for i := len(r.History) - 1; i >= 0 && r.History[i].Omitted == nil && r.omitted == nil; i-- {
 		if u := r.History[i].Usage; u != nil && u.Total > 0 && r.History[i].Seq >= from {
-			counted, since = u.Total, r.History[i+1:]
+			counted, since = u.Total, visible[i+1:]
 			break
 		}
 	}
 	need := counted + llm.EstimateTokens(since)
 	if counted == 0 {
-		size := len(r.System)
-		for _, t := range r.Tools() { // the tools of many nodes fill most of a small window
-			size += len(t.Name) + len(t.Description) + len(t.InputSchema)
-		}
-		need += int64(size) / 4
+		need += r.fixedTokens()
 	}
 	return need
 }
@@ -102,7 +119,7 @@ func (r *Run) warnAboutPictures(ctx context.Context) error {
 	}
 	for _, m := range slices.Backward(r.History) {
 		switch {
-		case m.StopReason == protocol.StopBlind, m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice:
+		case m.StopReason == protocol.StopBlind && (m.Omitted == nil || m.Omitted.Pictures), m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice:
 			return nil
 		case m.OutsideConversation() || !hasPicture(m):
 			continue
@@ -110,18 +127,6 @@ func (r *Run) warnAboutPictures(ctx context.Context) error {
 		return r.postPictureNotice(ctx, r.Ref.ID+" cannot see pictures, according to its provider. It is only told that there is one.", m.Timestamp)
 	}
 	return nil
-}
-
-// retryWithoutPictures replaces pictures with text when the model's server refused them: not every
-// server declares what its models accept, and the chat would otherwise fail at every message.
-func (r *Run) retryWithoutPictures(ctx context.Context, why error) (again bool, err error) {
-	if !r.Info.Images || !errors.Is(why, protocol.ErrModel) || !aboutPictures.MatchString(why.Error()) ||
-		!slices.ContainsFunc(r.History, hasPicture) {
-		return false, nil
-	}
-	r.Info.Images = false
-	text := fmt.Sprintf("%s refused the pictures. It is only told that there are some. %s", r.Ref.ID, why)
-	return true, r.postPictureNotice(ctx, text, time.Now().UnixMilli())
 }
 
 func (r *Run) postPictureNotice(ctx context.Context, text string, at int64) error {
@@ -136,6 +141,3 @@ func (r *Run) postPictureNotice(ctx context.Context, text string, at int64) erro
 func hasPicture(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockImage })
 }
-
-// aboutPictures matches the errors of servers that are about pictures. Some only ask for a text.
-var aboutPictures = regexp.MustCompile(`(?i)image|vision|multi-?modal|mmproj|a string|valid string`)

@@ -84,6 +84,11 @@ type Run struct {
 	step             int
 	isCompacted      bool // because the provider refused its length
 	hasPictureNotice bool // the notice about an invisible picture was sent
+	// omitted is what the next request leaves out although no notice says so yet, with the sentence
+	// about it.
+	omitted     *protocol.Omission
+	omittedText string
+	fixes       int // requests that were changed after a refusal
 }
 
 // Do executes the run. It returns nil when the model has finished, the context's cause when the run

@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fairlead/gateway/llm"
@@ -24,15 +26,20 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		return true, err
 	}
 	req := llm.Request{
-		System: r.System, Messages: withValidArguments(r.Conversation.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
+		System: r.System, Messages: withValidArguments(r.Conversation.Hydrate(ctx, llm.Repair(r.visibleHistory(), r.Info))), MaxTokens: r.MaxOut,
 		Thinking: r.Thinking, CacheKey: string(r.Session),
 	}
-	for _, t := range r.Tools() {
+	for _, t := range r.visibleTools() {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
 	a, err := r.stream(ctx, req)
-	if again, retryErr := r.fixRequest(ctx, a, err); again || retryErr != nil {
+	if again, retryErr := r.fixRequest(ctx, req, a, err); again || retryErr != nil {
 		return false, retryErr
+	}
+	if err == nil {
+		if err := r.postOmission(ctx); err != nil {
+			return true, err
+		}
 	}
 	m := a.message()
 	if err == nil {
@@ -90,10 +97,13 @@ func (r *Run) stream(ctx context.Context, req llm.Request) (a answer, err error)
 	return a, err
 }
 
-// fixRequest changes the conversation after the provider refused its length or its pictures, and
-// reports whether to repeat the step.
-func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool, err error) {
-	if cause == nil || len(a.blocks) > 0 {
+// maxFixes limits the requests of a run that leave something out, after a refusal.
+const maxFixes = 40
+
+// fixRequest changes the conversation or leaves a part of it out, after the provider refused it,
+// and reports whether to repeat the step.
+func (r *Run) fixRequest(ctx context.Context, req llm.Request, a answer, cause error) (again bool, err error) {
+	if cause == nil || len(a.blocks) > 0 || context.Cause(ctx) != nil {
 		return false, nil
 	}
 	if errors.Is(cause, protocol.ErrContextOverflow) && !r.isCompacted {
@@ -101,7 +111,18 @@ func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool
 			return again, err
 		}
 	}
-	return r.retryWithoutPictures(ctx, cause)
+	o, text := r.omissionFor(ctx, cause, req.Tools)
+	if r.fixes++; o == nil || r.fixes > maxFixes {
+		if errors.Is(cause, protocol.ErrContextOverflow) && r.fixedTokens() > llm.EstimateTokens(r.visibleHistory()) {
+			return false, protocol.ErrContextOverflow.With(fmt.Sprintf("%s. The instructions and the tools have about %d tokens of it. "+
+				"Turn off skills or MCP servers, send /reset, or choose a model with a larger context.", strings.TrimRight(cause.Error(), ". "), r.fixedTokens()))
+		}
+		return false, nil
+	}
+	r.omitted = o
+	r.omittedText = cmp.Or(text, r.omittedText)
+	r.step-- // repeat the same step
+	return true, nil
 }
 
 // withSilenceLimit returns a context for one model step. It is cancelled when the model has sent

@@ -119,3 +119,138 @@ func TestCompleteAnswersHaveNoNote(t *testing.T) {
 		}
 	}
 }
+
+// TestLongMessageIsShortened: the request that is too long is not sent again with every message.
+func TestLongMessageIsShortened(t *testing.T) {
+	t.Parallel()
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			end := map[string]string{"anthropic": "end_turn", "responses": "completed", "gemini": "STOP"}[d.name]
+			if end == "" {
+				end = "stop"
+			}
+			w, b := llmtest.NewWire(d.tooBig, d.tooBig, llmtest.Reply{Body: d.answer("Fine", end)}), &book{}
+			r := d.wireRun(b, w)
+			long := strings.Repeat("pasted log line ", 4000)
+			r.History[0].Content = protocol.Content{protocol.Text(long)}
+			if err := r.Do(t.Context()); err != nil {
+				t.Fatalf("Do: got %v, want an answer", err)
+			}
+			if len(b.msgs) != 2 || b.msgs[0].Origin != protocol.OriginNotice || !strings.Contains(b.msgs[0].Content.Text(), "too long for m") || b.msgs[1].Content.Text() != "Fine" {
+				t.Errorf("messages: got %q, want one notice and the answer", b.words())
+			}
+			if r.History[0].Content.Text() != long {
+				t.Error("the stored message was changed")
+			}
+			asked := w.Asked()
+			if len(asked[2].Body) > len(long)/2 || !strings.Contains(asked[2].Body, "left out") {
+				t.Errorf("the third request has %d bytes, want less than half of the message", len(asked[2].Body))
+			}
+			// the next message is sent with the shortened one, and without another notice
+			again := d.wireRun(&book{}, w)
+			again.History = append(r.History, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("next")}})
+			next := again.Conversation.(*book)
+			if err := again.Do(t.Context()); err != nil {
+				t.Fatalf("the next message: got %v, want an answer", err)
+			}
+			check(t, next.words(), "assistant: Fine")
+			if n := len(w.Asked()); n != 4 {
+				t.Errorf("requests: got %d, want 4", n)
+			}
+		})
+	}
+}
+
+func TestRefusedPartsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	picture := protocol.Block{Type: protocol.BlockImage, Data: strings.Repeat("QUJD", 2000), MimeType: "image/png"}
+	user := func(c ...protocol.Block) protocol.Message {
+		return protocol.Message{Role: protocol.RoleUser, Content: c}
+	}
+	called := []protocol.Message{
+		{Role: protocol.RoleAssistant, Content: protocol.Content{
+			{Type: protocol.BlockThinking, Thinking: "hm", Signature: "forged"}, {Type: protocol.BlockToolCall, ID: "c", Name: "box__Bash", Arguments: []byte(`{"command":"ls"}`)},
+		}},
+		{Role: protocol.RoleToolResult, ToolCallID: "c", ToolName: "box__Bash", Content: protocol.Content{protocol.Text("a.txt")}},
+	}
+	for _, c := range []struct {
+		name, refusal string
+		status        int
+		history       []protocol.Message
+		gone, notice  string
+	}{
+		{"bad picture", `{"error":{"message":"Could not process image"}}`, 400, []protocol.Message{user(picture)}, "QUJD", "refused the pictures"},
+		{"media type", `{"error":{"message":"Unsupported MIME type: image/tiff"}}`, 400, []protocol.Message{user(picture)}, "QUJD", "refused the pictures"},
+		{"too many pictures", `{"error":{"message":"too many images: at most 5 may be provided in one request"}}`, 400, []protocol.Message{user(picture)}, "QUJD", "refused the pictures"},
+		{"too large for a proxy", `<html>413 Request Entity Too Large</html>`, 413, []protocol.Message{user(picture)}, "QUJD", "too large"},
+		{"tool by name", `{"error":{"message":"Invalid schema for function 'srv__bad': None is not of type 'array'."}}`, 400, nil, "srv__bad", "srv__bad cannot be used"},
+		{"tool by number", `{"error":{"message":"tools.1.custom.input_schema: JSON schema is invalid"}}`, 400, nil, "srv__bad", "srv__bad cannot be used"},
+		{"some tool", `{"error":{"message":"Invalid tool definition"}}`, 400, nil, "srv__bad", "srv__bad cannot be used"},
+		{"signature", `{"error":{"message":"messages.1.content.0: Invalid signature in thinking block"}}`, 400, append([]protocol.Message{user(protocol.Text("x"))}, called...), "forged", "earlier thoughts"},
+		{"pairs", `{"error":{"message":"An assistant message with 'tool_calls' must be followed by tool messages"}}`, 400, append([]protocol.Message{user(protocol.Text("x"))}, called...), `"tool_calls"`, "as text"},
+		{"long result", `{"error":{"message":"context_length_exceeded"}}`, 400, []protocol.Message{user(protocol.Text("x")), called[0], {Role: protocol.RoleToolResult, ToolCallID: "c", ToolName: "box__Bash", Content: protocol.Content{protocol.Text(strings.Repeat("long ", 6000))}}}, strings.Repeat("long ", 4000), "The result of box__Bash"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := dialects[1]
+			w, b := llmtest.NewWire(llmtest.Reply{Status: c.status, Body: c.refusal}, llmtest.Reply{Body: d.answer("Fine", "stop")}), &book{}
+			r := d.wireRun(b, w)
+			r.Info.Images = true
+			r.Tools = func() []protocol.ToolSpec {
+				return []protocol.ToolSpec{{Name: "box__Bash"}, {Name: "srv__bad", Server: "srv"}}
+			}
+			if c.history != nil {
+				r.History = c.history
+			}
+			if err := r.Do(t.Context()); err != nil {
+				t.Fatalf("Do: got %v, want an answer", err)
+			}
+			if len(b.msgs) != 2 || !strings.Contains(b.msgs[0].Content.Text(), c.notice) {
+				t.Errorf("messages: got %q, want one notice with %q", b.words(), c.notice)
+			}
+			for i, body := range []string{w.Asked()[0].Body, w.Asked()[1].Body} {
+				if has := strings.Contains(body, c.gone); has != (i == 0) && c.name != "signature" {
+					t.Errorf("request %d contains the refused part: %v", i+1, has)
+				}
+			}
+			before := len(w.Asked())
+			next := &book{}
+			r2 := d.wireRun(next, w)
+			r2.Info.Images, r2.Tools = true, r.Tools
+			r2.History = append(r.History, user(protocol.Text("next")))
+			if err := r2.Do(t.Context()); err != nil || len(w.Asked()) != before+1 {
+				t.Errorf("the next message: got error %v after %d requests, want one request", err, len(w.Asked())-before)
+			}
+			check(t, next.words(), "assistant: Fine")
+		})
+	}
+}
+
+func TestNothingHelpsAgainstInstructionsThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	d := dialects[1]
+	r := d.wireRun(&book{}, llmtest.NewWire(d.tooBig))
+	r.System = strings.Repeat("rule ", 9000)
+	err := r.Do(t.Context())
+	if !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "instructions") {
+		t.Errorf("unknown window: got %v, want what is too long", err)
+	}
+	r = d.wireRun(&book{}, llmtest.NewWire())
+	r.System, r.Info.ContextWindow = strings.Repeat("rule ", 9000), 8192
+	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "instructions") {
+		t.Errorf("known window: got %v, want what is too long", err)
+	}
+}
+
+func TestLongMessageFitsAKnownWindow(t *testing.T) {
+	t.Parallel()
+	d, b := dialects[1], &book{}
+	w := llmtest.NewWire(llmtest.Reply{Body: d.answer("Fine", "stop")})
+	r := d.wireRun(b, w)
+	r.Info.ContextWindow = 8192
+	r.History[0].Content = protocol.Content{protocol.Text(strings.Repeat("pasted log line ", 4000))}
+	if err := r.Do(t.Context()); err != nil || len(w.Asked()) != 1 || len(b.msgs) != 2 {
+		t.Errorf("got error %v, %d requests and %q, want one request, a notice and an answer", err, len(w.Asked()), b.words())
+	}
+}

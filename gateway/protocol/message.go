@@ -124,6 +124,8 @@ type Message struct {
 
 	// Compaction marks the notice of a compaction (extension).
 	Compaction *Compaction `json:"compaction,omitempty"`
+	// Omitted marks the notice of an omission (extension).
+	Omitted *Omission `json:"omitted,omitempty"`
 
 	// Origin tells who wrote a user message if it was not the person at the keyboard, and marks the
 	// person's own "!command" (extension).
@@ -156,8 +158,18 @@ func (m Message) RequestText() string {
 	return text
 }
 
-// StopBlind is the stop reason of a notice that an image was not sent, because the model does not
-// accept images (extension).
+// Omission is what requests to a model leave out of the messages before its notice, because the
+// model's provider refused it. The notice names the model (extension).
+type Omission struct {
+	MaxBytes int      `json:"maxBytes,omitempty"` // longer texts are sent without their middle; 0 means no limit
+	Pictures bool     `json:"pictures,omitempty"`
+	Thoughts bool     `json:"thoughts,omitempty"`
+	Calls    bool     `json:"calls,omitempty"` // calls and results are sent as text
+	Tools    []string `json:"tools,omitempty"` // names of tools that are not offered
+}
+
+// StopBlind is the stop reason of a notice that a part of the chat is not sent to the model, such
+// as an image (extension).
 const StopBlind = "blind"
 
 // OutsideConversation reports whether a message is not part of the conversation between model and

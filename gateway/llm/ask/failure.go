@@ -184,7 +184,7 @@ func Classify(status int, reason string) *Failure {
 	detail := cmp.Or(reason, http.StatusText(status))
 	low := strings.ToLower(reason)
 	switch {
-	case isOverflow(low):
+	case status == http.StatusRequestEntityTooLarge || isOverflow(low):
 		f.Err = protocol.ErrContextOverflow.With("The chat is longer than the model can read: " + detail)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden && !strings.Contains(low, "moderation"):
 		f.Err = protocol.ErrModelAuth.With("The provider refused the key: " + detail)
@@ -207,6 +207,8 @@ func isOverflow(low string) bool {
 	return slices.ContainsFunc([]string{
 		"context_length_exceeded", "maximum context length", "context size", "context window", "exceeds the context", "context length", "prompt is too long",
 		"too many tokens", "input is too long", "input length", "reduce the length", "token limit", "tokens exceed", "exceeds the maximum number of tokens", "request_too_large",
+		"string too long", "string_above_max_length", "request too large", "payload size exceeds", "maximum model length", "context overflow", "context the overflows",
+		"maximum prompt length", "exceeds max length", "prompt too long", "context limit", "exceed_context_size", "max_new_tokens` must be",
 	}, func(phrase string) bool { return strings.Contains(low, phrase) })
 }
 
