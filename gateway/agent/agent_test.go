@@ -111,7 +111,7 @@ func TestStepLimitAsksAndGoesOn(t *testing.T) {
 		r := run(m, b, nil)
 		r.MaxSteps = 2
 		err := r.Do(t.Context())
-		if more && (err != nil || !slices.Equal(b.asked, []int{2, 4})) {
+		if more && (err != nil || len(b.asked) != 2 || !strings.Contains(b.asked[1], "4 steps")) {
 			t.Error(err, b.asked)
 		}
 		if !more && (!errors.Is(err, protocol.ErrCancelled) || !strings.Contains(err.Error(), "2 steps") || m.Left() != 3) {

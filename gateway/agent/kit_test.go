@@ -20,7 +20,7 @@ type book struct {
 	msgs    []protocol.Message
 	states  []string
 	notices []string
-	asked   []int
+	asked   []string
 	more    bool          // the person's answer to AskContinue
 	spoke   chan struct{} // closed on the first piece of text
 	once    sync.Once
@@ -59,8 +59,8 @@ func (b *book) State(state, notice string) {
 
 func (b *book) Used(protocol.Usage) {}
 
-func (b *book) AskContinue(_ context.Context, steps int) (bool, error) {
-	b.asked = append(b.asked, steps)
+func (b *book) AskContinue(_ context.Context, why string) (bool, error) {
+	b.asked = append(b.asked, why)
 	return b.more, nil
 }
 

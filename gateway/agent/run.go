@@ -73,8 +73,8 @@ type Run struct {
 	Caller Caller
 	// Ready blocks while the agent is paused.
 	Ready func(ctx context.Context) error
-	// AskContinue asks the person whether to continue after the given number of model steps.
-	AskContinue  func(ctx context.Context, steps int) (bool, error)
+	// AskContinue asks the person whether to continue, and says why the run stopped.
+	AskContinue  func(ctx context.Context, why string) (bool, error)
 	Conversation Conversation
 	Progress     Progress
 	AskedBy      protocol.AskedBy
@@ -97,7 +97,7 @@ func (r *Run) Do(ctx context.Context) error {
 	if done, err := r.isFinished(); done {
 		return err
 	}
-	limit := r.MaxSteps
+	limit, repeats := r.MaxSteps, repeatsBeforeQuestion
 	for {
 		if m, calls := r.openCalls(); len(calls) > 0 {
 			if err := r.runCalls(ctx, m, calls); err != nil {
@@ -107,15 +107,22 @@ func (r *Run) Do(ctx context.Context) error {
 		if err := r.Ready(ctx); err != nil {
 			return err
 		}
-		if r.step >= limit {
-			more, err := r.AskContinue(ctx, r.step)
+		why := ""
+		if n := r.repeatedSteps(); n >= repeats {
+			why = fmt.Sprintf("the agent's last %d steps repeated earlier calls, with the same results", n)
+			repeats = n + repeatsBeforeQuestion + 1
+		} else if r.step >= limit {
+			why = "the agent has taken " + display.Plural(r.step, "step") + " without finishing"
+			limit += r.MaxSteps
+		}
+		if why != "" {
+			more, err := r.AskContinue(ctx, why)
 			if err != nil {
 				return err
 			}
 			if !more {
 				return protocol.ErrCancelled.With("Stopped after " + display.Plural(r.step, "step") + ". Send a message to continue.")
 			}
-			limit += r.MaxSteps
 		}
 		r.step++
 		done, err := r.runStep(ctx)
@@ -183,6 +190,7 @@ func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol
 	if i := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, protocol.ErrStorage) }); i >= 0 {
 		return errs[i]
 	}
+	r.noteRepetition(results)
 	stored, err := r.Conversation.Append(context.WithoutCancel(ctx), results...)
 	if err != nil {
 		return err

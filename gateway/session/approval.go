@@ -8,7 +8,6 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -32,11 +31,11 @@ func questionText(a protocol.Approval) string {
 	return fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Reason: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
 }
 
-// askAfter asks the person whether to continue after a number of steps.
-func (r *run) askAfter(ctx context.Context, steps int) (bool, error) {
+// askWhy asks the person whether to continue a run that stopped for a reason.
+func (r *run) askWhy(ctx context.Context, why string) (bool, error) {
 	return r.askContinue(ctx, protocol.Approval{
 		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.snapshot().Model),
-		Why: "the agent has taken " + display.Plural(steps, "step") + " without finishing", Choices: []string{protocol.ScopeOnce},
+		Why: why, Choices: []string{protocol.ScopeOnce},
 	})
 }
 

@@ -115,7 +115,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	loop := agent.Run{
 		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		SilenceLimit: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
-		Tools: func() []protocol.ToolSpec { return m.opts.Tools.Tools(r.row.Session, r.modelInfo.MaxTools) }, Caller: m.opts.Tools, Ready: r.ready, AskContinue: r.askAfter, Conversation: r, Progress: r,
+		Tools: func() []protocol.ToolSpec { return m.opts.Tools.Tools(r.row.Session, r.modelInfo.MaxTools) }, Caller: m.opts.Tools, Ready: r.ready, AskContinue: r.askWhy, Conversation: r, Progress: r,
 		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node), History: summary.View(history, s.CompactedThrough),
 	}
 	if cfg.Compaction.Enabled {

@@ -44,7 +44,11 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		fmt.Fprint(t.err, questionBox(a, t.names[a.Node]))
 	}
 	switch {
+	case t.approve == protocol.ScopeOnce && a.Kind == protocol.AskContinue && t.went:
+		answer.Reason = "--approve once continues a run once"
+		t.note("The run ends here: --approve once continues a run once. Send a message to continue.")
 	case t.approve == protocol.ScopeOnce:
+		t.went = t.went || a.Kind == protocol.AskContinue
 		answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 	case t.approve == protocol.DecisionDeny:
 		answer.Reason = "denied by --approve deny"

@@ -24,6 +24,7 @@ type terminal struct {
 	in       *lines
 	json     bool
 	approve  string // "", once or deny
+	went     bool   // --approve once has answered the question whether to continue
 	names    names  // of the machines
 
 	editor  *term.Terminal

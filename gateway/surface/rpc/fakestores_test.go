@@ -45,6 +45,13 @@ func (fakeModels) Test(_ context.Context, provider, model string) protocol.Model
 
 func (fakeModels) Detect(context.Context) []protocol.DetectedServer { return nil }
 
+func (fakeModels) CheckReserve(_ context.Context, _ protocol.ModelRef, tokens int64) error {
+	if tokens > 1000 {
+		return protocol.ErrBadRequest.With("at most 1000")
+	}
+	return nil
+}
+
 // fakeJournal has three calls.
 type fakeJournal struct{}
 

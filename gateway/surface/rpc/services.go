@@ -107,6 +107,7 @@ type Models interface {
 	Models(ctx context.Context, provider string) ([]protocol.ModelInfo, error)
 	Test(ctx context.Context, provider, model string) protocol.ModelsTestResult
 	Detect(ctx context.Context) []protocol.DetectedServer
+	CheckReserve(ctx context.Context, ref protocol.ModelRef, tokens int64) error
 }
 
 // Journal is the record of tool calls.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -28,6 +29,9 @@ func registerSettings(all methods, s Services) {
 		if (p.Path == "auth" || p.Path == "auth.token") && r.conn.principal().Device != "" {
 			return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 		}
+		if err := checkReserve(ctx, s, p); err != nil {
+			return protocol.ConfigSetResult{}, err
+		}
 		err := s.Config.Set(ctx, p.Path, p.Value)
 		return protocol.ConfigSetResult{OK: true, Path: p.Path}, err
 	})
@@ -47,6 +51,29 @@ func registerSettings(all methods, s Services) {
 	handle(all, protocol.ModelsDetect, query(func(ctx context.Context) (protocol.ModelsDetectResult, error) {
 		return protocol.ModelsDetectResult{Servers: list(s.Models.Detect(ctx))}, nil
 	}))
+}
+
+// checkReserve refuses a reserve that leaves the chosen model no room.
+func checkReserve(ctx context.Context, s Services, p protocol.ConfigSetParams) error {
+	var all struct{ ReserveTokens int64 }
+	switch p.Path {
+	case "compaction.reserveTokens":
+		json.Unmarshal(p.Value, &all.ReserveTokens) // another value is refused by its type
+	case "compaction":
+		json.Unmarshal(p.Value, &all)
+	}
+	if all.ReserveTokens == 0 {
+		return nil
+	}
+	raw, err := s.Config.Read("model")
+	if err != nil {
+		return err
+	}
+	var ref protocol.ModelRef
+	if json.Unmarshal(raw, &ref) != nil {
+		return nil
+	}
+	return s.Models.CheckReserve(ctx, ref, all.ReserveTokens)
 }
 
 func registerWorkspaces(all methods, files *workspace.Files) {
