@@ -128,6 +128,10 @@ func (t *terminal) message(m protocol.Message) {
 	}
 	switch m.Role {
 	case protocol.RoleAssistant:
+		if m.StopReason == protocol.StopBlind {
+			t.note(m.Content.Text())
+			return
+		}
 		if m.Origin == protocol.OriginNotice {
 			t.end = m.Content.Text()
 			return
