@@ -459,6 +459,22 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 	}
 }
 
+func TestControllersOfOneNameGetANumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{
+			"a": {Device: protocol.Device{ID: "a", Name: "vm"}}, "b": {Device: protocol.Device{ID: "b", Name: "VM (2)"}},
+			"c": {Device: protocol.Device{ID: "c", Name: "vm (3)", RevokedAt: 1}},
+		}})
+		_, hangUp := come(t, m, pake.Device{Key: identity.NewKey(), Applicant: pake.Applicant{Role: protocol.RoleClient, Name: "vm"}})
+		defer hangUp()
+		synctest.Wait()
+		l, err := m.List(t.Context())
+		if err != nil || len(l.Requests) != 1 || l.Requests[0].Device.Name != "vm (3)" {
+			t.Errorf("got %+v, %v, want one request of vm (3)", l.Requests, err)
+		}
+	})
+}
+
 // ownVM is a gateway whose own node is called vm.
 type ownVM struct{ noNodes }
 

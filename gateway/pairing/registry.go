@@ -3,6 +3,7 @@ package pairing
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -101,6 +102,25 @@ func (r *registry) hasOtherNode(d protocol.Device) bool {
 		}
 	}
 	return false
+}
+
+// freeName returns the name of d, with a number if another paired device has that name.
+func (r *registry) freeName(d protocol.Device) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	isTaken := func(name string) bool {
+		for _, other := range r.devices {
+			if strings.EqualFold(other.Name, name) && other.ID != d.ID && other.RevokedAt == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	name := d.Name
+	for n := 2; isTaken(name); n++ {
+		name = fmt.Sprintf("%s (%d)", d.Name, n)
+	}
+	return name
 }
 
 // list returns all devices for display, sorted by name.

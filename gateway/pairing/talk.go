@@ -210,7 +210,7 @@ func nameTaken(d protocol.Device, isTaken func(protocol.Device) bool) error {
 		end := fmt.Sprintf("-%d", n)
 		d.NodeID = taken[:min(len(taken), protocol.MaxNodeID-len(end))] + protocol.NodeID(end)
 	}
-	return protocol.ErrConflict.With(fmt.Sprintf("another machine is already called %s: choose another name, such as %s", taken, d.NodeID)).
+	return protocol.ErrConflict.With(fmt.Sprintf("another machine is already called %s; choose another name, such as %s", taken, d.NodeID)).
 		WithDetails(protocol.NameTaken{Free: d.NodeID})
 }
 
@@ -231,6 +231,9 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 	d.ID = m.devices.newID(h.Key, d.Role)
 	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
+	if d.Role == protocol.RoleClient { // its name is only for people
+		r.Device.Name = m.devices.freeName(d)
+	}
 	if m.isTaken(d) {
 		return nil, nameTaken(d, m.isTaken)
 	}

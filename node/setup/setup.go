@@ -115,11 +115,20 @@ func NewJoin(ctx context.Context, in io.Reader, out io.Writer) client.Join {
 	}
 }
 
+// FreeName returns the name that the error of a pairing suggests, because another machine has the
+// name of this one; empty for other errors.
+func FreeName(err error) protocol.NodeID {
+	var taken protocol.NameTaken
+	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
+		return ""
+	}
+	return taken.Free
+}
+
 // WithFlag adds to the error of a pairing the flag with which it would succeed.
 func WithFlag(err error) error {
-	var taken protocol.NameTaken
-	if e, ok := errors.AsType[*protocol.Error](err); ok && json.Unmarshal(e.Details, &taken) == nil && taken.Free != "" {
-		return fmt.Errorf("%w: add --id %s", err, taken.Free)
+	if free := FreeName(err); free != "" {
+		return fmt.Errorf("%w (--id %s)", err, free)
 	}
 	if errors.Is(err, protocol.ErrUnavailable) {
 		return fmt.Errorf("%w (there: fairlead network; here: --gateway HOST:PORT)", err)

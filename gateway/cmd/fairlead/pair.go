@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/pairing"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -144,15 +146,26 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	host, _ := os.Hostname()
 	j.Applicant = pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version}
 	if p.as == protocol.RoleNode {
-		opts, err := p.node.options(o)
-		if err != nil {
-			return err
-		}
-		if j.Applicant, err = setup.Applicant(opts); err != nil {
+		if j.Applicant, err = p.applicant(o); err != nil {
 			return err
 		}
 	}
 	peer, err := j.Run(cmd.Context())
+	for free := setup.FreeName(err); free != "" && terminalOf(cmd.InOrStdin()) >= 0; free = setup.FreeName(err) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s\nName of this machine [%s]: ", display.Capital(err.Error()), free)
+		line, readErr := setup.ReadLine(cmd.Context(), cmd.InOrStdin())
+		if readErr != nil {
+			break
+		}
+		p.node.ID = cmp.Or(strings.TrimSpace(line), string(free))
+		if err := cmd.Flags().Set("id", p.node.ID); err != nil { // for the command that is printed
+			return err
+		}
+		if j.Applicant, err = p.applicant(o); err != nil {
+			return err
+		}
+		peer, err = j.Run(cmd.Context())
+	}
 	if err != nil {
 		return setup.WithFlag(err)
 	}
@@ -170,6 +183,15 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 		fmt.Fprintf(cmd.OutOrStdout(), "To use it: fairlead --url %s status\n", peer.Name)
 	}
 	return nil
+}
+
+// applicant describes the node of the flags.
+func (p pairFlags) applicant(o *options) (pake.Applicant, error) {
+	opts, err := p.node.options(o)
+	if err != nil {
+		return pake.Applicant{}, err
+	}
+	return setup.Applicant(opts)
 }
 
 // pairSSH pairs a machine over SSH: it reads the key there and passes the link.
