@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -51,7 +52,7 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	case protocol.EventLogsGet:
 		var l protocol.LogsGet
 		if err := n.read(e, &l); l.CallID != "" {
-			n.work.Go(func() { n.logs(l, err) })
+			n.work.Go(func() { crash.Run("log", func() { n.logs(l, err) }) })
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/native"
 	"fairlead/app/state"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,7 +29,7 @@ func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
 			native.Wake()
 			fyne.DoAndWait(func() {
 				if ctx.Err() == nil {
-					show(s)
+					crash.Run("window", func() { show(s) })
 				}
 			})
 			select {
@@ -42,9 +43,15 @@ func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
 // Go runs work off the GUI thread and then done on it, unless ctx has ended by then.
 func Go[R any](ctx context.Context, work func(context.Context) (R, error), done func(R, error)) {
 	go func() {
-		r, err := work(ctx)
+		r, err := guard(ctx, work)
 		Do(ctx, func() { done(r, err) })
 	}()
+}
+
+// guard runs work. A panic is its failure, so that the gateway in this process goes on.
+func guard[R any](ctx context.Context, work func(context.Context) (R, error)) (r R, err error) {
+	defer crash.Recover(&err, "window")
+	return work(ctx)
 }
 
 // Run is [Go] for work without a result.
@@ -78,7 +85,7 @@ func Do(ctx context.Context, f func()) {
 func post(ctx context.Context, f func()) {
 	fyne.Do(func() {
 		if ctx.Err() == nil {
-			f()
+			crash.Run("window", f)
 		}
 	})
 }

@@ -100,3 +100,26 @@ func TestEveryTicksUntilTheEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestPanicIsTheFailureOfWork(t *testing.T) {
+	test.NewTempApp(t)
+	failed := make(chan error, 1)
+	Run(t.Context(), func(context.Context) error { panic("broken") }, func(err error) { failed <- err })
+	if err := <-failed; err == nil {
+		t.Error("work that panics: got no error")
+	}
+	Do(t.Context(), func() { panic("broken") })
+	v := state.NewValue(0)
+	shown := make(chan int, 2)
+	Watch(t.Context(), v, func(n int) {
+		shown <- n
+		if n == 0 {
+			panic("broken")
+		}
+	})
+	<-shown
+	v.Update(func(n *int) { *n = 1 })
+	if got := <-shown; got != 1 {
+		t.Errorf("after a panic it shows %d, want 1", got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -81,7 +82,7 @@ func (a *App) start(f func(context.Context)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.closed {
-		a.wg.Go(func() { f(a.ctx) })
+		a.wg.Go(func() { crash.Run("window", func() { f(a.ctx) }) })
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -179,6 +180,7 @@ func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol
 		onBegin := sync.OnceFunc(func() { close(begun) })
 		wg.Go(func() {
 			defer onBegin()
+			defer crash.Recover(&errs[i], "tool "+c.Name)
 			results[i], errs[i] = r.runCall(ctx, m, c, onBegin)
 		})
 		<-begun // approvals are asked in the order of the calls; execution is parallel
@@ -187,8 +189,10 @@ func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol
 	if err := context.Cause(ctx); errors.Is(err, tool.ErrSuspended) {
 		return err
 	}
-	if i := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, protocol.ErrStorage) }); i >= 0 {
-		return errs[i]
+	for _, err := range errs {
+		if _, hasCrashed := errors.AsType[*crash.Error](err); hasCrashed || errors.Is(err, protocol.ErrStorage) {
+			return err
+		}
 	}
 	r.noteRepetition(results)
 	stored, err := r.Conversation.Append(context.WithoutCancel(ctx), results...)

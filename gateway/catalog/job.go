@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -140,7 +141,9 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 	s.count[j.owner]++
 	s.wg.Go(func() {
 		defer cancel()
-		j.result, j.err = run(ctx, j)
+		if err := crash.Run("call", func() { j.result, j.err = run(ctx, j) }); err != nil {
+			j.err = protocol.NewFault(protocol.FaultInternal, err.Error())
+		}
 		release()
 		close(j.done)
 		if j.key != "" || j.isKept() {

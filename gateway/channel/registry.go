@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -84,7 +85,7 @@ func (r *registry) goTracked(f func()) bool {
 	if r.closed {
 		return false
 	}
-	r.wg.Go(f)
+	r.wg.Go(func() { crash.Run("channel", f) })
 	return true
 }
 

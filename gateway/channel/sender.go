@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -48,7 +49,11 @@ func newSender(r *registry, a *account, t Transport) *sender {
 
 func (l *sender) run() {
 	for l.ctx.Err() == nil {
-		wait, err := l.deliverNext()
+		var wait time.Duration
+		var err error
+		if crashed := crash.Run("channel delivery", func() { wait, err = l.deliverNext() }, "channel", l.channel, "account", l.id); crashed != nil {
+			err = crashed
+		}
 		if err != nil && l.ctx.Err() == nil {
 			slog.Error("Reading the outbox of a channel failed", "channel", l.channel, "account", l.id, "err", err)
 			wait = lastRetry

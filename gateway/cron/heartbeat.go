@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -119,7 +120,9 @@ func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, do
 		}
 		if end.skip == "" {
 			run := protocol.RunID(protocol.NewID())
-			end.text, end.expired, end.err = hb.runAgent(hb.ctx, id, h, last, run)
+			if err := crash.Run("heartbeat", func() { end.text, end.expired, end.err = hb.runAgent(hb.ctx, id, h, last, run) }, "agent", id); err != nil {
+				end.err = err
+			}
 			end.usage = hb.usageOf(run)
 		}
 		if done != nil {

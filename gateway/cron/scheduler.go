@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -194,7 +195,13 @@ var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 func (l *loop) do(ctx context.Context, f func() error) error {
 	result := make(chan error, 1)
 	select {
-	case l.inbox <- func() { result <- f() }:
+	case l.inbox <- func() {
+		var err error
+		if crashed := crash.Run("schedules", func() { err = f() }); crashed != nil {
+			err = crashed
+		}
+		result <- err
+	}:
 		return <-result
 	case <-l.ended:
 		return errStopping
@@ -206,7 +213,7 @@ func (l *loop) do(ctx context.Context, f func() error) error {
 // report passes f to the loop from another goroutine. f is dropped when the loop has ended.
 func (l *loop) report(f func()) {
 	select {
-	case l.inbox <- f:
+	case l.inbox <- func() { crash.Run("schedules", f) }:
 	case <-l.ctx.Done():
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -84,7 +85,12 @@ func (p *planner) launch(j *job, run *running) {
 	j.State.RunningAtMs, p.changed = run.StartedAt, true
 	snapshot, stored := j.Job, run.JobRun
 	p.wg.Go(func() {
-		end := p.runner.execute(p.ctx, snapshot, stored, func(waiting bool) { p.report(func() { run.waiting, p.changed = waiting, true }) })
+		var end outcome
+		if err := crash.Run("schedule", func() {
+			end = p.runner.execute(p.ctx, snapshot, stored, func(waiting bool) { p.report(func() { run.waiting, p.changed = waiting, true }) })
+		}, "job", snapshot.ID); err != nil {
+			end = failedOutcome(err)
+		}
 		if p.ctx.Err() == nil {
 			p.report(func() { p.finish(run, end) })
 		}

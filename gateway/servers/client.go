@@ -2,13 +2,11 @@ package servers
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -46,12 +44,7 @@ func (s *server) client() *mcp.Client {
 func recoverPanics(name protocol.ServerName) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (res mcp.Result, err error) {
-			defer func() {
-				if p := recover(); p != nil {
-					slog.Error("Panic about a message of an MCP server", "server", name, "method", method, "panic", p, "stack", string(debug.Stack()))
-					err = fmt.Errorf("internal error about %s", method)
-				}
-			}()
+			defer crash.Recover(&err, method, "server", name)
 			return next(ctx, method, r)
 		}
 	}

@@ -119,7 +119,7 @@ func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
 	a.m.wg.Go(func() {
 		defer close(r.done)
 		defer cancel(nil)
-		r.finishUnlessSuspended(ctx, f(ctx, r))
+		r.finishUnlessSuspended(ctx, r.guard(ctx, f))
 	})
 }
 

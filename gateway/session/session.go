@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -129,7 +130,7 @@ func (s *session) begin(row store.Run) {
 	s.m.wg.Go(func() {
 		defer cancel(nil)
 		r.publish()
-		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
+		r.finishUnlessSuspended(ctx, r.guard(ctx, func(ctx context.Context, _ *run) error { return r.runAgent(ctx) }))
 		close(r.done)
 		s.m.do(s.key, func(s *session) { // an error means that the manager closes, so nothing starts
 			s.run = nil
@@ -192,7 +193,7 @@ func (a *sessions) startNext() {
 }
 
 // do runs f on the session's goroutine and waits for it. f may use the disk, but must not wait for
-// a run. The error says that the manager is closed.
+// a run. The error says that the manager is closed, or that f panicked.
 func (a *sessions) do(key protocol.SessionKey, f func(*session)) error {
 	a.mu.Lock()
 	s := a.byKey[key]
@@ -205,14 +206,10 @@ func (a *sessions) do(key protocol.SessionKey, f func(*session)) error {
 	if s == nil {
 		return errStopping
 	}
-	done := make(chan struct{})
+	done := make(chan error, 1)
 	select {
-	case s.inbox <- func() {
-		defer close(done)
-		f(s)
-	}:
-		<-done
-		return nil
+	case s.inbox <- func() { done <- crash.Run("session", func() { f(s) }, "session", key) }:
+		return <-done
 	case <-a.m.ctx.Done():
 		return errStopping
 	}

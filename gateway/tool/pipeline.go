@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -131,21 +132,30 @@ type stage func(context.Context) error
 func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 	var err error
 	for _, run := range stages {
-		if err = run(ctx); err != nil || a.ended {
+		if err = a.guard(ctx, run); err != nil || a.ended {
 			break
 		}
 	}
+	_, hasCrashed := errors.AsType[*crash.Error](err)
 	switch {
 	case err == nil || a.ended || errors.Is(err, protocol.ErrStorage) || errors.Is(err, ErrSuspended):
 		return err
 	case a.record.Info.CallID == "":
 		return err // nothing was published about it
+	case hasCrashed:
+		return a.finishCrashed(ctx, err)
 	case context.Cause(ctx) != nil:
 		return a.finishStopped(ctx, nil)
 	case a.stored:
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
 	return err
+}
+
+// guard runs one stage. A panic of it, or of the tool that it executes, is its error.
+func (a *activeCall) guard(ctx context.Context, run stage) (err error) {
+	defer crash.Recover(&err, "tool "+string(a.call.Tool), "call", a.call.ID)
+	return run(ctx)
 }
 
 // begin makes c the only call in progress with its ID, and reads what an earlier start has stored

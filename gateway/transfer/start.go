@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -100,10 +101,14 @@ func (j *job) ownLocked(run func(context.Context) (outcome, error)) {
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	stopped := make(chan struct{})
 	j.cancel, j.stopped = cancel, stopped
-	moved := j.row.BytesDone
+	id, moved := j.row.ID, j.row.BytesDone
 	e.wg.Go(func() {
 		defer close(stopped)
-		out, err := run(ctx)
+		var out outcome
+		var err error
+		if crashed := crash.Run("transfer", func() { out, err = run(ctx) }, "transfer", id); crashed != nil {
+			err = crashed
+		}
 		cancel(nil)
 		j.settle(out, err, moved)
 	})

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
@@ -130,7 +131,9 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 		}
 		l.wg.Go(func() {
 			defer func() { <-l.slots }()
-			l.answer(ctx, conn)
+			if crash.Run("direct connection", func() { l.answer(ctx, conn) }) != nil {
+				conn.Close()
+			}
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/channel"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
@@ -102,6 +103,13 @@ type inbox struct {
 	chats wire.TicketLocks
 }
 
+// accept passes a message on. A panic is a failure of this message.
+func (i *inbox) accept(ctx context.Context, in protocol.ChannelInboundParams) (err error) {
+	defer crash.Recover(&err, "channel message", "channel", "xmpp")
+	_, err = i.c.up.Inbound(ctx, in)
+	return err
+}
+
 // put blocks while all slots are taken.
 func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error {
 	select {
@@ -117,7 +125,7 @@ func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error
 		if ctx.Err() != nil {
 			return
 		}
-		if _, err := i.c.up.Inbound(ctx, in); err != nil && ctx.Err() == nil {
+		if err := i.accept(ctx, in); err != nil && ctx.Err() == nil {
 			slog.Warn("Accepting a message from XMPP failed", "err", err)
 			kind := "chat"
 			if in.Peer.Kind != protocol.PeerDM {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
@@ -228,7 +229,9 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 		defer cancel(nil)
 		defer done()
 		wait()
-		run(ctx, n)
+		if err := crash.Run("transfer", func() { run(ctx, n) }, "transfer", n.id); err != nil {
+			n.refuse(ctx, err)
+		}
 		n.in.Close(errLost)
 		e.mu.Lock()
 		if e.open[n.role] == n {

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -192,7 +193,7 @@ func (s *Server) pollFiles(ctx context.Context) {
 		case <-tick.C:
 			for _, c := range s.all() {
 				if c.files.begin(slices.Collect(c.server.Sessions())) {
-					polls.Go(func() { c.poll(ctx) })
+					polls.Go(func() { crash.Run("watched files", func() { c.poll(ctx) }) })
 				}
 			}
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -45,7 +46,7 @@ func (s *Server) Run(ctx context.Context) {
 		}
 		for _, c := range s.all() {
 			if c.record(change) {
-				senders.Go(func() { c.notify(ctx) })
+				senders.Go(func() { crash.Run("notifications of resources", func() { c.notify(ctx) }) })
 			}
 		}
 	}

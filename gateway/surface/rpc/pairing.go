@@ -14,6 +14,8 @@ import (
 
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
 )
 
 // Limits of pairing conversations, which unauthenticated devices can open.
@@ -31,7 +33,7 @@ const (
 func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.Header.Get("Origin") != "":
-		http.Error(w, "web pages may not connect", http.StatusForbidden)
+		bearer.Fail(w, http.StatusForbidden, protocol.NewFault(protocol.FaultForbidden, "web pages may not connect"))
 	case r.URL.Path == pake.Path && websocket.IsWebSocketUpgrade(r):
 		s.pair(w, r)
 	default:

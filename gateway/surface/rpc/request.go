@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
@@ -160,7 +160,7 @@ func (c *Conn) serve(req protocol.Request) {
 	frame, err := r.answer(c.ctx)
 	c.respond(req.ID, frame, err)
 	for _, f := range r.after {
-		f()
+		crash.Run("after "+req.Method, f)
 	}
 }
 
@@ -196,21 +196,16 @@ func tooLargeError(what string, size int, advice string) error {
 // answer runs a request and encodes its result. A panic fails the request, not the gateway.
 func (r *request) answer(ctx context.Context) (frame []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = logPanic(r.Method, p)
+		if crashed, ok := errors.AsType[*crash.Error](err); ok {
+			err = protocol.ErrInternal.With(crashed.Error())
 		}
 	}()
+	defer crash.Recover(&err, r.Method, "conn", r.conn.id)
 	payload, err := r.dispatch(ctx)
 	if err == nil {
 		frame, err = protocol.EncodeResult(r.ID, payload)
 	}
 	return frame, err
-}
-
-// logPanic logs a panic and returns an error for the peer.
-func logPanic(method string, value any) error {
-	slog.Error("A method panicked", "method", method, "err", fmt.Sprint(value), "stack", string(debug.Stack()))
-	return protocol.ErrInternal.With("internal error in " + method + "; the log has more")
 }
 
 // dispatch checks whether the peer may call the method, and calls it.

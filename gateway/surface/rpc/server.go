@@ -31,7 +31,9 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
 )
 
 // Server serves GET /ws and GET /health. It is safe for concurrent use.
@@ -76,9 +78,16 @@ func (s *Server) Owner() http.Handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
+	err := crash.Run(r.Method+" "+r.URL.Path, func() { s.route(w, r, trusted) })
+	if err != nil { // it has no effect on an answer that has begun
+		bearer.Fail(w, http.StatusInternalServerError, protocol.NewFault(protocol.FaultInternal, err.Error()))
+	}
+}
+
+func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
 	if trusted == nil && r.TLS == nil {
 		if err := s.services.CheckOrigin(r); err != nil {
-			http.Error(w, err.Error(), http.StatusForbidden)
+			bearer.Fail(w, http.StatusForbidden, protocol.NewFault(protocol.FaultForbidden, err.Error()))
 			return
 		}
 	}

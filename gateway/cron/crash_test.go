@@ -1,0 +1,41 @@
+package cron_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/protocol"
+)
+
+// broken panics when a schedule sends its first message.
+type broken struct {
+	cron.Sessions
+	count int
+}
+
+func (b *broken) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	if b.count++; b.count == 1 {
+		panic("broken")
+	}
+	return b.Sessions.Send(ctx, p, in)
+}
+
+func TestPanicFailsOneRunOfASchedule(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{t: t, dir: dir, opts: func(o *cron.Options) { o.Sessions = &broken{Sessions: o.Sessions} }}
+		r.open()
+		defer r.stop()
+		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hi")})
+		time.Sleep(2*time.Hour + time.Minute)
+		synctest.Wait()
+		if got := r.runs(); len(got) != 2 || !strings.HasPrefix(got[0], "error internal error") || got[1] != "ok" {
+			t.Errorf("got the runs %q, want an error and then ok", got)
+		}
+	})
+}
