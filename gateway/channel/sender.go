@@ -50,10 +50,10 @@ func newSender(r *registry, a *account, t Transport) *sender {
 func (l *sender) run() {
 	for l.ctx.Err() == nil {
 		var wait time.Duration
-		var err error
-		if crashed := crash.Run("channel delivery", func() { wait, err = l.deliverNext() }, "channel", l.channel, "account", l.id); crashed != nil {
-			err = crashed
-		}
+		err := crash.Call("channel delivery", func() (err error) {
+			wait, err = l.deliverNext()
+			return err
+		}, "channel", l.channel, "account", l.id)
 		if err != nil && l.ctx.Err() == nil {
 			slog.Error("Reading the outbox of a channel failed", "channel", l.channel, "account", l.id, "err", err)
 			wait = lastRetry

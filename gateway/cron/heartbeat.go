@@ -120,9 +120,10 @@ func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, do
 		}
 		if end.skip == "" {
 			run := protocol.RunID(protocol.NewID())
-			if err := crash.Run("heartbeat", func() { end.text, end.expired, end.err = hb.runAgent(hb.ctx, id, h, last, run) }, "agent", id); err != nil {
-				end.err = err
-			}
+			end.err = crash.Call("heartbeat", func() (err error) {
+				end.text, end.expired, err = hb.runAgent(hb.ctx, id, h, last, run)
+				return err
+			}, "agent", id)
 			end.usage = hb.usageOf(run)
 		}
 		if done != nil {

@@ -195,13 +195,7 @@ var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 func (l *loop) do(ctx context.Context, f func() error) error {
 	result := make(chan error, 1)
 	select {
-	case l.inbox <- func() {
-		var err error
-		if crashed := crash.Run("schedules", func() { err = f() }); crashed != nil {
-			err = crashed
-		}
-		result <- err
-	}:
+	case l.inbox <- func() { result <- crash.Call("schedules", f) }:
 		return <-result
 	case <-l.ended:
 		return errStopping

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -119,7 +120,7 @@ func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
 	a.m.wg.Go(func() {
 		defer close(r.done)
 		defer cancel(nil)
-		r.finishUnlessSuspended(ctx, r.guard(ctx, f))
+		r.finishUnlessSuspended(ctx, crash.Call("run", func() error { return f(ctx, r) }, "session", row.Session, "run", row.ID))
 	})
 }
 

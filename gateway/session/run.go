@@ -13,7 +13,6 @@ import (
 
 	"fairlead/gateway/agent"
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
@@ -87,12 +86,6 @@ func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
 		err = cause
 	}
 	r.finish(err)
-}
-
-// guard executes a run. A panic is its failure, so that other chats go on.
-func (r *run) guard(ctx context.Context, f func(context.Context, *run) error) (err error) {
-	defer crash.Recover(&err, "run", "session", r.row.Session, "run", r.row.ID)
-	return f(ctx, r)
 }
 
 // maxHistory is the number of messages that a run loads in a chat without compaction.

@@ -130,7 +130,7 @@ func (s *session) begin(row store.Run) {
 	s.m.wg.Go(func() {
 		defer cancel(nil)
 		r.publish()
-		r.finishUnlessSuspended(ctx, r.guard(ctx, func(ctx context.Context, _ *run) error { return r.runAgent(ctx) }))
+		r.finishUnlessSuspended(ctx, crash.Call("run", func() error { return r.runAgent(ctx) }, "session", row.Session, "run", row.ID))
 		close(r.done)
 		s.m.do(s.key, func(s *session) { // an error means that the manager closes, so nothing starts
 			s.run = nil

@@ -128,11 +128,11 @@ func (a Authorization) Finish(ctx context.Context, result any, failure error) er
 type stage func(context.Context) error
 
 // through takes a call through its stages until one of them ends it. It always closes a call that
-// an earlier start left waiting, and one whose context ends early.
+// an earlier start left waiting, one whose context ends early, and one that panics.
 func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 	var err error
 	for _, run := range stages {
-		if err = a.guard(ctx, run); err != nil || a.ended {
+		if err = crash.Call("tool "+string(a.call.Tool), func() error { return run(ctx) }, "call", a.call.ID); err != nil || a.ended {
 			break
 		}
 	}
@@ -150,12 +150,6 @@ func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
 	return err
-}
-
-// guard runs one stage. A panic of it, or of the tool that it executes, is its error.
-func (a *activeCall) guard(ctx context.Context, run stage) (err error) {
-	defer crash.Recover(&err, "tool "+string(a.call.Tool), "call", a.call.ID)
-	return run(ctx)
 }
 
 // begin makes c the only call in progress with its ID, and reads what an earlier start has stored

@@ -105,10 +105,10 @@ func (j *job) ownLocked(run func(context.Context) (outcome, error)) {
 	e.wg.Go(func() {
 		defer close(stopped)
 		var out outcome
-		var err error
-		if crashed := crash.Run("transfer", func() { out, err = run(ctx) }, "transfer", id); crashed != nil {
-			err = crashed
-		}
+		err := crash.Call("transfer", func() (err error) {
+			out, err = run(ctx)
+			return err
+		}, "transfer", id)
 		cancel(nil)
 		j.settle(out, err, moved)
 	})

@@ -27,6 +27,12 @@ func Recover(err *error, work string, attrs ...any) {
 	}
 }
 
+// Call runs f and returns its error, or an *Error if it panics.
+func Call(work string, f func() error, attrs ...any) (err error) {
+	defer Recover(&err, work, attrs...)
+	return f()
+}
+
 // Run runs f and returns an *Error if it panics. It is for work whose failure nobody waits for.
 func Run(work string, f func(), attrs ...any) (err error) {
 	defer Recover(&err, work, attrs...)

@@ -75,6 +75,7 @@ func newClient(o Options) *client {
 		},
 	})
 	c.server.AddReceivingMiddleware(answerFailures, c.watchableOnly)
+	c.server.AddSendingMiddleware(askBriefly)
 	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
 	}, c.readFile)
@@ -129,7 +130,7 @@ func (c *client) updateTools() {
 	for _, t := range c.o.Tools.Tools(c.principal) {
 		current[t.Name] = true
 		described := &mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(t.Out),
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(loose(t.Out)),
 			Annotations: &mcp.ToolAnnotations{
 				Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld,
 			},
@@ -139,6 +140,15 @@ func (c *client) updateTools() {
 		}
 	}
 	c.server.RemoveTools(c.tools.retain(current)...)
+}
+
+// loose returns the schema of a result without what it must have: some clients check failures, which
+// are JSON in the same place, against it.
+func loose(s *jsonschema.Schema) *jsonschema.Schema {
+	open := s.CloneSchemas()
+	open.Required, open.AnyOf, open.OneOf, open.AllOf = nil, nil, nil, nil
+	delete(open.Properties, "error")
+	return open
 }
 
 // encoded returns a schema as JSON. The SDK encodes any other form anew for each call of the tool.
@@ -154,6 +164,9 @@ func encoded(s *jsonschema.Schema) json.RawMessage {
 func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if id := withdrawn(r); id != "" {
 		return c.result(c.o.Tools.Withdraw(ctx, who(r.Extra), id))
+	}
+	if f := unanswered(r); f != nil {
+		return failure(f), nil
 	}
 	in := catalog.Request{Tool: r.Params.Name, Args: r.Params.Arguments}
 	var chunks []json.RawMessage

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +21,8 @@ import (
 // the calls of the same token, so that it needs no signature.
 //
 // A person who goes on waits until the owner has answered, the question expires, or the client
-// cancels its request.
+// cancels its request. One who declines gives the call up. Without an answer, because the person
+// closed the question or the client could not ask it, the result is approval_required with the ID.
 
 // confirmKey names the question among the input requests of a result.
 const confirmKey = "owner_has_not_answered"
@@ -43,7 +46,7 @@ func question(r *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 			Message:         fmt.Sprintf("The call of %s needs the owner's answer in Fairlead. Answer it there, then go on here. To give the call up, decline.", r.Params.Name),
 			RequestedSchema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}},
 		}},
-		RequestState: waiting.CallID,
+		RequestState: string(asFault(err).Details),
 	}
 }
 
@@ -69,10 +72,46 @@ func isAccepted(r *mcp.CallToolRequest) bool {
 
 // withdrawn returns the call that the person at the client gave up; empty for none.
 func withdrawn(r *mcp.CallToolRequest) protocol.CallID {
-	if r.Params.InputResponses[confirmKey] == nil || isAccepted(r) {
-		return ""
+	var waiting struct {
+		CallID protocol.CallID `json:"call_id"`
 	}
-	return protocol.CallID(r.Params.RequestState)
+	if answer, ok := r.Params.InputResponses[confirmKey].(*mcp.ElicitResult); ok && answer.Action == "decline" {
+		json.Unmarshal([]byte(r.Params.RequestState), &waiting) // a state of nobody is the ID of no call
+	}
+	return waiting.CallID
+}
+
+// unanswered returns the failure of a call whose question at the client was closed without an
+// answer, and nil for any other call. The call goes on waiting for the owner.
+func unanswered(r *mcp.CallToolRequest) *protocol.Fault {
+	if r.Params.InputResponses[confirmKey] == nil || isAccepted(r) || withdrawn(r) != "" {
+		return nil
+	}
+	f := protocol.NewFault(protocol.FaultApprovalRequired, "Fairlead's owner has not answered yet. Repeat the same call, or ask for its outcome, to go on.")
+	if json.Valid([]byte(r.Params.RequestState)) {
+		f.Details = json.RawMessage(r.Params.RequestState)
+	}
+	return f
+}
+
+// askTime is how long the person at the client has for an answer.
+const askTime = time.Minute
+
+// askBriefly makes a question that gets no answer in askTime, or that the client cannot show, one
+// that was closed without an answer: otherwise the call would fail with it, or never end.
+func askBriefly(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if method != "elicitation/create" {
+			return next(ctx, method, r)
+		}
+		limited, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		out, err := next(limited, method, r)
+		if err != nil && ctx.Err() == nil {
+			return &mcp.ElicitResult{Action: "cancel"}, nil
+		}
+		return out, err
+	}
 }
 
 func asFault(err error) *protocol.Fault {

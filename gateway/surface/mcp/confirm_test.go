@@ -2,9 +2,11 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -82,22 +84,43 @@ func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
 	})
 }
 
-func TestDeclinedWaitWithdrawsTheCall(t *testing.T) {
-	for _, action := range []string{"decline", "cancel"} {
-		eras(t, func(t *testing.T, b *bench, legacy bool) {
+func TestOnlyDeclineGivesTheCallUp(t *testing.T) {
+	surfaces(t, func(t *testing.T, b *bench, connect func(o *sdk.ClientOptions) *sdk.ClientSession) {
+		var withdrawn []string
+		b.withdraw = func(p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+			withdrawn = append(withdrawn, p.Caller()+" "+string(id))
+			return catalog.Result{}, protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
+		}
+		for action, want := range map[string]string{"decline": `"code":"canceled"`, "cancel": `"details":{"call_id":"call_1"}`, "": `"details":{"call_id":"call_1"}`} {
 			var allowed atomic.Bool
 			calls := b.waiting(&allowed)
-			var withdrawn []string
-			b.withdraw = func(p auth.Principal, id protocol.CallID) (catalog.Result, error) {
-				withdrawn = append(withdrawn, p.Caller()+" "+string(id))
-				return catalog.Result{}, protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
+			withdrawn = nil
+			s := connect(person(func(*sdk.ElicitRequest) string { return action }))
+			if got := command(t, s); !strings.Contains(got, want) || calls.Load() != 1 {
+				t.Errorf("%q: got %s after %d calls, want %s", action, got, calls.Load(), want)
 			}
-			s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { return action }), legacy)
-			if got := command(t, s); !strings.Contains(got, `"code":"canceled"`) || calls.Load() != 1 || len(withdrawn) != 1 || withdrawn[0] != "app_all call_1" {
-				t.Errorf("%s: got %s after %d calls, withdrawn %v", action, got, calls.Load(), withdrawn)
+			if gaveUp := len(withdrawn) == 1 && withdrawn[0] == "app_all call_1"; gaveUp != (action == "decline") {
+				t.Errorf("%q: withdrawn %v", action, withdrawn)
 			}
-		})
-	}
+		}
+	})
+}
+
+func TestQuestionWithoutAnAnswerIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, ask := range map[string]sdk.MethodHandler{
+			"never": func(ctx context.Context, _ string, _ sdk.Request) (sdk.Result, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+			"an error": func(context.Context, string, sdk.Request) (sdk.Result, error) { return nil, errors.New("no form here") },
+		} {
+			out, err := askBriefly(ask)(t.Context(), "elicitation/create", nil)
+			if r, ok := out.(*sdk.ElicitResult); err != nil || !ok || r.Action != "cancel" {
+				t.Errorf("%s: got %+v, %v, want cancel", name, out, err)
+			}
+		}
+	})
 }
 
 func TestClientThatCannotAskGetsTheFailure(t *testing.T) {

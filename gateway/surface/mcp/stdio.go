@@ -99,6 +99,7 @@ func (s Stdio) relay() *relay {
 		},
 	})
 	r.server.AddReceivingMiddleware(answerFailures)
+	r.server.AddSendingMiddleware(askBriefly)
 	return r
 }
 
