@@ -13,13 +13,14 @@ type ServerForm struct {
 	Command, Args, Env, Cwd string
 	URL, Headers            string
 	Node                    protocol.NodeID
+	Network                 string
 }
 
 // FormOfServer returns the settings as texts. A stored secret is [protocol.MaskedSecret].
 func FormOfServer(spec protocol.ServerSpec) ServerForm {
 	return ServerForm{
 		Command: spec.Command, Args: strings.Join(spec.Args, "\n"), Env: formLines(spec.Env, "="), Cwd: spec.Cwd,
-		URL: spec.URL, Headers: formLines(spec.Headers, ": "), Node: spec.Node,
+		URL: spec.URL, Headers: formLines(spec.Headers, ": "), Node: spec.Node, Network: spec.Network,
 	}
 }
 
@@ -45,12 +46,17 @@ func (f ServerForm) Spec(before protocol.ServerSpec) (spec protocol.ServerSpec, 
 	if spec.Command = strings.TrimSpace(f.Command); spec.Command == "" {
 		return spec, "Enter the command that starts the server."
 	}
-	spec.Cwd, spec.Node = strings.TrimSpace(f.Cwd), f.Node
+	spec.Cwd, spec.Node, spec.Network = strings.TrimSpace(f.Cwd), f.Node, f.Network
 	if f.Args != "" {
 		spec.Args = strings.Split(strings.TrimRight(f.Args, "\n"), "\n")
 	}
-	spec.Env, problem = readLines(f.Env, "=", "Write each variable as NAME=value, one a line.")
-	return spec, problem
+	if spec.Env, problem = readLines(f.Env, "=", "Write each variable as NAME=value, one a line."); problem != "" {
+		return spec, problem
+	}
+	if _, _, ok := spec.FetchCommands(); spec.Network == protocol.ServerNetworkFetch && !ok {
+		return spec, "Only the packages of npx and uvx can be fetched first. Choose no network, or allow it."
+	}
+	return spec, ""
 }
 
 func readLines(text, between, rule string) (map[string]string, string) {
@@ -101,6 +107,24 @@ func RunnerChoices(v View, now protocol.NodeID) []RunnerChoice {
 	return list
 }
 
+// NetworkChoice is a value of a server's setting for the network.
+type NetworkChoice struct{ Value, Text string }
+
+// NetworkChoices lists the choices for a server's command, the least access first.
+var NetworkChoices = []NetworkChoice{
+	{protocol.ServerNetworkNo, "No"}, {protocol.ServerNetworkFetch, "Only to fetch its package (npx and uvx)"}, {protocol.ServerNetworkYes, "Yes"},
+}
+
+// NetworkIndex returns the index in [NetworkChoices] of a value; an empty one is yes.
+func NetworkIndex(value string) int {
+	for i, c := range NetworkChoices {
+		if c.Value == value {
+			return i
+		}
+	}
+	return len(NetworkChoices) - 1
+}
+
 // DisabledTools returns the tools of a server that the agent does not get, if the listed tools are on
 // as isOn says. Tools that the server does not list at present stay as they are.
 func DisabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []string {
@@ -121,8 +145,8 @@ func ExistsText(name protocol.ServerName) string {
 }
 
 // ServersToAdd returns the found servers that can be added: without those that exist, with the
-// machine that runs their commands, and a single one with the name that the person chose.
-func ServersToAdd(v View, found []protocol.FoundServer, name string, node protocol.NodeID) (list []protocol.FoundServer) {
+// machine that runs their commands, and a single one with the name and the network that the person chose.
+func ServersToAdd(v View, found []protocol.FoundServer, name string, node protocol.NodeID, network string) (list []protocol.FoundServer) {
 	for _, f := range found {
 		if len(found) == 1 {
 			f.Name = protocol.ServerName(strings.TrimSpace(name))
@@ -132,6 +156,9 @@ func ServersToAdd(v View, found []protocol.FoundServer, name string, node protoc
 		}
 		if f.Spec.Command != "" {
 			f.Spec.Node = node
+			if len(found) == 1 {
+				f.Spec.Network = network
+			}
 		}
 		list = append(list, f)
 	}

@@ -71,12 +71,12 @@ func TestAServerIsDescribedInALine(t *testing.T) {
 		line, state, what string
 		wants             bool
 	}{
-		{name: "ready", in: protocol.ServerStatus{Name: "m", State: protocol.ServerReady, Title: "Memory", Spec: protocol.ServerSpec{Command: "npx"}, Tools: []protocol.ServerTool{on, {Name: "b"}}}, line: "Memory · runs on Laptop · 2 tools, 1 off", state: "ready"},
+		{name: "ready", in: protocol.ServerStatus{Name: "m", State: protocol.ServerReady, Title: "Memory", Spec: protocol.ServerSpec{Command: "npx"}, Tools: []protocol.ServerTool{on, {Name: "b"}}}, line: "Memory · runs on Laptop · may use the network · 2 tools, 1 off", state: "ready"},
 		{name: "one tool", in: protocol.ServerStatus{Name: "web", State: protocol.ServerReady, Title: "Web", Spec: protocol.ServerSpec{URL: "https://mcp.example.org/mcp"}, Tools: []protocol.ServerTool{on}}, line: "mcp.example.org · 1 tool", state: "ready"},
 		{name: "changed", in: protocol.ServerStatus{State: protocol.ServerReady, Spec: protocol.ServerSpec{Node: "nas"}, Tools: []protocol.ServerTool{{Changed: true, Enabled: true}}}, line: "Runs on NAS · 1 tool", state: "1 tool to accept", wants: true},
-		{name: "failed", in: protocol.ServerStatus{State: protocol.ServerFailed, Error: "npx: not found"}, line: "Npx: not found", state: "failed", what: "The server does not work. Npx: not found. Fairlead tries again automatically.", wants: true},
+		{name: "failed", in: protocol.ServerStatus{State: protocol.ServerFailed, Error: "npx: not found"}, line: "Npx: not found", state: "failed", what: "The server stopped. Npx: not found. Fairlead tries again automatically.", wants: true},
 		{name: "sign-in", in: protocol.ServerStatus{State: protocol.ServerSignIn, Spec: protocol.ServerSpec{URL: "https://x.org"}}, line: "x.org", state: "needs sign-in", what: "You have to sign in. The server asks who you are. Sign in with your browser, and then come back here.", wants: true},
-		{name: "offline", in: protocol.ServerStatus{State: protocol.ServerOffline, Spec: protocol.ServerSpec{Command: "x", Node: "nas"}}, line: "Runs on NAS", state: "machine offline", what: "NAS is offline. The server starts when its machine is back."},
+		{name: "offline", in: protocol.ServerStatus{State: protocol.ServerOffline, Spec: protocol.ServerSpec{Command: "x", Node: "nas"}}, line: "Runs on NAS · may use the network", state: "machine offline", what: "NAS is offline. The server starts when its machine is back."},
 		{name: "off", in: protocol.ServerStatus{State: protocol.ServerDisabled}, line: "Runs on Laptop", state: "off", what: "The server is off. Its settings are kept. The agent cannot use its tools."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestSecretsOfAServerAreNotShown(t *testing.T) {
 		got[f.Name] = f.Text
 	}
 	want := map[string]string{
-		"State": "Ready", "Runs on": "the gateway's machine", "Command": `npx -y 'a b' 'it'\''s'`, "Variables": "MODE=fast\nTOKEN=••••••",
+		"State": "Ready", "Runs on": "the gateway's machine", "Command": `npx -y 'a b' 'it'\''s'`, "Variables": "MODE=fast\nTOKEN=••••••", "Network": "Yes",
 		"To attach": "1 resource and 2 prompts. Type @ in a chat.",
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -142,15 +142,15 @@ func TestTheFormOfAServerKeepsWhatItDoesNotShow(t *testing.T) {
 func TestOnlyNewServersAreAdded(t *testing.T) {
 	v := View{Servers: ServerList{ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "old"}}}}}
 	found := []protocol.FoundServer{{Name: "old", Spec: protocol.ServerSpec{Command: "a"}}, {Name: "new", Spec: protocol.ServerSpec{Command: "b"}}, {Name: "web", Spec: protocol.ServerSpec{URL: "https://x.org"}}}
-	got := ServersToAdd(v, found, "ignored", "nas")
+	got := ServersToAdd(v, found, "ignored", "nas", "yes")
 	want := []protocol.FoundServer{{Name: "new", Spec: protocol.ServerSpec{Command: "b", Node: "nas"}}, found[2]}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := ServersToAdd(v, found[:1], " other ", ""); len(got) != 1 || got[0].Name != "other" {
+	if got := ServersToAdd(v, found[:1], " other ", "", "fetch"); len(got) != 1 || got[0].Name != "other" {
 		t.Errorf("a single server is not renamed: %+v", got)
 	}
-	if got := ServersToAdd(v, found[:1], "old", ""); got != nil {
+	if got := ServersToAdd(v, found[:1], "old", "", "no"); got != nil {
 		t.Errorf("an existing server is replaced: %+v", got)
 	}
 	twice := append(slices.Clone(found), protocol.FoundServer{Name: "new"})
@@ -180,7 +180,7 @@ func TestMachinesThatCanRunAServer(t *testing.T) {
 
 func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
 	text, with := FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"B": "secret", "A": "1", "C": "2"}}})
-	if text != "npx" || with != "With the variables A, B and C" {
+	if text != "npx" || with != "With the variables A, B and C · May use the network" {
 		t.Errorf("got %q, %q", text, with)
 	}
 	text, with = FoundText(protocol.FoundServer{Spec: protocol.ServerSpec{URL: "https://x.org", Headers: map[string]string{"Authorization": "secret"}}})
@@ -191,7 +191,7 @@ func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
 
 func TestAFoundServerNamesItsProject(t *testing.T) {
 	_, got := FoundText(protocol.FoundServer{Project: "/src/shop", Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"A": "1"}, Disabled: true}})
-	if want := "With the variable A · Only in /src/shop · Switched off"; got != want {
+	if want := "With the variable A · May use the network · Only in /src/shop · Switched off"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

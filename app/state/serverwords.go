@@ -39,7 +39,7 @@ func serverPlace(v View, spec protocol.ServerSpec) string {
 	if spec.URL != "" {
 		return HostOf(spec.URL)
 	}
-	return "runs on " + ServerMachine(v, spec.Node)
+	return joinNonEmpty(" · ", "runs on "+ServerMachine(v, spec.Node), display.ServerNetwork(spec))
 }
 
 // ServerMachine names the machine that runs a server's command; empty is the gateway's own.
@@ -95,7 +95,7 @@ func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
 	case protocol.ServerStarting:
 		return "Connecting…", "The first start of a command can take a minute, while it downloads what it needs."
 	case protocol.ServerFailed:
-		return "The server does not work.", joinNonEmpty(" ", endSentence(s.Error), "Fairlead tries again automatically.")
+		return "The server stopped.", joinNonEmpty(" ", endSentence(s.Error), "Fairlead tries again automatically.")
 	case protocol.ServerSignIn:
 		return "You have to sign in.", "The server asks who you are. Sign in with your browser, and then come back here."
 	case protocol.ServerOffline:
@@ -148,6 +148,7 @@ func ServerFacts(v View, s protocol.ServerStatus, now time.Time) []MachineFact {
 	} else {
 		list.add("Runs on", ServerMachine(v, s.Spec.Node))
 		list.add("Command", CommandLine(s.Spec))
+		list.add("Network", NetworkChoices[NetworkIndex(s.Spec.Network)].Text)
 		list.add("Folder", s.Spec.Cwd)
 		list.add("Variables", settingLines(s.Spec.Env, "="))
 	}
@@ -199,14 +200,14 @@ func FoundText(f protocol.FoundServer) (text, more string) {
 	if f.Spec.URL != "" {
 		text, with = f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
 	}
-	project, off := "", ""
+	project, off, network := "", "", display.Capital(display.ServerNetwork(f.Spec))
 	if f.Project != "" {
 		project = "Only in " + f.Project
 	}
 	if f.Spec.Disabled {
 		off = "Switched off"
 	}
-	return text, joinNonEmpty(" · ", with, project, off)
+	return text, joinNonEmpty(" · ", with, network, project, off)
 }
 
 // namesText lists the names of variables or headers, whose values may be secret.

@@ -24,6 +24,8 @@ type addForm struct {
 	taken   message        // says that another server has this name
 	run     *runner
 	where   fyne.CanvasObject // the choice of the machine
+	network *widgets.Select   // of a single server
+	access  fyne.CanvasObject // the choice of the network
 	message message
 	add     *widgets.Button
 	found   []protocol.FoundServer
@@ -41,10 +43,13 @@ func (p *Page) openAdd() *addForm {
 	f.add.Primary = true
 	f.where = widgets.NewField("Runs on", widgets.LimitWidth(320, true, f.run.Select))
 	f.where.Hide()
+	f.network = newNetwork("")
+	f.access = widgets.NewField("May use the network", widgets.LimitWidth(320, true, f.network))
+	f.access.Hide()
 	f.show("")
 	p.openForm("Add a server", p.back,
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
-		f.text, f.preview, f.where,
+		f.text, f.preview, f.where, f.access,
 		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall),
 		f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", p.back)))
 	widgets.FocusIn(p.Box, f.text)
@@ -94,6 +99,10 @@ func (f *addForm) show(problem string) {
 	}
 	f.add.SetText(widgets.Choose(len(f.found) > 1, fmt.Sprintf("Add %d servers", len(f.found)), "Add"))
 	widgets.SetVisible(f.where, runs)
+	if len(f.found) == 1 {
+		f.network.SetSelectedIndex(state.NetworkIndex(f.found[0].Spec.Network))
+	}
+	widgets.SetVisible(f.access, runs && len(f.found) == 1)
 	widgets.SetContent(f.preview, widgets.Col(style.Inside, rows...))
 	widgets.SetVisible(f.preview, len(rows) > 0)
 	f.checkName()
@@ -131,7 +140,7 @@ func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
 }
 
 func (f *addForm) submit() {
-	list := state.ServersToAdd(f.p.view, f.found, f.name.Text, f.run.node())
+	list := state.ServersToAdd(f.p.view, f.found, f.name.Text, f.run.node(), state.NetworkChoices[max(f.network.SelectedIndex(), 0)].Value)
 	if len(list) == 0 {
 		f.message.say("Nothing is left to add: choose another name.")
 		return

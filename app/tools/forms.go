@@ -38,6 +38,13 @@ func newRunner(v state.View, now protocol.NodeID) *runner {
 
 func (r *runner) node() protocol.NodeID { return r.choices[max(r.SelectedIndex(), 0)].Node }
 
+// newNetwork makes the choice whether a server's command may use the network.
+func newNetwork(now string) *widgets.Select {
+	s := widgets.NewSelect(state.Map(state.NetworkChoices, func(c state.NetworkChoice) string { return c.Text }), nil)
+	s.SetSelectedIndex(state.NetworkIndex(now))
+	return s
+}
+
 // message is the line of a form that says what is wrong.
 type message struct {
 	*widgets.Paragraph
@@ -59,10 +66,10 @@ func (m message) say(text string) {
 // openSettings shows the form for the settings of a server.
 func (p *Page) openSettings(s protocol.ServerStatus) {
 	f, m := state.FormOfServer(s.Spec), newMessage(p)
-	run := newRunner(p.view, s.Spec.Node)
+	run, network := newRunner(p.view, s.Spec.Node), newNetwork(s.Spec.Network)
 	var save *widgets.Button
 	submit := func() {
-		f.Node = run.node()
+		f.Node, f.Network = run.node(), state.NetworkChoices[max(network.SelectedIndex(), 0)].Value
 		spec, problem := f.Spec(s.Spec)
 		if problem != "" {
 			m.say(problem)
@@ -103,7 +110,8 @@ func (p *Page) openSettings(s protocol.ServerStatus) {
 	} else {
 		first = line(&f.Command)
 		rows = []fyne.CanvasObject{
-			widgets.NewField("Runs on", widgets.LimitWidth(320, true, run.Select)), widgets.NewField("Command", first),
+			widgets.NewField("Runs on", widgets.LimitWidth(320, true, run.Select)), widgets.NewField("May use the network", widgets.LimitWidth(320, true, network)),
+			widgets.NewField("Command", first),
 			widgets.NewField("Arguments, one a line", area(&f.Args, "")),
 			widgets.NewField("Variables, one a line", area(&f.Env, "NAME=value"), secrets), widgets.NewField("Folder (optional)", line(&f.Cwd)),
 		}

@@ -62,6 +62,11 @@ func TestSchemaTellsTheTruth(t *testing.T) {
 				t.Errorf("%s: its default is refused: %v", path, err)
 			}
 		}
+		if f.Enum != nil && strings.HasPrefix(path, "mcp.servers.") {
+			if err := s.Set(t.Context(), "mcp.servers.name", json.RawMessage(`{"command": "npx", "args": ["-y", "x"]}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, one := range f.Enum {
 			if err := set(one); err != nil {
 				t.Errorf("%s = %q: %v", path, one, err)

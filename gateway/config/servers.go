@@ -59,10 +59,13 @@ func checkServer(path string, s protocol.ServerSpec) error {
 		return bad("%s must have a command or a url, not both", path)
 	case s.Command != "" && (s.ClientID != "" || s.ClientSecret != ""), s.ClientID == "" && s.ClientSecret != "":
 		return bad("%s: clientId and clientSecret belong together, to a url", path)
-	case s.URL != "" && (len(s.Env) > 0 || len(s.Args) > 0 || s.Cwd != "" || s.Node != ""):
-		return bad("%s has a url: args, env, cwd and node belong to a command", path)
+	case s.URL != "" && (len(s.Env) > 0 || len(s.Args) > 0 || s.Cwd != "" || s.Node != "" || s.Network != ""):
+		return bad("%s has a url: args, env, cwd, node and network belong to a command", path)
 	case s.Command != "" && len(s.Headers) > 0:
 		return bad("%s has a command: headers belong to a url", path)
+	}
+	if _, _, ok := s.FetchCommands(); s.Network == protocol.ServerNetworkFetch && !ok {
+		return bad("%s.network: only the packages of npx and uvx can be fetched first: choose no or yes", path)
 	}
 	for _, text := range append([]string{s.Command, s.Cwd, s.URL}, s.Args...) {
 		if strings.ContainsRune(text, 0) {

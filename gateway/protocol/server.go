@@ -19,6 +19,9 @@ type ServerSpec struct {
 	ClientSecret string `json:"clientSecret,omitempty"`
 	// Node is the machine that runs the command; empty: the gateway's own.
 	Node NodeID `json:"node,omitempty"`
+	// Network says whether the command may use the network: no, fetch (its package is fetched first, and
+	// then it runs without one) or yes. Empty is yes, as in settings of earlier versions.
+	Network string `json:"network,omitempty" oneof:",no,fetch,yes"`
 	// Disabled keeps the server's settings but does not connect to it.
 	Disabled bool `json:"disabled,omitempty"`
 	// DisabledTools are the tools of the server that the agent does not get.

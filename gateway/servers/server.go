@@ -20,6 +20,8 @@ const (
 	// connectLimit is how long a server may take to answer; npx and uvx may download it first. A
 	// sign-in of the person does not count.
 	connectLimit = 3 * time.Minute
+	// startLimit is how long its machine may take to start a command, and to fetch its package first.
+	startLimit = 10 * time.Minute
 	// listLimit is how long a server may take for one list.
 	listLimit = 30 * time.Second
 	// retryMin and retryMax are the pauses after a failure; they grow with each. A server that was
@@ -201,12 +203,14 @@ func (s *server) connectOnce(ctx context.Context) error {
 		return fmt.Errorf("the machine %s has the same name: rename the server", id)
 	}
 	s.setState(protocol.ServerStarting, nil)
+	limit := time.AfterFunc(startLimit, func() { drop(errNotStarted) })
 	t, err := s.transport(ctx)
+	limit.Stop()
 	if err != nil {
 		return err
 	}
 	defer t.end()
-	limit := time.AfterFunc(connectLimit, func() { drop(errNoAnswer) })
+	limit = time.AfterFunc(connectLimit, func() { drop(errNoAnswer) })
 	if t.paused != nil {
 		t.paused.Store(limit)
 	}
@@ -229,6 +233,8 @@ func (s *server) connectOnce(ctx context.Context) error {
 
 // legacyVersion is the newest version of the protocol that begins with initialize.
 const legacyVersion = "2025-11-25"
+
+var errNotStarted = fmt.Errorf("the command was not started within %d minutes", int(startLimit/time.Minute))
 
 var errNoAnswer = fmt.Errorf("the server did not answer within %d minutes", int(connectLimit/time.Minute))
 

@@ -100,6 +100,34 @@ func hasNetwork(n protocol.NodeInfo) bool {
 	return n.Host == nil || n.Host.Enforcement == nil || n.Host.Enforcement.Network != "blocked" || n.Host.Enforcement.Lends
 }
 
+// networkHint says why a server has no network, and what to do if it needs it; empty if it has.
+func networkHint(name protocol.ServerName, spec protocol.ServerSpec, n protocol.NodeInfo) string {
+	switch {
+	case spec.Network == protocol.ServerNetworkNo:
+		return fmt.Sprintf("the server has no network; if it needs it: fairlead servers network %s yes", name)
+	case !hasNetwork(n):
+		return fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", n.ID)
+	case spec.Network == protocol.ServerNetworkFetch:
+		return fmt.Sprintf("the server has the network only to fetch its package; if it needs it later: fairlead servers network %s yes", name)
+	}
+	return ""
+}
+
+// processArgs returns what its machine gets to start a server, without the variables.
+func processArgs(name protocol.ServerName, spec protocol.ServerSpec) (process.Args, error) {
+	args := process.Args{Server: string(name), Workdir: spec.Cwd}
+	run := append([]string{spec.Command}, spec.Args...)
+	if spec.Network == protocol.ServerNetworkFetch {
+		fetch, offline, ok := spec.FetchCommands()
+		if !ok {
+			return args, errors.New("its package cannot be fetched beforehand: choose in its settings whether it may use the network")
+		}
+		args.Fetch, run = words.Join(fetch), offline
+	}
+	args.Command = words.Join(run)
+	return args, nil
+}
+
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
 // rule stops it, and it is recorded in the journal, without the variables.
 func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
@@ -108,7 +136,10 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		return nil, err
 	}
 	node := machine.ID
-	args := process.Args{Command: words.Join(append([]string{spec.Command}, spec.Args...)), Server: string(s.name), Workdir: spec.Cwd}
+	args, err := processArgs(s.name, spec)
+	if err != nil {
+		return nil, err
+	}
 	shown, err := protocol.Marshal(args)
 	if err != nil {
 		return nil, err
@@ -124,12 +155,14 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		}
 		return nil, err
 	}
-	noNetwork := ""
-	if !hasNetwork(machine) {
-		noNetwork = fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", node)
+	if args.Fetch != "" {
+		s.log.addf("Fetching on %s: %s", node, args.Fetch)
 	}
-	s.log.addf("Starting %s on %s", args.Command, node)
-	p, err := process.Start(ctx, process.Options{Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, Logf: s.log.addf, NoNetwork: noNetwork})
+	s.log.addf("Starting on %s: %s", node, args.Command)
+	p, err := process.Start(ctx, process.Options{
+		Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, Logf: s.log.addf,
+		Network: spec.MayUseNetwork(), NoNetwork: networkHint(s.name, spec, machine),
+	})
 	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); e != nil && err == nil {
 		p.Stop()
 		err = e

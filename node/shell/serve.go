@@ -38,7 +38,10 @@ const (
 type serveIn struct {
 	// Command is a command line in the form of [words.Join]: what rules and people read is exactly
 	// what runs, without a shell.
-	Command string            `json:"command,omitempty" jsonschema:"the program and its arguments"`
+	Command string `json:"command,omitempty" jsonschema:"the program and its arguments"`
+	// Fetch runs before Command, with the network if the machine lends it, and without an input. It only
+	// fetches what Command then starts, perhaps without the network.
+	Fetch   string            `json:"fetch,omitempty" jsonschema:"a command that runs first, with the network, to fetch the program"`
 	Server  string            `json:"server,omitempty" jsonschema:"name of the server, for its folder of caches"`
 	Workdir string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default the workspace"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"additional variables"`
@@ -86,14 +89,38 @@ func (s *servers) call(ctx context.Context, call access.Call, in serveIn) (serve
 	if in.Session != "" {
 		return serveOut{}, s.write(in)
 	}
-	spec, err := s.spec(call, in)
+	spec, err := s.spec(call, in, call.Network)
 	if err != nil {
 		return serveOut{}, err
 	}
 	if call.Chunk == nil {
 		return serveOut{}, protocol.NewFault(protocol.FaultFailedPrecondition, "nobody reads what the server writes")
 	}
-	return s.run(ctx, call, spec)
+	if in.Fetch != "" {
+		if err := s.fetch(ctx, call, in); err != nil {
+			return serveOut{}, err
+		}
+	}
+	return s.run(ctx, call, spec, false)
+}
+
+// fetch runs the command that fetches the program of a server. If that fails, the server starts with
+// what is there.
+func (s *servers) fetch(ctx context.Context, call access.Call, in serveIn) error {
+	in.Command = in.Fetch
+	spec, err := s.spec(call, in, true)
+	if err != nil {
+		return err
+	}
+	out, err := s.run(ctx, call, spec, true)
+	if err != nil || out.Signal == "" && *out.ExitCode == 0 {
+		return err
+	}
+	raw, err := protocol.Marshal(servePart{Err: []byte("The package could not be fetched. The server starts with the copy from an earlier time, if there is one.\n")})
+	if err != nil {
+		return err
+	}
+	return call.Chunk(ctx, raw)
 }
 
 // write writes to the input of a running server.
@@ -118,7 +145,7 @@ func (s *servers) write(in serveIn) error {
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // spec returns the program to start, without its files.
-func (s *servers) spec(call access.Call, in serveIn) (spec sandbox.Spec, err error) {
+func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox.Spec, err error) {
 	argv, err := words.Split(in.Command)
 	if err != nil || len(argv) == 0 || words.Join(argv) != in.Command || in.Server != "" && !serverName.MatchString(in.Server) {
 		return spec, protocol.NewFault(protocol.FaultInvalidArgs, "command must be a program with its arguments, quoted where needed")
@@ -137,9 +164,12 @@ func (s *servers) spec(call access.Call, in serveIn) (spec sandbox.Spec, err err
 		return spec, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("the program %s is not installed on this machine", argv[0]))
 	}
 	argv[0] = path
-	o := startRequest{direct: call.Direct, network: s.jobs.opts.AskNetwork && call.Network, idempotencyKey: call.IdempotencyKey}
+	o := startRequest{direct: call.Direct, network: s.jobs.opts.AskNetwork && network, idempotencyKey: call.IdempotencyKey}
 	env := environ(plan.dir)
 	profile := s.jobs.profileOf(o)
+	if !network {
+		profile.Network = sandbox.NetBlocked
+	}
 	if s.jobs.opts.Box != nil && profile.Mode != sandbox.Full {
 		env = sandbox.Environ(plan.dir, s.jobs.opts.Env)
 	}
@@ -182,16 +212,18 @@ func setVariable(env []string, name, value string) []string {
 
 // served is a running server.
 type served struct {
-	child  *sandbox.Process
-	ctx    context.Context
-	failed context.CancelCauseFunc // ends the server
+	child   *sandbox.Process
+	ctx     context.Context
+	failed  context.CancelCauseFunc // ends the server
+	fetches bool
 
 	sending sync.Mutex // parts are sent one after the other
 	chunk   func(p servePart) error
 }
 
-// run runs a program until it ends or ctx does.
-func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec) (out serveOut, err error) {
+// run runs a program until it ends or ctx does. One that fetches has no input, and all that it writes
+// counts as its error output.
+func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec, fetches bool) (out serveOut, err error) {
 	pipes, err := openPipes(&spec)
 	if err != nil {
 		return out, toolkit.Failf("Failed to execute: %w", err)
@@ -203,7 +235,11 @@ func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec) 
 		pipes.closeChildEnds()
 		return out, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("this machine runs %d servers already", maxServed))
 	}
-	s.open[string(call.ID)] = pipes.in
+	if fetches {
+		pipes.in.Close()
+	} else {
+		s.open[string(call.ID)] = pipes.in
+	}
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -221,7 +257,7 @@ func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec) 
 	}
 	running, failed := context.WithCancelCause(ctx)
 	defer failed(nil)
-	v := &served{child: child, ctx: running, failed: failed}
+	v := &served{child: child, ctx: running, failed: failed, fetches: fetches}
 	v.chunk = func(p servePart) error {
 		raw, err := protocol.Marshal(p)
 		if err != nil {
@@ -243,8 +279,15 @@ func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec) 
 // serve sends the output of the server, and returns when it has ended.
 func (v *served) serve(p *pipes) {
 	var readers sync.WaitGroup
-	v.send(servePart{Started: true})
-	readers.Go(func() { v.forward(p.out, func(b []byte) servePart { return servePart{Out: b} }) })
+	v.send(servePart{Started: !v.fetches})
+	readers.Go(func() {
+		v.forward(p.out, func(b []byte) servePart {
+			if v.fetches {
+				return servePart{Err: b}
+			}
+			return servePart{Out: b}
+		})
+	})
 	readers.Go(func() { v.forward(p.err, func(b []byte) servePart { return servePart{Err: b} }) })
 	alive := time.NewTicker(serveAlive)
 	defer alive.Stop()

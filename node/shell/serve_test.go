@@ -177,3 +177,21 @@ func TestOnlyThePersonStartsServers(t *testing.T) {
 	cancel()
 	<-over
 }
+
+// TestAServerIsFetchedBeforeItStarts runs a command that fetches a program, and then the program.
+func TestAServerIsFetchedBeforeItStarts(t *testing.T) {
+	dir := t.TempDir()
+	_, r, _, over := startServer(t, serveIn{Fetch: `sh -c 'echo fetching; echo "echo fetched" > prog; cat'`, Command: "sh prog", Workdir: dir})
+	if end := <-over; end.err != nil || *end.out.ExitCode != 0 {
+		t.Errorf("the end: %+v", end)
+	}
+	out, failed := string(r.out), string(r.err) // the call has ended
+	if out != "fetched\n" || failed != "fetching\n" {
+		t.Errorf("got output %q and errors %q", out, failed)
+	}
+	_, r, _, over = startServer(t, serveIn{Fetch: `sh -c 'echo offline >&2; exit 3'`, Command: "sh prog", Workdir: dir})
+	<-over
+	if out, failed = string(r.out), string(r.err); out != "fetched\n" || !strings.HasPrefix(failed, "offline\nThe package could not be fetched.") {
+		t.Errorf("after a failure: got output %q and errors %q", out, failed)
+	}
+}

@@ -24,7 +24,7 @@ func serversCommand(o *options) *cobra.Command {
 	}
 	return group("servers", "Manage the MCP servers whose tools the agent can use",
 		command("list", "List the servers, their state and their tools", cobra.NoArgs, onMethod(o, protocol.ServersList, nil, printServers)),
-		addServerCommand(o), importServersCommand(o),
+		addServerCommand(o), importServersCommand(o), networkServerCommand(o),
 		command("remove NAME", "Remove a server with its keys and its sign-in", cobra.ExactArgs(1), onMethod(o, protocol.ServerRemove, named, said("Removed."))),
 		command("logs NAME", "Print a server's log: its own messages, and events of its connection", cobra.ExactArgs(1), onMethod(o, protocol.ServerLogs, named, printServerLogs)),
 		command("restart NAME", "Connect to a server again", cobra.ExactArgs(1), onMethod(o, protocol.ServerRestart, named, said("The server starts again. To see its state: fairlead servers list"))),
@@ -53,7 +53,7 @@ func printServers(out io.Writer, r protocol.ServersListResult) error {
 		if where == "" {
 			where = words.Join(append([]string{s.Spec.Command}, s.Spec.Args...))
 		}
-		t.row(string(s.Name), serverState(s), tools, flat(where))
+		t.row(string(s.Name), serverState(s), tools, display.ServerNetwork(s.Spec), flat(where))
 	}
 	return t.print(out, "No server is set up. To add one: fairlead servers add NAME -- COMMAND, or fairlead servers import")
 }
@@ -89,7 +89,7 @@ func addServerCommand(o *options) *cobra.Command {
 			if len(args) > 0 {
 				return usageError("--paste has the names and the commands: leave them out")
 			}
-			return o.withGateway(cmd, func(ctx context.Context, c *connection) error { return addPasted(ctx, c, paste, spec.Node) })
+			return o.withGateway(cmd, func(ctx context.Context, c *connection) error { return addPasted(ctx, c, paste, spec) })
 		}
 		if len(args) < 2 {
 			return usageError("give the name and the address or the command of the server, such as: fairlead servers add time -- uvx mcp-server-time")
@@ -98,6 +98,9 @@ func addServerCommand(o *options) *cobra.Command {
 			spec.URL = args[1]
 		} else {
 			spec.Command, spec.Args = args[1], args[2:]
+			if spec.Network == "" {
+				spec.Network = spec.SuggestedNetwork()
+			}
 		}
 		var err error
 		if spec.Env, err = pairs(env, "=", "--env"); err != nil {
@@ -115,6 +118,7 @@ func addServerCommand(o *options) *cobra.Command {
 	f.StringSliceVar(&headers, "header", nil, "a header for the address, as 'NAME: VALUE'; it goes to the keychain")
 	f.StringVar(&spec.Cwd, "folder", "", "folder to run the command in (default the machine's workspace)")
 	f.StringVar((*string)(&spec.Node), "node", "", "machine that runs the command (default the gateway's own)")
+	f.StringVar(&spec.Network, "network", "", networkHelp)
 	f.StringVar(&spec.ClientID, "client-id", "", "client ID for the sign-in at the address, if you registered Fairlead there by hand")
 	f.StringVar(&spec.ClientSecret, "client-secret", "", "the secret of that client ID; it goes to the keychain")
 	f.StringVar(&paste, "paste", "", "a JSON snippet, a command or an address")
@@ -137,14 +141,40 @@ func pairs(list []string, separator, flag string) (map[string]string, error) {
 	return out, nil
 }
 
-func addPasted(ctx context.Context, c *connection, text string, node protocol.NodeID) error {
+const networkHelp = "whether the command may use the network: no, fetch (only to fetch its package first; npx and uvx) or yes (default fetch for npx and uvx, yes for other programs that fetch, otherwise no)"
+
+// networkServerCommand changes whether a server may use the network.
+func networkServerCommand(o *options) *cobra.Command {
+	return command("network NAME no|fetch|yes", "Choose whether a server's command may use the network; fetch: only to fetch its package first", cobra.ExactArgs(2),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			r, err := call(ctx, c, protocol.ServersList, protocol.Empty{})
+			if err != nil {
+				return err
+			}
+			i := slices.IndexFunc(r.Servers, func(s protocol.ServerStatus) bool { return string(s.Name) == args[0] })
+			if i < 0 {
+				return fmt.Errorf("no server is called %s", args[0])
+			}
+			spec := r.Servers[i].Spec
+			spec.Network = args[1]
+			return showCall(ctx, c, protocol.ServerSet, protocol.ServerSetParams{Name: r.Servers[i].Name, Spec: spec}, func(out io.Writer, s protocol.ServerStatus) error {
+				return printf(out, "%s: %s. It starts again.\n", s.Name, display.ServerNetwork(spec))
+			})
+		}))
+}
+
+// addPasted adds the servers of a text, with the machine and the network of chosen.
+func addPasted(ctx context.Context, c *connection, text string, chosen protocol.ServerSpec) error {
 	r, err := call(ctx, c, protocol.ServersParse, protocol.ServerParseParams{Text: text})
 	if err != nil {
 		return err
 	}
 	for i := range r.Servers {
 		if r.Servers[i].Spec.Command != "" {
-			r.Servers[i].Spec.Node = node
+			r.Servers[i].Spec.Node = chosen.Node
+			if chosen.Network != "" {
+				r.Servers[i].Spec.Network = chosen.Network
+			}
 		}
 	}
 	return addServers(ctx, c, r.Servers)
@@ -169,7 +199,11 @@ func addServers(ctx context.Context, c *connection, list []protocol.FoundServer)
 	}
 	return show(c, out, nil, func(w io.Writer, r protocol.ServersListResult) error {
 		for _, s := range r.Servers {
-			if err := printf(w, "Added %s. To see whether it works: fairlead servers list\n", s.Name); err != nil {
+			network := ""
+			if text := display.ServerNetwork(s.Spec); text != "" {
+				network = " (" + text + ")"
+			}
+			if err := printf(w, "Added %s%s. To see whether it works: fairlead servers list\n", s.Name, network); err != nil {
 				return err
 			}
 		}
@@ -179,6 +213,7 @@ func addServers(ctx context.Context, c *connection, list []protocol.FoundServer)
 
 func importServersCommand(o *options) *cobra.Command {
 	var all bool
+	var network string
 	cmd := command("import [NAME]...", "List the servers that other programs on the gateway's computer use, or add those that you name", cobra.ArbitraryArgs,
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
 			r, err := call(ctx, c, protocol.ServersFind, protocol.Empty{})
@@ -200,12 +235,16 @@ func importServersCommand(o *options) *cobra.Command {
 			var distinct []protocol.FoundServer
 			for _, f := range chosen {
 				if !slices.ContainsFunc(distinct, func(d protocol.FoundServer) bool { return d.Name == f.Name }) {
+					if network != "" && f.Spec.Command != "" {
+						f.Spec.Network = network
+					}
 					distinct = append(distinct, f)
 				}
 			}
 			return addServers(ctx, c, distinct)
 		}))
 	cmd.Flags().BoolVar(&all, "all", false, "add all that are not set up yet")
+	cmd.Flags().StringVar(&network, "network", "", networkHelp)
 	return cmd
 }
 
@@ -227,7 +266,7 @@ func printFound(out io.Writer, r protocol.ServersFoundResult) error {
 		if what == "" {
 			what = strings.Join(append([]string{f.Spec.Command}, f.Spec.Args...), " ")
 		}
-		t.row(string(f.Name), state, flat(source), flat(what))
+		t.row(string(f.Name), state, flat(source), display.ServerNetwork(f.Spec), flat(what))
 	}
 	return t.print(out, "No other program on the gateway's computer uses MCP servers.")
 }

@@ -20,7 +20,9 @@ const Tool = "serve"
 
 // Args are the arguments of the tool.
 type Args struct {
-	Command string            `json:"command,omitempty"`
+	Command string `json:"command,omitempty"`
+	// Fetch is a command that runs before, with the network.
+	Fetch   string            `json:"fetch,omitempty"`
 	Server  string            `json:"server,omitempty"`
 	Workdir string            `json:"workdir,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
@@ -49,6 +51,8 @@ type Options struct {
 	// gets what is wrong with messages.
 	Log  io.Writer
 	Logf func(format string, args ...any)
+	// Network gives the command the network, if its machine does.
+	Network bool
 	// NoNetwork says why the command has no network, and what to do about it; empty if it has. The
 	// reason of its end has it, unless the command gives another one.
 	NoNetwork string
@@ -105,7 +109,7 @@ func (p *Process) Stop() {
 // run blocks until the command has ended.
 func (p *Process) run(args json.RawMessage) {
 	defer close(p.over)
-	inv := protocol.ToolInvoke{CallID: p.call, Tool: Tool, Args: args, Direct: true, Network: true}
+	inv := protocol.ToolInvoke{CallID: p.call, Tool: Tool, Args: args, Direct: true, Network: p.o.Network}
 	raw, err := p.o.Machines.Call(p.running, p.o.Node, inv, p.receive)
 	p.output.Lock()
 	defer p.output.Unlock()

@@ -12,7 +12,7 @@ import (
 // uses. The flags of Claude Code stand before or after the name, and its -e takes several values.
 func TestCommandsOfOtherProgramsAreRead(t *testing.T) {
 	const notion = `[{"name":"notion","spec":{"url":"https://mcp.notion.com/mcp"}}]`
-	const keyed = `[{"name":"air","spec":{"command":"npx","args":["-y","air-server"],"env":{"KEY":"1"}}}]`
+	const keyed = `[{"name":"air","spec":{"command":"npx","args":["-y","air-server"],"env":{"KEY":"1"},"network":"fetch"}}]`
 	const secure = `[{"name":"api","spec":{"url":"https://api.example.com/mcp","headers":{"Authorization":"Bearer x"}}}]`
 	for text, want := range map[string]string{
 		`claude mcp add --transport http notion https://mcp.notion.com/mcp`:                                                notion,
@@ -33,8 +33,8 @@ func TestCommandsOfOtherProgramsAreRead(t *testing.T) {
 		`claude mcp add-json air '{"type":"stdio","command":"npx","args":["-y","air-server"],"env":{"KEY":"1"}}' -s user`:  keyed,
 		`code --add-mcp '{"name":"air","command":"npx","args":["-y","air-server"],"env":{"KEY":"1"}}'`:                     keyed,
 		`code --add-mcp "{\"name\":\"air\",\"command\":\"npx\",\"args\":[\"-y\",\"air-server\"],\"env\":{\"KEY\":\"1\"}}"`: keyed,
-		`claude mcp add x -e A=1 B=2 -- run it`:                                                                            `[{"name":"x","spec":{"command":"run","args":["it"],"env":{"A":"1","B":"2"}}}]`,
-		`claude mcp add x -- sh -c 'a && b'`:                                                                               `[{"name":"x","spec":{"command":"sh","args":["-c","a \u0026\u0026 b"]}}]`,
+		`claude mcp add x -e A=1 B=2 -- run it`:                                                                            `[{"name":"x","spec":{"command":"run","args":["it"],"env":{"A":"1","B":"2"},"network":"no"}}]`,
+		`claude mcp add x -- sh -c 'a && b'`:                                                                               `[{"name":"x","spec":{"command":"sh","args":["-c","a \u0026\u0026 b"],"network":"no"}}]`,
 		`claude mcp add --client-id me -t http x https://x.example/mcp`:                                                    `[{"name":"x","spec":{"url":"https://x.example/mcp","clientId":"me"}}]`,
 	} {
 		list, err := snippet.Parse(text)

@@ -64,6 +64,7 @@ type entry struct {
 	Server   string            `json:"serverUrl"`
 	HTTPURL  string            `json:"httpUrl"`
 	Headers  map[string]string `json:"headers"`
+	Network  string            `json:"network"` // Fairlead's own
 	Disabled bool              `json:"disabled"`
 	Enabled  *bool             `json:"enabled"` // Zed's opposite of disabled
 }
@@ -122,6 +123,7 @@ func specOf(raw json.RawMessage) (spec protocol.ServerSpec, ok bool) {
 	if spec.Env == nil {
 		spec.Env = e.Environ
 	}
+	spec.Network = e.Network
 	spec.Disabled = e.Disabled || e.Enabled != nil && !*e.Enabled
 	var parts []string
 	var nested struct {
@@ -139,12 +141,14 @@ func specOf(raw json.RawMessage) (spec protocol.ServerSpec, ok bool) {
 	return clean(spec), spec.Command != "" || spec.URL != ""
 }
 
-// clean removes what does not belong to a server of this kind.
+// clean removes what does not belong to a server of this kind, and suggests whether a command may use
+// the network.
 func clean(s protocol.ServerSpec) protocol.ServerSpec {
 	if s.Command != "" {
 		s.URL, s.Headers = "", nil
+		s.Network = cmp.Or(s.Network, s.SuggestedNetwork())
 	} else {
-		s.Args, s.Env, s.Cwd = nil, nil, ""
+		s.Args, s.Env, s.Cwd, s.Network = nil, nil, "", ""
 	}
 	return s
 }
@@ -179,7 +183,7 @@ func parseCommand(text string) ([]protocol.FoundServer, error) {
 	if isAdd(list) {
 		return parseAdd(list)
 	}
-	spec := protocol.ServerSpec{Command: list[0], Args: list[1:], Env: env}
+	spec := clean(protocol.ServerSpec{Command: list[0], Args: list[1:], Env: env})
 	return []protocol.FoundServer{{Name: nameOf(spec), Spec: spec}}, nil
 }
 

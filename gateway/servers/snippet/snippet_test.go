@@ -13,18 +13,19 @@ import (
 
 func TestEveryFormOfAServerIsRead(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"mcpServers": {"git hub": {"command": "npx", "args": ["-y", "x"], "env": {"T": "1"}}}}`: `[{"name":"git_hub","spec":{"command":"npx","args":["-y","x"],"env":{"T":"1"}}}]`,
+		`{"mcpServers": {"git hub": {"command": "npx", "args": ["-y", "x"], "env": {"T": "1"}}}}`: `[{"name":"git_hub","spec":{"command":"npx","args":["-y","x"],"env":{"T":"1"},"network":"fetch"}}]`,
 		`{"servers": {"a": {"type": "http", "url": "https://e.org/mcp", "headers": {"A": "b"}}}}`: `[{"name":"a","spec":{"url":"https://e.org/mcp","headers":{"A":"b"}}}]`,
 		`{"context_servers": {"z": {"source": "custom", "command": {"path": "zz", "args": ["1"]}}}, // comment
-		}`: `[{"name":"z","spec":{"command":"zz","args":["1"]}}]`,
-		`{"mcp": {"servers": {"v": {"command": "v"}}}}`:                                       `[{"name":"v","spec":{"command":"v"}}]`,
-		`{"mcp": {"o": {"type": "local", "command": ["o", "x"], "environment": {"K": "1"}}}}`: `[{"name":"o","spec":{"command":"o","args":["x"],"env":{"K":"1"}}}]`,
-		`{"one": {"command": "a"}, "two": {"url": "http://h"}, "x": 1}`:                       `[{"name":"one","spec":{"command":"a"}},{"name":"two","spec":{"url":"http://h"}}]`,
-		`"memory": {"command": "npx", "args": ["m"]},`:                                        `[{"name":"memory","spec":{"command":"npx","args":["m"]}}]`,
-		`{"command": "uvx", "args": ["mcp-server-time"]}`:                                     `[{"name":"time","spec":{"command":"uvx","args":["mcp-server-time"]}}]`,
-		`npx -y @modelcontextprotocol/server-filesystem@1.2 "/tmp/my x"`:                      `[{"name":"filesystem","spec":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem@1.2","/tmp/my x"]}}]`,
-		`A_KEY=s3cret B=2 uvx mcp-server-git --repo .`:                                        `[{"name":"git","spec":{"command":"uvx","args":["mcp-server-git","--repo","."],"env":{"A_KEY":"s3cret","B":"2"}}}]`,
-		`claude mcp add notes -- node /srv/notes.js`:                                          `[{"name":"notes","spec":{"command":"node","args":["/srv/notes.js"]}}]`,
+		}`: `[{"name":"z","spec":{"command":"zz","args":["1"],"network":"no"}}]`,
+		`{"mcp": {"servers": {"v": {"command": "v"}}}}`:                                       `[{"name":"v","spec":{"command":"v","network":"no"}}]`,
+		`{"mcp": {"o": {"type": "local", "command": ["o", "x"], "environment": {"K": "1"}}}}`: `[{"name":"o","spec":{"command":"o","args":["x"],"env":{"K":"1"},"network":"no"}}]`,
+		`{"one": {"command": "a"}, "two": {"url": "http://h"}, "x": 1}`:                       `[{"name":"one","spec":{"command":"a","network":"no"}},{"name":"two","spec":{"url":"http://h"}}]`,
+		`"memory": {"command": "npx", "args": ["m"]},`:                                        `[{"name":"memory","spec":{"command":"npx","args":["m"],"network":"fetch"}}]`,
+		`{"command": "uvx", "args": ["mcp-server-time"]}`:                                     `[{"name":"time","spec":{"command":"uvx","args":["mcp-server-time"],"network":"fetch"}}]`,
+		`npx -y @modelcontextprotocol/server-filesystem@1.2 "/tmp/my x"`:                      `[{"name":"filesystem","spec":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem@1.2","/tmp/my x"],"network":"fetch"}}]`,
+		`A_KEY=s3cret B=2 uvx mcp-server-git --repo .`:                                        `[{"name":"git","spec":{"command":"uvx","args":["mcp-server-git","--repo","."],"env":{"A_KEY":"s3cret","B":"2"},"network":"fetch"}}]`,
+		`claude mcp add notes -- node /srv/notes.js`:                                          `[{"name":"notes","spec":{"command":"node","args":["/srv/notes.js"],"network":"no"}}]`,
+		`{"n": {"command": "npx", "args": ["n"], "network": "yes"}}`:                          `[{"name":"n","spec":{"command":"npx","args":["n"],"network":"yes"}}]`,
 		`https://mcp.example.com/sse?x=1`:                                                     `[{"name":"example","spec":{"url":"https://mcp.example.com/sse?x=1"}}]`,
 		`http://127.0.0.1:3001/mcp`:                                                           `[{"name":"server-127-0-0-1","spec":{"url":"http://127.0.0.1:3001/mcp"}}]`,
 	} {

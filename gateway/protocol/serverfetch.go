@@ -1,0 +1,150 @@
+package protocol
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// The values of [ServerSpec.Network].
+const (
+	ServerNetworkNo    = "no"    // the command has no network
+	ServerNetworkFetch = "fetch" // its package is fetched first; then it runs without a network
+	ServerNetworkYes   = "yes"   // also if Network is empty, as in settings of earlier versions
+)
+
+// MayUseNetwork reports whether the command of a server may use the network while it runs.
+func (s ServerSpec) MayUseNetwork() bool { return s.Network == "" || s.Network == ServerNetworkYes }
+
+// fetcher describes a program that fetches the package of a server and starts it.
+type fetcher struct {
+	words    []string // the program, and its words before flags
+	flags    []string // flags without a value
+	values   []string // flags with a value
+	packages []string // those of values that name a package
+	// fetch makes the command that fetches the packages without running anything of them.
+	fetch   func(flags, packages []string, name string) []string
+	offline string // the flag that forbids the network
+}
+
+var fetchers = []fetcher{
+	{
+		words: []string{"npx"}, flags: []string{"-y", "--yes", "-q", "--quiet", "--silent", "-s"}, values: []string{"-p", "--package", "--registry", "--loglevel"},
+		packages: []string{"-p", "--package"}, fetch: fetchNPM, offline: "--offline",
+	},
+	{words: []string{"uvx"}, flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV, offline: "--offline"},
+	{words: []string{"uv", "tool", "run"}, flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV, offline: "--offline"},
+}
+
+var (
+	uvFlags  = []string{"-q", "--quiet", "-v", "--verbose", "--isolated", "--native-tls", "--no-config", "--no-progress", "-U", "--upgrade"}
+	uvValues = []string{
+		"--from", "--with", "-w", "-p", "--python", "--index", "--index-url", "-i", "--default-index", "--extra-index-url", "--prerelease", "--constraints", "-c", "--exclude-newer",
+	}
+)
+
+// fetchNPM has npm install the packages without their scripts, and run nothing.
+func fetchNPM(flags, packages []string, name string) []string {
+	if len(packages) == 0 {
+		packages = []string{name}
+	}
+	out := append([]string{"-y", "--ignore-scripts"}, flags...)
+	for _, p := range packages {
+		out = append(out, "--package="+p)
+	}
+	return append(out, "--", "node", "-e", "0")
+}
+
+// fetchUV has uv install the package from wheels, which run nothing, and run an empty program.
+func fetchUV(flags, packages []string, name string) []string {
+	if len(packages) == 0 {
+		packages = []string{strings.TrimSuffix(name, "@latest")}
+	}
+	if before, version, ok := strings.Cut(packages[0], "@"); ok && !strings.ContainsAny(packages[0], ":/") {
+		packages = []string{before + "==" + version}
+	}
+	return append(append(append([]string{"--no-build"}, flags...), "--from", packages[0]), "python", "-c", "")
+}
+
+// FetchCommands returns the command that only fetches the package of a server, and the one that then
+// runs the server without a network. ok is false for programs that cannot do that.
+func (s ServerSpec) FetchCommands() (fetch, run []string, ok bool) {
+	words := append([]string{s.Command}, s.Args...)
+	var wrapper []string // on Windows, npx is a batch file
+	if len(words) > 3 && strings.EqualFold(programName(words[0]), "cmd") && strings.EqualFold(words[1], "/c") {
+		wrapper, words = words[:2], words[2:]
+	}
+	for _, f := range fetchers {
+		n := len(f.words)
+		if len(words) <= n || programName(words[0]) != f.words[0] || !slices.Equal(words[1:n], f.words[1:]) {
+			continue
+		}
+		flags, packages, name, ok := f.split(words[n:])
+		if !ok {
+			return nil, nil, false
+		}
+		begin := slices.Concat(wrapper, words[:n])
+		return slices.Concat(begin, f.fetch(flags, packages, name)), slices.Concat(begin, []string{f.offline}, words[n:]), true
+	}
+	return nil, nil, false
+}
+
+// split separates the flags of the program itself, the packages that they name, and the first other
+// word. ok is false if it has a flag whose meaning is unknown, or neither a package nor a name.
+func (f fetcher) split(words []string) (flags, packages []string, name string, ok bool) {
+	for i := 0; i < len(words); i++ {
+		flag, value, hasValue := strings.Cut(words[i], "=")
+		switch {
+		case words[i] == "--":
+			if i+1 < len(words) {
+				name = words[i+1]
+			}
+			return flags, packages, name, name != "" || len(packages) > 0
+		case !strings.HasPrefix(words[i], "-"):
+			return flags, packages, words[i], true
+		case slices.Contains(f.flags, words[i]):
+			flags = append(flags, words[i])
+			continue
+		case !slices.Contains(f.values, flag):
+			return nil, nil, "", false
+		case !hasValue:
+			if i++; i == len(words) {
+				return nil, nil, "", false
+			}
+			value = words[i]
+		}
+		if slices.Contains(f.packages, flag) {
+			packages = append(packages, value)
+		} else {
+			flags = append(flags, flag, value)
+		}
+	}
+	return flags, packages, "", len(packages) > 0
+}
+
+// programName returns the name of a program without its folder and the ending of Windows.
+func programName(word string) string {
+	name := strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/")))
+	for _, ending := range []string{".exe", ".cmd", ".bat"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// loaders are programs that often fetch what they start, and that [ServerSpec.FetchCommands] does not
+// know.
+var loaders = []string{"npx", "npm", "uvx", "uv", "pipx", "bunx", "bun", "pnpm", "yarn", "deno", "docker", "podman", "go", "cmd"}
+
+// SuggestedNetwork returns the value of Network with the least access with which a new server can be
+// expected to start.
+func (s ServerSpec) SuggestedNetwork() string {
+	switch _, _, ok := s.FetchCommands(); {
+	case s.Command == "":
+		return ""
+	case ok:
+		return ServerNetworkFetch
+	case slices.Contains(loaders, programName(s.Command)):
+		return ServerNetworkYes
+	}
+	return ServerNetworkNo
+}

@@ -1,0 +1,36 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFetchCommands(t *testing.T) {
+	for _, c := range []struct{ command, fetch, run, suggested string }{
+		{"npx -y @scope/server --verbose", "npx -y --ignore-scripts -y --package=@scope/server -- node -e 0", "npx --offline -y @scope/server --verbose", "fetch"},
+		{"/usr/bin/npx -p a --package=b --registry https://r.example b-bin", "/usr/bin/npx -y --ignore-scripts --registry https://r.example --package=a --package=b -- node -e 0", "/usr/bin/npx --offline -p a --package=b --registry https://r.example b-bin", "fetch"},
+		{`cmd /c npx -y server`, "cmd /c npx -y --ignore-scripts -y --package=server -- node -e 0", "cmd /c npx --offline -y server", "fetch"},
+		{"npx -c 'echo hello'", "", "", "yes"},
+		{"npx", "", "", "yes"},
+		{"uvx mcp-server-time --local-timezone UTC", "uvx --no-build --from mcp-server-time python -c ", "uvx --offline mcp-server-time --local-timezone UTC", "fetch"},
+		{"uvx server@1.2", "uvx --no-build --from server==1.2 python -c ", "uvx --offline server@1.2", "fetch"},
+		{"uvx server@latest", "uvx --no-build --from server python -c ", "uvx --offline server@latest", "fetch"},
+		{"uvx --python 3.12 --from git+https://x.example/y@v1 run-it", "uvx --no-build --python 3.12 --from git+https://x.example/y@v1 python -c ", "uvx --offline --python 3.12 --from git+https://x.example/y@v1 run-it", "fetch"},
+		{"uv tool run server", "uv tool run --no-build --from server python -c ", "uv tool run --offline server", "fetch"},
+		{"uv run server.py", "", "", "yes"},
+		{"uvx --unknown server", "", "", "yes"},
+		{"bunx server", "", "", "yes"},
+		{"python3 server.py", "", "", "no"},
+		{"/opt/server", "", "", "no"},
+	} {
+		words := strings.Split(c.command, " ")
+		s := ServerSpec{Command: words[0], Args: words[1:]}
+		fetch, run, ok := s.FetchCommands()
+		if strings.Join(fetch, " ") != c.fetch || strings.Join(run, " ") != c.run || ok != (c.fetch != "") || s.SuggestedNetwork() != c.suggested {
+			t.Errorf("%s: got %q, then %q, suggested %s; want %q, then %q, %s", c.command, fetch, run, s.SuggestedNetwork(), c.fetch, c.run, c.suggested)
+		}
+	}
+	if got := (ServerSpec{URL: "https://x.example"}).SuggestedNetwork(); got != "" {
+		t.Errorf("an address: got %q", got)
+	}
+}
