@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -78,6 +79,14 @@ func newTestServer(dir string) *mcp.Server {
 	}
 	add("echo", "Returns the text.", &mcp.ToolAnnotations{ReadOnlyHint: true}, func(_ context.Context, _ *mcp.CallToolRequest, in textIn) (*mcp.CallToolResult, error) {
 		return text(in.Text), nil
+	})
+	add("dial", "Dials an address.", nil, func(_ context.Context, _ *mcp.CallToolRequest, in textIn) (*mcp.CallToolResult, error) {
+		conn, err := net.Dial("tcp", in.Text)
+		if err != nil {
+			return nil, err
+		}
+		conn.Close()
+		return text("reached"), nil
 	})
 	add("fail", "Always fails.", nil, func(context.Context, *mcp.CallToolRequest, textIn) (*mcp.CallToolResult, error) {
 		return nil, fmt.Errorf("it broke")

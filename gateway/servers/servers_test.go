@@ -18,10 +18,10 @@ func TestAServerOnAMachineServesTheAgent(t *testing.T) {
 	h := openHouse(t)
 	h.stdio("files")
 	s := h.status("files")
-	if s.Title != "Test server" || s.Version != "1.2" || s.Resources != 1 || s.Prompts != 1 || len(s.Tools) != 8 {
+	if s.Title != "Test server" || s.Version != "1.2" || s.Resources != 1 || s.Prompts != 1 || len(s.Tools) != 9 {
 		t.Errorf("status: %+v", s)
 	}
-	if got := h.tools("files"); len(got) != 8 || !slices.Contains(got, "echo") {
+	if got := h.tools("files"); len(got) != 9 || !slices.Contains(got, "echo") {
 		t.Errorf("tools: %v", got)
 	}
 	long := strings.Repeat("ü\u2028\x1b[31m\t\"\\ ", 900) // escape sequences, line separators
