@@ -20,6 +20,7 @@ type schema struct {
 	Items      *schema
 	Properties map[string]*schema
 	Required   []string
+	AnyOf      []*schema
 }
 
 func TestNativeToolsTakeTheSpecifiedParameters(t *testing.T) {
@@ -65,6 +66,10 @@ func (s spec) asks(at string, list []field, in *schema) (faults []error) {
 		if p == nil {
 			faults = append(faults, fmt.Errorf("%s is missing", where))
 			continue
+		}
+		// A parameter may have other forms besides the specified object.
+		if i := slices.IndexFunc(p.AnyOf, func(form *schema) bool { return form.Type == "object" }); i >= 0 {
+			p = p.AnyOf[i]
 		}
 		if slices.Contains(in.Required, f.name) == f.optional {
 			faults = append(faults, fmt.Errorf("%s: optional is %v", where, f.optional))
