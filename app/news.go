@@ -1,6 +1,8 @@
 package app
 
 import (
+	"fmt"
+	"maps"
 	"time"
 
 	"fairlead/app/notify"
@@ -10,9 +12,9 @@ import (
 )
 
 // announce shows a notification that needs no answer, unless a window is in front.
-func (ns *notifications) announce(kind state.Notification, m notify.Message, chat protocol.SessionKey) {
+func (ns *notifications) announce(kind state.Notification, m notify.Message, chat protocol.SessionKey) (shown bool) {
 	if ns.notifier == nil || ns.isInFront() || !ns.settings.Allows(kind, time.Now()) {
-		return
+		return false
 	}
 	if ns.news == nil {
 		ns.news = make(map[string]protocol.SessionKey)
@@ -20,6 +22,7 @@ func (ns *notifications) announce(kind state.Notification, m notify.Message, cha
 	m.News, m.Sound = true, ns.settings.Sound
 	ns.notifier.Show(m)
 	ns.news[m.ID] = chat
+	return true
 }
 
 // showTest shows a notification for the person who sets them up.
@@ -42,10 +45,38 @@ func (ns *notifications) updateRuns(v state.View) {
 	for _, r := range state.RunNews(v) {
 		announced[r.ID] = true
 		if !ns.announcedRuns[r.ID] {
-			ns.announce(r.Kind, notify.Message{ID: runPrefix + string(r.Session), Title: r.Title, Body: r.Body}, r.Session)
+			ns.announceRun(r)
 		}
 	}
 	ns.announcedRuns = announced
+}
+
+// announceRun announces a run that ended. From the fourth answer on that nobody has looked at, one
+// notification stands for all of them.
+func (ns *notifications) announceRun(r state.EndedRun) {
+	m := notify.Message{ID: runPrefix + string(r.Session), Title: r.Title, Body: r.Body}
+	if r.Kind != state.NotifyFinished {
+		ns.announce(r.Kind, m, r.Session)
+		return
+	}
+	answers := maps.Clone(ns.answers)
+	if answers == nil {
+		answers = make(map[protocol.SessionKey]bool)
+	}
+	answers[r.Session] = true
+	if len(answers) > maxSeparate {
+		m = notify.Message{ID: runPrefix + summaryID, Title: fmt.Sprintf("%d answers are ready", len(answers)), Body: r.Title + ": " + r.Body}
+	}
+	if !ns.announce(r.Kind, m, r.Session) {
+		return
+	}
+	ns.answers = answers
+	for key := range answers {
+		if id := runPrefix + string(key); len(answers) > maxSeparate && ns.news[id] != "" {
+			ns.notifier.Remove(id)
+			delete(ns.news, id)
+		}
+	}
 }
 
 // schedulePrefix is the prefix of the names of notifications about schedules; the chat's key follows.

@@ -29,6 +29,7 @@ type notifications struct {
 
 	announcedTransfers map[protocol.TransferID]int64 // announced transfers, and when they ended
 	announcedRuns      map[protocol.RunID]bool
+	answers            map[protocol.SessionKey]bool   // chats with announced answers that nobody has looked at
 	news               map[string]protocol.SessionKey // other notifications on the screen, and their chats
 	checked            time.Time                      // of the latest check by tick
 }
@@ -214,6 +215,7 @@ func (ns *notifications) withdrawAll() {
 		ns.notifier.Remove(id)
 	}
 	clear(ns.news)
+	ns.answers = nil
 }
 
 // tick withdraws the notifications once a window is in front: not every toolkit reports that.

@@ -160,3 +160,52 @@ func notifiedUI(n notifier) *ui {
 	u.notes.notifier = n
 	return u
 }
+
+// TestManyAnswersShareANotification lets more answers arrive than fit on a screen.
+func TestManyAnswersShareANotification(t *testing.T) {
+	f := &fakeNotifier{}
+	u := notifiedUI(f)
+	want := f.wants(t)
+	v := state.View{}
+	end := func(n int, by string) {
+		id := fmt.Sprint("c", n)
+		v.EndedRuns = append(v.EndedRuns, protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(id), State: protocol.RunDone, By: by, Answer: "Built."})
+		u.notes.updateRuns(v)
+	}
+	end(0, "owner cli-8d3f")
+	want()
+	for n := 1; n <= 3; n++ {
+		end(n, "owner this computer")
+		want(fmt.Sprintf(`show run-c%d "New chat" allow false deny false`, n))
+	}
+	end(4, "owner this computer")
+	want("remove run-c1", "remove run-c2", "remove run-c3", `show run-many "4 answers are ready" allow false deny false`)
+	end(5, "")
+	want(`show run-many "5 answers are ready" allow false deny false`)
+	u.notes.withdrawAll()
+	want("remove run-many")
+	end(6, "owner this computer")
+	want(`show run-c6 "New chat" allow false deny false`)
+}
+
+// TestChatReadInATerminalIsNotNew ends runs of a terminal and of this window.
+func TestChatReadInATerminalIsNotNew(t *testing.T) {
+	u := unread{prefs: openPrefs(t.TempDir(), nil)}
+	never := func(protocol.SessionKey) bool { return false }
+	u.update(state.View{Loaded: true}, never)
+	v := state.View{Loaded: true, EndedRuns: []protocol.RunInfo{
+		{RunID: "1", SessionKey: "a", State: protocol.RunDone, EndedAt: 20, By: "owner cli-8d3f"}, {RunID: "2", SessionKey: "b", State: protocol.RunDone, EndedAt: 20, By: "owner this computer"},
+	}}
+	for _, key := range []protocol.SessionKey{"a", "b"} {
+		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: key, LastActiveAt: 19, MessageCount: 2})
+	}
+	u.update(v, never)
+	if u.has(v.Sessions[0]) || !u.has(v.Sessions[1]) {
+		t.Errorf("new: got %t and %t, want only the chat of this window", u.has(v.Sessions[0]), u.has(v.Sessions[1]))
+	}
+	u.mark(false, v.Sessions[0])
+	u.update(v, never)
+	if !u.has(v.Sessions[0]) {
+		t.Error("a chat that the person marked as unread became read again")
+	}
+}

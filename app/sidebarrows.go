@@ -215,6 +215,26 @@ type unread struct {
 	prefs *prefs
 	// time of the last seen activity per chat; nil until the first view. Never changed in place
 	seen map[protocol.SessionKey]int64
+	// runs whose answers another client has shown, so that their chats became read
+	elsewhere map[protocol.RunID]bool
+}
+
+// readElsewhere returns until when chats are read because another client has shown their answers.
+func (u *unread) readElsewhere(v state.View) map[protocol.SessionKey]int64 {
+	var read map[protocol.SessionKey]int64
+	for _, r := range v.EndedRuns {
+		if u.elsewhere[r.RunID] || !state.ShownElsewhere(v, r) {
+			continue
+		}
+		if u.elsewhere == nil {
+			u.elsewhere = make(map[protocol.RunID]bool)
+		}
+		if read == nil {
+			read = make(map[protocol.SessionKey]int64)
+		}
+		u.elsewhere[r.RunID], read[r.SessionKey] = true, r.EndedAt
+	}
+	return read
 }
 
 // update processes a view: visible chats become read. At the very first start all chats do.
@@ -226,10 +246,11 @@ func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) 
 		u.seen = u.prefs.get().Seen
 	}
 	first := u.seen == nil
+	elsewhere := u.readElsewhere(v)
 	isUnseen := func(e protocol.SessionEntry) bool {
 		return isVisible(e.SessionKey) && u.seen[e.SessionKey] < e.LastActiveAt
 	}
-	if !first && len(u.seen) <= len(v.Sessions) && !slices.ContainsFunc(v.Sessions, isUnseen) {
+	if !first && elsewhere == nil && len(u.seen) <= len(v.Sessions) && !slices.ContainsFunc(v.Sessions, isUnseen) {
 		return // as for most views, of which there are many while an answer arrives
 	}
 	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // drops deleted chats
@@ -237,6 +258,9 @@ func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) 
 		at, known := u.seen[e.SessionKey]
 		if first || isVisible(e.SessionKey) {
 			at, known = max(at, e.LastActiveAt), true
+		}
+		if read := min(elsewhere[e.SessionKey], e.LastActiveAt); read > at {
+			at, known = read, true
 		}
 		if known {
 			next[e.SessionKey] = at

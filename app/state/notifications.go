@@ -125,6 +125,9 @@ type EndedRun struct {
 // person stopped, and not successful heartbeats.
 func RunNews(v View) (list []EndedRun) {
 	for _, r := range v.EndedRuns {
+		if ShownElsewhere(v, r) {
+			continue
+		}
 		chat, _ := v.Session(r.SessionKey)
 		e := EndedRun{ID: r.RunID, Session: r.SessionKey, Title: TitleOf(chat)}
 		failed := r.State == protocol.RunFailed
@@ -143,7 +146,7 @@ func RunNews(v View) (list []EndedRun) {
 		case IsChannelChat(r.SessionKey):
 			e.Kind, e.Body = NotifyMessages, "New message. The agent has answered."
 		default:
-			e.Kind, e.Body = NotifyFinished, "The answer is ready."
+			e.Kind, e.Body = NotifyFinished, cmp.Or(r.Answer, "The answer is ready.")
 		}
 		if failed {
 			e.Body = why
@@ -154,6 +157,17 @@ func RunNews(v View) (list []EndedRun) {
 		list = append(list, e)
 	}
 	return list
+}
+
+// ShownElsewhere reports whether another client shows the answer of a run, because its person sent
+// the message there: a terminal, the window of another program or another computer.
+func ShownElsewhere(v View, r protocol.RunInfo) bool {
+	name, isOwner := strings.CutPrefix(r.By, "owner ")
+	if !isOwner || name == "this computer" {
+		return false
+	}
+	isTerminal := strings.HasPrefix(name, "cli-") || name == "(command line)"
+	return isTerminal || !v.Remote // a window does not know by which name another gateway calls it
 }
 
 // IsChannelChat reports whether other people take part in a chat, over a channel.

@@ -159,3 +159,24 @@ func TestDaysOfQuietHoursAreToggled(t *testing.T) {
 		})
 	}
 }
+
+func TestAnswerIsAnnouncedOnceByWhoAsked(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[string]string{
+		"":                    "Built.",
+		"owner this computer": "Built.",
+		"agent agent:main:1":  "Built.",
+		"owner cli-8d3f":      "",
+		"owner desktop-1":     "",
+		"owner phone":         "",
+	} {
+		r := protocol.RunInfo{RunID: "1", SessionKey: "agent:main:main", State: protocol.RunDone, By: by, Answer: "Built."}
+		got := ""
+		for _, n := range RunNews(View{EndedRuns: []protocol.RunInfo{r}}) {
+			got += n.Body
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", by, got, want)
+		}
+	}
+}

@@ -122,6 +122,10 @@ type RunInfo struct {
 	Error    *Error   `json:"error,omitempty"`
 	Model    ModelRef `json:"model"`
 	Usage    *Usage   `json:"usage,omitempty"` // of the run so far
+	// By is who sent the message, such as "owner this computer". Answer is the first line of the final
+	// answer, once the run has ended.
+	By     string `json:"by,omitempty"`
+	Answer string `json:"answer,omitempty"`
 }
 
 // Over reports whether the run has ended.

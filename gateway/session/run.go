@@ -13,6 +13,7 @@ import (
 
 	"fairlead/gateway/agent"
 	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
@@ -167,6 +168,7 @@ func (r *run) finish(err error) {
 		slog.Error("Reading the messages of a run failed", "run", row.ID, "err", msgsErr)
 	}
 	row.Answer = finalAnswer(msgs)
+	info.Answer = firstLine(row.Answer)
 	if storeErr := r.m.pause.onStoreError(r.m.store.Runs.Put(ctx, row)); storeErr != nil {
 		slog.Error("Storing the end of a run failed", "run", row.ID, "err", storeErr)
 	}
@@ -218,6 +220,19 @@ func finalAnswer(msgs []protocol.Message) string {
 	return ""
 }
 
+// maxFirstLine is the greatest length of the line of an answer that notifications show, in characters.
+const maxFirstLine = 200
+
+// firstLine returns the first line of an answer that has letters, without marks of Markdown.
+func firstLine(answer string) string {
+	for line := range strings.Lines(answer) {
+		if line = display.Line(strings.Trim(line, "#>*_`- \n"), maxFirstLine); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
 // lastMessage returns the last one of a run's messages.
 func lastMessage(id protocol.RunID, msgs []protocol.Message) *protocol.Message {
 	if len(msgs) == 0 {
@@ -245,7 +260,7 @@ func (a *runs) track(row store.Run) *run {
 		return r
 	}
 	r := &run{m: a.m, row: row, done: make(chan struct{}), info: protocol.RunInfo{
-		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row),
+		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row), By: row.Principal,
 	}}
 	a.byID[row.ID] = r
 	return r

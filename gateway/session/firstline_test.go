@@ -1,0 +1,16 @@
+package session
+
+import "testing"
+
+func TestFirstLineOfAnAnswer(t *testing.T) {
+	for answer, want := range map[string]string{
+		"":                            "",
+		"Built.\nNo warnings.":        "Built.",
+		"\n## **Result**\n\nIt works": "Result",
+		"---\n> It works":             "It works",
+	} {
+		if got := firstLine(answer); got != want {
+			t.Errorf("%q: got %q, want %q", answer, got, want)
+		}
+	}
+}
