@@ -25,7 +25,7 @@ func (c *conversation) resend(in protocol.ChatResendParams) {
 			}
 			return
 		}
-		u.messages.offerUndo("The earlier version was archived.", c.undo(to, id, "The earlier version"), time.Now().Add(undoResendFor))
+		u.messages.offerUndo("Replaced.", c.undo(to, id, "The earlier version"), time.Now().Add(undoResendFor))
 	})
 }
 
@@ -66,6 +66,6 @@ func (c *conversation) fork(id protocol.MessageID, content protocol.Content) {
 		u.main.open(key)
 		u.main.show()
 		u.main.setDraft(now)
-		u.messages.show("This is a new chat. The other one is unchanged.")
+		u.messages.showAction("Forked.", "Open original", func() { u.main.open(to.Key) })
 	})
 }

@@ -109,6 +109,13 @@ func (m *messages) showIn(w fyne.Window, text string) {
 	m.show(text)
 }
 
+// showAction shows a message with a button.
+func (m *messages) showAction(text, label string, act func()) {
+	now := time.Now()
+	m.toast.ShowAction(text, label, act, now, now.Add(messageTime))
+	m.ui.main.body.Refresh()
+}
+
 // maxUndos is the maximum number of offers to undo on the screen.
 const maxUndos = 5
 

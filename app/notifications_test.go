@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -190,7 +191,9 @@ func TestManyAnswersShareANotification(t *testing.T) {
 
 // TestChatReadInATerminalIsNotNew ends runs of a terminal and of this window.
 func TestChatReadInATerminalIsNotNew(t *testing.T) {
-	u := unread{prefs: openPrefs(t.TempDir(), nil)}
+	p := openPrefs(t.TempDir(), slog.New(slog.DiscardHandler))
+	defer p.close()
+	u := unread{prefs: p}
 	never := func(protocol.SessionKey) bool { return false }
 	u.update(state.View{Loaded: true}, never)
 	v := state.View{Loaded: true, EndedRuns: []protocol.RunInfo{

@@ -75,7 +75,7 @@ Machines
   laptop · online
   nas · offline
 --
-Approval mode in “Refactor the parser”
+Approvals in this chat
   [x] Ask
   Accept file changes in the workspace
   Trust for 15 minutes

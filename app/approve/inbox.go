@@ -94,8 +94,27 @@ func (in *Inbox) Update(v state.View) {
 		in.all[i].set(g)
 		in.rows.Objects = append(in.rows.Objects, in.all[i].box)
 	}
+	alignButtons(in.all[:len(in.rows.Objects)])
 	in.rows.Refresh()
 	in.keepFocus()
+}
+
+// alignButtons gives the buttons of all rows equal widths, so that they stand in columns.
+func alignButtons(rows []*inboxRow) {
+	for _, column := range []func(*inboxRow) *widgets.Button{
+		func(r *inboxRow) *widgets.Button { return r.all }, func(r *inboxRow) *widgets.Button { return r.deny }, func(r *inboxRow) *widgets.Button { return r.later },
+	} {
+		widest := ""
+		for _, r := range rows {
+			if text := column(r).Text; len(text) > len(widest) {
+				widest = text
+			}
+		}
+		for _, r := range rows {
+			column(r).Widest = widest
+			column(r).Refresh()
+		}
+	}
 }
 
 // Tick passes the time.

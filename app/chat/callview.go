@@ -210,11 +210,11 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	switch {
 	case c.State == transcript.CallUnknown:
 		notes = append(notes, display.UnknownOutcome(c.Machine))
-	case info != nil && info.Error != "" && !strings.Contains(c.Output, info.Error):
+	case info != nil && info.Error != "" && !strings.Contains(c.Output, display.ForPerson(info.Error)):
 		if c.Output == "" {
-			c.Output = info.Error
+			c.Output = display.ForPerson(info.Error)
 		} else {
-			notes = append(notes, info.Error)
+			notes = append(notes, display.ForPerson(info.Error))
 		}
 	}
 	c.Brief, c.Note = strings.Join(brief, " · "), strings.Join(notes, " ")

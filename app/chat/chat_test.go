@@ -296,3 +296,28 @@ func TestWordsForTimesAndCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestAFailureStaysInTheHistory sends the next message while the failed run is still known.
+func TestAFailureStaysInTheHistory(t *testing.T) {
+	b := newBuilder(&style.Machines{})
+	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, ErrorMessage: "it broke", StopReason: "error"}
+	s := State{Messages: []protocol.Message{user("1", "x"), failed}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel.With("it broke")}}}
+	assertLines(t, b.build(s, noon), "You: x", "! It broke. <retry>")
+	s.Messages = append(s.Messages, user("3", "y"))
+	assertLines(t, b.build(s, noon), "You: x", "! It broke. <>", "You: y")
+	s.Runs = nil
+	assertLines(t, b.build(s, noon), "You: x", "! It broke. <>", "You: y")
+}
+
+// TestDenialIsSaidToThePersonWhoDenied checks the card, whose result has a text for the model.
+func TestDenialIsSaidToThePersonWhoDenied(t *testing.T) {
+	denied := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "n", State: protocol.CallDenied, Error: protocol.DeniedByPerson + protocol.DenialReason + "use ninja"}
+	r := result("3", "a", "Error: "+denied.Error, denied)
+	r.IsError = true
+	s := State{Messages: []protocol.Message{user("1", "x"), assistant("2", "r", toolCall("a", "n__Bash", `{"command":"make"}`)), r}}
+	for _, it := range newBuilder(&style.Machines{}).build(s, noon) {
+		if d, ok := it.Data.(toolData); ok && (d.card.Output != "You denied this: use ninja" || d.card.Note != "") {
+			t.Errorf("output: got %q and %q, want the reason once", d.card.Output, d.card.Note)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func runProblem(e *protocol.Error) (widgets.Problem, string) {
 	case is(protocol.ErrIncomplete):
 		return widgets.Problem{Title: retry.Title}, actionNone
 	case is(protocol.ErrContextOverflow):
-		other.Advice, other.Button = "Clear the chat, or choose a model with a larger context.", "Clear chat"
+		other.Advice, other.Button = "Start the chat over, or choose a model with a larger context.", "Start over"
 		return other, actionReset
 	case is(protocol.ErrModel), is(protocol.ErrNotFound):
 		if !strings.Contains(e.Message, "another model") { // the message itself says what to do

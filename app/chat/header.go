@@ -141,7 +141,7 @@ func (h *header) menuItems() []*fyne.MenuItem {
 		add("Thinking", "thinking", nil).ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
 	}
 	items = append(items, fyne.NewMenuItemSeparator())
-	add("Clear chat", "reset", h.pane.handlers.Reset)
+	add("Start over", "reset", h.pane.handlers.Reset)
 	add("Delete chat", "trash", h.pane.handlers.Delete)
 	return items
 }

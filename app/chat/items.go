@@ -256,6 +256,9 @@ func (p *pass) runState(r protocol.RunInfo) {
 	case protocol.RunRetrying:
 		notice("reset", cmp.Or(r.Notice, "Trying again…"))
 	case protocol.RunFailed:
+		if n := p.cachedCount; n > 0 && p.state.Messages[n-1].RunID == r.RunID {
+			return // an earlier turn, whose messages say it
+		}
 		problem, action := runProblem(r.Error)
 		p.add(key, kindProblem, 90, problemData{problem, action, r.RunID})
 	case protocol.RunCancelled:

@@ -118,7 +118,7 @@ func (p *pass) assistant(key string, i int) {
 			calls++
 		}
 	}
-	if m.ErrorMessage != "" && m.StopReason == "error" && !p.state.showsFailure(m.RunID) {
+	if m.ErrorMessage != "" && m.StopReason == "error" && !(p.latest && p.state.showsFailure(m.RunID)) {
 		problem, action := runProblem(protocol.ErrModel.With(m.ErrorMessage))
 		if !p.isNewest(i) {
 			problem, action = widgets.Problem{Title: problem.Title}, actionNone
@@ -149,7 +149,7 @@ func (p *pass) runEnd(key string, m protocol.Message, newest bool) {
 		p.add(key, kindNotice, 32, noticeData{icon: icon, text: m.Content.Text()})
 		return
 	}
-	if p.state.showsFailure(m.RunID) {
+	if p.latest && p.state.showsFailure(m.RunID) {
 		return
 	}
 	d := problemData{problem: widgets.Problem{Title: sentence(m.ErrorMessage)}, run: m.RunID}

@@ -127,7 +127,7 @@ func TestWhatIsTakenBackCanBeChanged(t *testing.T) {
 func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
 	spent := protocol.ErrModelRateLimit.With("the quota is used up")
 	spent.Retryable = false
-	for want, err := range map[string]*protocol.Error{"Open settings": protocol.ErrModelAuth, "Clear chat": protocol.ErrContextOverflow, "Change the budget": protocol.ErrBudget, "Open settings ": spent} {
+	for want, err := range map[string]*protocol.Error{"Open settings": protocol.ErrModelAuth, "Start over": protocol.ErrContextOverflow, "Change the budget": protocol.ErrBudget, "Open settings ": spent} {
 		t.Run(want, func(t *testing.T) {
 			d := newDesk(t, 860, 700)
 			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: err}}})

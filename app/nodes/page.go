@@ -200,12 +200,17 @@ func guarantees(c display.Confinement) fyne.CanvasObject {
 	for _, w := range c.Warnings {
 		rows = append(rows, fact("warning", style.ColorNeedsYou, w))
 	}
+	isOpen := false
 	for _, g := range c.Guarantees {
 		if g.Enforced {
 			rows = append(rows, fact("check", style.ColorGood, g.Text))
-		} else {
-			rows = append(rows, fact("cross", style.ColorBad, g.Text))
+			continue
 		}
+		if !isOpen {
+			isOpen = true
+			rows = append(rows, widgets.Inset(style.Inside, 0, 0, 0, widgets.NewText("Not limited here", style.ColorMuted, "text")))
+		}
+		rows = append(rows, fact("warning", style.ColorNeedsYou, g.Text))
 	}
 	return widgets.Col(style.Gap, rows...)
 }

@@ -67,7 +67,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.detail.log.SetLines(code.PlainLines("a line"))
 	golden.Markup(t, "detail", p.Box)
 	test.Tap(pagetest.Button(t, p.Box, "Details"))
-	pagetest.Shows(t, p.Box, "Workspace", "Not enforced: Commands cannot use the network.", "LOG", "a line")
+	pagetest.Shows(t, p.Box, "Workspace", "Not limited here", "Commands can use the network.", "LOG", "a line")
 }
 
 func TestInvitationShowsLinkAndCode(t *testing.T) {

@@ -150,19 +150,17 @@ func ConsentText(c protocol.Consent) string {
 	if c.Connected {
 		again = " That app is connected already: what you allow is added to its permissions."
 	}
-	who := "An app that calls itself by this name wants to use your machines. Nobody has checked the name."
+	name, _ := Reveal(c.Name)
+	who := "“" + display.Clip(name, 60) + "” (unverified name)"
 	switch {
 	case c.ClientHost != "" && c.IsLocal: // any program there can name this document
 		return "A program where your browser runs claims to be published by " + c.ClientHost + ". Nobody has checked that." + again
 	case c.ClientHost != "":
-		who = "This app is published by " + c.ClientHost + ". It wants to use your machines."
+		return "This app is published by " + c.ClientHost + ". It wants to use your machines. Your answer goes to " + c.RedirectHost + "." + again
+	case c.IsLocal:
+		return who + " on this computer wants to use your machines." + again
 	}
-	if c.IsLocal {
-		who += " It runs on the computer where your browser is."
-	} else {
-		who += " Your answer goes to " + c.RedirectHost + "."
-	}
-	return who + again
+	return who + " wants to use your machines. Your answer goes to " + c.RedirectHost + "." + again
 }
 
 // TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left. It is empty for 0.

@@ -58,8 +58,8 @@ func TestTheQuestionOfAnAppSaysWhoAsks(t *testing.T) {
 	}{
 		{"published", protocol.Consent{ClientHost: "claude.example", RedirectHost: "claude.example"}, "This app is published by claude.example. It wants to use your machines. Your answer goes to claude.example."},
 		{"published, local", protocol.Consent{ClientHost: "claude.example", RedirectHost: "127.0.0.1", IsLocal: true}, "A program where your browser runs claims to be published by claude.example. Nobody has checked that."},
-		{"again", protocol.Consent{Connected: true, IsLocal: true}, "An app that calls itself by this name wants to use your machines. Nobody has checked the name. It runs on the computer where your browser is. That app is connected already: what you allow is added to its permissions."},
-		{"unproven", protocol.Consent{IsLocal: true}, "An app that calls itself by this name wants to use your machines. Nobody has checked the name. It runs on the computer where your browser is."},
+		{"again", protocol.Consent{Name: "MCP CLI Proxy", Connected: true, IsLocal: true}, "“MCP CLI Proxy” (unverified name) on this computer wants to use your machines. That app is connected already: what you allow is added to its permissions."},
+		{"unproven", protocol.Consent{Name: "MCP CLI Proxy", IsLocal: true}, "“MCP CLI Proxy” (unverified name) on this computer wants to use your machines."},
 	} {
 		if got := ConsentText(c.in); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

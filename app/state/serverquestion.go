@@ -23,15 +23,15 @@ func ServerQuestionTitle(q protocol.ServerQuestion) string {
 // ServerQuestionSource says who asks, and during which call.
 func ServerQuestionSource(v View, q protocol.ServerQuestion) string {
 	name, _ := Reveal(string(q.Server))
-	who := "The MCP server “" + name + "” asks"
+	who := "“" + name + "” needs an answer"
 	call, ok := find(v.Calls, func(c protocol.CallInfo) bool { return c.CallID == q.Call })
 	if !ok || q.Call == "" {
 		return who + "."
 	}
 	_, tool, _ := strings.Cut(call.Tool, "__")
-	who += " during the call of " + cmp.Or(tool, call.Tool)
+	who += " for “" + cmp.Or(tool, call.Tool) + "”"
 	if chat, ok := v.Session(call.SessionKey); ok {
-		who += " in the chat “" + display.Clip(TitleOf(chat), 60) + "”"
+		who += " (chat “" + display.Clip(TitleOf(chat), 60) + "”)"
 	}
 	return who + "."
 }

@@ -18,11 +18,11 @@ func TestChoicesOfTheSameTitleDiffer(t *testing.T) {
 
 func TestAQuestionOfAServerSaysWhoAsksDuringWhichCall(t *testing.T) {
 	q := protocol.ServerQuestion{Server: "docs", Call: "c"}
-	if got := ServerQuestionSource(View{}, q); got != "The MCP server “docs” asks." {
+	if got := ServerQuestionSource(View{}, q); got != "“docs” needs an answer." {
 		t.Error(got)
 	}
 	v := View{Calls: []protocol.CallInfo{{CallID: "c", Tool: "docs__find", SessionKey: "k"}}, Sessions: []protocol.SessionEntry{{SessionKey: "k", Title: "Plans"}}}
-	if got := ServerQuestionSource(v, q); got != "The MCP server “docs” asks during the call of find in the chat “Plans”." {
+	if got := ServerQuestionSource(v, q); got != "“docs” needs an answer for “find” (chat “Plans”)." {
 		t.Error(got)
 	}
 }

@@ -168,7 +168,7 @@ func modeItem(v View) TrayItem {
 		return TrayItem{}
 	}
 	newest := v.Sessions[0]
-	item := TrayItem{Label: "Approval mode in “" + display.Clip(TitleOf(newest), 24) + "”"}
+	item := TrayItem{Label: "Approvals in this chat"}
 	now := ModeOf(newest, time.Now())
 	for i, c := range ModeChoices {
 		item.Items = append(item.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})

@@ -183,12 +183,23 @@ func NewToast(onClose func()) *Toast {
 
 // ShowMessage shows text until a time; undo may be nil.
 func (t *Toast) ShowMessage(text string, undo func(), now, until time.Time) {
+	t.undo.Icon = "undo"
+	t.undo.SetText("Undo")
 	t.onUndo, t.until = undo, until
 	t.text.Set(text, style.ColorText)
 	SetVisible(t.undo, undo != nil)
 	SetVisible(t.remaining, undo != nil)
 	t.Show()
 	t.Tick(now)
+}
+
+// ShowAction shows text with a button for something else than undoing it.
+func (t *Toast) ShowAction(text, label string, act func(), now, until time.Time) {
+	t.ShowMessage(text, act, now, until)
+	t.undo.Icon = ""
+	t.undo.SetText(label)
+	t.remaining.Hide()
+	t.LayOut()
 }
 
 // NaturalWidth returns the width at which the text needs one line.

@@ -250,6 +250,15 @@ type PartialChange struct {
 	Total   int `json:"total"`
 }
 
+// DeniedByPerson is Error when the person denied the call; DenialReason and their reason may follow.
+// ChangedCallFailed begins it when the person changed the call and it could not run. They are texts for
+// models; display.ForPerson words them for the person.
+const (
+	DeniedByPerson    = "The person denied this call."
+	DenialReason      = " Their reason: "
+	ChangedCallFailed = "The person changed the call, and the changed call could not be run: "
+)
+
 // NobodyAnswered is the beginning of Error when the call did not run because its approval expired.
 // The person did not deny it.
 const NobodyAnswered = "Nobody answered"

@@ -26,9 +26,9 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 	case protocol.ApprovalAllowed, protocol.ApprovalEdited:
 		a.record.Decision = policy.Decision{Verdict: policy.Allow, Reason: answer.State + " " + answer.Scope}
 	case protocol.ApprovalDenied:
-		text := "The person denied this call."
+		text := protocol.DeniedByPerson
 		if answer.Reason != "" {
-			text += " Their reason: " + answer.Reason
+			text += protocol.DenialReason + answer.Reason
 			a.record.Decision.Reason += ": " + display.Line(answer.Reason, maxReason)
 		}
 		return a.end(ctx, protocol.CallDenied, nil, text)
@@ -107,7 +107,7 @@ func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, gr
 // the person: it is validated and stopped by a deny, but needs no further approval.
 func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Approval) error {
 	refuse := func(text string) error {
-		return a.end(ctx, protocol.CallFailed, nil, "The person changed the call, and the changed call could not be run: "+text)
+		return a.end(ctx, protocol.CallFailed, nil, protocol.ChangedCallFailed+text)
 	}
 	spec := &a.target.Spec
 	args, err := toolkit.Arguments(spec.InputSchema, answer.Edited)

@@ -83,7 +83,7 @@ func denial(c *protocol.CallInfo) string {
 	switch why := c.Error; {
 	case c.Unanswered():
 		return "Nobody answered the question in time, so nothing was run."
-	case why == "" || strings.HasPrefix(why, "The person denied"):
+	case why == "" || strings.HasPrefix(why, protocol.DeniedByPerson):
 		return "You denied it, so nothing was done."
 	default:
 		return why

@@ -2,7 +2,6 @@ package display
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -33,29 +32,28 @@ const (
 // AsAdministrator begins a warning about a node that runs as root.
 const AsAdministrator = "Fairlead runs as administrator here"
 
-// guarantees describe the checks of a node's report (node/sandbox). Checks that mean the same to a
-// person share a text.
-var guarantees = map[string]string{
-	"fs.write.outside":     "Commands can write only in the workspace and the allowed folders",
-	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",
-	"fs.write.protected":   "Commands cannot change files that run later, such as start-up files and git hooks",
-	"fs.metadata":          "Commands cannot change permissions and times outside the workspace",
-	"net.tcp":              noNetwork,
-	"net.udp":              noNetwork,
-	"net.mptcp":            noNetwork,
-	"net.raw":              noNetwork,
-	"unix.abstract":        noTalk,
-	"unix.sockets":         noTalk,
-	"ipc":                  noTalk,
-	"syscall.ptrace":       noTouch,
-	"process.signal":       noTouch,
-	"process.priority":     noTouch,
-	"pid.view":             noTouch,
-	"process.capabilities": noRights,
-	"process.privileges":   noRights,
-	"syscall.io_uring":     "Commands cannot get around these limits",
-	"orphans":              "Nothing keeps running when a command has ended",
-	"forks":                "A command cannot flood the machine with programs",
+// guarantees say what a check means to a person, by its ID: if it holds, and if it does not.
+var guarantees = map[string]struct{ holds, open string }{
+	"fs.write.outside":     {"Commands can write only in the workspace and the allowed folders", "Commands can write outside the workspace and the allowed folders"},
+	"fs.read.secrets":      {"Commands cannot read keys, passwords and browser data", "Commands can read keys, passwords and browser data"},
+	"fs.write.protected":   {"Commands cannot change files that run later, such as start-up files and git hooks", "Commands can change files that run later, such as start-up files and git hooks"},
+	"fs.metadata":          {"Commands cannot change permissions and times outside the workspace", "Commands can change permissions and times of your files outside the workspace"},
+	"net.tcp":              {noNetwork, "Commands can use the network"},
+	"net.udp":              {noNetwork, "Commands can use the network"},
+	"net.mptcp":            {noNetwork, "Commands can use the network"},
+	"net.raw":              {noNetwork, "Commands can use the network"},
+	"unix.abstract":        {noTalk, "Commands can talk to your other programs"},
+	"unix.sockets":         {noTalk, "Commands can talk to your other programs"},
+	"ipc":                  {noTalk, "Commands can talk to your other programs"},
+	"syscall.ptrace":       {noTouch, "Commands can read the memory of your other programs"},
+	"process.signal":       {noTouch, "Commands can stop your other programs"},
+	"process.priority":     {noTouch, "Commands can slow down your other programs"},
+	"pid.view":             {noTouch, "Commands can see your other programs"},
+	"process.capabilities": {noRights, "Commands have the rights of the administrator"},
+	"process.privileges":   {noRights, "Commands can become administrator, for example with sudo"},
+	"syscall.io_uring":     {"Commands cannot get around these limits", "Commands can get around these limits"},
+	"orphans":              {"Nothing keeps running when a command has ended", "Programs can keep running when their command has ended"},
+	"forks":                {"A command can start only a limited number of programs", "A command can start any number of programs"},
 }
 
 const (
@@ -90,29 +88,23 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	return c
 }
 
-// guaranteesOf returns the restrictions that checks prove, and those that a failed check refutes.
+// guaranteesOf words the checks, each meaning once: the ones that hold first. Of those with one
+// meaning, none is listed as holding if another one does not.
 func guaranteesOf(checks []protocol.EnforcedCheck) (list []Guarantee) {
-	var all []Guarantee
+	broken := make(map[string]bool)
 	for _, c := range checks {
-		g := Guarantee{cmp.Or(guarantees[c.ID], c.ID) + ".", c.Enforced}
-		if !c.Enforced {
-			g.Text = "Not enforced: " + g.Text
-			for _, more := range []string{c.Why, c.Fix} {
-				if more != "" {
-					g.Text += " " + Capital(strings.TrimSuffix(more, ".")) + "."
-				}
-			}
-		}
-		all = append(all, g)
-	}
-	fails := func(text string) bool {
-		return slices.ContainsFunc(all, func(g Guarantee) bool { return strings.HasPrefix(g.Text, "Not enforced: "+text) })
+		broken[guarantees[c.ID].holds] = broken[guarantees[c.ID].holds] || !c.Enforced
 	}
 	var missing []Guarantee
-	seen := map[string]bool{}
-	for _, g := range all {
+	seen := make(map[string]bool)
+	for _, c := range checks {
+		words := guarantees[c.ID]
+		g := Guarantee{cmp.Or(words.holds, c.ID) + ".", c.Enforced}
+		if !c.Enforced {
+			g.Text = openText(c)
+		}
 		switch {
-		case seen[g.Text] || g.Enforced && fails(g.Text):
+		case seen[g.Text] || g.Enforced && words.holds != "" && broken[words.holds]:
 		case g.Enforced:
 			list = append(list, g)
 		default:
@@ -121,6 +113,18 @@ func guaranteesOf(checks []protocol.EnforcedCheck) (list []Guarantee) {
 		seen[g.Text] = true
 	}
 	return append(list, missing...)
+}
+
+// openText says what commands can do because a check does not hold, and what would help.
+func openText(c protocol.EnforcedCheck) string {
+	text := cmp.Or(guarantees[c.ID].open, "Not limited: "+c.ID)
+	if strings.Contains(c.Why, "root's processes") {
+		return text + " (Fairlead runs as administrator)."
+	}
+	if c.Fix != "" {
+		text += ". " + Capital(strings.TrimSuffix(c.Fix, "."))
+	}
+	return text + "."
 }
 
 func modeText(e *protocol.Enforcement) string {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"fairlead/gateway/protocol"
 )
 
 // Readable formats a tool's result: of a JSON object its output, text, or matches; other JSON is
@@ -21,6 +23,20 @@ func Readable(s string) string {
 	return b.String()
 }
 
+// ForPerson words a text that a call's error has for models as the person reads it.
+func ForPerson(text string) string {
+	for _, c := range [][2]string{
+		{protocol.DeniedByPerson + protocol.DenialReason, "You denied this: "},
+		{protocol.DeniedByPerson, "You denied this."},
+		{protocol.ChangedCallFailed, "The call could not run as you changed it: "},
+	} {
+		if rest, ok := strings.CutPrefix(text, c[0]); ok {
+			return c[1] + rest
+		}
+	}
+	return text
+}
+
 // Output returns the part of a tool's result that people read. ok is false if the result is a JSON
 // object without such a part; text is then the result.
 func Output(s string) (text string, ok bool) {
@@ -28,7 +44,7 @@ func Output(s string) (text string, ok bool) {
 		if _, until, found := strings.Cut(rest, OutputSoFar); found {
 			return Output(until)
 		}
-		return rest, true
+		return ForPerson(rest), true
 	}
 	trimmed := strings.TrimSpace(s)
 	if !strings.HasPrefix(trimmed, "{") {

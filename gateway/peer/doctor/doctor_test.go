@@ -103,7 +103,7 @@ func TestAMachineIsDescribedAsOnItsPage(t *testing.T) {
 		want := Finding{
 			Check: "machine Box", State: Note,
 			Found:   "online, 1 tool. Commands here cannot change files and can use the network. Commands start later.",
-			Details: "Commands can write only in the workspace and the allowed folders.\nNot enforced: Commands cannot use the network. As set.",
+			Details: "Commands can write only in the workspace and the allowed folders.\nCommands can use the network.",
 		}
 		if f != want {
 			t.Errorf("got %+v, want %+v", f, want)
