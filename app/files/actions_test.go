@@ -159,6 +159,18 @@ func TestAFileThatWasRevertedIsNotMarked(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Reverted · Last turn")
 }
 
+func TestAFileThatWasWrittenOverIsNotMarked(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.Changed[0].Altered = true
+	p.show(v)
+	if strings.Contains(test.RenderObjectToMarkup(p.Box), "changed by the agent") {
+		t.Error("the mark calls a change by hand the agent's")
+	}
+	p.changes.list("")
+	pagetest.Shows(t, p.Box, "Changed again since · Last turn")
+}
+
 func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	p := servedPage(t)
 	v := served()

@@ -25,7 +25,7 @@ func (l changes) marks() map[string]string {
 	p := l.page
 	last, above := map[string]bool{}, map[string]int{}
 	for _, c := range p.view.Changed {
-		if c.Last && !c.Reverted {
+		if c.Last && !c.Reverted && !c.Altered {
 			file := strings.ReplaceAll(c.Path, `\`, "/")
 			if last[file] {
 				continue // changed by two chats
@@ -75,6 +75,9 @@ func (l changes) list(chat protocol.SessionKey) {
 		}
 		if c.Last {
 			item.Text = "Last turn · " + item.Text
+		}
+		if c.Altered {
+			item.Text, item.Muted = "Changed again since · "+item.Text, true
 		}
 		if c.Reverted {
 			item.Icon, item.Text = "undo", "Reverted · "+item.Text
@@ -141,8 +144,9 @@ func (l changes) open(c protocol.FileChange) {
 		})
 	}
 	status.Ellipsis = true
+	file := widgets.NewButton("Open file", "file", func() { p.close(); p.model.Look(l.relativePath(c.Path)) })
 	l.show(widgets.NewPage(path.Base(l.relativePath(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
-		widgets.NewText(l.relativePath(c.Path), style.ColorMuted, style.SizeSmall), status)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
+		widgets.NewText(l.relativePath(c.Path), style.ColorMuted, style.SizeSmall), status)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, file, back))
 	load()
 }
 

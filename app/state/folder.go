@@ -234,10 +234,10 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 	}, err
 }
 
-// ChangeOf returns the agent's last change of a file, unless it was reverted.
+// ChangeOf returns the agent's last change of a file, unless it was undone or written over.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 	c, ok := find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
-	return c, ok && !c.Reverted
+	return c, ok && !c.Reverted && !c.Altered
 }
 
 func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }

@@ -206,7 +206,8 @@ type FileChange struct {
 	New        bool       `json:"new,omitempty"`      // the file did not exist before
 	Last       bool       `json:"last,omitempty"`     // made by the last run of its chat that changed files on this machine
 	Lost       string     `json:"lost,omitempty"`     // why the previous content is not available
-	Reverted   bool       `json:"reverted,omitempty"` // the file has its previous content again
+	Reverted   bool       `json:"reverted,omitempty"` // the change was undone
+	Altered    bool       `json:"altered,omitempty"`  // the file was changed by somebody else since
 }
 
 // FilesChangeParams selects a change of a run by its ID, or of a single call by CallID. Path is its
@@ -223,11 +224,11 @@ type FilesChangeParams struct {
 // States of a change.
 const (
 	ChangeStands   = "stands"   // the file is as the agent left it
-	ChangeReverted = "reverted" // the file has its previous content again
+	ChangeReverted = "reverted" // the change was undone
 	ChangeAltered  = "altered"  // the file was changed again since
 )
 
-// FilesDiffResult is a change as a unified diff, from before the run to now.
+// FilesDiffResult is a change as a unified diff, from before the run to what the agent wrote.
 type FilesDiffResult struct {
 	State string `json:"state"` // stands, reverted or altered
 	Diff  string `json:"diff,omitempty"`

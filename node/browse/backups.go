@@ -24,7 +24,7 @@ import (
 // A replaced file is saved in the node's data folder as a note ID.json and its content ID.old, all
 // readable only by the person's own account. Both are written before the file is replaced. A crash
 // in between leaves a note of a change that never happened, which its hashes reveal. ID.new has the
-// content that a revert replaced.
+// new content, if it is not too large to be shown.
 const (
 	maxAge       = 30 * 24 * time.Hour
 	maxBytes     = 500 << 20 // bytes of all contents
@@ -49,6 +49,7 @@ type backup struct {
 	Before  string              `json:"before"` // SHA-256, or [workspace.Absent]
 	After   string              `json:"after"`
 	Lost    string              `json:"lost,omitempty"` // why the content was not saved
+	Undone  bool                `json:"undone,omitempty"`
 }
 
 // Backup saves the content that a call of the agent is about to replace. A file whose old content
@@ -57,36 +58,38 @@ func (b *Browser) Backup(call protocol.CallID, session protocol.SessionKey, run 
 	if b.backups.dir == "" {
 		return nil
 	}
-	return func(abs string, old io.Reader, sum string) {
+	return func(abs string, old, fresh io.Reader, sum string) {
 		now := time.Now()
 		k := backup{
 			ID: fmt.Sprintf("%015d-%s", now.UnixMilli(), strings.ToLower(rand.Text())), Call: call, Session: session, Run: run, Path: workspace.Spell(abs),
 			At: now.UnixMilli(), Before: workspace.Absent, After: sum,
 		}
-		b.backups.save(k, old)
+		b.backups.save(k, old, fresh)
 	}
 }
 
-func (p *backups) save(k backup, old io.Reader) {
+func (p *backups) save(k backup, old, fresh io.Reader) {
 	if os.MkdirAll(p.dir, 0o700) != nil {
 		return
 	}
 	var size int64
 	if old != nil {
 		var err error
-		if k.Before, size, err = p.copyContent(p.name(k.ID, ".old"), old); err != nil {
+		if k.Before, size, err = p.copyContent(p.name(k.ID, ".old"), old, maxFileBytes); err != nil {
 			k.Lost = "The previous content could not be saved: " + err.Error() + "."
 			os.Remove(p.name(k.ID, ".old"))
 			size = 0
 		}
 	}
-	raw, err := json.Marshal(k)
-	if err == nil {
-		err = writeSynced(p.name(k.ID, ".json"), func(w io.Writer) error { _, err := w.Write(raw); return err })
+	if _, n, err := p.copyContent(p.name(k.ID, ".new"), fresh, maxDiffFile); err != nil {
+		os.Remove(p.name(k.ID, ".new"))
+	} else {
+		size += n
 	}
-	if err != nil {
-		os.Remove(p.name(k.ID, ".json"))
-		os.Remove(p.name(k.ID, ".old"))
+	if p.writeNote(k) != nil {
+		for _, ext := range []string{".json", ".old", ".new"} {
+			os.Remove(p.name(k.ID, ext))
+		}
 		return
 	}
 	p.mu.Lock()
@@ -98,12 +101,32 @@ func (p *backups) save(k backup, old io.Reader) {
 	}
 }
 
-func (p *backups) copyContent(name string, old io.Reader) (sum string, size int64, err error) {
+func (p *backups) writeNote(k backup) error {
+	raw, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	os.Remove(p.name(k.ID, ".json"))
+	return writeSynced(p.name(k.ID, ".json"), func(w io.Writer) error { _, err := w.Write(raw); return err })
+}
+
+// mark notes that the replacements of a change were undone, or done again.
+func (p *backups) mark(g *change, undone bool) error {
+	var errs []error
+	for _, k := range g.all {
+		k.Undone = undone
+		errs = append(errs, p.writeNote(k))
+	}
+	return errors.Join(errs...)
+}
+
+// copyContent saves a content of at most limit bytes, and returns its hash and size.
+func (p *backups) copyContent(name string, from io.Reader, limit int64) (sum string, size int64, err error) {
 	h := sha256.New()
 	err = writeSynced(name, func(w io.Writer) error {
-		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(old, maxFileBytes+1))
-		if err == nil && size > maxFileBytes {
-			err = fmt.Errorf("it is larger than %s", display.Size(maxFileBytes))
+		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(from, limit+1))
+		if err == nil && size > limit {
+			err = fmt.Errorf("it is larger than %s", display.Size(limit))
 		}
 		return err
 	})
@@ -148,19 +171,22 @@ func (p *backups) load() ([]backup, error) {
 }
 
 // change is the change of one file by one run: its first and its last replacement.
-type change struct{ first, last backup }
+type change struct {
+	first, last backup
+	all         []backup
+}
 
 // groupChanges combines successive replacements, oldest first. When somebody else changed the file
-// in between, a new group begins.
+// in between, a new group begins. Replacements that were undone are groups of their own.
 func groupChanges(list []backup) (out []*change) {
 	at := map[string]*change{}
 	for _, k := range list {
-		key := string(k.Session) + "\x00" + string(k.Run) + "\x00" + k.Path
+		key := fmt.Sprintf("%s\x00%s\x00%s\x00%v", k.Session, k.Run, k.Path, k.Undone)
 		if g := at[key]; g != nil && g.last.After == k.Before {
-			g.last = k
+			g.last, g.all = k, append(g.all, k)
 			continue
 		}
-		g := &change{k, k}
+		g := &change{k, k, []backup{k}}
 		at[key] = g
 		out = append(out, g)
 	}
@@ -178,7 +204,7 @@ func (b *Browser) find(p protocol.FilesChangeParams) (*change, workspace.Path, e
 	if p.CallID != "" {
 		groups = nil
 		for _, k := range list {
-			groups = append(groups, &change{k, k})
+			groups = append(groups, &change{k, k, []backup{k}})
 		}
 	}
 	for _, g := range groups {

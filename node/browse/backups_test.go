@@ -184,7 +184,7 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 	}
 	defer f.Close()
 	// The process is killed right after it.
-	b.Backup("call", "chat", "r1")(file, f, strings.Repeat("0", 64))
+	b.Backup("call", "chat", "r1")(file, f, strings.NewReader("two\n"), strings.Repeat("0", 64))
 	c := made(t, b)[0]
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {
 		t.Errorf("%+v, %v", d, err)
@@ -201,7 +201,7 @@ func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 	b, dir := browser(t)
-	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1))
+	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1), strings.NewReader(""))
 	list := made(t, b)
 	if len(list) != 1 || !strings.Contains(list[0].Lost, "larger than 67 MB") {
 		t.Fatalf("%+v", list)
@@ -219,5 +219,57 @@ func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 	info, err := os.Stat(b.backups.dir)
 	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		t.Errorf("%v, %v: others may look into it", info, err)
+	}
+}
+
+func TestChangesByHandAreNotTheAgents(t *testing.T) {
+	for name, undo := range map[string]bool{"after the agent's change": false, "after it was undone": true} {
+		t.Run(name, func(t *testing.T) {
+			b, dir := browser(t)
+			file := filepath.Join(dir, "a.txt")
+			put(t, file, "one\n")
+			agentWrites(t, b, "r1", "a.txt", "one\nagent\n")
+			if undo {
+				if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(made(t, b)[0])); err != nil {
+					t.Fatalf("undoing the change: %v", err)
+				}
+			}
+			put(t, file, text(t, file)+"mine\n")
+			c := made(t, b)[0]
+			if c.Altered == undo || c.Reverted != undo {
+				t.Errorf("the change is altered: %v, reverted: %v", c.Altered, c.Reverted)
+			}
+			d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c))
+			if err != nil || strings.Contains(d.Diff, "mine") || !strings.Contains(d.Diff, "+agent") {
+				t.Errorf("the diff is %q (%s), %v, want what the agent wrote", d.Diff, d.Why, err)
+			}
+		})
+	}
+}
+
+func TestUndoingACallLeavesTheCallsBeforeIt(t *testing.T) {
+	b, dir := browser(t)
+	put(t, filepath.Join(dir, "a.txt"), "one\n")
+	agentWrites(t, b, "r1", "a.txt", "two\n")
+	agentWrites(t, b, "r1", "a.txt", "three\n")
+	last := made(t, b)[0]
+	list, err := b.backups.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	undone := &change{list[1], list[1], list[1:]}
+	put(t, last.Path, "two\n")
+	if err := b.backups.mark(undone, true); err != nil {
+		t.Fatal(err)
+	}
+	var standing []protocol.FileChange
+	for _, c := range made(t, b) {
+		if !c.Reverted && !c.Altered {
+			standing = append(standing, c)
+		}
+	}
+	d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(standing[0]))
+	if len(standing) != 1 || err != nil || !strings.Contains(d.Diff, "+two") || strings.Contains(d.Diff, "three") {
+		t.Errorf("%d changes stand, the diff of the first is %q, %v", len(standing), d.Diff, err)
 	}
 }

@@ -25,8 +25,8 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 		b := New(ws, filepath.Join(dir, "..", "home"), nil)
 		p, _ := ws.Resolve("a.txt")
 		keep := b.Backup("call", "chat", "run")
-		ws.Write(p, []byte("two\n"), "", func(abs string, old io.Reader, sum string) {
-			keep(abs, old, sum)
+		ws.Write(p, []byte("two\n"), "", func(abs string, old, now io.Reader, sum string) {
+			keep(abs, old, now, sum)
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		})

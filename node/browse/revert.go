@@ -32,43 +32,42 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 		if p.SessionKey != "" && p.SessionKey != g.first.Session {
 			continue
 		}
+		state := b.state(g)
 		out.Changes = append(out.Changes, protocol.FileChange{
 			ID: g.first.ID, Path: g.first.Path, SessionKey: g.first.Session, RunID: g.first.Run, At: g.last.At,
-			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost, Reverted: b.isReverted(g),
+			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost,
+			Reverted: state == protocol.ChangeReverted, Altered: state == protocol.ChangeAltered,
 		})
 	}
 	return out, nil
 }
 
-// isReverted reports whether a file is the same as before a change. A file of another size is not.
-// Only a file of the same size is read, up to [maxDiffFile]; a larger one counts as changed.
-func (b *Browser) isReverted(g *change) bool {
+// state compares a file of at most [maxDiffFile] with a change. A larger one, and one that cannot be
+// read, counts as changed by the agent.
+func (b *Browser) state(g *change) string {
 	at, err := b.ws.Resolve(g.first.Path)
 	if err != nil {
-		return false
+		return protocol.ChangeStands
 	}
-	now, err := os.Lstat(at.String())
-	if g.first.Before == workspace.Absent {
-		return errors.Is(err, os.ErrNotExist)
-	}
-	if err != nil || now.Size() > maxDiffFile {
-		return false
-	}
-	old, err := os.Stat(b.backups.name(g.first.ID, ".old"))
-	if err != nil || old.Size() != now.Size() {
-		return false
+	if now, err := os.Lstat(at.String()); err == nil && now.Size() > maxDiffFile && !g.last.Undone {
+		return protocol.ChangeStands
 	}
 	sum, err := b.ws.Hash(at)
-	return err == nil && g.state(sum) == protocol.ChangeReverted
+	if err != nil {
+		return protocol.ChangeStands
+	}
+	return g.state(sum)
 }
 
-// state compares a file with what the agent wrote.
+// state compares the hash of a file with what the agent wrote.
 func (g *change) state(sum string) string {
-	switch sum {
-	case g.first.Before: // also after a crash before the file was replaced
+	switch {
+	case sum == g.first.Before: // also after a crash before the file was replaced
 		return protocol.ChangeReverted
-	case g.last.After:
+	case sum == g.last.After:
 		return protocol.ChangeStands
+	case g.last.Undone:
+		return protocol.ChangeReverted
 	}
 	return protocol.ChangeAltered
 }
@@ -94,19 +93,22 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 		out.Why = err.Error()
 		return out, nil
 	}
-	var now []byte
-	if sum != workspace.Absent {
-		if now, _, err = b.ws.ReadFile(at, maxDiffFile); err != nil {
-			out.Why = describe("compare", at, err).Error()
-			return out, nil
-		}
+	after, err := b.backups.after(g)
+	if err != nil && out.State == protocol.ChangeStands && sum != workspace.Absent {
+		after, _, err = b.ws.ReadFile(at, maxDiffFile)
 	}
-	if len(before) > maxDiffFile || !utf8.Valid(before) || !utf8.Valid(now) {
+	switch {
+	case err != nil && out.State == protocol.ChangeReverted:
+		return out, nil
+	case err != nil:
+		out.Why = describe("compare", at, err).Error()
+		return out, nil
+	case len(before) > maxDiffFile || !utf8.Valid(before) || !utf8.Valid(after):
 		out.Why = "The files are not text and cannot be compared."
 		return out, nil
 	}
 	name := filepath.ToSlash(b.ws.Rel(at))
-	out.Diff = diff.New(name, name, before, now).Text
+	out.Diff = diff.New(name, name, before, after).Text
 	if len(out.Diff) > maxDiff {
 		out.Diff = out.Diff[:strings.LastIndexByte(out.Diff[:maxDiff], '\n')+1]
 		out.Why = "Only the beginning is shown."
@@ -129,11 +131,11 @@ func (p *backups) before(g *change) ([]byte, error) {
 	return data, nil
 }
 
-// after returns the content that a revert has replaced.
+// after returns the content that the agent wrote.
 func (p *backups) after(g *change) ([]byte, error) {
 	data, err := os.ReadFile(p.name(g.last.ID, ".new"))
 	if err != nil || fmt.Sprintf("%x", sha256.Sum256(data)) != g.last.After {
-		return nil, errors.New("the changed content is no longer available")
+		return nil, errors.New("the content that the agent wrote is no longer available")
 	}
 	return data, nil
 }
@@ -175,7 +177,7 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	}
 	done := protocol.FilesDone{Path: at.String()}
 	switch state := g.state(sum); {
-	case state == protocol.ChangeAltered && p.Redo:
+	case p.Redo && sum != g.first.Before && sum != g.last.After:
 		return protocol.FilesDone{}, describe(what, at, errors.New("it was changed after the revert; nothing was done"))
 	case state == protocol.ChangeAltered:
 		return protocol.FilesDone{}, describe(what, at, errors.New("it was changed after the agent's change; nothing was done"))
@@ -183,7 +185,7 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 		return done, nil
 	case p.Redo:
 		_, err = b.ws.Write(at, data, g.first.Before, nil)
-		return done, describe(what, at, err)
+		return done, describe(what, at, b.marked(g, false, err))
 	}
 	if err := b.saveReverted(g, at); err != nil {
 		slog.Warn("Reverting a change cannot be undone", "path", at, "err", err)
@@ -193,5 +195,16 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	} else {
 		_, err = b.ws.Write(at, data, g.last.After, nil)
 	}
-	return done, describe(what, at, err)
+	return done, describe(what, at, b.marked(g, true, err))
+}
+
+// marked notes that a change was undone or redone, unless that failed with err.
+func (b *Browser) marked(g *change, undone bool, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := b.backups.mark(g, undone); err != nil {
+		slog.Warn("The journal of changes could not be updated", "err", err)
+	}
+	return nil
 }

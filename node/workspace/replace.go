@@ -126,7 +126,7 @@ func (w *Replacement) Commit(perm fs.FileMode, backup Backup) (out Written, err 
 	}
 	out = Written{SHA256: w.Sum(), Created: old == nil}
 	if backup != nil {
-		backUp(w.dir, w.abs, old == nil, out.SHA256, backup)
+		backUp(w.temp, w.abs, old == nil, out.SHA256, backup)
 	}
 	if old != nil {
 		out.OtherNames = max(links(old)-1, 0)

@@ -55,9 +55,9 @@ type Written struct {
 }
 
 // Backup receives the content that a write is about to replace, nil if there is no file, with the
-// absolute path without links and the hash of the new content. It is called immediately before the
+// absolute path without links, the new content and its hash. It is called immediately before the
 // file is replaced, and cannot prevent that.
-type Backup func(abs string, old io.Reader, sum string)
+type Backup func(abs string, old, now io.Reader, sum string)
 
 // Write replaces a file by data, or creates it with its folders (else a *DirError). Readers of the
 // path see the old or the new file, even after a crash, and never a mixture. A symbolic link is
@@ -98,15 +98,20 @@ func (r *resolver) writable(p Path) (string, error) {
 	return real.Abs, nil
 }
 
-func backUp(dir *os.Root, abs string, isNew bool, sum string, backup Backup) {
+func backUp(t *temp, abs string, isNew bool, sum string, backup Backup) {
+	now, _, err := openRegular(t.dir, t.name)
+	if err != nil {
+		return
+	}
+	defer now.Close()
 	if isNew {
-		backup(abs, nil, sum)
+		backup(abs, nil, now, sum)
 		return
 	}
 	// A file that is writable but not readable cannot be saved.
-	if f, _, err := openRegular(dir, filepath.Base(abs)); err == nil {
+	if f, _, err := openRegular(t.dir, filepath.Base(abs)); err == nil {
 		defer f.Close()
-		backup(abs, f, sum)
+		backup(abs, f, now, sum)
 	}
 }
 
