@@ -135,16 +135,14 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 		found, detect := m.detectServers()
 		return append(rows, found, result), detect
 	}
-	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
-		rows = append(rows, m.keyRows(p, result)...)
-	}
-	if !p.NeedsKey {
-		rows = append(rows, m.addressRows(p, result)...)
-	}
+	rows = append(rows, newAccess(m, p, result).box)
 	list := widgets.Col(style.Inside)
 	test := widgets.NewButton("Test", "play", nil)
 	test.OnTap = func() { m.testProvider(p, "", test, result, list) }
-	rows = append(rows, widgets.Row(style.Inside, -1, test), result)
+	if p.ID != "compatible" || p.BaseURL != "" {
+		rows = append(rows, widgets.Row(style.Inside, -1, test))
+	}
+	rows = append(rows, result)
 	if m.current.Provider == p.ID {
 		rows = append(rows, m.thinking(result)...)
 	}
@@ -157,7 +155,8 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 			detect()
 			m.loadModels(p, result, list)
 		}
-	case p.KeySet || p.ID == "compatible" && p.BaseURL != "":
+	case p.ID == "compatible" && p.BaseURL == "": // its models can be listed only with an address
+	case p.KeySet || p.ID == "compatible":
 		load = func() { m.loadModels(p, result, list) }
 	}
 	return rows, load

@@ -17,9 +17,44 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// keyRows is the field for an API key: stored in the keychain, and afterwards shown only as set.
-func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
-	if p.KeySet {
+// access is the part of a provider's page with its address and its key, which one button saves. The
+// key is stored in the keychain, and afterwards shown only as set.
+type access struct {
+	m        *models
+	p        protocol.Provider
+	result   *widgets.Paragraph
+	box      *fyne.Container
+	address  *widgets.Entry // nil for a fixed address
+	key      *widgets.Entry // nil while a key is set
+	saveArea *fyne.Container
+}
+
+func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *access {
+	a := &access{m: m, p: p, result: result, box: widgets.Col(style.Group), saveArea: container.NewStack()}
+	if !p.NeedsKey {
+		a.address = widgets.NewEntry()
+		a.address.SetText(p.BaseURL)
+		a.address.SetPlaceHolder("http://127.0.0.1:8000/v1")
+		a.address.OnSubmitted = func(string) { a.save() }
+		a.box.Add(widgets.NewField("Address", a.address))
+	}
+	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
+		a.box.Add(widgets.NewField(widgets.Choose(p.NeedsKey, "Key", "Key (optional)"), a.keyRows()...))
+	}
+	a.showSave()
+	a.box.Add(a.saveArea)
+	return a
+}
+
+// showSave shows the button if there is a field to save.
+func (a *access) showSave() {
+	if a.address != nil || a.key != nil {
+		widgets.SetContent(a.saveArea, widgets.Row(style.Inside, -1, widgets.NewButton("Save", "check", a.save)))
+	}
+}
+
+func (a *access) keyRows() []fyne.CanvasObject {
+	if a.p.KeySet {
 		remove := widgets.NewQuietButton("Remove", "trash", nil)
 		replace := widgets.NewQuietButton("Replace", "edit", nil)
 		box := container.NewStack()
@@ -32,55 +67,64 @@ func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.
 				box.Refresh()
 				return
 			}
-			m.save(p, "apiKeys."+p.ID, nil, result)
+			a.m.save(a.p, "apiKeys."+a.p.ID, nil, a.result)
 		}
 		replace.OnTap = func() {
-			entry, row := m.keyEntry(p, result)
-			widgets.SetContent(box, row)
-			widgets.Focus(entry)
+			widgets.SetContent(box, a.newKey())
+			a.showSave()
+			widgets.FocusIn(a.box, a.key) // it has not been drawn yet
 		}
 		return []fyne.CanvasObject{box}
 	}
-	_, entry := m.keyEntry(p, result)
-	rows := []fyne.CanvasObject{entry}
-	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
-		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { m.page.handlers.OpenURL(u) })))
+	rows := []fyne.CanvasObject{a.newKey()}
+	if u, err := url.Parse(a.p.KeyURL); err == nil && a.p.KeyURL != "" {
+		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { a.m.page.handlers.OpenURL(u) })))
 	}
-	if p.EnvKey != "" {
-		rows = append(rows, mutedText(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))
+	if a.p.EnvKey != "" {
+		rows = append(rows, mutedText(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", a.p.EnvKey)))
 	}
 	return rows
 }
 
-// keyEntry returns the field alone, and with its button. The text stays until it is saved.
-func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widgets.Entry, row fyne.CanvasObject) {
-	entry = widgets.NewPasswordEntry()
-	entry.SetPlaceHolder("Paste the key")
-	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
-	save := func() {
-		if key := strings.TrimSpace(entry.Text); key != "" {
-			m.save(p, "apiKeys."+p.ID, key, result)
-		}
+// newKey returns the field for a key, with the place where it is stored.
+func (a *access) newKey() fyne.CanvasObject {
+	a.key = widgets.NewPasswordEntry()
+	a.key.SetPlaceHolder("Paste the key")
+	a.key.OnSubmitted = func(string) { a.save() }
+	return widgets.Col(style.Gap, a.key,
+		widgets.NewParagraph("Stored in "+state.SecretPlace(a.m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall))
+}
+
+// save saves the address and then the key, as far as they have changed. The texts stay until then.
+func (a *access) save() {
+	path, address, key := "providers."+a.p.ID+".baseUrl", a.p.BaseURL, ""
+	if a.address != nil {
+		address = strings.TrimSpace(a.address.Text)
 	}
-	entry.OnSubmitted = func(string) { save() }
-	return entry, widgets.Col(style.Gap, field(entry, widgets.NewButton("Save key", "key", save)), place)
+	if a.key != nil {
+		key = strings.TrimSpace(a.key.Text)
+	}
+	if a.p.ID == "compatible" && address == "" {
+		a.result.Set("Enter the address of the server, such as http://127.0.0.1:8000/v1.", style.ColorNeedsYou)
+		widgets.FocusIn(a.box, a.address)
+		return
+	}
+	a.m.page.run(a.result, func(ctx context.Context) error {
+		if address != a.p.BaseURL {
+			if err := a.m.page.app.Set(ctx, path, address); err != nil {
+				return err
+			}
+		}
+		if key == "" {
+			return nil
+		}
+		return a.m.page.app.Set(ctx, "apiKeys."+a.p.ID, key)
+	}, func() { a.m.load(a.p.ID) })
 }
 
 // save changes a setting of a provider and reloads its page; nil removes the value.
 func (m *models) save(p protocol.Provider, path string, value any, result *widgets.Paragraph) {
 	m.page.run(result, func(ctx context.Context) error { return m.page.app.Set(ctx, path, value) }, func() { m.load(p.ID) })
-}
-
-func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
-	entry := widgets.NewEntry()
-	entry.SetText(p.BaseURL)
-	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
-	save := func() { m.save(p, "providers."+p.ID+".baseUrl", strings.TrimSpace(entry.Text), result) }
-	entry.OnSubmitted = func(string) { save() }
-	return []fyne.CanvasObject{
-		widgets.NewText("Address", style.ColorMuted, style.SizeSmall),
-		field(entry, widgets.NewButton("Save address", "", save)),
-	}
 }
 
 // detectServers returns the area of model servers on this computer, and the search for them.

@@ -318,7 +318,9 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 		m, said := newModels(p), mutedText("")
 		pagetest.Settle()
 		provider := protocol.Provider{ID: "openai", NeedsKey: true, KeySet: true}
-		set := m.keyRows(provider, said)[0]
+		a := newAccess(m, provider, said)
+		w := pagetest.Window(t, a.box, 500, 300)
+		set := a.box
 		test.Tap(pagetest.Button(t, set, "Remove"))
 		pagetest.Settle()
 		if s := texts(said); strings.Contains(s, "ot connected") {
@@ -329,12 +331,34 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 		if s := texts(said); !strings.Contains(s, "ot connected") { // without a gateway it fails
 			t.Error("the second press does not")
 		}
-		entry, row := m.keyEntry(provider, said)
-		entry.SetText("secret")
-		test.Tap(pagetest.Button(t, row, "Save key"))
+		a = newAccess(m, provider, said)
+		w.SetContent(a.box)
+		test.Tap(pagetest.Button(t, a.box, "Replace"))
+		if w.Canvas().Focused() != fyne.Focusable(a.key) {
+			t.Errorf("Replace focuses %T, want the field of the key", w.Canvas().Focused())
+		}
+		a.key.SetText("secret")
+		test.Tap(pagetest.Button(t, a.box, "Save"))
 		pagetest.Settle()
-		if entry.Text != "secret" {
+		if a.key.Text != "secret" {
 			t.Error("a key that was not saved is gone")
+		}
+	})
+}
+
+func TestAServerIsSavedWithItsAddressBeforeItsKey(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		said := mutedText("")
+		a := newAccess(newModels(p), protocol.Provider{ID: "compatible"}, said)
+		w := pagetest.Window(t, a.box, 500, 300)
+		pagetest.Settle()
+		if text := texts(a.box); strings.Index(text, "Address") > strings.Index(text, "Key (optional)") {
+			t.Errorf("the key is before the address: %s", text)
+		}
+		a.key.SetText("secret")
+		test.Tap(pagetest.Button(t, a.box, "Save"))
+		if w.Canvas().Focused() != fyne.Focusable(a.address) || !strings.Contains(texts(said), "Enter the address") {
+			t.Errorf("without an address it says %q and focuses %T", texts(said), w.Canvas().Focused())
 		}
 	})
 }
@@ -351,7 +375,8 @@ func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 
 func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		entry, row := newModels(p).keyEntry(protocol.Provider{ID: "openai"}, mutedText(""))
+		a := newAccess(newModels(p), protocol.Provider{ID: "openai", NeedsKey: true}, mutedText(""))
+		entry, row := a.key, a.box
 		pagetest.Settle()
 		if width := fyne.MeasureText(entry.PlaceHolder, style.Size("text"), fyne.TextStyle{}).Width; width > 120 {
 			t.Errorf("%q is cut off in the field", entry.PlaceHolder)

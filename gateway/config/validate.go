@@ -71,6 +71,9 @@ func checkString(path, text string, f field) error {
 	if f.tag.Get("url") == "" || text == "" {
 		return nil
 	}
+	if hasKey(text) {
+		return bad("%s contains what looks like a key, which everyone who can read the configuration would see: enter the key as a key", path)
+	}
 	switch u, err := url.Parse(text); {
 	case err == nil && u.User != nil:
 		return bad("%s must not contain a user name or password: everyone who can read the configuration sees it", path)
@@ -78,6 +81,30 @@ func checkString(path, text string, f field) error {
 		return bad("%s must be an address such as http://127.0.0.1:1234/v1, not %q", path, text)
 	}
 	return nil
+}
+
+// Patterns of a key: a known prefix, or a long run of letters and digits. Its prefixes are those of
+// OpenAI, Anthropic, Groq, xAI, Google, Hugging Face, GitHub, Replicate and NVIDIA.
+var (
+	keyPrefix = regexp.MustCompile(`(^|[^A-Za-z])(sk|pk|gsk|xai|hf|ghp|r8|nvapi)[-_][A-Za-z0-9_-]{8,}|AIza[A-Za-z0-9_-]{20,}`)
+	longWord  = regexp.MustCompile(`[A-Za-z0-9]{24,}`)
+	digit     = regexp.MustCompile(`[0-9]`)
+	letter    = regexp.MustCompile(`[A-Za-z]`)
+)
+
+// hasKey reports whether an address contains what looks like a key. The host is not searched for
+// long words, because hosts of clouds have long names.
+func hasKey(text string) bool {
+	if keyPrefix.MatchString(text) {
+		return true
+	}
+	rest := text
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		rest = u.Path + " " + u.RawQuery + " " + u.Fragment
+	}
+	return slices.ContainsFunc(longWord.FindAllString(rest, -1), func(word string) bool {
+		return digit.MatchString(word) && letter.MatchString(word)
+	})
 }
 
 var resetModes = []string{"manual", "daily", "idle"}
