@@ -16,6 +16,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/native"
 	"fairlead/app/system"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 )
 
@@ -58,8 +59,16 @@ func fileURL(path string) *url.URL {
 	return &url.URL{Scheme: "file", Path: path}
 }
 
-// openImage opens a picture in a window of its own. A click, + and - zoom, 0 fits it.
+// openImage opens a picture in a window of its own. A click, + and - zoom, 0 fits it. A picture that
+// cannot be shown is saved instead.
 func (o *opener) openImage(r fyne.Resource) {
+	if bad, ok := r.(*transcript.Unreadable); ok {
+		o.saveTo("picture", func(_ context.Context, f io.Writer) (string, error) {
+			_, err := f.Write(bad.Data)
+			return "The picture was saved.", err
+		})
+		return
+	}
 	w := native.NewWindow(o.ui.app, "Picture – Fairlead", nil)
 	w.SetPadded(false)
 	z := widgets.NewZoom(r)

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 )
 
@@ -129,8 +130,13 @@ func (d *detail) showLogin(l state.ChannelLogin) {
 	}
 	d.scan.Show()
 	var rows []fyne.CanvasObject
-	if l.QR != nil {
-		img := canvas.NewImageFromReader(bytes.NewReader(l.QR), "login.png")
+	pic, err := picture.Open(l.QR)
+	switch {
+	case l.QR == nil:
+	case err != nil:
+		rows = append(rows, widgets.NewParagraph("This picture cannot be shown. Get a new QR code.", style.ColorMuted, "text"))
+	default:
+		img := canvas.NewImageFromImage(pic.Fit(2 * qrSize))
 		img.FillMode, img.ScaleMode = canvas.ImageFillContain, canvas.ImageScalePixels
 		size := pictureSize(l.QR)
 		img.SetMinSize(fyne.NewSquareSize(size))

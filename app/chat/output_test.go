@@ -1,15 +1,19 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -214,5 +218,29 @@ func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
 	d.assert(t, "wrap true")
 	if card.Size().Height <= low {
 		t.Errorf("the card is %v high, wrapped %v", low, card.Size().Height)
+	}
+}
+
+func TestAPictureThatCannotBeDecodedIsSaidOnce(t *testing.T) {
+	test.NewTempApp(t)
+	var whole bytes.Buffer
+	if err := png.Encode(&whole, image.NewGray(image.Rect(0, 0, 40, 40))); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"empty": nil, "no picture": []byte("hello"), "cut off": whole.Bytes()[:whole.Len()-20]} {
+		r := drawable(name, data)
+		if _, ok := r.(*transcript.Unreadable); !ok {
+			t.Errorf("%s: got %T, want an icon that says so", name, r)
+		}
+		tapped := false
+		view := transcript.NewThumbnail(r, func() { tapped = true })
+		pagetest.Shows(t, view, "This picture cannot be shown.")
+		test.Tap(pagetest.Button(t, view, "Save"))
+		if !tapped {
+			t.Errorf("%s: the button Save does nothing", name)
+		}
+	}
+	if _, ok := drawable("whole", whole.Bytes()).(*transcript.Unreadable); ok {
+		t.Error("a whole picture is not shown")
 	}
 }

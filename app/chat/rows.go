@@ -245,13 +245,14 @@ func (p rowFactory) loadPicture(key, keys string) {
 }
 
 // drawable returns a picture as a resource with a unique name per content, because Fyne caches by
-// name. An invalid or too large picture becomes an icon.
+// name. One that cannot be decoded becomes a [transcript.Unreadable]: Fyne would try again, and log
+// the error, each time it draws the window.
 func drawable(key string, data []byte) fyne.Resource {
-	if _, _, err := picture.Config(data); err != nil {
-		return style.IconIn("image", style.ColorMuted)
+	if _, err := picture.Open(data); err != nil {
+		return &transcript.Unreadable{Resource: style.IconIn("image", style.ColorMuted), Data: data}
 	}
 	h := fnv.New64a()
 	h.Write([]byte(key))
 	h.Write(data)
-	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), data)
+	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), picture.Repair(data))
 }

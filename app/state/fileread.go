@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"regexp"
@@ -222,10 +223,11 @@ func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (O
 		return file, err
 	}
 	pic, err := picture.Open(data)
-	if err == nil {
-		file.Image = pic.Fit(previewSide)
+	if err != nil {
+		return file, errors.New("this picture cannot be shown")
 	}
-	return file, err
+	file.Image = pic.Fit(previewSide)
+	return file, nil
 }
 
 // lineNumber is what the Read tool puts before each line.

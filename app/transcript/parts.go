@@ -133,8 +133,19 @@ func (dividerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[2].Move(fyne.NewPos(size.Width-side, y))
 }
 
-// NewThumbnail shows a picture of at most 160 by 120; a tap opens it.
-func NewThumbnail(r fyne.Resource, onTap func()) *widgets.Clickable {
+// Unreadable is the icon in the place of a picture that cannot be shown.
+type Unreadable struct {
+	fyne.Resource
+	Data []byte // of the picture
+}
+
+// NewThumbnail shows a picture of at most 160 by 120; a tap opens it. For an [Unreadable] one, it
+// says so, with a button.
+func NewThumbnail(r fyne.Resource, onTap func()) fyne.CanvasObject {
+	if _, ok := r.(*Unreadable); ok {
+		text := widgets.NewText("This picture cannot be shown.", style.ColorMuted, style.SizeSmall)
+		return widgets.Row(style.Inside, -1, widget.NewIcon(r), text, widgets.NewQuietButton("Save", "export", onTap))
+	}
 	img := canvas.NewImageFromResource(r)
 	img.FillMode = canvas.ImageFillContain
 	img.SetMinSize(fyne.NewSize(160, 120))

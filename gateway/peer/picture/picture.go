@@ -4,7 +4,9 @@ package picture
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"image"
 	_ "image/gif" // of an animation, the first frame
 	_ "image/jpeg"
@@ -23,7 +25,7 @@ const MaxPixels = 100_000_000
 // Config returns a picture's size and its format, such as "jpeg", from the beginning of its file.
 // More than [MaxPixels] pixels are an error.
 func Config(data []byte) (image.Config, string, error) {
-	c, format, err := image.DecodeConfig(bytes.NewReader(data))
+	c, format, err := image.DecodeConfig(bytes.NewReader(Repair(data)))
 	switch {
 	case err != nil:
 		return c, "", fmt.Errorf("reading the picture: %w", err)
@@ -31,6 +33,31 @@ func Config(data []byte) (image.Config, string, error) {
 		return c, format, fmt.Errorf("the picture is too large (%d × %d pixels)", c.Width, c.Height)
 	}
 	return c, format, nil
+}
+
+const pngHeader = "\x89PNG\r\n\x1a\n"
+
+// Repair returns a picture without the parts that do not matter for showing it but make the decoder
+// fail: chunks of a PNG file with a wrong checksum that are ancillary (PNG specification, 5.4), such
+// as a colour profile. Browsers ignore those, too. It returns other files as they are.
+func Repair(data []byte) []byte {
+	if !bytes.HasPrefix(data, []byte(pngHeader)) {
+		return data
+	}
+	out, rest := data[:len(pngHeader):len(pngHeader)], data[len(pngHeader):]
+	for len(rest) >= 12 {
+		size := uint64(binary.BigEndian.Uint32(rest)) + 12 // with the length, the type and the checksum
+		if size > uint64(len(rest)) {
+			break
+		}
+		chunk := rest[:size]
+		isAncillary := chunk[4]&0x20 != 0
+		if !isAncillary || crc32.ChecksumIEEE(chunk[4:size-4]) == binary.BigEndian.Uint32(chunk[size-4:]) {
+			out = append(out, chunk...)
+		}
+		rest = rest[size:]
+	}
+	return append(out, rest...)
 }
 
 // Picture is a decoded picture.
@@ -42,6 +69,7 @@ type Picture struct {
 // Open decodes a picture: PNG, JPEG, GIF, WebP or BMP. A large one takes up to seconds, and 4 to 8
 // bytes of memory per pixel.
 func Open(data []byte) (Picture, error) {
+	data = Repair(data)
 	_, format, err := Config(data)
 	if err != nil {
 		return Picture{}, err
