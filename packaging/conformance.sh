@@ -4,16 +4,18 @@
 # Lets independent programs judge Fairlead's MCP server, its sign-in, and its client of MCP servers:
 #   - the conformance suite of MCP: all that the protocol versions 2025-11-25 and 2026-07-28 require of servers and of
 #     clients, and its test of authorization servers;
-#   - the MCP Inspector, and the Python and the TypeScript client, with both versions, over HTTP and over fairlead mcp.
+#   - the MCP Inspector, and the Python and the TypeScript client, with both versions, over HTTP and over fairlead mcp;
+#   - Claude Code, Codex, Gemini CLI and opencode over fairlead mcp, with a scripted model.
 # They use the built ./fairlead; the suite a gateway that has the suite's tools, too (packaging/conformance).
 #
-# The programs are installed into ${XDG_CACHE_HOME:-~/.cache}/fairlead the first time: 250 MB from npm, 40 MB from
-# PyPI. Where they cannot be had, the script says so and exits successfully. With them it takes about a minute.
+# The programs are installed into ${XDG_CACHE_HOME:-~/.cache}/fairlead the first time: 1.6 GB from npm, 40 MB from
+# PyPI. Where they cannot be had, the script says so and exits successfully. With them it takes about two minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlead
 npm=(node@24.21.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/client@2.4.0)
+agents=(@anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33)
 python=mcp==2.3.0
 
 for tool in npm curl timeout; do
@@ -29,7 +31,8 @@ install() {
   rm -rf "$dir" && mkdir -p "$dir"
   (cd "$dir" && "${@:3}") >"$cache/install.log" 2>&1 && echo "$versions" >"$dir/versions"
 }
-if ! install "$cache/mcp-npm" "${npm[*]}" npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-maxtimeout=5000 --fetch-retry-mintimeout=1000 "${npm[@]}"; then
+npm_install() { npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-maxtimeout=5000 --fetch-retry-mintimeout=1000 "$@"; }
+if ! install "$cache/mcp-npm" "${npm[*]}" npm_install "${npm[@]}"; then
   echo "NOTE: the MCP referees cannot be installed here (npm: see $cache/install.log); MCP is tested by Go tests only"
   exit 0
 fi
@@ -40,6 +43,12 @@ has_python=yes
 install "$cache/mcp-python" "$python" sh -c "python3 -m venv . && bin/pip install --quiet $python" || {
   has_python=
   echo "NOTE: the Python client of MCP cannot be installed here (see $cache/install.log); its tour is left out"
+}
+
+has_agents=yes
+install "$cache/mcp-agents" "${agents[*]}" npm_install "${agents[@]}" || {
+  has_agents=
+  echo "NOTE: the agents cannot be installed here (npm: see $cache/install.log); their tours are left out"
 }
 
 work=$(mktemp -d)
@@ -101,7 +110,8 @@ done
 
 # A real gateway. Its owner answers here, late enough that clients are asked whether to go on waiting.
 export FAIRLEAD_HOME=$work/home
-./fairlead gateway --node --listen 127.0.0.1:0 >"$work/gateway.log" 2>&1 &
+mkdir "$work/agents"
+./fairlead gateway --node --listen 127.0.0.1:0 --workspace "$work/agents" >"$work/gateway.log" 2>&1 &
 programs+=($!)
 FAIRLEAD_URL=$(address "$work/gateway.log" 'ws://[^ ]*/ws')
 export FAIRLEAD_URL
@@ -147,7 +157,7 @@ inspector() {
     inspect "$@" --method prompts/list &&
     inspect "$@" --method prompts/get --prompt-name tidy-folder
 }
-tour=$PWD/packaging/conformance/tour program=$PWD/fairlead
+tour=$PWD/packaging/conformance/tour tour_of_agents=$PWD/packaging/conformance/agents.mjs program=$PWD/fairlead
 for era in legacy modern; do
   for target in http stdio; do
     check "inspector, $era, $target" inspector $era $target
@@ -159,4 +169,21 @@ for era in legacy 2026-07-28; do
   [ -n "$has_python" ] || continue
   check "Python client, $era, http" "$cache/mcp-python/bin/python" "$tour.py" $era "$token" "$base/mcp"
   check "Python client, $era, stdio" "$cache/mcp-python/bin/python" "$tour.py" $era "$token" "$FAIRLEAD_URL" "$program" mcp
+done
+
+# agent NAME: an agent that starts slowly asks its model before it has the tools of Fairlead, so that the tour is tried again.
+agent() {
+  for try in 1 2 3; do
+    mkdir -p "$work/agents/$1-$try"
+    (cd "$cache/mcp-agents" && FAIRLEAD_TOKEN=$token timeout 120 "$cache/mcp-npm/node_modules/node/bin/node" "$tour_of_agents" "$1" "$work/agents/$1-$try" "$machine" "$program") && return
+  done
+  return 1
+}
+for name in claude codex gemini opencode; do
+  [ -n "$has_agents" ] || continue
+  if ! (PATH=$cache/mcp-npm/node_modules/node/bin:$PATH timeout 60 "$cache/mcp-agents/node_modules/.bin/$name" --version >"$work/log" 2>&1); then
+    echo "NOTE: $name does not start here ($(tail -1 "$work/log")); its tour is left out"
+    continue
+  fi
+  check "$name, stdio" agent $name
 done

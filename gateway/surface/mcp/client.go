@@ -23,6 +23,7 @@ type client struct {
 	watchable []string  // addresses of the resources that Options.Extend has added
 	used      time.Time // guarded by Server.mu
 	files     watchedFiles
+	refused   refusals
 
 	mu        sync.Mutex      // guards the fields below
 	principal auth.Principal  // of the last request; the lists are for it

@@ -160,7 +160,7 @@ func (f *watchedFiles) record(uri, state string) bool {
 }
 
 // watchFile lets a session watch a file. The first look at it is a call like others: the person may
-// be asked. Later looks need no answer.
+// be asked. Later looks need no answer. A file that cannot be watched is refused for a while.
 func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p auth.Principal, uri string) error {
 	machine, path, ok := parseFileURI(uri)
 	if !ok {
@@ -170,8 +170,12 @@ func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p au
 	if err != nil || !isNew {
 		return err
 	}
+	if err := c.refused.of(uri); err != nil {
+		return err
+	}
 	var stat json.RawMessage
-	if err := c.run(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path}, &stat); err != nil {
+	err = c.run(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path}, &stat)
+	if c.refused.record(uri, err) != nil {
 		return err
 	}
 	state, err := c.o.Tools.Observe(ctx, p, machine, path)

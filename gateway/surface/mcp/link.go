@@ -115,10 +115,13 @@ func (r *relay) subscribe(ctx context.Context, uri string) error {
 	if _, _, isFile := parseFileURI(uri); !listed && !isFile {
 		return mcp.ResourceNotFoundError(uri)
 	}
+	if err := r.gateway().Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
+		return err // it is not subscribed again after a lost connection
+	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.watched[uri] = true
-	r.mu.Unlock()
-	return r.gateway().Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+	return nil
 }
 
 func (r *relay) unsubscribe(ctx context.Context, uri string) error {
