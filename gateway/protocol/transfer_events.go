@@ -110,6 +110,12 @@ type TransferStream struct {
 	From     NodeID     `json:"from,omitempty"`     // the source, for the destination
 	AskedBy  *AskedBy   `json:"askedBy,omitempty"`  // who started the transfer, for both
 	Direct   bool       `json:"direct,omitempty"`   // the person started it, not an agent
+	// Names are the names that were requested, for the destination: it refuses everything else that
+	// is not below one of them. The source may choose one visible name for each empty one.
+	Names []string `json:"names,omitempty"`
+	// Startup are those of TransferMetaParams.Startup that the person allowed, for the destination:
+	// it stores no others unless Direct is set.
+	Startup []string `json:"startup,omitempty"`
 	// Peer offers a direct connection, to ends that name "transfer.direct". The destination gets the
 	// source's pin in it.
 	Peer *TransferPeer `json:"peer,omitempty"`
@@ -125,6 +131,9 @@ type TransferMetaParams struct {
 	// Holes is the number of bytes of Size that are holes of sparse files (extension). They take no
 	// space at a destination that supports holes.
 	Holes int64 `json:"holes,omitempty"`
+	// Startup are files and folders below the requested ones that decide which programs run later
+	// (extension): at most 20, as names at the destination.
+	Startup []string `json:"startup,omitempty"`
 	// Peer has the source's pin (extension), if the gateway offered a direct connection.
 	Peer *TransferPeer `json:"peer,omitempty"`
 	// The answer to TransferSend.List (extension): whether the path is a folder, its files, the

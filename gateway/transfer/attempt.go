@@ -84,6 +84,7 @@ type attempt struct {
 	awaitsAnswer atomic.Bool             // an end that supports streams has not answered yet
 	isOpen       atomic.Bool             // the destination has accepted, and is not notified of the end yet
 	// Set before any frame is forwarded:
+	requested  stream.Requested      // the names that the source may send
 	introduced bool                  // the ends know how to connect directly
 	earlier    stream.ProgressReport // the amounts moved by earlier exchanges of this transfer
 }
@@ -214,7 +215,11 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 		t.Route = a.pair().route()
 	})
 
+	if err := a.authorizeStartup(ctx, t, meta.Startup); err != nil {
+		return out, err
+	}
 	receive := protocol.TransferReceive{Path: pathOf(t.Destination), Size: *meta.Size, Mime: meta.Mime, Stream: a.terms(t), Holes: meta.Holes}
+	receive.Stream.Startup = meta.Startup
 	if send.Stream.Peer != nil && meta.Peer != nil {
 		receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin}
 	}
@@ -226,6 +231,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 		accept.Peer = nil
 	}
 	a.introduced = accept.Peer != nil
+	a.requested = stream.Requested{Machine: string(r.src.name), Names: requestedNames(t)}
 	wg.Go(func() { a.forward(ctx, r.src, r.dst) })
 	wg.Go(func() { a.forward(ctx, r.dst, r.src) })
 	if err := a.startSource(ctx, accept.Peer); err != nil {
@@ -236,7 +242,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 
 func (a *attempt) terms(t protocol.Transfer) *protocol.TransferStream {
 	by := t.AskedBy
-	return &protocol.TransferStream{ID: t.ID, Attempt: t.Attempts, Into: t.Into, Conflict: t.Conflict, Links: t.Links, From: t.From, AskedBy: &by, Direct: t.Session == ""}
+	return &protocol.TransferStream{ID: t.ID, Attempt: t.Attempts, Into: t.Into, Conflict: t.Conflict, Links: t.Links, From: t.From, AskedBy: &by, Direct: t.Session == "", Names: requestedNames(t)}
 }
 
 // wait waits for a value.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/native"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -143,6 +145,53 @@ func transferCall(p protocol.TransferStartParams) (tool.Call, error) {
 		ExpiresIn: p.ExpiresIn, Wait: &wait,
 	})
 	return tool.Call{Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args}, err
+}
+
+// requestedNames returns the names that the source of a transfer may send.
+func requestedNames(t protocol.Transfer) []string {
+	var paths []string
+	for _, s := range t.Sources {
+		paths = append(paths, pathOf(s))
+	}
+	return stream.RequestedNames(paths)
+}
+
+// authorizeStartup asks about the start-up files in the folders of an agent's transfer, as about
+// transfers of their own: the rules have seen only the folders. A person's transfers need no answer.
+func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
+	a.awaitsAnswer.Store(true)
+	defer a.awaitsAnswer.Store(false)
+	for _, name := range files {
+		if t.Session == "" || a.job.startupAllowed[name] {
+			continue
+		}
+		top, below, _ := strings.Cut(name, "/")
+		one := t
+		one.Into, one.Destination = false, t.Destination+"/"+below
+		if t.Into {
+			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
+		}
+		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
+		err := authorizeAgain(ctx, a.authorizer, auth.Agent(t.Session, ""), one)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return final("%s is a start-up file: %v", name, err)
+		}
+		a.job.startupAllowed[name] = true
+	}
+	return nil
+}
+
+// sourceNamed returns the path of the source that has a name at the destination.
+func sourceNamed(t protocol.Transfer, name string) string {
+	for _, s := range t.Sources {
+		if slices.Contains(stream.RequestedNames([]string{pathOf(s)}), name) {
+			return pathOf(s)
+		}
+	}
+	return pathOf(t.Sources[0])
 }
 
 // authorizeAgain decides about a queued or ended transfer again, as about the call that started it.

@@ -32,6 +32,8 @@ type job struct {
 	// storing is held, without the engine's lock, during a change of the row, including the write
 	// to the database.
 	storing sync.Mutex
+	// startupAllowed are start-up files that may arrive. Only the owner uses it.
+	startupAllowed map[string]bool
 	// undone receives the destination's result of an undo in progress, which was requested on the
 	// connection undoOn.
 	undone chan protocol.TransferUndone
@@ -46,7 +48,7 @@ type job struct {
 func newJob(e *Engine, row store.Transfer, here Window) *job {
 	stopped := make(chan struct{})
 	close(stopped)
-	return &job{e: e, row: row, here: here, stopped: stopped, done: make(chan struct{})}
+	return &job{e: e, row: row, here: here, stopped: stopped, done: make(chan struct{}), startupAllowed: make(map[string]bool)}
 }
 
 // checkRules asks for permission again if the rules changed while the transfer waited.

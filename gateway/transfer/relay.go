@@ -101,6 +101,13 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 			return err
 		}
 		n := len(f.Body())
+		if from == a.relay.src && a.relay.stream {
+			if err := a.requested.CheckFrame(f); err != nil {
+				f.Free()
+				a.cancel(final("%v", err))
+				return err
+			}
+		}
 		if from == a.relay.dst {
 			if p, ok := stream.ParseProgress(f); ok {
 				a.job.setProgress(sanitizeProgress(p))

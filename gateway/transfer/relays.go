@@ -134,6 +134,7 @@ func (t *relays) Complete(l Link, p protocol.TransferCompleteParams) (proceed fu
 const (
 	maxText     = 8 << 10 // bytes of a text
 	maxProblems = 50      // our own ends report no more
+	maxStartup  = 20      // start-up files that a source reports
 )
 
 func sanitizeText(text string) string {
@@ -153,6 +154,10 @@ func sanitizeProblems(list []protocol.TransferProblem) []protocol.TransferProble
 
 func sanitizeMeta(p protocol.TransferMetaParams) protocol.TransferMetaParams {
 	p.Error, p.Mime, p.Files, p.Holes = sanitizeText(p.Error), sanitizeText(p.Mime), max(p.Files, 0), max(p.Holes, 0)
+	p.Startup = p.Startup[:min(len(p.Startup), maxStartup)]
+	for i := range p.Startup {
+		p.Startup[i] = sanitizeText(p.Startup[i])
+	}
 	if p.Size != nil && *p.Size < 0 && p.Error == "" {
 		p.Error = "The source reported a negative size"
 	}

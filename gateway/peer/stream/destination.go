@@ -45,8 +45,12 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	}
 	r := &Receiver{
 		ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.options.Peer.SendFrame, In: n.in, checkpoints: e.options.Unfinished.checkpoints(mark, atDestination),
+		Requested: Requested{Machine: string(p.Stream.From), Names: p.Stream.Names},
 		OnFolder:  func(dir string) { e.options.Unfinished.addFolder(mark, t.path(dir)) },
 		OnReplace: func() { e.options.Unfinished.addTrash(t.path(".")) },
+	}
+	if !p.Stream.Direct && p.Stream.Names != nil { // an older gateway does not know about start-up files
+		r.Startup = append([]string{}, p.Stream.Startup...)
 	}
 	if listen != nil {
 		direct, stop := context.WithCancel(ctx)

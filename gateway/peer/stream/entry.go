@@ -3,9 +3,11 @@ package stream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -20,6 +22,8 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		if err = r.target.parents(e.name); err == nil {
 			r.dirs = append(r.dirs, e)
 		}
+	case e.mode&fs.ModeSymlink != 0 && !strings.Contains(e.name, "/"):
+		err = errors.New("it is a symbolic link") // a link is no file that a person can request
 	case e.mode&fs.ModeSymlink != 0:
 		err = r.link(&e)
 	case !e.mode.IsRegular():
@@ -61,11 +65,17 @@ func (r *Receiver) announce(ctx context.Context, e entry) error {
 
 // place checks an entry's name and determines its path below the folder.
 func (r *Receiver) place(e *entry) error {
+	if err := r.Requested.check(e.name); err != nil {
+		return err
+	}
 	top, rest, nested := strings.Cut(e.name, "/")
 	if r.Rename != "" {
 		top = r.Rename
 	}
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
+		return err
+	}
+	if err := r.checkStartup(e.name); err != nil {
 		return err
 	}
 	e.name = top
@@ -79,6 +89,22 @@ func (r *Receiver) place(e *entry) error {
 		r.result.Top = top
 	}
 	return r.target.parents(path.Dir(e.name))
+}
+
+// checkStartup reports a start-up file below the requested ones, or refuses one that the person did
+// not allow.
+func (r *Receiver) checkStartup(name string) error {
+	at, program := startupPath(name)
+	switch {
+	case at == "":
+		return nil
+	case r.Startup != nil && !slices.Contains(r.Startup, at):
+		return fmt.Errorf("it decides which programs %s runs, and nobody was asked about it: send it by itself", program)
+	case !r.startup[at]:
+		r.startup[at] = true
+		r.result.addProblem(at, fmt.Sprintf("start-up file: it decides which programs %s runs", program))
+	}
+	return nil
 }
 
 // link creates a symbolic link that stays inside the folder.

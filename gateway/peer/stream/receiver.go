@@ -32,6 +32,10 @@ type Receiver struct {
 	// Rename is the new name of the only item; empty: items keep their names.
 	Rename   string
 	Conflict string
+	// Requested are the names that the source may send.
+	Requested Requested
+	// Startup are the start-up files below them that may be stored; nil means all.
+	Startup  []string
 	Out      Send
 	In       *Inbox
 	Progress Send // sends progress; nil means Out
@@ -49,8 +53,9 @@ type Receiver struct {
 	current         *incomingFile            // the file that is being written
 	recordedFolders map[string]bool          // folders for which OnFolder was called
 	names           createdNames
-	rootDir         *os.File // Root's folder, open since before anything was written
-	dirs            []entry  // folders that get their modes and times at the end
+	rootDir         *os.File        // Root's folder, open since before anything was written
+	startup         map[string]bool // reported start-up files
+	dirs            []entry         // folders that get their modes and times at the end
 	ended           bool
 
 	trash       *trashEntry // nil until something is replaced
@@ -75,7 +80,7 @@ type Result struct {
 // When ctx ends with [errDiscard] as its cause, the current file is removed; otherwise it stays for
 // a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
-	r.recordedFolders = make(map[string]bool)
+	r.recordedFolders, r.startup = make(map[string]bool), make(map[string]bool)
 	r.announced, r.names, r.target = make(map[uint32]*incomingFile), make(createdNames), newTargetFolder(r.Root)
 	if r.Progress == nil {
 		r.Progress = r.Out
@@ -230,6 +235,9 @@ func (r *Result) insertProblem(at int, name, text string) {
 
 // isFatal reports whether an error ends the whole transfer instead of one file.
 func isFatal(err error) bool {
+	if _, unrequested := errors.AsType[unrequestedError](err); unrequested {
+		return true
+	}
 	return err != nil && (errors.Is(err, ErrProtocol) || isDiskFull(err) || errors.Is(err, context.Canceled))
 }
 

@@ -33,7 +33,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		return
 	}
 	meta := protocol.TransferMetaParams{
-		TransferID: &n.id, Files: load.Files, Size: &load.Bytes, Holes: load.Holes, Mime: mimeOfOne(items),
+		TransferID: &n.id, Files: load.Files, Size: &load.Bytes, Holes: load.Holes, Mime: mimeOfOne(items), Startup: load.Startup,
 	}
 	call := prepareDirect(e, p.Stream, func() (Caller, error) { return e.options.Direct.Source(p.Stream.ID) })
 	if call != nil {
@@ -92,6 +92,9 @@ func openItems(files Files, paths []string) (items []Item, err error) {
 		item, err := files.Source(path)
 		if err != nil {
 			return items, err
+		}
+		if name := RequestedNames([]string{path})[0]; folded(name) == folded(item.Name) {
+			item.Name = name // as it was requested: the disk may spell it in another way
 		}
 		items = append(items, item)
 	}

@@ -143,6 +143,9 @@ type Totals struct {
 	Files int
 	Bytes int64
 	Holes int64 // number of Bytes that are holes of sparse files
+	// Startup are the first start-up files and folders below the items, by their names at the
+	// destination.
+	Startup []string
 }
 
 // Count examines everything that would be sent, until ctx ends. An unreadable item is an error with
@@ -156,6 +159,9 @@ func Count(ctx context.Context, items []Item, links string) (l Totals, err error
 		}
 		if err != nil || !ok {
 			return l, err
+		}
+		if at, _ := startupPath(f.name); at != "" && len(l.Startup) < maxStartup && !slices.Contains(l.Startup, at) {
+			l.Startup = append(l.Startup, at)
 		}
 		if f.mode.IsRegular() {
 			l.Files++
