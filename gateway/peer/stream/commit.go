@@ -70,7 +70,7 @@ func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) err
 		r.Root.Remove(in.part)
 		return errNotStored(err)
 	}
-	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, in.mtime)); err != nil {
+	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, in.mtime)); err != nil && !isUnsupported(err) {
 		return WithoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
@@ -100,7 +100,9 @@ func (in *incomingFile) closeComplete() (err error) {
 		err = in.f.Truncate(in.size) // the file may end with a hole
 	}
 	if err == nil && runtime.GOOS != "windows" {
-		err = in.f.Chmod(in.mode.Perm() &^ forbiddenBits)
+		if err = in.f.Chmod(in.mode.Perm() &^ forbiddenBits); isUnsupported(err) {
+			err = nil // FAT and exFAT have no permissions
+		}
 	}
 	if err == nil && (!hasSyncAll || in.size > 16<<20) {
 		err = in.f.Sync()
@@ -114,6 +116,11 @@ func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, ski
 	conflict := r.Conflict
 	if r.names.clashes(name, r.Root) {
 		conflict = protocol.ConflictRename
+		defer func() {
+			if err == nil && !skipped {
+				r.result.addProblem(in.name, fmt.Sprintf("stored as %q: the disk treats its name and that of another file as equal", path.Base(name)))
+			}
+		}()
 	}
 	if conflict == protocol.ConflictOverwrite {
 		if info, err := r.Root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
@@ -122,7 +129,7 @@ func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, ski
 		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
 		if err := r.Root.Rename(in.part, name); err != nil {
 			back()
-			return name, false, WithoutPath(err)
+			return name, false, nameError(err)
 		}
 		return name, false, nil
 	}
@@ -130,7 +137,7 @@ func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, ski
 		err = r.target.renameExclusive(in.part, name)
 		switch {
 		case !errors.Is(err, fs.ErrExist):
-			return name, false, WithoutPath(err)
+			return name, false, nameError(err)
 		case conflict == protocol.ConflictSkip:
 			return name, true, nil
 		case n > 999:

@@ -207,6 +207,15 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 
 // create creates the file if its name and the disk's space allow that.
 func (w *partFile) create(unfinished *UnfinishedFiles, p protocol.TransferReceive) (err error) {
+	requested := w.Name
+	var note string
+	if w.Name, note = newDiskNames(w.Root).fit(requested, func(string) bool { return false }); note != "" {
+		w.r.result.addProblem(requested, note)
+		w.temp = path.Join(path.Dir(w.Name), path.Base(w.temp))
+	}
+	if err := CheckName(runtime.GOOS, w.Name); err != nil {
+		return err
+	}
 	if p.Place != nil {
 		if err := w.r.target.parents(path.Dir(w.Name)); err != nil {
 			return err
@@ -232,7 +241,7 @@ func targetOf(files Files, p protocol.TransferReceive) (Target, error) {
 	if p.Place == nil {
 		return files.Target(p.Path, false, true)
 	}
-	if err := CheckName(runtime.GOOS, p.Place.Name); err != nil {
+	if err := CheckName("", p.Place.Name); err != nil {
 		return Target{}, err
 	}
 	t, err := files.Target(p.Place.Path, p.Place.Into, true)
@@ -251,7 +260,7 @@ func targetOf(files Files, p protocol.TransferReceive) (Target, error) {
 // existing one stays.
 func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams) error {
 	if w.mode != 0 && runtime.GOOS != "windows" {
-		if err := w.f.Chmod(w.mode); err != nil {
+		if err := w.f.Chmod(w.mode); err != nil && !isUnsupported(err) {
 			return err
 		}
 	}

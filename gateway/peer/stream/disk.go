@@ -104,7 +104,7 @@ func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
 			return nil
 		}
 		if !removeOldestTrash(dir) { // retained copies of replaced files give way to new data
-			return fmt.Errorf("the disk has %s free, but the transfer needs %s", display.Size(room), display.Size(need))
+			return fmt.Errorf("the disk has %s free, but the transfer needs %s, and %s must stay free", display.Size(room), display.Size(need), display.Size(reservedSpace))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (d *targetFolder) parents(dir string) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("Failed to create directory %s: %w", dir, WithoutPath(err))
+		return fmt.Errorf("Failed to create directory %s: %w", dir, nameError(err))
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s is a symbolic link; transfers do not follow symbolic links", dir)
 	case !info.IsDir():

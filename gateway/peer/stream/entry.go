@@ -37,6 +37,8 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 	switch {
 	case isFatal(err):
 		return err
+	case errors.Is(err, errIcon), errors.Is(err, errNoLinks):
+		r.result.addProblem(e.name, err.Error())
 	case err != nil:
 		r.result.addFailure(e.name, err)
 	}
@@ -72,18 +74,26 @@ func (r *Receiver) place(e *entry) error {
 	if r.Rename != "" {
 		top = r.Rename
 	}
-	if err := CheckName(runtime.GOOS, e.name); err != nil {
-		return err
-	}
 	if err := r.checkStartup(e.name); err != nil {
 		return err
+	}
+	if path.Base(e.name) == iconFile {
+		return errIcon
 	}
 	e.name = top
 	if nested {
 		e.name += "/" + rest
 	}
+	requested := e.name
+	var note string
+	if e.name, note = r.fitted.fit(requested, r.names.has); note != "" {
+		r.result.addProblem(requested, note)
+	}
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
 		return err
+	}
+	if top, _, _ = strings.Cut(e.name, "/"); e.mode.IsRegular() && e.size >= fatLimit && r.isFAT() {
+		return errors.New(tooLargeText)
 	}
 	if r.result.Top == "" {
 		r.result.Top = top
@@ -139,8 +149,21 @@ func (r *Receiver) link(e *entry) error {
 			}
 		}
 	}
+	if isUnsupported(err) {
+		return errNoLinks
+	}
 	return WithoutPath(err)
 }
+
+// iconFile is the file in which macOS stores the icon of a folder. Its content is in a part of the
+// file that is not sent.
+const iconFile = "Icon\r"
+
+// Entries that are left out without being a failure.
+var (
+	errIcon    = errors.New("the folder's icon of macOS is left out")
+	errNoLinks = errors.New("left out: the disk has no symbolic links, or nobody may create them")
+)
 
 // forbiddenBits are the permission bits that a remote machine may not set: writing by group and
 // others.

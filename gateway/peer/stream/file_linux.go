@@ -9,6 +9,13 @@ import (
 // hasSyncAll reports that small files need not be synced one by one.
 const hasSyncAll = true
 
+// isFAT reports whether a folder is on a disk that is formatted with FAT.
+func (r *Receiver) isFAT() bool {
+	var disk unix.Statfs_t
+	err := withDescriptor(r.rootDir, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) })
+	return err == nil && disk.Type == unix.MSDOS_SUPER_MAGIC
+}
+
 // syncAll makes everything on a folder's file system durable. It returns an error if the disk
 // failed to write anything since the folder was opened, including data of other programs.
 func syncAll(dir *os.File) error {

@@ -31,6 +31,34 @@ func freeSpace(dir *os.Root) int64 {
 
 func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || isQuotaError(err) }
 
+// isTooLarge reports whether a file is larger than its file system allows.
+func isTooLarge(err error) bool { return errors.Is(err, syscall.EFBIG) }
+
+// isUnsupported reports whether a file system does not support permissions or symbolic links.
+func isUnsupported(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM)
+}
+
+// nameError returns the reason why a disk refused to create a file, for people. Disks refuse names
+// with various errors.
+func nameError(err error) error {
+	for _, c := range []struct {
+		code syscall.Errno
+		text string
+	}{
+		{syscall.EINVAL, "the disk does not allow the name"},
+		{syscall.EILSEQ, "the disk does not allow the name"},
+		{syscall.ENAMETOOLONG, "the name is too long for the disk"},
+		{syscall.EROFS, "the disk is read-only"},
+		{syscall.EFBIG, tooLargeText},
+	} {
+		if errors.Is(err, c.code) {
+			return fmt.Errorf("%s (%w)", c.text, WithoutPath(err))
+		}
+	}
+	return WithoutPath(err)
+}
+
 func isQuotaError(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
 // identity returns the identity of a file's content.

@@ -29,6 +29,28 @@ func isDiskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || isQuotaError(err)
 }
 
+// isTooLarge reports whether a file is larger than its file system allows.
+func isTooLarge(err error) bool { return errors.Is(err, windows.ERROR_FILE_TOO_LARGE) }
+
+// isUnsupported reports whether a file system does not support symbolic links, or the user may not
+// create any.
+func isUnsupported(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, windows.ERROR_PRIVILEGE_NOT_HELD) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
+}
+
+// nameError returns the reason why a disk refused to create a file, for people.
+func nameError(err error) error {
+	switch {
+	case errors.Is(err, windows.ERROR_INVALID_NAME):
+		return fmt.Errorf("the disk does not allow the name (%w)", WithoutPath(err))
+	case errors.Is(err, windows.ERROR_FILENAME_EXCED_RANGE):
+		return fmt.Errorf("the name is too long for the disk (%w)", WithoutPath(err))
+	case errors.Is(err, windows.ERROR_WRITE_PROTECT):
+		return fmt.Errorf("the disk is read-only (%w)", WithoutPath(err))
+	}
+	return WithoutPath(err)
+}
+
 func isQuotaError(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }
 
 // identity returns the identity of a file's content.

@@ -103,7 +103,7 @@ func (r *Receiver) open(in *incomingFile, offset int64) (err error) {
 		in.f, err = r.continuePart(in)
 	}
 	if in.f == nil {
-		return fmt.Errorf("Failed to create file %s: %w", in.name, WithoutPath(err))
+		return fmt.Errorf("Failed to create file %s: %w", in.name, nameError(err))
 	}
 	if err != nil {
 		in.hasher = newHasher(nil) // what was hashed may differ from the file
@@ -149,6 +149,16 @@ func (in *incomingFile) write(p []byte) error {
 		writeback(in.f, in.flushedTo, in.offset-in.flushedTo)
 		in.flushedTo = in.offset
 	}
+	return nil
+}
+
+// write writes data of the current file. A file that is too large for the disk fails alone.
+func (r *Receiver) write(p []byte) error {
+	err := r.current.write(p)
+	if err == nil || !isTooLarge(err) {
+		return err
+	}
+	r.abandonFile(r.current.index, tooLargeText)
 	return nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -167,20 +165,26 @@ func describeKind(m fs.FileMode) string {
 // content, by their folded forms.
 type createdNames map[string]string
 
+// has reports whether a file of this transfer has a name, or one that some file systems treat as
+// equal.
+func (c createdNames) has(name string) bool {
+	_, ok := c[folded(name)]
+	return ok
+}
+
 func (c createdNames) add(name string) { c[folded(name)] = name }
 
 // clashes reports whether a name belongs to another file of this transfer: some file systems treat
-// two names as equal that differ in case or Unicode normalization. If the folder has both, the file
-// system distinguishes them.
+// two names as equal that differ in case or Unicode normalization.
 func (c createdNames) clashes(name string, root *os.Root) bool {
-	if other, like := c[folded(name)]; !like || other == name || !exists(root, name) {
+	other, known := c[folded(name)]
+	if !known || other == name {
 		return false
 	}
-	dir, err := root.Open(path.Dir(name))
+	mine, err := root.Lstat(name)
 	if err != nil {
-		return true
+		return false
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	return err != nil || !slices.Contains(names, path.Base(name))
+	theirs, err := root.Lstat(other)
+	return err == nil && os.SameFile(mine, theirs)
 }

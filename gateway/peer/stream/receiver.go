@@ -47,7 +47,8 @@ type Receiver struct {
 	OnReplace func()
 
 	target          *targetFolder // Root
-	uncredited      int           // bytes written for which no credit was granted yet
+	fitted          *diskNames
+	uncredited      int // bytes written for which no credit was granted yet
 	lastProgress    time.Time
 	announced       map[uint32]*incomingFile // announced, not complete
 	current         *incomingFile            // the file that is being written
@@ -82,6 +83,7 @@ type Result struct {
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders, r.startup = make(map[string]bool), make(map[string]bool)
 	r.announced, r.names, r.target = make(map[uint32]*incomingFile), make(createdNames), newTargetFolder(r.Root)
+	r.fitted = newDiskNames(r.Root)
 	if r.Progress == nil {
 		r.Progress = r.Out
 	}
@@ -156,7 +158,7 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 	switch kind {
 	case recData:
 		if r.current != nil { // otherwise it is of an unwanted file
-			return r.current.write(payload)
+			return r.write(payload)
 		}
 	case recHole:
 		n := p.i64()

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
+
+	"fairlead/gateway/protocol"
 )
 
 // TestWhatWasAskedForAndCannotBeSentHasFailed: a pipe in a folder is omitted, but a pipe that was
@@ -40,18 +41,23 @@ func TestFailuresAreToldBeforeWhatIsLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"new\nline", "other\nline", "z"} {
+	to := t.TempDir()
+	for _, name := range []string{"new", "other", "z"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.MkdirAll(filepath.Join(to, "tree", name), 0o700); name != "z" && err != nil {
+			t.Fatal(err)
+		}
 	}
-	res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, t.TempDir()), nil, nil)
+	os.Remove(filepath.Join(to, "tree", "z"))
+	res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = protocol.ConflictOverwrite }, nil)
 	if sendErr != nil || err != nil || res.Failed != 2 || res.New != 1 || len(res.Problems) != maxProblems {
 		t.Fatalf("%+v, %v, %v", res, sendErr, err)
 	}
-	for i, want := range []string{`the name "new\nline" contains`, `the name "other\nline" contains`, "named pipe"} {
-		if !strings.Contains(res.Problems[i].Text, want) {
-			t.Errorf("problem %d is %s", i, res.Problems[i].Text)
+	for i, want := range []string{"tree/new", "tree/other", "tree/a pipe 00"} {
+		if res.Problems[i].Path != want {
+			t.Errorf("problem %d: got %+v, want %s", i, res.Problems[i], want)
 		}
 	}
 }

@@ -1,0 +1,134 @@
+package stream
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestWindowsNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"a:b.txt": "a_b.txt", `q<>:"\|?*`: "q________", "end.": "end_", "end. ": "end__", "CON": "CON_", "nul.txt": "nul_.txt", "com1.tar.gz": "com1_.tar.gz", "\xff": "_", "plain": "plain",
+	} {
+		got := windowsName(name)
+		if got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+		if why := checkElement("windows", got); why != "" {
+			t.Errorf("%q: the changed name %s", got, why)
+		}
+	}
+}
+
+// awkward are names that a disk may not allow. Some become equal when they are changed.
+var awkward = []string{"a:b.txt", "a?b.txt", "a_b.txt", "plain.txt", "end.", "sub:dir/in*side.txt", "sub?dir/x", "sub:dir/second", "Icon\r", "tab\tname", strings.Repeat("n", 250) + ".txt"}
+
+func TestChangedNamesAreUnique(t *testing.T) {
+	d := newDiskNames(open(t, t.TempDir()))
+	restricted := true
+	d.windows = &restricted
+	names := createdNames{}
+	got := map[string]string{}
+	for _, name := range append(awkward, "a:b.txt") {
+		fitted, _ := d.fit(name, names.has)
+		for other, f := range got {
+			if f == fitted && other != name {
+				t.Errorf("%q and %q are both stored as %q", other, name, f)
+			}
+		}
+		if err := CheckName("windows", fitted); err != nil && name != "Icon\r" {
+			t.Errorf("%q became %q: %v", name, fitted, err)
+		}
+		got[name] = fitted
+		names.add(fitted)
+	}
+	if got["sub:dir/second"] != "sub_dir/second" || got["a:b.txt"] != "a_b.txt" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// mountImage formats an image and mounts it.
+func mountImage(t *testing.T, size string, format, mount []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "disk")
+	run := func(args ...string) {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%s needs its programs and FUSE: %v: %s", args[0], err, out)
+		}
+	}
+	run("truncate", "-s", size, image)
+	if err := os.Mkdir(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run(append(format, image)...)
+	run(append(mount, image, at)...)
+	t.Cleanup(func() { exec.Command("umount", at).Run() })
+	return at
+}
+
+func TestRealDisksGetChangedNames(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it mounts disks with the programs of Linux")
+	}
+	for name, c := range map[string]struct{ format, mount []string }{
+		"ntfs": {[]string{"mkfs.ntfs", "-F", "-Q"}, []string{"lowntfs-3g", "-o", "windows_names,ignore_case"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			to, from := mountImage(t, "64M", c.format, c.mount), t.TempDir()
+			for _, n := range append(slices.Clone(awkward), "Makefile", "makefile") {
+				p := filepath.Join(from, n)
+				if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(p, []byte(n), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink("plain.txt", filepath.Join(from, "link")); err != nil {
+				t.Fatal(err)
+			}
+			for _, conflict := range []string{protocol.ConflictRename, protocol.ConflictOverwrite} {
+				item := Item{Root: open(t, from), At: ".", Name: "tree:" + conflict}
+				res, sendErr, err := both(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
+				if err != nil || sendErr != nil || res.Failed != 0 {
+					t.Fatalf("%s: %d failures, %v, %v: %v", conflict, res.Failed, err, sendErr, res.Problems)
+				}
+				if res.Top != "tree_"+conflict {
+					t.Errorf("reported top: got %q", res.Top)
+				}
+				seen := map[string]int{}
+				filepath.WalkDir(filepath.Join(to, res.Top), func(p string, d os.DirEntry, err error) error {
+					if err == nil && d.Type().IsRegular() {
+						data, _ := os.ReadFile(p)
+						seen[string(data)]++
+					}
+					return nil
+				})
+				for _, n := range append(slices.Clone(awkward), "Makefile", "makefile") {
+					if want := 1; seen[n] != want && n != "Icon\r" {
+						t.Errorf("%s: %q is there %d times, want %d", conflict, n, seen[n], want)
+					}
+				}
+				for _, want := range []string{`stored as "a_b.txt": its disk does not allow the name`, "treats its name and that of another file as equal", "the folder's icon"} {
+					if !slices.ContainsFunc(res.Problems, func(p protocol.TransferProblem) bool { return strings.Contains(p.Text, want) }) {
+						t.Errorf("%s: the result does not say %q: %v", conflict, want, res.Problems)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestReserveOfFreeSpaceIsNamed(t *testing.T) {
+	err := checkSpace(open(t, t.TempDir()), protocol.TransferReceive{Size: 1 << 60})
+	if err == nil || !strings.Contains(err.Error(), "must stay free") {
+		t.Errorf("got %v", err)
+	}
+}
