@@ -50,7 +50,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		OnReplace: func() { e.options.Unfinished.addTrash(t.path(".")) },
 	}
 	if !p.Stream.Direct && p.Stream.Names != nil { // an older gateway does not know about start-up files
-		r.Startup = append([]string{}, p.Stream.Startup...)
+		r.Startup.Allowed = append([]string{}, p.Stream.Startup...)
 	}
 	if listen != nil {
 		direct, stop := context.WithCancel(ctx)

@@ -3,11 +3,9 @@ package stream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"runtime"
-	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -74,8 +72,12 @@ func (r *Receiver) place(e *entry) error {
 	if r.Rename != "" {
 		top = r.Rename
 	}
-	if err := r.checkStartup(e.name); err != nil {
+	at, note, err := r.Startup.check(e.name)
+	switch {
+	case err != nil:
 		return err
+	case note != "":
+		r.result.addProblem(at, note)
 	}
 	if path.Base(e.name) == iconFile {
 		return errIcon
@@ -85,36 +87,19 @@ func (r *Receiver) place(e *entry) error {
 		e.name += "/" + rest
 	}
 	requested := e.name
-	var note string
 	if e.name, note = r.fitted.fit(requested, r.names.has); note != "" {
 		r.result.addProblem(requested, note)
 	}
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
 		return err
 	}
-	if top, _, _ = strings.Cut(e.name, "/"); e.mode.IsRegular() && e.size >= fatLimit && r.isFAT() {
+	if top, _, _ = strings.Cut(e.name, "/"); e.mode.IsRegular() && e.size >= fatLimit && isFAT(r.rootDir) {
 		return errors.New(tooLargeText)
 	}
 	if r.result.Top == "" {
 		r.result.Top = top
 	}
 	return r.target.parents(path.Dir(e.name))
-}
-
-// checkStartup reports a start-up file below the requested ones, or refuses one that the person did
-// not allow.
-func (r *Receiver) checkStartup(name string) error {
-	at, program := startupPath(name)
-	switch {
-	case at == "":
-		return nil
-	case r.Startup != nil && !slices.Contains(r.Startup, at):
-		return fmt.Errorf("it decides which programs %s runs, and nobody was asked about it: send it by itself", program)
-	case !r.startup[at]:
-		r.startup[at] = true
-		r.result.addProblem(at, fmt.Sprintf("start-up file: it decides which programs %s runs", program))
-	}
-	return nil
 }
 
 // link creates a symbolic link that stays inside the folder.

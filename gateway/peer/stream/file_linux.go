@@ -10,9 +10,9 @@ import (
 const hasSyncAll = true
 
 // isFAT reports whether a folder is on a disk that is formatted with FAT.
-func (r *Receiver) isFAT() bool {
+func isFAT(dir *os.File) bool {
 	var disk unix.Statfs_t
-	err := withDescriptor(r.rootDir, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) })
+	err := withDescriptor(dir, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) })
 	return err == nil && disk.Type == unix.MSDOS_SUPER_MAGIC
 }
 

@@ -152,16 +152,6 @@ func (in *incomingFile) write(p []byte) error {
 	return nil
 }
 
-// write writes data of the current file. A file that is too large for the disk fails alone.
-func (r *Receiver) write(p []byte) error {
-	err := r.current.write(p)
-	if err == nil || !isTooLarge(err) {
-		return err
-	}
-	r.abandonFile(r.current.index, tooLargeText)
-	return nil
-}
-
 // writebackEvery is the number of bytes after which the system is asked to write to the disk.
 const writebackEvery = 8 << 20
 

@@ -34,8 +34,8 @@ type Receiver struct {
 	Conflict string
 	// Requested are the names that the source may send.
 	Requested Requested
-	// Startup are the start-up files below them that may be stored; nil means all.
-	Startup  []string
+	// Startup decides about start-up files below them.
+	Startup  startupFiles
 	Out      Send
 	In       *Inbox
 	Progress Send // sends progress; nil means Out
@@ -54,9 +54,8 @@ type Receiver struct {
 	current         *incomingFile            // the file that is being written
 	recordedFolders map[string]bool          // folders for which OnFolder was called
 	names           createdNames
-	rootDir         *os.File        // Root's folder, open since before anything was written
-	startup         map[string]bool // reported start-up files
-	dirs            []entry         // folders that get their modes and times at the end
+	rootDir         *os.File // Root's folder, open since before anything was written
+	dirs            []entry  // folders that get their modes and times at the end
 	ended           bool
 
 	trash       *trashEntry // nil until something is replaced
@@ -81,7 +80,7 @@ type Result struct {
 // When ctx ends with [errDiscard] as its cause, the current file is removed; otherwise it stays for
 // a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
-	r.recordedFolders, r.startup = make(map[string]bool), make(map[string]bool)
+	r.recordedFolders = make(map[string]bool)
 	r.announced, r.names, r.target = make(map[uint32]*incomingFile), make(createdNames), newTargetFolder(r.Root)
 	r.fitted = newDiskNames(r.Root)
 	if r.Progress == nil {
@@ -116,7 +115,14 @@ func (r *Receiver) receive(ctx context.Context) error {
 		return err
 	}
 	defer f.Free()
-	err = records(f.Body(), func(kind byte, payload []byte) error { return r.handleRecord(ctx, kind, payload) })
+	err = records(f.Body(), func(kind byte, payload []byte) error {
+		err := r.handleRecord(ctx, kind, payload)
+		if r.current != nil && isTooLarge(err) { // this file fails alone
+			r.abandonFile(r.current.index, tooLargeText)
+			return nil
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

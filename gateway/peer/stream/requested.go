@@ -111,3 +111,26 @@ func startupPath(name string) (at, program string) {
 	}
 	return "", ""
 }
+
+// startupFiles decides about start-up files below the requested files. One goroutine may use it.
+type startupFiles struct {
+	Allowed  []string // may be stored; nil means all
+	reported map[string]bool
+}
+
+// check refuses a start-up file that the person did not allow. The first time for an allowed one, it
+// returns a note about it.
+func (s *startupFiles) check(name string) (at, note string, err error) {
+	at, program := startupPath(name)
+	switch {
+	case at == "" || s.reported[at]:
+		return at, "", nil
+	case s.Allowed != nil && !slices.Contains(s.Allowed, at):
+		return at, "", fmt.Errorf("it decides which programs %s runs, and nobody was asked about it: send it by itself", program)
+	}
+	if s.reported == nil {
+		s.reported = make(map[string]bool)
+	}
+	s.reported[at] = true
+	return at, fmt.Sprintf("start-up file: it decides which programs %s runs", program), nil
+}

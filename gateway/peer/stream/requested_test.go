@@ -88,7 +88,7 @@ func TestStartupFilesAreReported(t *testing.T) {
 		{[]string{"docs/sub/.envrc"}, 4, nil}, // .git, config, hooks, pre-commit
 	} {
 		to := t.TempDir()
-		res, _, err := both(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Startup = c.allowed }, nil)
+		res, _, err := both(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Startup.Allowed = c.allowed }, nil)
 		if err != nil || res.Failed != c.failed {
 			t.Errorf("allowed %q: got %d failures, %v, want %d: %v", c.allowed, res.Failed, err, c.failed, res.Problems)
 		}
