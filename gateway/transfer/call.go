@@ -172,7 +172,7 @@ func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, fil
 			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
 		}
 		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		err := authorizeAgain(ctx, a.authorizer, auth.Agent(t.Session, ""), one)
+		err := authorizeAgain(ctx, a.authorizer, auth.Agent(t.Session, ""), one, false)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

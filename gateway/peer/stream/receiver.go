@@ -164,7 +164,7 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 	switch kind {
 	case recData:
 		if r.current != nil { // otherwise it is of an unwanted file
-			return r.write(payload)
+			return r.current.write(payload)
 		}
 	case recHole:
 		n := p.i64()
