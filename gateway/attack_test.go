@@ -253,6 +253,7 @@ func TestSecretsOfAppsAreNeitherLoggedNorStored(t *testing.T) {
 // A token that is limited to another machine reaches this one in no way, and raises no question.
 func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 	p := openPrograms(t)
+	p.startMachine("elsewhere", t.TempDir())
 	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"elsewhere"}})
 	target := map[string]any{"node_name": "box"}
 	for _, legacy := range []bool{false, true} {
@@ -282,7 +283,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 				t.Errorf("%s: %+v", uri, r.Contents[0])
 			}
 		}
-		for arg, value := range map[string]string{"machine": "", "path": "/"} {
+		for arg, value := range map[string]string{"machine": "b", "path": "/"} {
 			r, err := s.Complete(t.Context(), &sdk.CompleteParams{
 				Ref: &sdk.CompleteReference{Type: "ref/resource", URI: "fairlead://{machine}/file{+path}"}, Argument: sdk.CompleteParamsArgument{Name: arg, Value: value},
 				Context: &sdk.CompleteContext{Arguments: map[string]string{"machine": "box"}},

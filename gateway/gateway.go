@@ -60,6 +60,9 @@ type Options struct {
 	Home   string // data folder
 	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
+	// Node is the node that starts with the gateway: until it has connected, the gateway is not
+	// ready. Empty: there is none.
+	Node protocol.NodeID
 	// ExtendMCP is for tests of the protocol: see [mcp.Options].
 	ExtendMCP func(*sdk.Server) []string
 }
@@ -101,6 +104,8 @@ type Gateway struct {
 	startedAt time.Time
 	stopOnce  sync.Once
 	extendMCP func(*sdk.Server) []string // of Options
+	node      protocol.NodeID            // of Options
+	ready     chan struct{}              // closed once node has connected
 
 	fixedStatus protocol.Status // the fields that do not change: version, start time, addresses and folders
 }
@@ -142,6 +147,18 @@ func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
 	}
 	at, ok := g.listener.Addr().(*net.TCPAddr)
 	return at, ok
+}
+
+// Ready is closed once the gateway can do its work: when its own node has connected, if it has one.
+func (g *Gateway) Ready() <-chan struct{} { return g.ready }
+
+func (g *Gateway) isReady() bool {
+	select {
+	case <-g.ready:
+		return true
+	default:
+		return false
+	}
 }
 
 // Home returns the data folder, LogDir its folder for logs, and SecretsAt the place of the secrets.

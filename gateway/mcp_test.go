@@ -30,21 +30,29 @@ type programs struct {
 
 func openPrograms(t *testing.T) *programs {
 	t.Helper()
-	h, workspace := openHouse(t), t.TempDir()
-	n, err := node.New(node.Options{ID: "box", Workspace: workspace, Home: h.home, Dial: h.gw.Dial, Version: "test"})
+	h := openHouse(t)
+	workspace := h.startMachine("box", h.home)
+	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
+	return &programs{h, strings.TrimSuffix(strings.Replace(h.gw.URL(), "ws:", "http:", 1), "/ws"), workspace}
+}
+
+// startMachine connects a machine and returns its workspace. home is its data folder.
+func (h *house) startMachine(id protocol.NodeID, home string) (workspace string) {
+	h.t.Helper()
+	workspace = h.t.TempDir()
+	n, err := node.New(node.Options{ID: id, Workspace: workspace, Home: home, Dial: h.gw.Dial, Version: "test"})
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { n.Run(ctx) })
-	t.Cleanup(func() {
+	h.t.Cleanup(func() {
 		cancel()
 		running.Wait()
 	})
-	h.until("the node is online", func() bool { return h.info("box").Online })
-	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
-	return &programs{h, strings.TrimSuffix(strings.Replace(h.gw.URL(), "ws:", "http:", 1), "/ws"), workspace}
+	h.until("the node is online", func() bool { return h.info(string(id)).Online })
+	return workspace
 }
 
 // token makes a token of an app.

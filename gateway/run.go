@@ -32,6 +32,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) })
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
+	wg.Go(func() { g.awaitOwnNode(ctx) })
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { g.audit().SaveHead(headCtx) })
@@ -94,6 +95,20 @@ func (g *Gateway) awaitNode(ctx context.Context) {
 		if c.Kind == protocol.ChangeNode && c.Node.Online {
 			return
 		}
+	}
+}
+
+// awaitOwnNode waits until the gateway's own node is online, and reports the gateway as ready.
+func (g *Gateway) awaitOwnNode(ctx context.Context) {
+	sub := g.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode && c.Node.ID == g.node && c.Node.Online })
+	defer sub.Close()
+	if n, ok := g.hub.Node(g.node); g.node == "" || ok && n.Online {
+		close(g.ready)
+		return
+	}
+	for range sub.All(ctx) {
+		close(g.ready)
+		return
 	}
 }
 

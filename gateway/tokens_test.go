@@ -122,6 +122,7 @@ func TestPermissionToWriteAFileDoesNotAllowToDeleteIt(t *testing.T) {
 
 func TestTokenReachesItsMachinesOnly(t *testing.T) {
 	p := openPrograms(t)
+	p.startMachine("elsewhere", t.TempDir())
 	token := func(node protocol.NodeID) string {
 		return ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{node}}).Token
 	}

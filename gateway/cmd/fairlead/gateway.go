@@ -100,11 +100,15 @@ type localOptions struct {
 	node         *node.Options // nil for none
 }
 
-// run runs a gateway, and a node on it, until ctx ends; it calls ready once both are running. They
-// stop in order: node, gateway, store.
+// run runs a gateway, and a node on it, until ctx ends; it calls ready once the node has connected.
+// They stop in order: node, gateway, store.
 func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) error {
 	slog.SetDefault(l.log)
-	g, err := gateway.Open(ctx, gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log})
+	o := gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log}
+	if l.node != nil {
+		o.Node = l.node.ID
+	}
+	g, err := gateway.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -127,14 +131,20 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 		nodeDone = make(chan error, 1)
 		go func() { nodeDone <- n.Run(nodeCtx) }()
 	}
-	ready(g)
 	var runErr error
-	select {
-	case <-ctx.Done():
-	case runErr = <-gatewayDone:
-		gatewayDone <- nil
-	case runErr = <-nodeDone:
-		nodeDone = nil
+	connected := g.Ready()
+	for running := true; running; {
+		running = false
+		select {
+		case <-connected:
+			ready(g)
+			connected, running = nil, true
+		case <-ctx.Done():
+		case runErr = <-gatewayDone:
+			gatewayDone <- nil
+		case runErr = <-nodeDone:
+			nodeDone = nil
+		}
 	}
 	quit, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitLimit)
 	defer cancel()

@@ -73,9 +73,8 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 				return
 			}
 			defer c.close()
-			for there := false; !there && ctx.Err() == nil; { // the machine is connecting
-				r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
-				there = err == nil && len(r.Nodes) == 1 && r.Nodes[0].Online
+			if r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{}); err != nil || len(r.Nodes) != 1 || !r.Nodes[0].Online {
+				t.Errorf("machines once the gateway is ready: got %+v, %v, want this one online", r.Nodes, err)
 			}
 			for _, keys := range []string{"\x03", "r\n\x03", "e\n\x03", "w\n\x03", "x\nmore\x03"} {
 				var note bytes.Buffer

@@ -30,6 +30,7 @@ import (
 // fakes are services whose answers depend on the request: the key "fail-507" fails with that code.
 // Nodes and the bus are real.
 type fakes struct {
+	starting  atomic.Bool // the gateway is not ready
 	bus       *event.Bus
 	hub       *nodes.Hub
 	schedules *cron.Scheduler // only in the conversations that need them
@@ -78,7 +79,7 @@ func (f *fakes) services() Services {
 		Version: "test", Bus: f.bus, Chats: fakeSessions{f}, Sessions: fakeSessions{f}, Transcripts: fakeSessions{}, Editor: fakeSessions{}, Archives: fakeSessions{}, Messages: fakeSessions{},
 		Tools: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
-		Channels: f.channels,
+		Channels: f.channels, Ready: func() bool { return !f.starting.Load() },
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},

@@ -99,6 +99,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 		s.services.Programs.ServeHTTP(w, r)
 	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
+		if s.services.Ready != nil && !s.services.Ready() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			w.Write([]byte(`{"status":"starting"}`))
+			return
+		}
 		w.Write([]byte(`{"status":"healthy"}`))
 	case r.URL.Path == "/ws" && websocket.IsWebSocketUpgrade(r):
 		ws, err := s.upgrader.Upgrade(w, r, nil)

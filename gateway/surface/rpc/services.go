@@ -160,6 +160,8 @@ type Services struct {
 	Programs http.Handler
 	Status   func(ctx context.Context) protocol.Status
 	Pause    func(ctx context.Context, paused bool) (protocol.Status, error)
+	// Ready reports whether the gateway can do its work; /health says so. nil: it always can.
+	Ready func() bool
 	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
 	Verify      func(ctx context.Context, token string) error
 	CheckOrigin func(r *http.Request) error

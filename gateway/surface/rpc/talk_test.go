@@ -252,6 +252,10 @@ func TestHealthAndOtherAddresses(t *testing.T) {
 			}
 		})
 	}
+	b.starting.Store(true)
+	if res, err := hc.Get("http://gateway/health"); err != nil || res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("before the gateway is ready: got %+v, %v, want status 503", res, err)
+	}
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.public(ctx) }}
 	_, res, err := d.Dial("ws://gateway/ws", http.Header{"Origin": {"http://evil.example"}})
 	if err == nil || res == nil || res.StatusCode != http.StatusForbidden {
