@@ -21,8 +21,8 @@ import (
 // maxResult is the largest size of a result in bytes: with its envelope it must fit into one frame.
 const maxResult = protocol.MaxReadFrame - 1<<20
 
-// maxCalls bounds the calls that run at the same time, and with them their memory and open files;
-// further calls wait. Bash and command have their own limits, because their calls may take long.
+// maxCalls bounds the calls of each program, and of the chats, that run at the same time, and with
+// them their memory and open files; further calls wait. Bash and command have their own limits, because their calls may take long.
 // Process has no limit, because it ends them.
 const maxCalls = 64
 
@@ -139,12 +139,11 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		}
 	}()
 	if inv.Preview || !unlimited[inv.Tool] {
-		select {
-		case n.running <- struct{}{}:
-			defer func() { <-n.running }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		release, err := n.running.Take(ctx, inv.Caller)
+		if err != nil {
+			return nil, err
 		}
+		defer release()
 	}
 	if strings.HasPrefix(inv.Tool, protocol.FileAct) { // a person's operation in the browser of files
 		return n.browse.Call(ctx, inv.Tool, inv.Args)
@@ -162,7 +161,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		return nil, err
 	}
 	call := access.Call{
-		ID: inv.CallID, Direct: inv.Direct, Network: inv.Network, Folders: inv.Folders, Target: target, ExpectedSHA256: inv.Expect,
+		ID: inv.CallID, Caller: inv.Caller, Direct: inv.Direct, Network: inv.Network, Folders: inv.Folders, Target: target, ExpectedSHA256: inv.Expect,
 		IdempotencyKey: inv.IdempotencyKey,
 	}
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {

@@ -79,7 +79,7 @@ type Node struct {
 	out     *outbox
 	file    *logfile.File // nil without LogDir
 	log     *slog.Logger
-	running chan struct{}  // one for each running call; see maxCalls
+	running *access.Slots  // for running calls; see maxCalls
 	work    sync.WaitGroup // running and waiting calls
 
 	mu    sync.Mutex // guards calls
@@ -108,7 +108,7 @@ func New(opts Options) (*Node, error) {
 		ws.Close()
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, out: newOutbox(), running: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n := &Node{opts: opts, ws: ws, out: newOutbox(), running: access.NewSlots(maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
 	replaced := "" // the folder for the files that the agent replaced
 	if opts.Home != "" {
 		replaced = filepath.Join(opts.Home, "before")
@@ -252,6 +252,7 @@ func (n *Node) Close() {
 func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
 	n.out.retryNow()
+	n.jobs.ReportPrograms()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {

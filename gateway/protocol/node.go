@@ -17,6 +17,12 @@ type NodeExecEvent struct {
 	OutputTail string `json:"outputTail,omitempty"`
 	StartedAt  int64  `json:"startedAt,omitempty"`
 	EndedAt    int64  `json:"endedAt,omitempty"`
+	// Caller is the program that started the command, Tool the tool, and Text the command line
+	// (extension). They are in the events of commands of programs only; such a command is reported as
+	// started again after each reconnection.
+	Caller *ToolCaller `json:"caller,omitempty"`
+	Tool   string      `json:"tool,omitempty"`
+	Text   string      `json:"text,omitempty"`
 }
 
 // LogsGetParams requests log lines. Lines is 100 when missing, and at most 5,000.

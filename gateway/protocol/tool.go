@@ -89,6 +89,16 @@ type ToolInvoke struct {
 	// SessionKey and RunID identify the chat and the run of the call (extension).
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`
+	// Caller is the program that made the call over MCP, REST or the command line; nil for a chat and
+	// a window (extension).
+	Caller *ToolCaller `json:"caller,omitempty"`
+}
+
+// ToolCaller is a program that makes calls. What it opens on a machine counts for it alone, and no
+// other program sees it.
+type ToolCaller struct {
+	ID   string `json:"id"` // of the app, or owner for one with the gateway's own token
+	Name string `json:"name"`
 }
 
 // CallPreview describes what a call would do and touch (extension). Every field may be empty.

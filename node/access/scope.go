@@ -109,6 +109,8 @@ func warning(path, dir string) string {
 // approval.
 type Call struct {
 	ID protocol.CallID // repeated in the events of the command that the call starts
+	// Caller is the program that made the call; nil for a chat or a window.
+	Caller *protocol.ToolCaller
 	// Direct reports that the person made the call, not the agent.
 	Direct bool
 	// Network reports that the person allowed the network for the command.

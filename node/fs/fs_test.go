@@ -260,7 +260,7 @@ func TestOpenFilesAreLimited(t *testing.T) {
 
 func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 	tooltest.Documented(t, "a `chunk` of at most %d MiB (%d KiB by default)", maxPart>>20, defaultPart>>10)
-	tooltest.Documented(t, "nobody continues for %.0f minutes is closed; at most %d are open on a machine", idle.Minutes(), maxOpen)
+	tooltest.Documented(t, "nobody continues for %.0f minutes is closed; a token has at most %d open on a machine", idle.Minutes(), maxOpen)
 	tooltest.Documented(t, "get %04o, new folders %04o", newFileMode, newFolderMode)
 	tooltest.Documented(t, "stays for %.0f days", workspace.TrashAge.Hours()/24)
 	tooltest.Documented(t, "fewer than %s segments needs `force`", []string{2: "two", 3: "three", 4: "four"}[minDepth])

@@ -64,7 +64,7 @@ type reader struct {
 func previewRead(f *files, in readIn) protocol.CallPreview { return f.preview(in.Path, false, nil) }
 
 // read returns the next part of a file. The checksum covers the parts so far.
-func (f *files) read(_ context.Context, _ access.Call, in readIn) (out readOut, err error) {
+func (f *files) read(_ context.Context, call access.Call, in readIn) (out readOut, err error) {
 	began := time.Now()
 	if in.MaxBytes < 0 || in.MaxBytes > maxPart {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("max_bytes must be 1 to %d", maxPart))
@@ -74,7 +74,7 @@ func (f *files) read(_ context.Context, _ access.Call, in readIn) (out readOut, 
 	}
 	x, id := (*transfer)(nil), in.FileID
 	if id == "" {
-		if x, id, err = f.openToRead(in); err != nil {
+		if x, id, err = f.openToRead(call, in); err != nil {
 			return out, err
 		}
 		x.turn.Lock()
@@ -105,7 +105,7 @@ func (f *files) read(_ context.Context, _ access.Call, in readIn) (out readOut, 
 // open for the correct call.
 var otherEncoding = protocol.NewFault(protocol.FaultInvalidArgs, "the parts of a file have one encoding: repeat that of the first call, or leave it out")
 
-func (f *files) openToRead(in readIn) (*transfer, string, error) {
+func (f *files) openToRead(call access.Call, in readIn) (*transfer, string, error) {
 	switch {
 	case in.Encoding != "" && in.Encoding != encodingBase64 && in.Encoding != encodingUTF8:
 		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, "encoding must be base64 or utf8")
@@ -126,7 +126,7 @@ func (f *files) openToRead(in readIn) (*transfer, string, error) {
 		file.Close()
 		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("offset %d is after the end of the file, which has %d bytes", in.Offset, info.Size()))
 	}
-	x := &transfer{reader: &reader{path: p.String(), text: in.Encoding == encodingUTF8, file: file, info: info, at: in.Offset, sum: sha256.New()}}
+	x := &transfer{caller: access.CallerID(call.Caller), reader: &reader{path: p.String(), text: in.Encoding == encodingUTF8, file: file, info: info, at: in.Offset, sum: sha256.New()}}
 	id, err := f.transfers.begin(x)
 	if err != nil {
 		file.Close()

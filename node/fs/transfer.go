@@ -12,7 +12,7 @@ import (
 
 // Limits of files that are read or written in parts.
 const (
-	// maxOpen bounds the files that are open at the same time.
+	// maxOpen bounds the files that a program has open at the same time.
 	maxOpen = 64
 	// idle is how long an open file waits for the next part. It is shorter than the time after which
 	// a temporary file counts as left by a crash.
@@ -30,6 +30,7 @@ type transfers struct {
 
 // transfer is a file that is read or written in parts.
 type transfer struct {
+	caller string     // the program that opened it
 	turn   sync.Mutex // one part at a time
 	reader *reader    // or
 	writer *writer
@@ -52,8 +53,15 @@ func (t *transfers) begin(x *transfer) (id string, err error) {
 	id = "file_" + hex.EncodeToString(b[:])
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.open) >= maxOpen {
-		return "", protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d files are open on this machine. Finish one, or wait.", maxOpen))
+	count := 0
+	for _, o := range t.open {
+		if o.caller == x.caller {
+			count++
+		}
+	}
+	if count >= maxOpen {
+		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d files are open on this machine. Finish one, or wait.", maxOpen))
+		return "", f.With(map[string]int64{"retry_after_ms": time.Second.Milliseconds()})
 	}
 	x.timer = time.AfterFunc(t.idle, func() { t.end(id, x) })
 	t.open[id] = x

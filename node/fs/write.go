@@ -267,7 +267,7 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 	if w.new, err = f.replace(p, expect); err != nil {
 		return nil, "", err
 	}
-	x := &transfer{writer: w}
+	x := &transfer{caller: access.CallerID(call.Caller), writer: w}
 	id, err := f.transfers.begin(x)
 	if err != nil {
 		w.new.Abort()

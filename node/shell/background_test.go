@@ -19,14 +19,14 @@ func TestOldOutputGivesWayToNew(t *testing.T) {
 	jobs := NewJobs(JobOptions{})
 	text := strings.Repeat("x", retained)
 	for i := range 2 * maxRetained / retained {
-		j := &job{id: strconv.Itoa(i), done: make(chan struct{}), canBackground: true}
+		j := &job{id: strconv.Itoa(i), done: make(chan struct{}), canBackground: true, release: func() {}}
 		j.background.Store(true)
 		j.out.Write([]byte(text))
 		j.out.shrink(retained)
 		j.result.at = time.Now().Add(time.Duration(i))
 		jobs.jobs[j.id] = j
 		jobs.wg.Add(1)
-		jobs.background++
+		jobs.background[""]++
 		jobs.finish(j)
 	}
 	held := 0
@@ -36,7 +36,7 @@ func TestOldOutputGivesWayToNew(t *testing.T) {
 			t.Errorf("%s lost its tail", j.id)
 		}
 	}
-	if held > maxRetained || jobs.jobs["0"].out.bufferSize() > tailBytes || jobs.jobs[strconv.Itoa(2*maxRetained/retained-1)].out.bufferSize() != retained || jobs.background != 0 {
+	if held > maxRetained || jobs.jobs["0"].out.bufferSize() > tailBytes || jobs.jobs[strconv.Itoa(2*maxRetained/retained-1)].out.bufferSize() != retained || len(jobs.background) != 0 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -161,7 +161,7 @@ func TestFinishedCommandsAreForgottenAfterHalfAnHour(t *testing.T) {
 			t.Error("it was forgotten too early")
 		}
 		time.Sleep(time.Millisecond)
-		if jobs.get("x") != nil || len(jobs.list()) != 0 {
+		if jobs.get("x") != nil || len(jobs.list(nil)) != 0 {
 			t.Error("it is still there")
 		}
 	})
@@ -170,7 +170,7 @@ func TestFinishedCommandsAreForgottenAfterHalfAnHour(t *testing.T) {
 func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	b.jobs.background = maxBackground
+	b.jobs.background[""] = maxBackground
 	for _, how := range []string{"background", "yieldMs"} {
 		t.Run(how, func(t *testing.T) {
 			a := tooltest.Args{"command": "true", how: true}
@@ -185,5 +185,5 @@ func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"}); out.Status != "completed" {
 		t.Errorf("one that is waited for: %+v", out)
 	}
-	b.jobs.background = 0
+	b.jobs.background = map[string]int{}
 }

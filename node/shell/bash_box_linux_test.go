@@ -244,7 +244,5 @@ func TestCommandsThatCannotStartSayWhy(t *testing.T) {
 	if words := tooltest.MustFail(b.Bench, "Bash", tooltest.Args{"command": "true"}); !strings.HasPrefix(words, "Failed to execute: ") || !strings.Contains(words, "no such file") {
 		t.Error(words)
 	}
-	if len(b.jobs.foreground) != 0 {
-		t.Error("the turn was not given back")
-	}
+	takeForeground(t, b.jobs)()
 }

@@ -139,9 +139,7 @@ func TestCommandsAreKeptFromAskingWhatNobodyAnswers(t *testing.T) {
 func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	for range maxForeground {
-		b.jobs.foreground <- struct{}{}
-	}
+	release := takeForeground(t, b.jobs)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for range 3 {
@@ -160,9 +158,10 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		t.Errorf("a command that may stay waits: %+v", out)
 	}
 	cancel()
-	for range maxForeground {
-		<-b.jobs.foreground
+	if out, err := callAs(b, "app1", "Bash", tooltest.Args{"command": "true"}); err != nil || out["status"] != "completed" {
+		t.Errorf("a command of an app while the chats are at their limit: got %v, %v", out, err)
 	}
+	release()
 	wg.Wait()
 	if _, err := os.Stat(filepath.Join(b.WS.Dir(), "ran")); err == nil {
 		t.Error("a cancelled command ran")

@@ -36,8 +36,10 @@ const (
 // job is one command. Its goroutine owns the process; result may be read once done is closed.
 type job struct {
 	id, command, dir string
-	call             protocol.CallID // the call that started it; may be empty
-	enforcement      string          // how it was contained, in one line; empty without a box
+	call             protocol.CallID      // the call that started it; may be empty
+	caller           *protocol.ToolCaller // the program that started it; nil for a chat or a window
+	tool             string               // the tool that started it
+	enforcement      string               // how it was contained, in one line; empty without a box
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
@@ -48,6 +50,8 @@ type job struct {
 	terminal      terminal        // of a command with a terminal
 	canBackground bool            // it runs or may continue in the background
 	background    atomic.Bool     // it runs in the background
+	release       func()          // frees its place among the commands in the foreground
+	ended         func(*job)      // called after the end of a command of the tool command
 	stop          chan stopReason // holds the first request to stop
 	done          chan struct{}
 	result        outcome
@@ -99,11 +103,15 @@ type startRequest struct {
 	timeout      time.Duration // 0: unlimited
 	tty          bool
 	call         protocol.CallID
+	caller       *protocol.ToolCaller
+	tool         string // the tool that starts it
 	// folders that it may use in addition to those of the profile
 	folders        []protocol.FolderAccess
-	network        bool   // it may use the network, regardless of the profile
-	direct         bool   // started by the person, not by the agent
-	idempotencyKey string // the call's idempotency key, if any
+	network        bool       // it may use the network, regardless of the profile
+	direct         bool       // started by the person, not by the agent
+	release        func()     // see job
+	ended          func(*job) // see job
+	idempotencyKey string     // the call's idempotency key, if any
 }
 
 // environ completes the environment of the command: it adds variables for commands without a person
@@ -124,8 +132,8 @@ func (o startRequest) environ(env []string) []string {
 // ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: canBackground,
-		stop: make(chan stopReason, 1), done: make(chan struct{}),
+		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: canBackground,
+		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(canBackground, o.tty)
 	if err != nil {
@@ -153,6 +161,15 @@ func (j *job) requestStop(w stopReason) {
 	case j.stop <- w:
 	default:
 	}
+}
+
+// isOfProgram reports whether a program continues the command with the tool command.
+func (j *job) isOfProgram() bool { return j.tool == protocol.CommandTool }
+
+// isVisibleTo reports whether the tool Process shows the command to a caller, nil for the agent and
+// the person.
+func (j *job) isVisibleTo(caller *protocol.ToolCaller) bool {
+	return (j.background.Load() || j.isOfProgram()) && (caller == nil || j.caller == nil || j.caller.ID == caller.ID)
 }
 
 func (j *job) isRunning() bool {

@@ -9,17 +9,18 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/sandbox"
 )
 
 const (
 	// retention is how long the result of a finished background command stays available, as in GSV.
 	retention = 30 * time.Minute
-	// maxForeground bounds the commands that run at the same time with a caller that waits for
-	// them; further ones wait for a free place.
+	// maxForeground bounds the commands of each program, and of the chats, that run at the same time
+	// with a caller that waits for them; further ones wait for a free place.
 	maxForeground = 64
-	// maxBackground bounds the commands that run in the background. They may run forever, so
-	// further ones are refused instead of waiting.
+	// maxBackground bounds the commands of each program, and of the chats, that run in the
+	// background. They may run forever, so further ones are refused instead of waiting.
 	maxBackground = 128
 	// maxRetained bounds the stored output of finished background commands, in bytes. Beyond it,
 	// the output of the oldest is cut to its tail.
@@ -54,12 +55,12 @@ type JobOptions struct {
 type Jobs struct {
 	opts       JobOptions
 	records    recordDir
-	foreground chan struct{} // semaphore of commands with a waiting caller
+	foreground *access.Slots // for commands with a waiting caller
 	wg         sync.WaitGroup
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
-	background int // commands that run in the background or are about to
+	background map[string]int // commands that run in the background or are about to, by caller
 	closed     bool
 }
 
@@ -68,7 +69,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: make(chan struct{}, maxForeground), jobs: make(map[string]*job)}
+	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(map[string]int)}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -91,22 +92,23 @@ var (
 
 // start starts a command. One with a waiting caller first waits for a free place.
 func (t *Jobs) start(ctx context.Context, o startRequest, background bool) (*job, error) {
+	o.release = func() {}
 	if !background {
-		select {
-		case t.foreground <- struct{}{}:
-		case <-ctx.Done():
+		release, err := t.foreground.Take(ctx, o.caller)
+		if err != nil {
 			return nil, toolkit.Failf("cancelled while waiting: %d commands are running on this machine", maxForeground)
 		}
+		o.release = release
 	}
 	j, err := t.startNow(o, background)
-	if err != nil && !background {
-		<-t.foreground
+	if err != nil {
+		o.release()
 	}
 	return j, err
 }
 
 func (t *Jobs) startNow(o startRequest, background bool) (*job, error) {
-	if err := t.reserve(background); err != nil {
+	if err := t.reserve(o.caller, background); err != nil {
 		return nil, err
 	}
 	j, err := t.startJob(o, background)
@@ -114,7 +116,7 @@ func (t *Jobs) startNow(o startRequest, background bool) (*job, error) {
 	defer t.mu.Unlock()
 	if err != nil {
 		if background {
-			t.background--
+			t.leaveBackground(o.caller)
 		}
 		t.wg.Done()
 		return nil, err
@@ -134,10 +136,9 @@ func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	t.mu.Lock()
 	if j.canBackground {
-		t.background--
-	} else {
-		<-t.foreground
+		t.leaveBackground(j.caller)
 	}
+	j.release()
 	close(j.done)
 	stays := j.background.Load()
 	if stays {
@@ -148,23 +149,37 @@ func (t *Jobs) finish(j *job) {
 	t.mu.Unlock()
 	if stays {
 		t.reportEnd(j.endEvent())
-	} else {
-		t.records.remove(j.id)
+		return
+	}
+	t.records.remove(j.id)
+	if j.isOfProgram() {
+		j.ended(j)
+	}
+	if j.isOfProgram() && j.caller != nil {
+		t.opts.Events(j.endEvent())
 	}
 }
 
-func (t *Jobs) reserve(background bool) error {
+// leaveBackground uncounts a background command; the caller holds mu.
+func (t *Jobs) leaveBackground(caller *protocol.ToolCaller) {
+	id := access.CallerID(caller)
+	if t.background[id]--; t.background[id] == 0 {
+		delete(t.background, id)
+	}
+}
+
+func (t *Jobs) reserve(caller *protocol.ToolCaller, background bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
 	switch {
 	case t.closed:
 		return errClosing
-	case background && t.background >= maxBackground:
-		return toolkit.Failf("%d %w. Wait for one to finish, or end one with Process.", t.background, errTooMany)
+	case background && t.background[access.CallerID(caller)] >= maxBackground:
+		return toolkit.Failf("%d %w. Wait for one to finish, or end one with Process.", maxBackground, errTooMany)
 	}
 	if background {
-		t.background++
+		t.background[access.CallerID(caller)]++
 	}
 	t.wg.Add(1)
 	return nil
@@ -225,14 +240,32 @@ func (t *Jobs) get(id string) *job {
 	return t.jobs[id]
 }
 
-// list returns the background commands, newest first.
-func (t *Jobs) list() []*job {
+// ReportPrograms reports the running commands of programs, to a gateway that may have been started
+// again since they began.
+func (t *Jobs) ReportPrograms() {
+	for _, j := range t.list(nil) {
+		t.reportStart(j)
+	}
+}
+
+// reportStart reports a command of a program, unless it has ended: its end is not reported before.
+func (t *Jobs) reportStart(j *job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if j.caller != nil && j.isRunning() {
+		t.opts.Events(j.event(protocol.ExecStarted))
+	}
+}
+
+// list returns the background commands, and the running commands of programs, newest first, that a
+// caller may see: a program does not see those of other programs.
+func (t *Jobs) list(caller *protocol.ToolCaller) []*job {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
 	var list []*job
 	for _, j := range t.jobs {
-		if j.background.Load() {
+		if j.isVisibleTo(caller) {
 			list = append(list, j)
 		}
 	}

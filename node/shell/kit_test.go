@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"context"
 	"os"
 	"testing"
+	"time"
 
 	"fairlead/node/sandbox"
 	"fairlead/node/tooltest"
@@ -41,6 +43,26 @@ func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
 	}
 	p.Workspace = ws.Dir()
 	return benchOf(t, ws, JobOptions{Box: box, Profile: p})
+}
+
+// takeForeground takes every place for commands with a waiting caller, which must be free.
+func takeForeground(t *testing.T, jobs *Jobs) (release func()) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all []func()
+	for range maxForeground {
+		release, err := jobs.foreground.Take(ctx, nil)
+		if err != nil {
+			t.Fatal("a place for a command was not freed")
+		}
+		all = append(all, release)
+	}
+	return func() {
+		for _, release := range all {
+			release()
+		}
+	}
 }
 
 func benchOf(t testing.TB, ws *workspace.Root, o JobOptions) *bench {

@@ -43,7 +43,9 @@ var processDoc string
 
 func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
 	return toolkit.Define("Process", processDoc, toolkit.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
-		func(_ context.Context, _ access.Call, in processIn) (any, error) { return runProcess(jobs, in) })
+		func(_ context.Context, call access.Call, in processIn) (any, error) {
+			return runProcess(jobs, call.Caller, in)
+		})
 }
 
 // failure reports a failed action as a result, as GSV does.
@@ -51,10 +53,10 @@ func failure(format string, args ...any) any {
 	return map[string]any{"status": "failed", "error": toolkit.Failf(format, args...).Error()}
 }
 
-func runProcess(jobs *Jobs, in processIn) (any, error) {
+func runProcess(jobs *Jobs, caller *protocol.ToolCaller, in processIn) (any, error) {
 	action := strings.ToLower(strings.TrimSpace(in.Action))
 	if action == "list" {
-		return listJobs(jobs), nil
+		return listJobs(jobs, caller), nil
 	}
 	if !slices.Contains([]string{"poll", "log", "write", "submit", "kill", "resize"}, action) {
 		return failure("Unknown action %s", in.Action), nil
@@ -66,8 +68,12 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	switch {
 	case j == nil:
 		return failure("No session found for %s", in.SessionID), nil
-	case !j.background.Load():
+	case !j.background.Load() && !j.isOfProgram():
 		return failure("Session %s is not backgrounded", in.SessionID), nil
+	case !j.isVisibleTo(caller):
+		return failure("No session found for %s", in.SessionID), nil
+	case j.isOfProgram() && slices.Contains([]string{"write", "submit", "resize"}, action):
+		return failure("Session %s belongs to %s: only kill, poll and log are possible", j.id, j.callerName()), nil
 	}
 	switch action {
 	case "poll":
@@ -123,10 +129,18 @@ func (j *job) addOutcome(m map[string]any) map[string]any {
 	return m
 }
 
-func listJobs(jobs *Jobs) any {
+// callerName names the program that started a command.
+func (j *job) callerName() string {
+	if j.caller == nil {
+		return "another program"
+	}
+	return "the app " + j.caller.Name
+}
+
+func listJobs(jobs *Jobs, caller *protocol.ToolCaller) any {
 	list := []map[string]any{}
 	var text strings.Builder
-	all, size := jobs.list(), 0
+	all, size := jobs.list(caller), 0
 	for _, j := range all {
 		m := j.addOutcome(map[string]any{
 			"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
@@ -138,7 +152,12 @@ func listJobs(jobs *Jobs) any {
 		} else {
 			m["endedAt"], m["runtimeMs"] = j.endedAt()
 		}
-		line := j.id + "  " + j.status() + "  " + j.command + "\n"
+		line := j.id + "  " + j.status() + "  " + j.command
+		if j.caller != nil {
+			m["app"] = j.caller.Name
+			line += "  (" + j.callerName() + ")"
+		}
+		line += "\n"
 		if size += encodedSize(m) + encodedSize(line); size > maxListBytes {
 			break
 		}

@@ -118,7 +118,11 @@ func (l recordDir) load() map[string]record {
 }
 
 func (j *job) event(name string) protocol.NodeExecEvent {
-	return protocol.NodeExecEvent{EventID: protocol.NewID(), SessionID: j.id, CallID: j.call, Event: name, StartedAt: j.started.UnixMilli()}
+	e := protocol.NodeExecEvent{EventID: protocol.NewID(), SessionID: j.id, CallID: j.call, Event: name, StartedAt: j.started.UnixMilli()}
+	if j.caller != nil {
+		e.Caller, e.Tool, e.Text = j.caller, j.tool, j.command
+	}
+	return e
 }
 
 func (j *job) endEvent() protocol.NodeExecEvent {

@@ -35,7 +35,8 @@ const (
 	// grace is how long the end of a command can be read.
 	grace = 30 * time.Second
 	// abandoned is how long a running command stays without a call before it is ended.
-	abandoned   = time.Hour
+	abandoned = time.Hour
+	// maxSessions bounds the open sessions of each program.
 	maxSessions = 64
 )
 
@@ -68,8 +69,9 @@ type sessions struct {
 	ws               *workspace.Root
 	grace, abandoned time.Duration
 
-	mu   sync.Mutex // guards open
-	open map[string]*session
+	mu    sync.Mutex // guards the fields below
+	open  map[string]*session
+	count map[string]int // of sessions, by caller, with those that are about to open
 }
 
 // session is a command whose output is read call by call.
@@ -84,10 +86,13 @@ type session struct {
 // a command, and later calls with its command_id read its output, write to it and send signals.
 //
 // A session ends 30 seconds after its command, and a command that nobody asks about for an hour is
-// ended. At most 64 sessions exist at a time.
+// ended. So is one whose caller has gone before it got the ID. A program has at most 64 sessions.
 func Command(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
-	s := &sessions{jobs: jobs, ws: ws, grace: grace, abandoned: abandoned, open: make(map[string]*session)}
-	return s.tool()
+	return newSessions(ws, jobs).tool()
+}
+
+func newSessions(ws *workspace.Root, jobs *Jobs) *sessions {
+	return &sessions{jobs: jobs, ws: ws, grace: grace, abandoned: abandoned, open: make(map[string]*session), count: make(map[string]int)}
 }
 
 func (s *sessions) tool() toolkit.Tool[access.Call] {
@@ -170,6 +175,10 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 		return commandOut{}, err
 	}
 	c.await(ctx, idle, call.Progress)
+	if err := ctx.Err(); err != nil && in.CommandID == "" {
+		s.end(c) // nobody gets its ID
+		return commandOut{}, err
+	}
 	out := commandOut{CommandID: c.id, State: "running"}
 	over := !c.isRunning() // before the output is read, so that the end comes with all output
 	out.Output, out.DroppedBytes = c.next(over)
@@ -177,10 +186,8 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 		if c.read == c.out.size() {
 			out.State, out.ExitCode = "exited", c.exitCode()
 		}
-		c.expiry.Reset(s.grace)
-	} else {
-		c.expiry.Reset(s.abandoned)
 	}
+	s.scheduleEnd(c)
 	out.DurationMs = time.Since(began).Milliseconds()
 	return out, nil
 }
@@ -213,24 +220,71 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	full := len(s.open) >= maxSessions
-	s.mu.Unlock()
-	if full {
-		return nil, protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d commands have open sessions on this machine. End one, or wait.", maxSessions))
+	if err := s.reserve(call.Caller); err != nil {
+		return nil, err
 	}
 	j, err := s.jobs.start(ctx, startRequest{
 		command: in.line(), shell: programShell(), account: a, dir: plan.dir, tty: bash.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, direct: call.Direct,
+		caller: call.Caller, tool: protocol.CommandTool, ended: s.jobEnded,
 	}, true)
+	s.mu.Lock()
 	if err != nil {
+		s.leave(call.Caller)
+		s.mu.Unlock()
 		return nil, startFault(err)
 	}
 	c := &session{job: j}
-	s.mu.Lock()
 	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
 	s.open[j.id] = c
 	s.mu.Unlock()
+	s.jobs.reportStart(j)
+	s.scheduleEnd(c)
 	return c, nil
+}
+
+// reserve counts a session that a program is about to open.
+func (s *sessions) reserve(caller *protocol.ToolCaller) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := access.CallerID(caller)
+	if s.count[id] >= maxSessions {
+		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d commands have open sessions on this machine. End one, or wait.", maxSessions))
+		return f.With(map[string]int64{"retry_after_ms": time.Second.Milliseconds()})
+	}
+	s.count[id]++
+	return nil
+}
+
+// leave uncounts a session; the caller holds mu.
+func (s *sessions) leave(caller *protocol.ToolCaller) {
+	id := access.CallerID(caller)
+	if s.count[id]--; s.count[id] == 0 {
+		delete(s.count, id)
+	}
+}
+
+// jobEnded lets the session of a command that has just ended expire.
+func (s *sessions) jobEnded(j *job) {
+	s.mu.Lock()
+	c := s.open[j.id]
+	s.mu.Unlock()
+	if c != nil {
+		s.scheduleEnd(c)
+	}
+}
+
+// scheduleEnd sets when a session ends: some time after its last call, or after the end of its
+// command, which further calls do not delay.
+func (s *sessions) scheduleEnd(c *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.open[c.id] != c:
+	case c.isRunning():
+		c.expiry.Reset(s.abandoned)
+	default:
+		c.expiry.Reset(max(s.grace-time.Since(c.result.at), 0))
+	}
 }
 
 // startFault says why a command could not be started.
@@ -238,7 +292,8 @@ func startFault(err error) error {
 	code := protocol.FaultInternal
 	switch {
 	case errors.Is(err, errTooMany):
-		code = protocol.FaultResourceExhausted
+		f := protocol.NewFault(protocol.FaultResourceExhausted, err.Error())
+		return f.With(map[string]int64{"retry_after_ms": time.Second.Milliseconds()})
 	case errors.Is(err, errClosing):
 		code = protocol.FaultTargetUnreachable
 	case errors.Is(err, fs.ErrPermission):
@@ -279,7 +334,10 @@ func (s *sessions) find(in commandIn) (*session, error) {
 // end removes a session, and ends its command.
 func (s *sessions) end(c *session) {
 	s.mu.Lock()
-	delete(s.open, c.id)
+	if s.open[c.id] == c {
+		delete(s.open, c.id)
+		s.leave(c.caller)
+	}
 	s.mu.Unlock()
 	c.requestStop(byCancel)
 }

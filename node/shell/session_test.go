@@ -17,10 +17,10 @@ import (
 
 // still are the sessions of the tool command with one whose command the test ends: nothing runs.
 func still() (*sessions, *session) {
-	s := &sessions{grace: grace, abandoned: abandoned, open: make(map[string]*session)}
+	s := newSessions(nil, nil)
 	c := &session{job: &job{id: "x", stop: make(chan stopReason, 1), done: make(chan struct{})}}
 	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
-	s.open[c.id] = c
+	s.open[c.id], s.count[""] = c, 1
 	return s, c
 }
 
@@ -59,18 +59,33 @@ func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := still()
 		code := 3
-		c.result.code = &code
+		c.result.code, c.result.at = &code, time.Now()
 		close(c.done)
-		for range 3 {
+		s.jobEnded(c.job)
+		for range 3 { // reading the end does not delay that of the session
 			if out := s.poll(t, 0); out.State != "exited" || *out.ExitCode != 3 {
-				t.Errorf("got %+v", out)
+				t.Errorf("got %+v, want the exit code 3", out)
 			}
-			time.Sleep(grace - time.Second)
+			time.Sleep(grace/3 - time.Second)
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if s.has(c.id) || len(s.count) != 0 {
+			t.Errorf("after the grace period: open %v, counts %v, want none", s.has(c.id), s.count)
+		}
+	})
+}
+
+func TestSessionOfAnEndNobodySawIsFreed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := still()
+		c.result.at = time.Now()
+		close(c.done)
+		s.jobEnded(c.job)
+		time.Sleep(grace + time.Second)
 		synctest.Wait()
 		if s.has(c.id) {
-			t.Error("it stays")
+			t.Error("the session of a command that has ended stays open")
 		}
 	})
 }
@@ -89,7 +104,7 @@ func TestOneCallReturnsSoMuch(t *testing.T) {
 			t.Errorf("%d bytes after %v", len(out.Output), time.Since(began))
 		}
 		code := 0
-		c.result.code = &code
+		c.result.code, c.result.at = &code, time.Now()
 		close(c.done)
 		if out := s.poll(t, 0); out.Output != "x" || out.State != "exited" {
 			t.Errorf("the rest: %d bytes, %s", len(out.Output), out.State)
@@ -103,7 +118,7 @@ func TestEndIsReportedWithTheLastOutput(t *testing.T) {
 		defer c.expiry.Stop()
 		c.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
 		code := 0
-		c.result.code = &code
+		c.result.code, c.result.at = &code, time.Now()
 		close(c.done)
 		for _, want := range []string{"running", "exited"} {
 			if out := s.poll(t, 5); out.State != want || (out.ExitCode != nil) != (want == "exited") {

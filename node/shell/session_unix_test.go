@@ -263,7 +263,8 @@ func TestCommandRunsInSh(t *testing.T) {
 // own returns a bench and the sessions of its command tool, with short times.
 func own(t *testing.T) (*bench, *sessions) {
 	b := newBench(t)
-	s := &sessions{jobs: b.jobs, ws: b.WS, grace: 100 * time.Millisecond, abandoned: 300 * time.Millisecond, open: make(map[string]*session)}
+	s := newSessions(b.WS, b.jobs)
+	s.grace, s.abandoned = 100*time.Millisecond, 300*time.Millisecond
 	b.Tools["command"] = s.tool()
 	return b, s
 }
@@ -271,7 +272,7 @@ func own(t *testing.T) (*bench, *sessions) {
 func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 	tooltest.Documented(t, "`idle_timeout` seconds (%.0f; 0 does not wait; at most %.0f), at most %.0f minutes", defaultIdle.Seconds(), maxIdle.Seconds(), maxWait.Minutes())
 	tooltest.Documented(t, "One call returns at most %d KiB", maxCallOutput>>10)
-	tooltest.Documented(t, "can be read for %.0f seconds. One that nobody asks about for %.0f minutes is ended. A machine has at most %d at a time", grace.Seconds(), abandoned.Minutes(), maxSessions)
+	tooltest.Documented(t, "can be read for %.0f seconds. One that nobody asks about for %.0f minutes is ended. A token has at most %d on a machine", grace.Seconds(), abandoned.Minutes(), maxSessions)
 	if d, err := (commandIn{}).idle(); err != nil || d != defaultIdle {
 		t.Errorf("without idle_timeout: %v, %v", d, err)
 	}
@@ -305,12 +306,80 @@ func TestSessionsExpire(t *testing.T) {
 
 func TestSessionsAreLimited(t *testing.T) {
 	b := newBench(t)
-	s := &sessions{jobs: b.jobs, ws: b.WS, grace: time.Minute, abandoned: time.Minute, open: make(map[string]*session)}
+	s := newSessions(b.WS, b.jobs)
 	b.Tools["command"] = s.tool()
-	for i := range maxSessions {
-		s.open[fmt.Sprint(i)] = nil
+	s.count["app1"] = maxSessions
+	_, err := callAs(b, "app1", "command", tooltest.Args{"command": "true"})
+	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultResourceExhausted || !strings.Contains(string(f.Details), "retry_after_ms") {
+		t.Errorf("an app at its limit: got %v, want resource_exhausted with the time to wait", err)
 	}
-	fault(b, tooltest.Args{"command": "true"}, protocol.FaultResourceExhausted, "64 commands")
+	for _, other := range []string{"app2", ""} {
+		if _, err := callAs(b, other, "command", tooltest.Args{"command": "true"}); err != nil {
+			t.Errorf("%q beside an app at its limit: %v", other, err)
+		}
+	}
+}
+
+// callAs calls a tool for a program; an empty ID is a chat.
+func callAs(b *bench, id, tool string, a tooltest.Args) (map[string]any, error) {
+	b.T.Helper()
+	var call access.Call
+	if id != "" {
+		call.Caller = &protocol.ToolCaller{ID: id, Name: "Editor " + id}
+	}
+	return tooltest.CallContext[map[string]any](b.T.Context(), call, b.Bench, tool, a)
+}
+
+func TestCommandEndsWhenItsCallerHasGoneBeforeItsID(t *testing.T) {
+	b := newBench(t)
+	s := newSessions(b.WS, b.jobs)
+	b.Tools["command"] = s.tool()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	call := access.Call{Progress: func(string, int64) { cancel() }} // it runs
+	_, err := tooltest.CallContext[commandOut](ctx, call, b.Bench, "command", tooltest.Args{"command": "while :; do echo up; sleep 0.1; done", "idle_timeout": 600})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the cancellation", err)
+	}
+	b.jobs.wg.Wait()
+	if len(s.open) != 0 || len(s.count) != 0 {
+		t.Errorf("got sessions %v, counts %v, want none", s.open, s.count)
+	}
+}
+
+func TestProcessShowsAndEndsCommandsOfPrograms(t *testing.T) {
+	b := newBench(t)
+	events := make(chan protocol.NodeExecEvent, 10)
+	b.jobs.opts.Events = func(e protocol.NodeExecEvent) { events <- e }
+	started, err := callAs(b, "app1", "command", tooltest.Args{"command": "exec sleep 1000", "idle_timeout": 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := started["command_id"]
+	b.jobs.ReportPrograms()
+	for range 2 {
+		if e := <-events; e.Event != protocol.ExecStarted || e.SessionID != id || e.Caller == nil || e.Caller.ID != "app1" || e.Tool != "command" || e.Text != "exec sleep 1000" {
+			t.Errorf("got %+v, want the start of the app's command", e)
+		}
+	}
+	for caller, want := range map[string]int{"": 1, "app1": 1, "app2": 0} {
+		list, err := callAs(b, caller, "Process", tooltest.Args{"action": "list"})
+		if got, _ := list["sessions"].([]any); err != nil || len(got) != want || want > 0 && got[0].(map[string]any)["app"] != "Editor app1" {
+			t.Errorf("list for %q: got %v, %v, want %d", caller, list, err, want)
+		}
+	}
+	if out, _ := callAs(b, "app2", "Process", tooltest.Args{"action": "kill", "sessionId": id}); out["status"] != "failed" {
+		t.Errorf("another app ended the command: %v", out)
+	}
+	if out, _ := callAs(b, "", "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "x"}); !strings.Contains(fmt.Sprint(out["error"]), "the app Editor app1") {
+		t.Errorf("input to an app's command: got %v, want a refusal", out)
+	}
+	if out, err := callAs(b, "", "Process", tooltest.Args{"action": "kill", "sessionId": id}); err != nil || out["status"] != "running" {
+		t.Errorf("kill: got %v, %v", out, err)
+	}
+	if e := <-events; e.Event != protocol.ExecFailed || e.SessionID != id || e.Caller == nil {
+		t.Errorf("got %+v, want the end of the app's command", e)
+	}
 }
 
 func TestCancelledCallLeavesTheCommandRunning(t *testing.T) {
