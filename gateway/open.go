@@ -159,7 +159,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
 			_, ok := g.hub.Node(id)
 			return ok
-		}, Revoked: func(id protocol.AppID) { g.catalog.CancelOf(id) },
+		}, Lost: func(id protocol.AppID) { g.catalog.CancelOf(id) },
 	})
 	return err
 }
@@ -254,7 +254,7 @@ func (g *Gateway) openSurface() {
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Programs: programs(g),
 		Requested: g.sessions.StoreToolResult, Ready: g.isReady, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
+		Canonical: g.sessions.Canonical, ExecEvent: g.execEvent(background.New(g.store, g.sessions, g.channels)),
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },
 	}
 	if g.install != nil {

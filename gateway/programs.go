@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/login"
+	"fairlead/gateway/session/background"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
@@ -30,9 +31,35 @@ func openCatalog(ctx context.Context, g *Gateway) error {
 	sum := sha256.Sum256([]byte(name))
 	g.catalog = catalog.New(catalog.Options{
 		Pipeline: g.calls, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
-		OwnerID: owner, Version: Version, Used: g.apps.Used,
+		OwnerID: owner, Version: Version, Used: g.apps.Used, HasAccess: g.apps.HasAccess,
+		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
 	})
 	return nil
+}
+
+// execEvent returns the handler of reports about background commands: those of chats, and those of
+// programs.
+func (g *Gateway) execEvent(chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
+	return func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+		g.catalog.Event(node, e)
+		if e.Caller != nil {
+			return protocol.Ack{OK: true}, nil
+		}
+		return chats.Event(ctx, node, e)
+	}
+}
+
+// followMachines reports each machine that connects to the tools for programs, until ctx ends.
+func (g *Gateway) followMachines(ctx context.Context) {
+	online := make(map[protocol.NodeID]bool)
+	sub := g.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	defer sub.Close()
+	for c := range sub.All(ctx) {
+		if c.Node.Online && !online[c.Node.ID] {
+			g.catalog.MachineConnected(c.Node.ID)
+		}
+		online[c.Node.ID] = c.Node.Online
+	}
 }
 
 // programs builds the handler of MCP, REST and their sign-in.

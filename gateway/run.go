@@ -33,6 +33,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.awaitOwnNode(ctx) })
+	wg.Go(func() { g.followMachines(ctx) })
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { g.audit().SaveHead(headCtx) })
@@ -100,7 +101,9 @@ func (g *Gateway) awaitNode(ctx context.Context) {
 
 // awaitOwnNode waits until the gateway's own node is online, and reports the gateway as ready.
 func (g *Gateway) awaitOwnNode(ctx context.Context) {
-	sub := g.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode && c.Node.ID == g.node && c.Node.Online })
+	sub := g.bus.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeNode && c.Node.ID == g.node && c.Node.Online
+	})
 	defer sub.Close()
 	if n, ok := g.hub.Node(g.node); g.node == "" || ok && n.Online {
 		close(g.ready)

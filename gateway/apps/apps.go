@@ -41,8 +41,9 @@ type Options struct {
 	Owner func(ctx context.Context, token string) error
 	// KnowsMachine reports whether a machine with this ID is known; nil: every one is.
 	KnowsMachine func(id protocol.NodeID) bool
-	// Revoked, if set, ends the calls of an app whose access has just been revoked. It must not block.
-	Revoked func(id protocol.AppID)
+	// Lost, if set, ends the calls and commands of an app that has just lost its access: it was
+	// revoked, or its last token has expired. It must not block.
+	Lost func(id protocol.AppID)
 }
 
 // Apps are the connected apps. It is safe for concurrent use.
@@ -56,6 +57,7 @@ type Apps struct {
 	apps   map[protocol.AppID]protocol.App
 	tokens map[string]store.AppToken // by hash
 	used   map[protocol.AppID]bool   // apps with calls that are not stored yet
+	lost   map[protocol.AppID]bool   // apps without access for which Lost was called
 }
 
 // Limits of apps.
@@ -70,7 +72,7 @@ const (
 // Open reads the apps.
 func Open(ctx context.Context, o Options) (*Apps, error) {
 	a := &Apps{
-		o: o, apps: make(map[protocol.AppID]protocol.App), tokens: make(map[string]store.AppToken), used: make(map[protocol.AppID]bool),
+		o: o, apps: make(map[protocol.AppID]protocol.App), tokens: make(map[string]store.AppToken), used: make(map[protocol.AppID]bool), lost: make(map[protocol.AppID]bool),
 	}
 	list, tokens, err := o.Store.List(ctx)
 	if err != nil {
@@ -160,8 +162,8 @@ func (a *Apps) Used(id protocol.AppID, tool string) {
 	a.apps[id], a.used[id] = app, true
 }
 
-// Run stores the times of the last calls from time to time, until ctx ends. Then it ends every
-// pending consent.
+// Run stores the times of the last calls from time to time, and ends what apps do whose tokens have
+// expired, until ctx ends. Then it ends every pending consent.
 func (a *Apps) Run(ctx context.Context) {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -172,6 +174,7 @@ func (a *Apps) Run(ctx context.Context) {
 		case <-ctx.Done():
 			running = false
 		}
+		a.endLost()
 		if err := a.saveUsed(); err != nil {
 			slog.Warn("Calls of apps cannot be stored", "err", err)
 		}
@@ -330,10 +333,53 @@ func (a *Apps) revoke(ctx context.Context, by string, id protocol.AppID) error {
 	}
 	app.RevokedAt = time.Now().UnixMilli()
 	err = a.apply(ctx, store.AppChange{Put: []protocol.App{app}, RevokeOf: []protocol.AppID{id}, Audit: []protocol.AuditEntry{audit(by, "revoked", "denied", app)}})
-	if err == nil && a.o.Revoked != nil {
-		a.o.Revoked(id)
+	if err == nil {
+		a.endLost()
 	}
 	return err
+}
+
+// HasAccess reports whether an app has a token with which it can make calls, or get another one.
+func (a *Apps) HasAccess(id protocol.AppID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.hasAccess(id)
+}
+
+// hasAccess is HasAccess for a caller that holds mu.
+func (a *Apps) hasAccess(id protocol.AppID) bool {
+	app, ok := a.apps[id]
+	if !ok || app.RevokedAt > 0 || isExpired(app.ExpiresAt) {
+		return false
+	}
+	for _, t := range a.tokens {
+		if t.App == id && t.UsedAt == 0 && !isExpired(t.ExpiresAt) {
+			return true
+		}
+	}
+	return false
+}
+
+// endLost ends the calls and commands of the apps that have lost their access since the last time.
+func (a *Apps) endLost() {
+	if a.o.Lost == nil {
+		return
+	}
+	var lost []protocol.AppID
+	a.mu.Lock()
+	for id := range a.apps {
+		switch {
+		case a.hasAccess(id):
+			delete(a.lost, id)
+		case !a.lost[id]:
+			a.lost[id] = true
+			lost = append(lost, id)
+		}
+	}
+	a.mu.Unlock()
+	for _, id := range lost {
+		a.o.Lost(id)
+	}
 }
 
 func distinct(scopes []protocol.Scope) []protocol.Scope {

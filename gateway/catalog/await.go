@@ -40,7 +40,12 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 	for {
 		select {
 		case <-j.done:
-			if err := send(ctx, j, emit); err != nil {
+			err := send(ctx, j, emit)
+			if err == nil && ctx.Err() != nil {
+				err = FaultOf(ctx.Err())
+			}
+			if err != nil {
+				c.jobs.abandon(j)
 				return Result{}, err
 			}
 			c.jobs.fetched(j)
@@ -50,7 +55,7 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 			return j.result, j.err
 		case <-j.news:
 			if err := send(ctx, j, emit); err != nil {
-				j.abandon()
+				c.jobs.abandon(j)
 				return Result{}, err
 			}
 		case <-remind.C:
@@ -58,7 +63,7 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 				continue
 			}
 			if err := emit(ctx, j.reminder()); err != nil {
-				j.abandon()
+				c.jobs.abandon(j)
 				return Result{}, err
 			}
 		case <-patience.C:
@@ -67,7 +72,7 @@ func (c *Catalog) await(ctx context.Context, j *job, emit func(context.Context, 
 			}
 			patience.Reset(time.Second)
 		case <-ctx.Done():
-			j.abandon()
+			c.jobs.abandon(j)
 			return Result{}, FaultOf(ctx.Err())
 		}
 	}
@@ -127,6 +132,9 @@ func send(ctx context.Context, j *job, emit func(context.Context, Part) error) e
 // fetched forgets the outcome of a call that waited for the person. One with an idempotency key
 // stays for repetitions.
 func (s *jobs) fetched(j *job) {
+	j.mu.Lock()
+	j.isFetched = true
+	j.mu.Unlock()
 	if j.key == "" {
 		s.remove(j)
 	}
@@ -150,13 +158,19 @@ func (j *job) detach() error {
 	return f.With(map[string]any{"approval_id": w.ApprovalID, "call_id": w.CallID, "poll": "/api/v1/calls/" + string(w.CallID), "retry_after_ms": 5000})
 }
 
-// abandon cancels a call whose only caller has gone, unless somebody will fetch its outcome.
-func (j *job) abandon() {
+// abandon cancels a call whose only caller has gone, unless somebody will fetch its outcome. What
+// the call has opened ends: nobody has got its ID.
+func (s *jobs) abandon(j *job) {
 	j.mu.Lock()
 	last := j.callers <= 1 && !j.keep
+	j.isAbandoned = j.isAbandoned || last
+	isLost := last && j.isOver && j.key == "" && !j.isFetched
 	j.mu.Unlock()
 	if last {
 		j.cancel()
+	}
+	if isLost {
+		s.lost(j)
 	}
 }
 

@@ -38,6 +38,10 @@ type Options struct {
 	NetworkID   string
 	OwnerID     string // the user of every token
 	Version     string
+	// HasAccess reports whether an app can make calls; nil: every one can.
+	HasAccess func(id protocol.AppID) bool
+	// Changed, if set, is called when a command of a program begins or ends; it must not block.
+	Changed func()
 	// Used records a call of an app; it must not block.
 	Used func(id protocol.AppID, tool string)
 }
@@ -65,6 +69,11 @@ func New(o Options) *Catalog {
 	c := &Catalog{o: o}
 	c.jobs.running, c.jobs.count = make(map[string]*job), make(map[string]int)
 	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
+	c.jobs.lost = func(j *job) {
+		for _, id := range j.openedIDs() {
+			c.lose(id)
+		}
+	}
 	c.sessions.all = make(map[string]session)
 	addNetworkTools(c)
 	addCommand(c)
@@ -74,13 +83,18 @@ func New(o Options) *Catalog {
 
 // Close cancels the running calls and waits for them.
 func (c *Catalog) Close() {
-	c.jobs.cancel()
-	c.jobs.wg.Wait()
+	c.jobs.close()
 }
 
-// CancelOf cancels the calls of an app, and with them the questions to the person. It does not wait
-// for their ends.
-func (c *Catalog) CancelOf(id protocol.AppID) { c.jobs.cancelOf(string(id)) }
+// owner is the caller of the person's own token.
+const owner = auth.KindOwner
+
+// CancelOf cancels the calls of an app, and with them the questions to the person, and ends what it
+// has opened. It does not wait for their ends.
+func (c *Catalog) CancelOf(id protocol.AppID) {
+	c.jobs.cancelOf(string(id))
+	c.loseAll(func(x session) bool { return x.caller.ID == string(id) })
+}
 
 // Tools lists the tools that the caller may use, in a fixed order.
 func (c *Catalog) Tools(p auth.Principal) []Tool {

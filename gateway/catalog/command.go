@@ -129,7 +129,11 @@ func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasIn
 	if err := x.run(ctx, node, commandTool, args, &out); err != nil {
 		return out, err
 	}
-	x.begun(out.CommandID, node, commandTool)
+	text := s.Command
+	if out.State == "exited" {
+		text = ""
+	}
+	x.begun(out.CommandID, node, commandTool, text)
 	return out, nil
 }
 
@@ -151,7 +155,9 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 	}
 	args = nodeCommand{CommandID: in.CommandID, Signal: string(in.Signal), IdleTimeout: in.IdleTimeout}
 	var after commandOut
-	err = x.resume(ctx, s.node, commandTool, args, &after)
+	if err = x.resume(ctx, s.node, commandTool, args, &after); err == nil && after.State == "exited" {
+		c.ended(s.node, in.CommandID)
+	}
 	after.Output, after.DroppedBytes = out.Output+after.Output, out.DroppedBytes+after.DroppedBytes
 	return after, err
 }

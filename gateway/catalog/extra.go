@@ -45,6 +45,11 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		if err != nil {
 			return Result{}, FaultOf(err)
 		}
+		var command struct{ Status, SessionID string } // of Bash
+		node, bare, _ := protocol.ToolName(spec.Name).Split()
+		if effect == protocol.EffectExec && json.Unmarshal(raw, &command) == nil && command.Status == "running" && command.SessionID != "" && bare == "Bash" {
+			x.begun(command.SessionID, node, bare, textOf(args))
+		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal(raw, &object) != nil || object == nil { // results of programs are objects
 			raw = encode(map[string]json.RawMessage{"result": raw})
@@ -52,6 +57,13 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		return Result{Data: raw, Message: spec.Name + " has finished"}, nil
 	}
 	return e
+}
+
+// textOf returns the command line of a call of Bash.
+func textOf(args json.RawMessage) string {
+	var in struct{ Command string }
+	json.Unmarshal(args, &in) // it has run
+	return in.Command
 }
 
 // extraOutput returns the schema of a result: that of the tool, if it has one of an object. Without

@@ -109,7 +109,7 @@ func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Tar
 	switch {
 	case err != nil:
 	case fileID == "" && !out.Done:
-		x.begun(out.FileID, node, name)
+		x.begun(out.FileID, node, name, "")
 	case fileID != "" && out.Done:
 		c.sessions.remove(fileID)
 	}

@@ -29,6 +29,7 @@ type jobs struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	lost   func(*job) // ends what a call has opened whose result nobody gets
 
 	mu      sync.Mutex // guards the fields below
 	running map[string]*job
@@ -73,6 +74,32 @@ type job struct {
 	asked   []protocol.CallID // calls that the person was asked about
 	keep    bool              // the outcome stays after the call, because its caller has gone
 	callers int
+	opened  []string // IDs of the sessions that the call has begun
+
+	isOver, isAbandoned, isFetched bool // it has ended; its callers have gone; one has got its result
+}
+
+func (j *job) openedIDs() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.opened
+}
+
+// close cancels the jobs, and waits for them.
+func (s *jobs) close() {
+	s.mu.Lock()
+	s.cancel()
+	s.mu.Unlock()
+	s.wg.Wait()
+}
+
+// spawn runs f in the background, until close.
+func (s *jobs) spawn(f func(ctx context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() == nil {
+		s.wg.Go(func() { f(s.ctx) })
+	}
 }
 
 // join returns the job of the same call, or starts one in the background if admit allows it. The
@@ -145,14 +172,37 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 			j.err = protocol.NewFault(protocol.FaultInternal, err.Error())
 		}
 		release()
+		isLost := j.finish()
 		close(j.done)
+		if isLost {
+			s.lost(j)
+		}
 		if j.key != "" || j.isKept() {
-			time.AfterFunc(keepOutcome, func() { s.remove(j) })
+			time.AfterFunc(keepOutcome, func() { s.expire(j) })
 			return
 		}
 		s.remove(j)
 	})
 	return j
+}
+
+// finish records that a job has ended, and reports whether nobody will get what it has opened.
+func (j *job) finish() (isLost bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.isOver = true
+	return j.err != nil || j.isAbandoned && j.key == ""
+}
+
+// expire forgets an outcome that was kept for somebody.
+func (s *jobs) expire(j *job) {
+	s.remove(j)
+	j.mu.Lock()
+	isLost := !j.isFetched
+	j.mu.Unlock()
+	if isLost {
+		s.lost(j)
+	}
 }
 
 func (s *jobs) remove(j *job) {

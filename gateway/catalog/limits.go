@@ -15,11 +15,12 @@ import (
 )
 
 // limits bound how many calls a caller makes, a machine gets, and a tool runs. They are off unless
-// the settings turn them on. The number of streams that run at the same time is always bounded.
+// the settings turn them on. The number of streams of a caller that run at the same time is always
+// bounded.
 type limits struct {
 	mu      sync.Mutex // guards the fields below
 	buckets map[string]*bucket
-	streams int
+	streams map[string]int // by caller
 }
 
 // bucket is a token bucket and the setting that it was made for.
@@ -51,15 +52,21 @@ func (l *limits) take(c config.API, p auth.Principal, e *entry, machine protocol
 	if e.Mode != ServerStream {
 		return func() {}, nil
 	}
-	if l.streams >= c.Streams {
-		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d streams are running already, which is the limit", l.streams))
+	caller := p.Caller()
+	if l.streams[caller] >= c.Streams {
+		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d streams are running already, which is the limit", l.streams[caller]))
 		return nil, f.With(map[string]int64{"retry_after_ms": 1000})
 	}
-	l.streams++
+	if l.streams == nil {
+		l.streams = make(map[string]int)
+	}
+	l.streams[caller]++
 	return sync.OnceFunc(func() {
 		l.mu.Lock()
-		l.streams--
-		l.mu.Unlock()
+		defer l.mu.Unlock()
+		if l.streams[caller]--; l.streams[caller] == 0 {
+			delete(l.streams, caller)
+		}
 	}), nil
 }
 

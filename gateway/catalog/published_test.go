@@ -238,7 +238,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("(`api.waitMs`, %d seconds)", c.WaitMs/1000),
 		fmt.Sprintf("kept for %.0f minutes after your answer", keepOutcome.Minutes()),
-		fmt.Sprintf("At most %d streams run at the same time", c.Streams),
+		fmt.Sprintf("At most %d streams of an app run at the same time", c.Streams),
 		fmt.Sprintf("`batch` runs up to %d one after the other", maxBatch),
 	} {
 		if !strings.Contains(text, want) {

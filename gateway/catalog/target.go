@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -103,6 +102,7 @@ func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, ar
 
 func (c *call) resumeRaw(ctx context.Context, node protocol.NodeID, name string, args json.RawMessage) (json.RawMessage, error) {
 	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: name, Args: args, Direct: c.principal.Kind == auth.KindOwner}
+	inv.Caller = &protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}
 	limit := time.Duration(c.catalog.o.Config().Timeouts.Tool) * time.Millisecond
 	if name == commandTool {
 		limit = max(limit, protocol.CommandTime(inv.Args))
@@ -114,59 +114,4 @@ func (c *call) resumeRaw(ctx context.Context, node protocol.NodeID, name string,
 		return nil, FaultOf(err)
 	}
 	return raw, nil
-}
-
-// keepSession is how long a session is remembered after its last use. The machine ends it earlier.
-const keepSession = 2 * time.Hour
-
-// sessions are the open files and commands of callers, by their IDs.
-type sessions struct {
-	mu  sync.Mutex // guards all
-	all map[string]session
-}
-
-type session struct {
-	owner string
-	node  protocol.NodeID
-	tool  string // of the machine
-	used  time.Time
-}
-
-// add records a session that a call has begun.
-func (s *sessions) add(id string, x session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for old, other := range s.all {
-		if time.Since(other.used) > keepSession {
-			delete(s.all, old)
-		}
-	}
-	x.used = time.Now()
-	s.all[id] = x
-}
-
-func (s *sessions) remove(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, id)
-}
-
-// session returns a session of the caller with a tool. For the caller, sessions of others do not
-// exist.
-func (c *call) session(id string, tool string) (session, error) {
-	s := &c.catalog.sessions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x, ok := s.all[id]
-	if !ok || x.owner != c.principal.Caller() || x.tool != tool || !c.principal.MayUse(x.node) {
-		return session{}, protocol.NewFault(protocol.FaultNotFound, "there is no such session: it has ended, or belongs to another token")
-	}
-	x.used = time.Now()
-	s.all[id] = x
-	return x, nil
-}
-
-// begun records that the caller has begun a session.
-func (c *call) begun(id string, node protocol.NodeID, name string) {
-	c.catalog.sessions.add(id, session{owner: c.principal.Caller(), node: node, tool: name})
 }

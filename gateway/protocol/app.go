@@ -80,6 +80,24 @@ type Consent struct {
 type AppsListResult struct {
 	Apps     []App     `json:"apps"`
 	Consents []Consent `json:"consents"`
+	// Commands are the running commands of apps, and of programs with the gateway's own token, oldest
+	// first.
+	Commands []AppCommand `json:"commands"`
+}
+
+// AppCommand is a running command of an app.
+type AppCommand struct {
+	ID        string `json:"id"`
+	App       AppID  `json:"app,omitempty"` // empty for a program with the gateway's own token
+	Name      string `json:"name"`          // of the app
+	Node      NodeID `json:"nodeId"`
+	Text      string `json:"text"` // the command line
+	StartedAt int64  `json:"startedAt"`
+}
+
+// AppStopParams names a running command of an app.
+type AppStopParams struct {
+	ID string `json:"id"`
 }
 
 // AppParams names an app.
@@ -158,6 +176,7 @@ var (
 	AppsList      = Method[Empty, AppsListResult]{"apps.list", ScopeRead, clients, extension}
 	AppUpdate     = Method[AppUpdateParams, App]{"apps.update", ScopeAdmin, clients, extension}
 	AppRevoke     = Method[AppParams, OK]{"apps.revoke", ScopeAdmin, clients, extension}
+	AppStop       = Method[AppStopParams, OK]{"apps.stop", ScopeAdmin, clients, extension}
 	TokenCreate   = Method[TokenCreateParams, TokenCreateResult]{"tokens.create", ScopeAdmin, clients, extension}
 	ConsentAnswer = Method[ConsentAnswerParams, OK]{"consent.answer", ScopeAdmin, clients, extension}
 	CatalogList   = Method[Empty, CatalogListResult]{"catalog.list", ScopeRead, clients, extension}

@@ -167,7 +167,7 @@ var Methods = []MethodInfo{
 	MethodInfo(SessionUncompact), MethodInfo(JournalList), MethodInfo(RulesList), MethodInfo(RulePut), MethodInfo(RuleDelete),
 	MethodInfo(RuleRestore), MethodInfo(RuleTry), MethodInfo(RulesSave), MethodInfo(RulesImport), MethodInfo(AuditList),
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
-	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(TokenCreate), MethodInfo(ConsentAnswer), MethodInfo(CatalogList), MethodInfo(CatalogCall),
+	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(ConsentAnswer), MethodInfo(CatalogList), MethodInfo(CatalogCall),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
 	MethodInfo(ServerAccept), MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ServerQuestions), MethodInfo(ServerAnswer),
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"fairlead/gateway/peer/display"
@@ -36,6 +37,10 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 	if err != nil {
 		return answer, nil, err
 	}
+	if err := a.startPending(); err != nil {
+		return answer, nil, err
+	}
+	defer a.endPending()
 	a.record.Info.ApprovalID, a.version = q.ID, q.Policy
 	if a.record.Hash, err = protocol.CallHash(q.Kind, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
 		return answer, nil, err
@@ -44,9 +49,6 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 		return answer, nil, err
 	}
 	a.publish(a.record.Info)
-	request := a.request
-	a.setPending(a.call.ID, &request)
-	defer a.setPending(a.call.ID, nil)
 	answer, err = a.Approver.Ask(ctx, q, a.Config().Approvals.Limit(a.call.AskedBy), func() { a.call.notify(q) })
 	if err == nil {
 		a.call.notify(answer)
@@ -54,12 +56,39 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 	return answer, grant, err
 }
 
-// setPending stores the request of a pending approval for [Pipeline.ReviewPending].
-func (p *Pipeline) setPending(id protocol.CallID, r *policy.Request) {
+// maxQuestions bounds the questions of an app that wait for the person at the same time.
+const maxQuestions = 16
+
+// startPending stores the request of the pending approval for [Pipeline.ReviewPending]. It refuses
+// one more question of an app that has asked many already.
+func (a *activeCall) startPending() error {
+	p := a.Pipeline
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if o := p.open[id]; o != nil {
-		o.request = r
+	if a.call.Principal.App != "" {
+		count := 0
+		for _, o := range p.open {
+			if o.request != nil && o.app == a.call.Principal.App {
+				count++
+			}
+		}
+		if count >= maxQuestions {
+			f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d calls of this app wait for Fairlead's owner already, which is the limit", count))
+			return f.With(map[string]int64{"retry_after_ms": 5000})
+		}
+	}
+	request := a.request
+	if o := p.open[a.call.ID]; o != nil {
+		o.request, o.app = &request, a.call.Principal.App
+	}
+	return nil
+}
+
+func (a *activeCall) endPending() {
+	a.Pipeline.mu.Lock()
+	defer a.Pipeline.mu.Unlock()
+	if o := a.Pipeline.open[a.call.ID]; o != nil {
+		o.request = nil
 	}
 }
 

@@ -88,6 +88,9 @@ func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 		CallID: a.call.ID, Tool: a.target.Spec.Name, Args: a.call.Args, IdempotencyKey: a.record.IdempotencyKey,
 		SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: mayUseNetwork(a.call, a.record.Info),
 	}
+	if by := a.call.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
+		inv.Caller = &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
+	}
 	p := a.record.Info.Preview
 	if p != nil && a.target.Spec.Effect == protocol.EffectWrite && !a.call.Direct {
 		inv.Expect = p.FileSHA256

@@ -41,6 +41,7 @@ type openCall struct {
 	info    *protocol.CallInfo // nil until the call is published; never changed through the pointer
 	cancel  context.CancelCauseFunc
 	request *policy.Request // what its pending approval was decided on
+	app     protocol.AppID  // that waits for the approval
 }
 
 // New returns a pipeline. Call Recover before the first call.

@@ -21,8 +21,11 @@ func tokensCommand(o *options) *cobra.Command {
 		}
 		return protocol.AppParams{ID: protocol.AppID(args[0])}, nil
 	}, func(out io.Writer, _ protocol.OK) error { return printf(out, "Access revoked.\n") })
+	stop := onMethod(o, protocol.AppStop, func(args []string) (protocol.AppStopParams, error) { return protocol.AppStopParams{ID: args[0]}, nil },
+		func(out io.Writer, _ protocol.OK) error { return printf(out, "Stopped.\n") })
 	return group("tokens", "Manage connected apps and tokens for MCP and REST", createTokenCommand(o),
-		command("list", "List connected apps and tokens, and apps that ask to connect", cobra.NoArgs, onMethod(o, protocol.AppsList, nil, printApps)),
+		command("stop ID", "Stop a running command of an app; \"fairlead tokens list\" shows the ID", cobra.ExactArgs(1), stop),
+		command("list", "List connected apps and tokens, their running commands, and apps that ask to connect", cobra.NoArgs, onMethod(o, protocol.AppsList, nil, printApps)),
 		command("revoke ID", "Revoke the access of an app or a token; \"fairlead tokens list\" shows the ID", cobra.ExactArgs(1), revoke))
 }
 
@@ -96,6 +99,11 @@ func printApps(out io.Writer, r protocol.AppsListResult) error {
 	}
 	if err := t.print(out, "No app is connected. To make a token: fairlead tokens create"); err != nil {
 		return err
+	}
+	for _, x := range r.Commands {
+		if err := printf(out, "\n%s runs on %s: %s. To stop it: fairlead tokens stop %s\n", flat(x.Name), x.Node, flat(shortLine(x.Text)), flat(x.ID)); err != nil {
+			return err
+		}
 	}
 	for _, c := range r.Consents {
 		scopes := strings.Join(scopeNames(c.Scopes), ",")

@@ -18,12 +18,14 @@ type overview struct {
 	Status    protocol.Status     `json:"status"`
 	Nodes     []protocol.NodeInfo `json:"nodes"`
 	Approvals []protocol.Approval `json:"approvals"`
+	// Commands are the running commands of apps.
+	Commands []protocol.AppCommand `json:"commands"`
 	// Note says why less is known than for a Fairlead gateway.
 	Note string `json:"note,omitempty"`
 }
 
 func statusCommand(o *options) *cobra.Command {
-	return command("status", "Show the gateway, machines and pending approvals", cobra.NoArgs,
+	return command("status", "Show the gateway, machines, pending approvals and commands of apps", cobra.NoArgs,
 		o.onGateway(func(ctx context.Context, c *connection, _ []string) (err error) {
 			v := overview{URL: o.url, Note: c.specificationOnly()}
 			if v.Status, err = c.status(ctx); err != nil {
@@ -36,6 +38,11 @@ func statusCommand(o *options) *cobra.Command {
 				var pending protocol.ApprovalListResult
 				pending, err = call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 				v.Approvals = pending.Approvals
+			}
+			if c.offers(protocol.AppsList.Name) {
+				if apps, err := call(ctx, c, protocol.AppsList, protocol.Empty{}); err == nil { // not for every token
+					v.Commands = apps.Commands
+				}
 			}
 			return show(c, v, err, printStatus)
 		}))
@@ -76,6 +83,9 @@ func printStatus(out io.Writer, v overview) error {
 	for _, a := range v.Approvals {
 		what, where := display.CallText(a, names.of(a.Node))
 		t.row("needs you", flat(what+" "+where))
+	}
+	for _, x := range v.Commands {
+		t.row("app runs", x.Name+" on "+names.of(x.Node), flat(shortLine(x.Text))+", started "+ago(x.StartedAt)+"; to stop it: fairlead tokens stop "+x.ID)
 	}
 	return t.print(out, "")
 }

@@ -13,6 +13,8 @@ import (
 type Catalog interface {
 	Tools(p auth.Principal) []catalog.Tool
 	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+	Commands() []protocol.AppCommand
+	Stop(ctx context.Context, id string) error
 }
 
 func registerCatalog(all methods, c Catalog) {

@@ -14,6 +14,17 @@ import (
 // fakeCatalog has the tool echo, which returns its arguments in two parts.
 type fakeCatalog struct{}
 
+func (fakeCatalog) Commands() []protocol.AppCommand {
+	return []protocol.AppCommand{{ID: "command1", App: "app1", Name: "Editor", Node: "tower", Text: "make", StartedAt: 1}}
+}
+
+func (fakeCatalog) Stop(_ context.Context, id string) error {
+	if id != "command1" {
+		return protocol.ErrNotFound.With("no program runs a command with the ID " + id)
+	}
+	return nil
+}
+
 func (fakeCatalog) Tools(auth.Principal) []catalog.Tool {
 	object := &jsonschema.Schema{Type: "object"}
 	return []catalog.Tool{{Name: "echo", Title: "Echo", Description: "Returns its arguments.", Mode: catalog.ServerStream, ReadOnly: true, Scopes: []protocol.Scope{protocol.ScopeFilesRead}, In: object, Out: object}}
