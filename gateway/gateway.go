@@ -61,8 +61,9 @@ type Options struct {
 	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
 	// Node is the node that starts with the gateway: until it has connected, the gateway is not
-	// ready. Empty: there is none.
-	Node protocol.NodeID
+	// ready. Empty: there is none. Ready, if set, is called once the gateway is ready.
+	Node  protocol.NodeID
+	Ready func()
 	// ExtendMCP is for tests of the protocol: see [mcp.Options].
 	ExtendMCP func(*sdk.Server) []string
 }
@@ -104,8 +105,7 @@ type Gateway struct {
 	startedAt time.Time
 	stopOnce  sync.Once
 	extendMCP func(*sdk.Server) []string // of Options
-	node      protocol.NodeID            // of Options
-	ready     chan struct{}              // closed once node has connected
+	ready     readiness
 
 	fixedStatus protocol.Status // the fields that do not change: version, start time, addresses and folders
 }
@@ -147,18 +147,6 @@ func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
 	}
 	at, ok := g.listener.Addr().(*net.TCPAddr)
 	return at, ok
-}
-
-// Ready is closed once the gateway can do its work: when its own node has connected, if it has one.
-func (g *Gateway) Ready() <-chan struct{} { return g.ready }
-
-func (g *Gateway) isReady() bool {
-	select {
-	case <-g.ready:
-		return true
-	default:
-		return false
-	}
 }
 
 // Home returns the data folder, LogDir its folder for logs, and SecretsAt the place of the secrets.

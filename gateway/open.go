@@ -53,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP, node: o.Node, ready: make(chan struct{})}
+	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP, ready: readiness{node: o.Node, called: o.Ready}}
 	for _, open := range []func() error{
 		func() error { return g.listen(o.Listen) },
 		func() error { return g.openStorage(ctx) },
@@ -252,9 +252,9 @@ func (g *Gateway) openSurface() {
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Programs: programs(g),
-		Requested: g.sessions.StoreToolResult, Ready: g.isReady, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Canonical, ExecEvent: g.execEvent(background.New(g.store, g.sessions, g.channels)),
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: programs(g),
+		Requested: g.sessions.StoreToolResult, Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Canonical: g.sessions.Canonical, ExecEvent: execEvent(g.catalog.Commands, background.New(g.store, g.sessions, g.channels)),
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },
 	}
 	if g.install != nil {

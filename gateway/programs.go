@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/login"
 	"fairlead/gateway/session/background"
@@ -39,9 +40,9 @@ func openCatalog(ctx context.Context, g *Gateway) error {
 
 // execEvent returns the handler of reports about background commands: those of chats, and those of
 // programs.
-func (g *Gateway) execEvent(chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
+func execEvent(programs *catalog.Commands, chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 	return func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
-		g.catalog.Event(node, e)
+		programs.Event(node, e)
 		if e.Caller != nil {
 			return protocol.Ack{OK: true}, nil
 		}
@@ -50,13 +51,13 @@ func (g *Gateway) execEvent(chats *background.Reports) func(context.Context, pro
 }
 
 // followMachines reports each machine that connects to the tools for programs, until ctx ends.
-func (g *Gateway) followMachines(ctx context.Context) {
+func followMachines(ctx context.Context, bus *event.Bus, programs *catalog.Commands) {
 	online := make(map[protocol.NodeID]bool)
-	sub := g.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	sub := bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
 	for c := range sub.All(ctx) {
 		if c.Node.Online && !online[c.Node.ID] {
-			g.catalog.MachineConnected(c.Node.ID)
+			programs.MachineConnected(c.Node.ID)
 		}
 		online[c.Node.ID] = c.Node.Online
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/skills"
 )
@@ -32,8 +34,8 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) })
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
-	wg.Go(func() { g.awaitOwnNode(ctx) })
-	wg.Go(func() { g.followMachines(ctx) })
+	wg.Go(func() { g.ready.await(ctx, g.bus, g.hub.Node) })
+	wg.Go(func() { followMachines(ctx, g.bus, g.catalog.Commands) })
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { g.audit().SaveHead(headCtx) })
@@ -99,19 +101,30 @@ func (g *Gateway) awaitNode(ctx context.Context) {
 	}
 }
 
-// awaitOwnNode waits until the gateway's own node is online, and reports the gateway as ready.
-func (g *Gateway) awaitOwnNode(ctx context.Context) {
-	sub := g.bus.SubscribeOnly(func(c protocol.Change) bool {
-		return c.Kind == protocol.ChangeNode && c.Node.ID == g.node && c.Node.Online
+// readiness is whether the gateway can do its work: when its own node has connected, if it has one.
+type readiness struct {
+	node   protocol.NodeID // empty: there is none
+	called func()          // once the gateway is ready; may be nil
+	is     atomic.Bool
+}
+
+// await waits until the gateway's own node is online, or ctx ends.
+func (r *readiness) await(ctx context.Context, bus *event.Bus, machine func(protocol.NodeID) (protocol.NodeInfo, bool)) {
+	sub := bus.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeNode && c.Node.ID == r.node && c.Node.Online
 	})
 	defer sub.Close()
-	if n, ok := g.hub.Node(g.node); g.node == "" || ok && n.Online {
-		close(g.ready)
-		return
+	if n, ok := machine(r.node); r.node != "" && !(ok && n.Online) {
+		for range sub.All(ctx) {
+			break
+		}
+		if ctx.Err() != nil {
+			return
+		}
 	}
-	for range sub.All(ctx) {
-		close(g.ready)
-		return
+	r.is.Store(true)
+	if r.called != nil {
+		r.called()
 	}
 }
 

@@ -252,7 +252,7 @@ func (n *Node) Close() {
 func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
 	n.out.retryNow()
-	n.jobs.ReportPrograms()
+	n.jobs.ReportPrograms("")
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {

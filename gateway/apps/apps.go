@@ -262,7 +262,7 @@ func (a *Apps) CreateToken(ctx context.Context, by string, p protocol.TokenCreat
 	if err := checkApp(p.Name, p.Scopes); err != nil {
 		return protocol.TokenCreateResult{}, err
 	}
-	if err := a.checkMachines(p.Nodes, nil); err != nil {
+	if err := a.o.checkMachines(p.Nodes, nil); err != nil {
 		return protocol.TokenCreateResult{}, err
 	}
 	if p.ExpiresIn < 0 {
@@ -307,7 +307,7 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	if p.Nodes != nil {
 		app.Nodes = *p.Nodes
 	}
-	if err := a.checkMachines(app.Nodes, was.Nodes); err != nil {
+	if err := a.o.checkMachines(app.Nodes, was.Nodes); err != nil {
 		return app, err
 	}
 	if err := checkApp(app.Name, app.Scopes); err != nil {
@@ -343,11 +343,6 @@ func (a *Apps) revoke(ctx context.Context, by string, id protocol.AppID) error {
 func (a *Apps) HasAccess(id protocol.AppID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.hasAccess(id)
-}
-
-// hasAccess is HasAccess for a caller that holds mu.
-func (a *Apps) hasAccess(id protocol.AppID) bool {
 	app, ok := a.apps[id]
 	if !ok || app.RevokedAt > 0 || isExpired(app.ExpiresAt) {
 		return false
@@ -365,18 +360,19 @@ func (a *Apps) endLost() {
 	if a.o.Lost == nil {
 		return
 	}
-	var lost []protocol.AppID
 	a.mu.Lock()
-	for id := range a.apps {
-		switch {
-		case a.hasAccess(id):
-			delete(a.lost, id)
-		case !a.lost[id]:
-			a.lost[id] = true
+	ids := slices.Collect(maps.Keys(a.apps))
+	a.mu.Unlock()
+	var lost []protocol.AppID
+	for _, id := range ids {
+		has := a.HasAccess(id)
+		a.mu.Lock()
+		if !has && !a.lost[id] {
 			lost = append(lost, id)
 		}
+		a.lost[id] = !has
+		a.mu.Unlock()
 	}
-	a.mu.Unlock()
 	for _, id := range lost {
 		a.o.Lost(id)
 	}
@@ -408,9 +404,9 @@ func checkApp(name string, scopes []protocol.Scope) error {
 
 // checkMachines refuses IDs of machines that nobody knows, unless the app had them before: a machine
 // may have been forgotten since.
-func (a *Apps) checkMachines(ids, had []protocol.NodeID) error {
+func (o Options) checkMachines(ids, had []protocol.NodeID) error {
 	for _, id := range ids {
-		if a.o.KnowsMachine != nil && !slices.Contains(had, id) && !a.o.KnowsMachine(id) {
+		if o.KnowsMachine != nil && !slices.Contains(had, id) && !o.KnowsMachine(id) {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("no machine has the ID %q", id))
 		}
 	}

@@ -162,7 +162,7 @@ func (a *Apps) Answer(ctx context.Context, by string, in protocol.ConsentAnswerP
 	scopes := in.Scopes
 	for _, c := range a.pending.list() {
 		if in.Allow && (in.ID == c.ID || in.ID == "" && strings.EqualFold(strings.TrimSpace(in.Code), c.Code)) {
-			if err := a.checkMachines(in.Nodes, c.Nodes); err != nil {
+			if err := a.o.checkMachines(in.Nodes, c.Nodes); err != nil {
 				return protocol.OK{}, err
 			}
 			if len(scopes) == 0 {

@@ -51,7 +51,7 @@ type Catalog struct {
 	o        Options
 	tools    []*entry // in the order of lists
 	jobs     jobs
-	sessions sessions
+	Commands *Commands // the open files and commands of its callers
 	limits   limits
 }
 
@@ -71,10 +71,10 @@ func New(o Options) *Catalog {
 	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
 	c.jobs.lost = func(j *job) {
 		for _, id := range j.openedIDs() {
-			c.lose(id)
+			c.Commands.lose(id)
 		}
 	}
-	c.sessions.all = make(map[string]session)
+	c.Commands = &Commands{o: o, jobs: &c.jobs, all: make(map[string]session)}
 	addNetworkTools(c)
 	addCommand(c)
 	addFileTools(c)
@@ -93,7 +93,7 @@ const owner = auth.KindOwner
 // has opened. It does not wait for their ends.
 func (c *Catalog) CancelOf(id protocol.AppID) {
 	c.jobs.cancelOf(string(id))
-	c.loseAll(func(x session) bool { return x.caller.ID == string(id) })
+	c.Commands.loseAll(func(x session) bool { return x.caller.ID == string(id) })
 }
 
 // Tools lists the tools that the caller may use, in a fixed order.

@@ -156,7 +156,7 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 	args = nodeCommand{CommandID: in.CommandID, Signal: string(in.Signal), IdleTimeout: in.IdleTimeout}
 	var after commandOut
 	if err = x.resume(ctx, s.node, commandTool, args, &after); err == nil && after.State == "exited" {
-		c.ended(s.node, in.CommandID)
+		c.Commands.ended(s.node, in.CommandID)
 	}
 	after.Output, after.DroppedBytes = out.Output+after.Output, out.DroppedBytes+after.DroppedBytes
 	return after, err

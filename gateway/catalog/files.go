@@ -111,7 +111,7 @@ func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Tar
 	case fileID == "" && !out.Done:
 		x.begun(out.FileID, node, name, "")
 	case fileID != "" && out.Done:
-		c.sessions.remove(fileID)
+		c.Commands.remove(fileID)
 	}
 	return raw, out, err
 }

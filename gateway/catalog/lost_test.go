@@ -53,8 +53,8 @@ func TestCommandWhoseCallerHasGoneIsEnded(t *testing.T) {
 				b.Catalog.Call(ctx, app("a"), Request{Tool: "command", Args: json.RawMessage(startSleep), IdempotencyKey: kind})
 				time.Sleep(keepOutcome + time.Second)
 				synctest.Wait()
-				if got := b.killed(); !slices.Equal(got, []string{"cmd"}) || len(b.Commands()) != 0 {
-					t.Errorf("ended %v, running %v, want the command ended", got, b.Commands())
+				if got := b.killed(); !slices.Equal(got, []string{"cmd"}) || len(b.Commands.List()) != 0 {
+					t.Errorf("ended %v, running %v, want the command ended", got, b.Commands.List())
 				}
 			})
 		})
@@ -85,15 +85,15 @@ func TestCommandWithACallerGoesOn(t *testing.T) {
 		b.must(app("a"), "command", startSleep)
 		time.Sleep(keepOutcome + time.Second)
 		synctest.Wait()
-		if got := b.Commands(); len(b.killed()) != 0 || len(got) != 1 || got[0].App != "a" || got[0].Text != "sleep 299" || got[0].Node != "nas" || got[0].Name != "Editor" {
+		if got := b.Commands.List(); len(b.killed()) != 0 || len(got) != 1 || got[0].App != "a" || got[0].Text != "sleep 299" || got[0].Node != "nas" || got[0].Name != "Editor" {
 			t.Errorf("ended %v, running %+v, want one running command of the app", b.killed(), got)
 		}
-		b.Event("other", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
-		if len(b.Commands()) != 1 {
+		b.Commands.Event("other", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
+		if len(b.Commands.List()) != 1 {
 			t.Error("another machine reported the end of the command")
 		}
-		b.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
-		if len(b.Commands()) != 0 {
+		b.Commands.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
+		if len(b.Commands.List()) != 0 {
 			t.Error("a command that has ended is listed")
 		}
 		b.must(app("a"), "command", `{"command_id":"cmd"}`) // its end can be read
@@ -114,20 +114,20 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 		b.must(app("a"), "command", startSleep)
 		b.CancelOf("other")
 		synctest.Wait()
-		if len(b.Commands()) != 1 {
+		if len(b.Commands.List()) != 1 {
 			t.Error("the command ended with the access of another app")
 		}
 		b.CancelOf("a")
 		synctest.Wait()
 		b.fails(app("a"), "command", `{"command_id":"cmd"}`, protocol.FaultNotFound, "")
-		if len(b.Commands()) != 1 {
+		if len(b.Commands.List()) != 1 {
 			t.Error("a command that could not be ended is not listed")
 		}
 		offline = false
-		b.MachineConnected("nas")
+		b.Commands.MachineConnected("nas")
 		synctest.Wait()
-		if got := b.killed(); len(got) != 2 || len(b.Commands()) != 0 {
-			t.Errorf("tried to end %v, running %v, want it ended when its machine is back", got, b.Commands())
+		if got := b.killed(); len(got) != 2 || len(b.Commands.List()) != 0 {
+			t.Errorf("tried to end %v, running %v, want it ended when its machine is back", got, b.Commands.List())
 		}
 	})
 }
@@ -135,13 +135,13 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 func TestCommandOfAnAppWithoutAccessIsEndedWhenItIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
-		b.o.HasAccess = func(id protocol.AppID) bool { return id == "a" }
+		b.Commands.o.HasAccess = func(id protocol.AppID) bool { return id == "a" }
 		for _, id := range []string{"a", "gone", "owner"} {
-			b.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecStarted, SessionID: "cmd of " + id, Caller: &protocol.ToolCaller{ID: id}, Tool: "command", Text: "make"})
+			b.Commands.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecStarted, SessionID: "cmd of " + id, Caller: &protocol.ToolCaller{ID: id}, Tool: "command", Text: "make"})
 		}
 		synctest.Wait()
-		if got := b.killed(); !slices.Equal(got, []string{"cmd of gone"}) || len(b.Commands()) != 2 {
-			t.Errorf("ended %v, running %+v", got, b.Commands())
+		if got := b.killed(); !slices.Equal(got, []string{"cmd of gone"}) || len(b.Commands.List()) != 2 {
+			t.Errorf("ended %v, running %+v", got, b.Commands.List())
 		}
 		b.must(app("a"), "command", `{"command_id":"cmd of a"}`) // as before a restart of the gateway
 	})
@@ -154,10 +154,10 @@ func TestCommandsThatEndedWhileTheirMachineWasAwayAreNotListed(t *testing.T) {
 		b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) {
 			return json.RawMessage(`{"sessions":[{"sessionId":"other","status":"running"}]}`), nil
 		}
-		b.MachineConnected("nas")
+		b.Commands.MachineConnected("nas")
 		synctest.Wait()
-		if len(b.Commands()) != 0 {
-			t.Errorf("running: %+v, want none", b.Commands())
+		if len(b.Commands.List()) != 0 {
+			t.Errorf("running: %+v, want none", b.Commands.List())
 		}
 	})
 }
@@ -165,10 +165,10 @@ func TestCommandsThatEndedWhileTheirMachineWasAwayAreNotListed(t *testing.T) {
 func TestPersonStopsACommandOfAnApp(t *testing.T) {
 	b := newCommandBench(t, nil)
 	b.must(app("a"), "command", startSleep)
-	if err := b.Stop(t.Context(), "cmd"); err != nil || len(b.killed()) != 1 {
+	if err := b.Commands.Stop(t.Context(), "cmd"); err != nil || len(b.killed()) != 1 {
 		t.Errorf("stop: %v, ended %v", err, b.killed())
 	}
-	if err := b.Stop(t.Context(), "nosuch"); !errors.Is(err, protocol.ErrNotFound) {
+	if err := b.Commands.Stop(t.Context(), "nosuch"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("stop of an unknown command: got %v, want not found", err)
 	}
 }

@@ -180,13 +180,13 @@ func TestSessionInUseIsNotForgotten(t *testing.T) {
 		for range 3 {
 			time.Sleep(keepSession - time.Minute)
 			b.must(me, "command", `{"command_id":"cmd"}`)
-			b.sessions.add("other", session{}) // which forgets old ones
+			b.Catalog.Commands.add("other", session{}) // which forgets old ones
 		}
 	})
 }
 
 func TestOldSessionsAreForgotten(t *testing.T) {
-	s := sessions{all: map[string]session{"old": {used: time.Now().Add(-keepSession - time.Minute)}, "new": {used: time.Now()}}}
+	s := Commands{all: map[string]session{"old": {used: time.Now().Add(-keepSession - time.Minute)}, "new": {used: time.Now()}}}
 	s.add("x", session{})
 	if _, ok := s.all["old"]; ok || len(s.all) != 2 {
 		t.Errorf("left: %v", s.all)

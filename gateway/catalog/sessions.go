@@ -21,8 +21,11 @@ const (
 	stopTime = 15 * time.Second
 )
 
-// sessions are the open files and commands of callers, by their IDs.
-type sessions struct {
+// Commands are the open files and commands of programs. It is safe for concurrent use.
+type Commands struct {
+	o    Options
+	jobs *jobs
+
 	mu  sync.Mutex // guards all
 	all map[string]session
 }
@@ -43,7 +46,7 @@ type session struct {
 func (x session) isRunning() bool { return x.text != "" }
 
 // add records a session, unless it is known.
-func (s *sessions) add(id string, x session) (isNew bool) {
+func (s *Commands) add(id string, x session) (isNew bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for old, other := range s.all {
@@ -59,13 +62,13 @@ func (s *sessions) add(id string, x session) (isNew bool) {
 	return true
 }
 
-func (s *sessions) count() int {
+func (s *Commands) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.all)
 }
 
-func (s *sessions) remove(id string) {
+func (s *Commands) remove(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, id)
@@ -74,7 +77,7 @@ func (s *sessions) remove(id string) {
 // session returns a session of the caller with a tool. For the caller, sessions of others do not
 // exist.
 func (c *call) session(id string, tool string) (session, error) {
-	s := &c.catalog.sessions
+	s := c.catalog.Commands
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.all[id]
@@ -92,12 +95,12 @@ func (c *call) begun(id string, node protocol.NodeID, name, text string) {
 	c.job.mu.Lock()
 	c.job.opened = append(c.job.opened, id)
 	c.job.mu.Unlock()
-	c.catalog.record(id, x)
+	c.catalog.Commands.record(id, x)
 }
 
 // record records a session, and ends it if its app has lost its access meanwhile.
-func (c *Catalog) record(id string, x session) {
-	isNew := c.sessions.add(id, x)
+func (c *Commands) record(id string, x session) {
+	isNew := c.add(id, x)
 	if c.o.HasAccess != nil && x.caller.ID != owner && !c.o.HasAccess(protocol.AppID(x.caller.ID)) {
 		c.lose(id)
 	}
@@ -107,18 +110,18 @@ func (c *Catalog) record(id string, x session) {
 }
 
 // Event handles a machine's report about a command, which may be one of a program.
-func (c *Catalog) Event(node protocol.NodeID, e protocol.NodeExecEvent) {
+func (c *Commands) Event(node protocol.NodeID, e protocol.NodeExecEvent) {
 	switch {
 	case e.Event != protocol.ExecStarted:
 		c.ended(node, e.SessionID)
-	case e.Caller != nil && c.sessions.count() < maxReported:
+	case e.Caller != nil && c.count() < maxReported:
 		c.record(e.SessionID, session{caller: *e.Caller, node: node, tool: e.Tool, text: cmp.Or(e.Text, e.Tool), began: time.UnixMilli(e.StartedAt)})
 	}
 }
 
 // ended records the end of a command, which can still be read for a while.
-func (c *Catalog) ended(node protocol.NodeID, id string) {
-	s := &c.sessions
+func (c *Commands) ended(node protocol.NodeID, id string) {
+	s := c
 	s.mu.Lock()
 	x, ok := s.all[id]
 	isOurs := ok && x.node == node && x.isRunning()
@@ -133,15 +136,15 @@ func (c *Catalog) ended(node protocol.NodeID, id string) {
 	}
 }
 
-func (c *Catalog) changed() {
+func (c *Commands) changed() {
 	if c.o.Changed != nil {
 		c.o.Changed()
 	}
 }
 
-// Commands lists the running commands of programs, oldest first.
-func (c *Catalog) Commands() []protocol.AppCommand {
-	s := &c.sessions
+// List lists the running commands of programs, oldest first.
+func (c *Commands) List() []protocol.AppCommand {
+	s := c
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []protocol.AppCommand{}
@@ -162,10 +165,10 @@ func (c *Catalog) Commands() []protocol.AppCommand {
 }
 
 // Stop ends a running command of a program.
-func (c *Catalog) Stop(ctx context.Context, id string) error {
-	c.sessions.mu.Lock()
-	x, ok := c.sessions.all[id]
-	c.sessions.mu.Unlock()
+func (c *Commands) Stop(ctx context.Context, id string) error {
+	c.mu.Lock()
+	x, ok := c.all[id]
+	c.mu.Unlock()
 	if !ok || !x.isRunning() {
 		return protocol.ErrNotFound.With("no program runs a command with the ID " + id)
 	}
@@ -174,8 +177,8 @@ func (c *Catalog) Stop(ctx context.Context, id string) error {
 
 // lose ends a session that its caller cannot continue any more, now or when its machine is back. It
 // does not block.
-func (c *Catalog) lose(id string) {
-	s := &c.sessions
+func (c *Commands) lose(id string) {
+	s := c
 	s.mu.Lock()
 	x, ok := s.all[id]
 	switch {
@@ -204,22 +207,22 @@ func (c *Catalog) lose(id string) {
 }
 
 // loseAll ends every session for which isMeant returns true.
-func (c *Catalog) loseAll(isMeant func(session) bool) {
+func (c *Commands) loseAll(isMeant func(session) bool) {
 	var lost []string
-	c.sessions.mu.Lock()
-	for id, x := range c.sessions.all {
+	c.mu.Lock()
+	for id, x := range c.all {
 		if isMeant(x) {
 			lost = append(lost, id)
 		}
 	}
-	c.sessions.mu.Unlock()
+	c.mu.Unlock()
 	for _, id := range lost {
 		c.lose(id)
 	}
 }
 
 // kill ends a running command on its machine.
-func (c *Catalog) kill(ctx context.Context, id string, x session) error {
+func (c *Commands) kill(ctx context.Context, id string, x session) error {
 	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: x.tool, Direct: true}
 	if x.tool == commandTool {
 		inv.Args = encode(nodeCommand{CommandID: id, Signal: "SIGKILL", IdleTimeout: new(float64)})
@@ -237,16 +240,16 @@ func (c *Catalog) kill(ctx context.Context, id string, x session) error {
 
 // MachineConnected ends the commands on a machine that their callers lost while it was offline, and
 // finds out which others have ended meanwhile. It does not wait for that.
-func (c *Catalog) MachineConnected(node protocol.NodeID) {
+func (c *Commands) MachineConnected(node protocol.NodeID) {
 	c.loseAll(func(x session) bool { return x.node == node && x.isLost })
 	var known []string
-	c.sessions.mu.Lock()
-	for id, x := range c.sessions.all {
+	c.mu.Lock()
+	for id, x := range c.all {
 		if x.node == node && x.isRunning() && !x.isLost {
 			known = append(known, id)
 		}
 	}
-	c.sessions.mu.Unlock()
+	c.mu.Unlock()
 	if len(known) == 0 {
 		return
 	}

@@ -40,7 +40,13 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 	if err := a.startPending(); err != nil {
 		return answer, nil, err
 	}
-	defer a.endPending()
+	defer func() {
+		a.Pipeline.mu.Lock()
+		defer a.Pipeline.mu.Unlock()
+		if o := a.Pipeline.open[a.call.ID]; o != nil {
+			o.request = nil
+		}
+	}()
 	a.record.Info.ApprovalID, a.version = q.ID, q.Policy
 	if a.record.Hash, err = protocol.CallHash(q.Kind, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
 		return answer, nil, err
@@ -82,14 +88,6 @@ func (a *activeCall) startPending() error {
 		o.request, o.app = &request, a.call.Principal.App
 	}
 	return nil
-}
-
-func (a *activeCall) endPending() {
-	a.Pipeline.mu.Lock()
-	defer a.Pipeline.mu.Unlock()
-	if o := a.Pipeline.open[a.call.ID]; o != nil {
-		o.request = nil
-	}
 }
 
 // newApproval builds the approval of the call.

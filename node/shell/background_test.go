@@ -185,5 +185,5 @@ func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"}); out.Status != "completed" {
 		t.Errorf("one that is waited for: %+v", out)
 	}
-	b.jobs.background = map[string]int{}
+	b.jobs.background = counts{}
 }

@@ -60,7 +60,7 @@ type Jobs struct {
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
-	background map[string]int // commands that run in the background or are about to, by caller
+	background counts // commands that run in the background or are about to, by caller
 	closed     bool
 }
 
@@ -69,7 +69,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(map[string]int)}
+	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts)}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -116,7 +116,7 @@ func (t *Jobs) startNow(o startRequest, background bool) (*job, error) {
 	defer t.mu.Unlock()
 	if err != nil {
 		if background {
-			t.leaveBackground(o.caller)
+			t.background.leave(o.caller)
 		}
 		t.wg.Done()
 		return nil, err
@@ -136,7 +136,7 @@ func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	t.mu.Lock()
 	if j.canBackground {
-		t.leaveBackground(j.caller)
+		t.background.leave(j.caller)
 	}
 	j.release()
 	close(j.done)
@@ -160,14 +160,6 @@ func (t *Jobs) finish(j *job) {
 	}
 }
 
-// leaveBackground uncounts a background command; the caller holds mu.
-func (t *Jobs) leaveBackground(caller *protocol.ToolCaller) {
-	id := access.CallerID(caller)
-	if t.background[id]--; t.background[id] == 0 {
-		delete(t.background, id)
-	}
-}
-
 func (t *Jobs) reserve(caller *protocol.ToolCaller, background bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,11 +167,8 @@ func (t *Jobs) reserve(caller *protocol.ToolCaller, background bool) error {
 	switch {
 	case t.closed:
 		return errClosing
-	case background && t.background[access.CallerID(caller)] >= maxBackground:
+	case background && !t.background.enter(caller, maxBackground):
 		return toolkit.Failf("%d %w. Wait for one to finish, or end one with Process.", maxBackground, errTooMany)
-	}
-	if background {
-		t.background[access.CallerID(caller)]++
 	}
 	t.wg.Add(1)
 	return nil
@@ -240,20 +229,15 @@ func (t *Jobs) get(id string) *job {
 	return t.jobs[id]
 }
 
-// ReportPrograms reports the running commands of programs, to a gateway that may have been started
-// again since they began.
-func (t *Jobs) ReportPrograms() {
-	for _, j := range t.list(nil) {
-		t.reportStart(j)
-	}
-}
-
-// reportStart reports a command of a program, unless it has ended: its end is not reported before.
-func (t *Jobs) reportStart(j *job) {
+// ReportPrograms reports the running commands of programs, all or the one with an ID: a gateway may
+// have been started again since they began. The end of a command is not reported before.
+func (t *Jobs) ReportPrograms(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if j.caller != nil && j.isRunning() {
-		t.opts.Events(j.event(protocol.ExecStarted))
+	for _, j := range t.jobs {
+		if j.caller != nil && j.isVisibleTo(nil) && j.isRunning() && (id == "" || j.id == id) {
+			t.opts.Events(j.event(protocol.ExecStarted))
+		}
 	}
 }
 
@@ -271,4 +255,24 @@ func (t *Jobs) list(caller *protocol.ToolCaller) []*job {
 	}
 	slices.SortFunc(list, func(a, b *job) int { return b.started.Compare(a.started) })
 	return list
+}
+
+// counts are numbers of things by the ID of the caller that has them.
+type counts map[string]int
+
+// enter counts one more, unless there are max already.
+func (c counts) enter(caller *protocol.ToolCaller, max int) bool {
+	id := access.CallerID(caller)
+	if c[id] >= max {
+		return false
+	}
+	c[id]++
+	return true
+}
+
+func (c counts) leave(caller *protocol.ToolCaller) {
+	id := access.CallerID(caller)
+	if c[id]--; c[id] == 0 {
+		delete(c, id)
+	}
 }

@@ -71,7 +71,7 @@ type sessions struct {
 
 	mu    sync.Mutex // guards the fields below
 	open  map[string]*session
-	count map[string]int // of sessions, by caller, with those that are about to open
+	count counts // of sessions, by caller, with those that are about to open
 }
 
 // session is a command whose output is read call by call.
@@ -92,7 +92,7 @@ func Command(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 }
 
 func newSessions(ws *workspace.Root, jobs *Jobs) *sessions {
-	return &sessions{jobs: jobs, ws: ws, grace: grace, abandoned: abandoned, open: make(map[string]*session), count: make(map[string]int)}
+	return &sessions{jobs: jobs, ws: ws, grace: grace, abandoned: abandoned, open: make(map[string]*session), count: make(counts)}
 }
 
 func (s *sessions) tool() toolkit.Tool[access.Call] {
@@ -229,7 +229,7 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	}, true)
 	s.mu.Lock()
 	if err != nil {
-		s.leave(call.Caller)
+		s.count.leave(call.Caller)
 		s.mu.Unlock()
 		return nil, startFault(err)
 	}
@@ -237,7 +237,7 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
 	s.open[j.id] = c
 	s.mu.Unlock()
-	s.jobs.reportStart(j)
+	s.jobs.ReportPrograms(j.id)
 	s.scheduleEnd(c)
 	return c, nil
 }
@@ -246,21 +246,11 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 func (s *sessions) reserve(caller *protocol.ToolCaller) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := access.CallerID(caller)
-	if s.count[id] >= maxSessions {
+	if !s.count.enter(caller, maxSessions) {
 		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d commands have open sessions on this machine. End one, or wait.", maxSessions))
 		return f.With(map[string]int64{"retry_after_ms": time.Second.Milliseconds()})
 	}
-	s.count[id]++
 	return nil
-}
-
-// leave uncounts a session; the caller holds mu.
-func (s *sessions) leave(caller *protocol.ToolCaller) {
-	id := access.CallerID(caller)
-	if s.count[id]--; s.count[id] == 0 {
-		delete(s.count, id)
-	}
 }
 
 // jobEnded lets the session of a command that has just ended expire.
@@ -336,7 +326,7 @@ func (s *sessions) end(c *session) {
 	s.mu.Lock()
 	if s.open[c.id] == c {
 		delete(s.open, c.id)
-		s.leave(c.caller)
+		s.count.leave(c.caller)
 	}
 	s.mu.Unlock()
 	c.requestStop(byCancel)

@@ -356,7 +356,7 @@ func TestProcessShowsAndEndsCommandsOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := started["command_id"]
-	b.jobs.ReportPrograms()
+	b.jobs.ReportPrograms("")
 	for range 2 {
 		if e := <-events; e.Event != protocol.ExecStarted || e.SessionID != id || e.Caller == nil || e.Caller.ID != "app1" || e.Tool != "command" || e.Text != "exec sleep 1000" {
 			t.Errorf("got %+v, want the start of the app's command", e)

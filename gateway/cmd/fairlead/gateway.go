@@ -104,7 +104,8 @@ type localOptions struct {
 // They stop in order: node, gateway, store.
 func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) error {
 	slog.SetDefault(l.log)
-	o := gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log}
+	connected := make(chan struct{})
+	o := gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log, Ready: func() { close(connected) }}
 	if l.node != nil {
 		o.Node = l.node.ID
 	}
@@ -132,13 +133,12 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 		go func() { nodeDone <- n.Run(nodeCtx) }()
 	}
 	var runErr error
-	connected := g.Ready()
 	for running := true; running; {
 		running = false
 		select {
 		case <-connected:
 			ready(g)
-			connected, running = nil, true
+			connected, running = nil, true // reported once
 		case <-ctx.Done():
 		case runErr = <-gatewayDone:
 			gatewayDone <- nil

@@ -7,10 +7,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func registerApps(all methods, a *apps.Apps, c Catalog) {
+func registerApps(all methods, a *apps.Apps, c Commands) {
 	handle(all, protocol.AppsList, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.AppsListResult, error) {
 		r, err := a.List(ctx)
-		r.Commands = c.Commands()
+		r.Commands = c.List()
 		return r, err
 	})
 	handle(all, protocol.AppStop, withAck(func(ctx context.Context, _ string, p protocol.AppStopParams) error {

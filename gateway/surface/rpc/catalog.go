@@ -13,7 +13,11 @@ import (
 type Catalog interface {
 	Tools(p auth.Principal) []catalog.Tool
 	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
-	Commands() []protocol.AppCommand
+}
+
+// Commands are the running commands of programs ([catalog.Commands]).
+type Commands interface {
+	List() []protocol.AppCommand
 	Stop(ctx context.Context, id string) error
 }
 

@@ -14,7 +14,7 @@ import (
 // fakeCatalog has the tool echo, which returns its arguments in two parts.
 type fakeCatalog struct{}
 
-func (fakeCatalog) Commands() []protocol.AppCommand {
+func (fakeCatalog) List() []protocol.AppCommand {
 	return []protocol.AppCommand{{ID: "command1", App: "app1", Name: "Editor", Node: "tower", Text: "make", StartedAt: 1}}
 }
 

@@ -24,7 +24,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 		background: background, activeRequests: make(map[protocol.CallID]bool),
 	}).register(all)
 	deviceMethods{s.Devices, s.Nodes}.register(all)
-	registerApps(all, s.Apps, s.Catalog)
+	registerApps(all, s.Apps, s.Commands)
 	registerServers(all, s.Servers)
 	registerCatalog(all, s.Catalog)
 	registerApprovals(all, s)

@@ -153,6 +153,7 @@ type Services struct {
 	Apps      *apps.Apps
 	Servers   *servers.Manager
 	Catalog   Catalog
+	Commands  Commands
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install http.Handler
 	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers
