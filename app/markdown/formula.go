@@ -29,11 +29,22 @@ var texSymbols = map[string]string{
 	"rightarrow": "→", "Rightarrow": "⇒", "leftarrow": "←", "ldots": "…", "dots": "…", "cdots": "⋯", "circ": "°", "left": "", "right": "",
 }
 
+// Small characters that the text font has.
 var (
-	raised  = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹", "+", "⁺", "-", "⁻", "n", "ⁿ", "i", "ⁱ")
-	lowered = strings.NewReplacer("0", "₀", "1", "₁", "2", "₂", "3", "₃", "4", "₄", "5", "₅", "6", "₆", "7", "₇", "8", "₈", "9", "₉", "+", "₊", "-", "₋", "n", "ₙ", "i", "ᵢ")
+	raised = smallForms("0123456789+-=()abcdefghijklmnoprstuvwxyz",
+		"⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
+	lowered = smallForms("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 	escaped = strings.NewReplacer(`*`, `\*`, `_`, `\_`, `<`, `\<`, `[`, `\[`, `^`, `\^`)
 )
+
+// smallForms returns a replacer of characters by their small forms, in the same order.
+func smallForms(plain, small string) *strings.Replacer {
+	forms, pairs := []rune(small), []string{}
+	for i, r := range []rune(plain) {
+		pairs = append(pairs, string(r), string(forms[i]))
+	}
+	return strings.NewReplacer(pairs...)
+}
 
 // readableFormulas writes formulas in TeX with symbols, as far as a line of text can show them. Text
 // in backquotes stays as it is.
