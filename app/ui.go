@@ -102,6 +102,9 @@ func (u *ui) update(v state.View) {
 		u.machines.SetColor(string(n.ID), n.Colour)
 		u.machines.SetName(string(n.ID), n.Name)
 	}
+	if local, ok := v.Local(); ok && u.main.bar != nil {
+		u.main.bar.Set(u.machines.Color(string(local.ID)), "")
+	}
 	u.machines.SetServers(state.Map(v.Servers.Servers, func(s protocol.ServerStatus) string { return string(s.Name) }))
 	if p := v.Status.Model.Provider; p != "" && p != state.Operator {
 		u.main.endFirstRun() // the person has connected a model

@@ -29,9 +29,10 @@ type window struct {
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
-	steps        []step       // while it is hidden, in the order of their times
-	closesHidden bool         // see hide; not where the place of the new window cannot be set
-	place        native.Place // of the window that was closed
+	steps        []step        // while it is hidden, in the order of their times
+	closesHidden bool          // see hide; not where the place of the new window cannot be set
+	place        native.Place  // of the window that was closed
+	bar          *widgets.Rect // of another computer; nil for the own one
 }
 
 func newWindow(u *ui) *window {
@@ -59,9 +60,25 @@ func (u *ui) mainTitle() string {
 	return "Fairlead"
 }
 
+// content returns the body, with a bar in the colour of the computer that the window controls, if
+// that is another one.
+func (w *window) content() fyne.CanvasObject {
+	name := w.ui.backend.flags.gatewayName()
+	if name == "" {
+		return w.body
+	}
+	if w.bar == nil {
+		w.bar = widgets.NewRect(w.ui.machines.Color(name), "", 0)
+		w.bar.SetMinSize(fyne.NewSize(0, barHeight))
+	}
+	return widgets.Border(w.bar, nil, nil, nil, w.body)
+}
+
+const barHeight = 4
+
 // fill gives the toolkit's window its content, size and keys.
 func (w *window) fill() {
-	w.window.SetContent(w.body) // the toolkit draws the background
+	w.window.SetContent(w.content()) // the toolkit draws the background
 	last := w.ui.backend.prefs.get()
 	w.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	w.window.SetPadded(false)

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+
+	"fairlead/app/style"
+	"fairlead/gateway/protocol"
 )
 
 func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
@@ -25,5 +28,23 @@ func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
 	u.save()
 	if r := u.backend.prefs.get(); r.ChatWidth != 700 || r.SettingsWidth != 640 || r.SettingsHeight != 520 {
 		t.Errorf("remembered %+v", r)
+	}
+}
+
+func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
+	u := newTestUI(t)
+	if u.main.content(); u.main.bar != nil {
+		t.Error("the window of this computer has a bar")
+	}
+	u.backend.flags.join = "ws://nas/ws"
+	u.main.content()
+	v := sample()
+	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "nas-own", Local: true, Colour: style.Choices[3]})
+	for i := range v.Nodes[:len(v.Nodes)-1] {
+		v.Nodes[i].Local = false
+	}
+	u.update(v)
+	if want := style.ChoiceColor(style.Choices[3]); u.main.bar.Fill != want {
+		t.Errorf("the bar has the colour %s, want %s", u.main.bar.Fill, want)
 	}
 }
