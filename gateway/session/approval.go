@@ -8,6 +8,7 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,12 +24,24 @@ func (r *run) OnAsk(a protocol.Approval) {
 	}})
 }
 
+// maxQuestion is the greatest length of the arguments in a question over a channel, in characters.
+const maxQuestion = 1000
+
 // questionText is the chat's text about a pending approval.
 func questionText(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return fmt.Sprintf("Paused: %s. Continue? Reply yes or no.", a.Why)
 	}
-	return fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Reason: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
+	text := "Paused: " + display.QuestionTitle(a, "") + " on " + string(a.Node)
+	if a.ServerTool != nil {
+		text = "Paused: " + display.QuestionTitle(a, "")
+	}
+	for _, more := range []string{display.Subject(a), display.OtherArguments(a)} {
+		if more != "" {
+			text += "\n" + display.Clip(more, maxQuestion)
+		}
+	}
+	return text + "\nReason: " + strings.TrimSuffix(a.Why, ".") + ". Reply yes or no."
 }
 
 // askWhy asks the person whether to continue a run that stopped for a reason.
