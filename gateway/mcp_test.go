@@ -354,3 +354,20 @@ func TestChangedFileNotifiesItsSubscriber(t *testing.T) {
 		})
 	}
 }
+
+func TestModelLearnsTheWorkspace(t *testing.T) {
+	p := openPrograms(t)
+	for _, legacy := range []bool{false, true} {
+		s := p.connect(p.token("A", protocol.ScopeNetworkRead), nil, legacy)
+		if got := s.InitializeResult().Instructions; !strings.Contains(got, "box: "+p.workspace) {
+			t.Errorf("instructions: got %q, want the workspace of box", got)
+		}
+		if got := p.call(s, "network_directory", map[string]any{}); !strings.Contains(got, `"workspace":`+mustQuote(p.workspace)) {
+			t.Errorf("network_directory: got %s, want the workspace", got)
+		}
+		s = p.connect(p.token("B", protocol.ScopeFilesRead), nil, legacy)
+		if got := s.InitializeResult().Instructions; strings.Contains(got, p.workspace) {
+			t.Errorf("a token without %s learns the machines: %q", protocol.ScopeNetworkRead, got)
+		}
+	}
+}

@@ -49,6 +49,7 @@ type infoOut struct {
 	PlatformVersion string `json:"platform_version"`
 	KernelArch      string `json:"kernel_arch"`
 	Virtualization  string `json:"virtualization,omitempty"`
+	Workspace       string `json:"workspace,omitempty" jsonschema:"folder in which reading needs no question"`
 }
 
 type serviceOut struct {
@@ -77,7 +78,7 @@ func addNetworkTools(c *Catalog) {
 	}
 	add(c, read(Tool{
 		Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
-		Description: "Lists the machines that you may use, with their systems and whether they are online. Call it first, and remember the result.",
+		Description: "Lists the machines that you may use, with their systems and workspaces and whether they are online. Call it first, and remember the result.",
 	}), nil, c.directory)
 	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user that the token belongs to."}), nil,
 		func(context.Context, *call, none) (whoamiOut, string, error) {
@@ -166,7 +167,7 @@ func describe(n protocol.NodeInfo, version string) nodeOut {
 	platform, _, _ := strings.Cut(n.Platform, "-") // an older node sends linux-x64 and nothing else
 	node.Info = &infoOut{AgentVersion: n.Version, VersionStatus: compareVersions(n.Version, version), ChannelVersion: version, Platform: platform}
 	if h := n.Host; h != nil {
-		node.Info.Hostname = h.Hostname
+		node.Info.Hostname, node.Info.Workspace = h.Hostname, h.Workspace
 		if x := h.System; x != nil {
 			node.Info.Platform, node.Info.PlatformVersion, node.Info.KernelArch, node.Info.Virtualization = x.Platform, x.PlatformVersion, x.KernelArch, x.Virtualization
 		}

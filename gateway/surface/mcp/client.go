@@ -3,8 +3,10 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,7 +77,7 @@ func newClient(o Options) *client {
 			x.CacheScope, x.TTLMs = "private", 0
 		},
 	})
-	c.server.AddReceivingMiddleware(answerFailures, c.watchableOnly)
+	c.server.AddReceivingMiddleware(answerFailures, c.watchableOnly, c.nameWorkspaces)
 	c.server.AddSendingMiddleware(askBriefly)
 	c.server.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: fileURI, Name: "file", Title: "File", Description: "A file of a machine, by its absolute path; at most 1 MiB",
@@ -84,6 +86,42 @@ func newClient(o Options) *client {
 		c.watchable = o.Extend(c.server)
 	}
 	return c
+}
+
+// nameWorkspaces adds the workspace of each machine to the instructions for a client that may see
+// the machines.
+func (c *client) nameWorkspaces(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, r)
+		p := who(r.GetExtra())
+		if err != nil || p.Kind != auth.KindOwner && !p.Has(protocol.ScopeNetworkRead) {
+			return res, err
+		}
+		switch res := res.(type) {
+		case *mcp.InitializeResult:
+			res.Instructions += c.workspaces(p)
+		case *mcp.DiscoverResult:
+			res.Instructions += c.workspaces(p)
+		}
+		return res, err
+	}
+}
+
+// maxNamed is the number of machines that the instructions name.
+const maxNamed = 20
+
+// workspaces names the workspaces of the machines that a client may use.
+func (c *client) workspaces(p auth.Principal) string {
+	var list []string
+	for _, n := range c.o.Machines.Nodes() {
+		if p.MayUse(n.ID) && n.Host != nil && n.Host.Workspace != "" && len(list) < maxNamed {
+			list = append(list, fmt.Sprintf("%s: %s", n.ID, n.Host.Workspace))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return " Workspaces, in which reading needs no answer: " + strings.Join(list, ", ") + "."
 }
 
 // principalKey is the name of the principal among what the SDK keeps about a request's token.
