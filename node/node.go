@@ -133,7 +133,7 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
-	jobs := shell.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home}
+	jobs := shell.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home, Log: n.log}
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
 		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")

@@ -60,7 +60,7 @@ func start(h *supervisor.Helper, s Spec) (*Process, error) {
 		o.Env = unset(s.Env, sockets...)
 		o.Permissions = bounds(s.Profile)
 	}
-	c, err := h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, supervisor.Reports{
+	c, err := h.Launch(o, [4]*os.File{s.Stdin, s.Stdout, s.Stderr, s.Control}, supervisor.Reports{
 		Exited: func(ws syscall.WaitStatus, err error) { p.setExit(exitOf(ws), err) }, Finished: p.finish,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -108,6 +109,9 @@ func direct(argv []string, s Spec) (*Process, error) {
 	}
 	if s.Stderr != nil {
 		cmd.Stderr = s.Stderr
+	}
+	if s.Control != nil {
+		cmd.ExtraFiles = []*os.File{s.Control}
 	}
 	g, err := startGroup(cmd, s)
 	if err != nil {

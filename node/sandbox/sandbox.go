@@ -62,6 +62,8 @@ type Spec struct {
 	// Stdin, Stdout and Stderr are the command's; nil is the null device. The caller owns them and
 	// may close them when Start has returned.
 	Stdin, Stdout, Stderr *os.File
+	// Control, on Unix, is descriptor 3 of the program; nil if it has none.
+	Control *os.File
 	// PTY makes Stdin, a terminal, the command's controlling terminal.
 	PTY bool
 	// Console is, on Windows, the command's terminal instead of the files.

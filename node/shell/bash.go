@@ -54,7 +54,7 @@ type bashOut struct {
 	// Enforced says in one line how the command was contained (extension). It is empty where
 	// commands run as plain children.
 	Enforced string `json:"enforced,omitempty"`
-	// Note has further remarks on the command's end (extension).
+	// Note has further remarks on the command's start and end (extension).
 	Note string `json:"note,omitempty"`
 	// OutputStillOpen reports that a process could not be ended and still has the output open; its
 	// later output is lost (extension).
@@ -228,7 +228,7 @@ func wait(ctx context.Context, j *job, yield time.Duration, progress func(tail s
 }
 
 func (t *Jobs) report(j *job) bashOut {
-	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforcement}
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforcement, Note: j.remarks()}
 	if j.isRunning() {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o
@@ -242,6 +242,5 @@ func (t *Jobs) report(j *job) bashOut {
 	o.EndedAt, o.DurationMs = j.endedAt()
 	v := j.out.snapshot()
 	o.Output, o.Truncated, o.Tail = v.text, v.truncated, j.out.tail()
-	o.Note = j.result.note()
 	return o
 }

@@ -241,8 +241,8 @@ func TestCommandsThatCannotStartSayWhy(t *testing.T) {
 	if err := os.Chmod(filepath.Join(b.WS.Dir(), "shell"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if words := tooltest.MustFail(b.Bench, "Bash", tooltest.Args{"command": "true"}); !strings.HasPrefix(words, "Failed to execute: ") || !strings.Contains(words, "no such file") {
-		t.Error(words)
+	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"}); out.Status != "failed" || *out.ExitCode != 127 || !strings.Contains(out.Output, "not found") {
+		t.Errorf("got %+v, want a failure with the shell's reason", out)
 	}
 	takeForeground(t, b.jobs)()
 }

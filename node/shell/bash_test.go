@@ -101,7 +101,7 @@ func TestBashUsesTheLoginShellOrSh(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("SHELL", fake)
-	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "hello"}); out.Output != "fake -lc hello\n" {
+	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "hello"}); out.Output != "fake -c hello\n" {
 		t.Errorf("%q", out.Output)
 	}
 	for _, s := range []string{"", "sh", "/no/such/shell", b.WS.Dir(), b.File("plain", "")} {

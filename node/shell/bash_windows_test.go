@@ -243,7 +243,7 @@ func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
 			if got := shellLine(c.shell, command); got != c.line {
 				t.Errorf("%s", got)
 			}
-			words := shellArgs(c.shell, command)
+			words := shellArgs(c.shell, command, `C:\work`)
 			if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
 				t.Errorf("%q", words)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -95,10 +94,8 @@ func (t *Jobs) Variables() []string {
 		}
 		names = append(names, name)
 	}
-	if runtime.GOOS != "windows" {
-		home, _ := os.UserHomeDir()
-		names = append(names, profileVariables("/etc", home)...)
-	}
+	home, _ := os.UserHomeDir()
+	names = append(names, profileVariables("/etc", home)...)
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" || len(n) > 128 || strings.ContainsAny(n, "\n\r") })
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -106,18 +103,7 @@ func (t *Jobs) Variables() []string {
 }
 
 func profileVariables(etc, home string) (names []string) {
-	var files []string
-	for _, name := range []string{"profile", "environment", "zshenv", "zprofile", "zsh/zshenv", "zsh/zprofile", "bash.bashrc"} {
-		files = append(files, filepath.Join(etc, name))
-	}
-	more, _ := filepath.Glob(filepath.Join(etc, "profile.d", "*.sh")) // the pattern is valid
-	files = append(files, more...)
-	if home != "" {
-		for _, name := range []string{".profile", ".bash_profile", ".bash_login", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".config/fish/config.fish"} {
-			files = append(files, filepath.Join(home, name))
-		}
-	}
-	for _, name := range files {
+	for _, name := range profileFiles(etc, home) {
 		for _, m := range assignment.FindAllStringSubmatch(readHead(name), -1) {
 			names = append(names, m[1]+m[2])
 		}

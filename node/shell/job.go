@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -40,6 +41,7 @@ type job struct {
 	caller           *protocol.ToolCaller // the program that started it; nil for a chat or a window
 	tool             string               // the tool that started it
 	enforcement      string               // how it was contained, in one line; empty without a box
+	note             string               // about the start
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
@@ -70,6 +72,14 @@ type outcome struct {
 	hasSurvivors   bool
 	// waitErr is the reason why the command's end is unknown.
 	waitErr error
+}
+
+// remarks describe the start of the command if that was unusual, and its end if it has ended.
+func (j *job) remarks() string {
+	if j.isRunning() {
+		return j.note
+	}
+	return strings.TrimSpace(j.note + " " + j.result.note())
 }
 
 // note describes in one sentence the end of the command's processes, and whether its own end is
@@ -128,9 +138,9 @@ func (o startRequest) environ(env []string) []string {
 	return env
 }
 
-// startJob starts a command; one that may continue in the background accepts input. When it has
+// startJob starts a command and returns when it runs, after the login profile; one that may continue in the background accepts input. When it has
 // ended, the job's goroutine calls finish, which closes done.
-func (t *Jobs) startJob(o startRequest, canBackground bool) (*job, error) {
+func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
 		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: canBackground,
 		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
@@ -142,8 +152,8 @@ func (t *Jobs) startJob(o startRequest, canBackground bool) (*job, error) {
 	if o.tty && o.account != nil {
 		s.childIn.Chown(int(o.account.UID), -1) // programs that open it by its name need this
 	}
+	j.child, j.note, err = t.launch(ctx, o, s)
 	j.started = time.Now()
-	j.child, err = t.launch(o, s)
 	s.closeChildEnds()
 	if err != nil {
 		s.close()

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,8 @@ type JobOptions struct {
 	// Events receives the start and the end of each background command
 	// (docs/protocol.md#background-commands). It may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
+	// Log receives a warning when a login profile does not start commands. It may be nil.
+	Log *slog.Logger
 	// RecordDir is the node's own folder that records running commands, and ends that were not
 	// confirmed, for [Jobs.Recover]. It is created when needed. If it is empty, nothing is
 	// recorded.
@@ -56,7 +59,11 @@ type Jobs struct {
 	opts       JobOptions
 	records    recordDir
 	foreground *access.Slots // for commands with a waiting caller
-	wg         sync.WaitGroup
+	profiles   profiles
+	// profileLimit is how long a login profile may take.
+	profileLimit time.Duration
+	closing      chan struct{} // closed by Close
+	wg           sync.WaitGroup
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
@@ -69,13 +76,22 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts)}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Jobs{
+		opts: o, records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts),
+		profileLimit: profileLimit, closing: make(chan struct{}),
+	}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
 // confirmed are stored for the next [Jobs.Recover].
 func (t *Jobs) Close() {
 	t.mu.Lock()
+	if !t.closed {
+		close(t.closing)
+	}
 	t.closed = true
 	for _, j := range t.jobs {
 		j.requestStop(byCancel)
@@ -100,18 +116,18 @@ func (t *Jobs) start(ctx context.Context, o startRequest, background bool) (*job
 		}
 		o.release = release
 	}
-	j, err := t.startNow(o, background)
+	j, err := t.startNow(ctx, o, background)
 	if err != nil {
 		o.release()
 	}
 	return j, err
 }
 
-func (t *Jobs) startNow(o startRequest, background bool) (*job, error) {
+func (t *Jobs) startNow(ctx context.Context, o startRequest, background bool) (*job, error) {
 	if err := t.reserve(o.caller, background); err != nil {
 		return nil, err
 	}
-	j, err := t.startJob(o, background)
+	j, err := t.startJob(ctx, o, background)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {

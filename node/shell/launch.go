@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -34,11 +33,10 @@ func (t *Jobs) enforcement(o startRequest) string {
 	return Enforced(t.opts.Box.Report(), t.profileOf(o))
 }
 
-// launch starts a command: in the box if there is one, else as a plain child of this process.
-func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
-	sh := cmp.Or(o.shell, Path())
+// spec returns what is common to all ways to start a command.
+func (t *Jobs) spec(o startRequest, s streams) sandbox.Spec {
 	spec := sandbox.Spec{
-		Profile: t.profileOf(o), Argv: shellArgs(sh, o.command), Line: shellLine(sh, o.command), Dir: o.dir,
+		Profile: t.profileOf(o), Dir: o.dir,
 		// One pipe for both preserves their order.
 		Stdin: s.childIn, Stdout: s.childOut, Stderr: s.childOut, PTY: o.tty,
 	}
@@ -53,6 +51,11 @@ func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
 		env = sandbox.Environ(o.dir, t.opts.Env)
 	}
 	spec.Env = o.environ(env)
+	return spec
+}
+
+// run starts a program: in the box if there is one, else as a plain child of this process.
+func (t *Jobs) run(spec sandbox.Spec) (*sandbox.Process, error) {
 	if t.opts.Box == nil {
 		return sandbox.Direct(spec)
 	}

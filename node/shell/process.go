@@ -122,9 +122,9 @@ func (j *job) addOutcome(m map[string]any) map[string]any {
 			m["signal"] = j.result.signal
 		}
 		m["timedOut"] = j.result.reason == byTimeout
-		if note := j.result.note(); note != "" {
-			m["note"] = note
-		}
+	}
+	if note := j.remarks(); note != "" {
+		m["note"] = note
 	}
 	return m
 }

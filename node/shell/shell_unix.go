@@ -46,8 +46,6 @@ func isBourne(shell string) bool {
 	return false
 }
 
-func shellArgs(shell, command string) []string { return []string{shell, "-lc", command} }
-
 // maxPipe is more than any system's pipe can hold, in bytes.
 const maxPipe = 4 << 20
 
@@ -93,9 +91,6 @@ func startError(err error) error {
 	}
 	return err
 }
-
-// shellLine is needed on Windows only.
-func shellLine(string, string) string { return "" }
 
 // signalGroup signals the process group that a command leads.
 func signalGroup(pid int, kill bool) {

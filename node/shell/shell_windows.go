@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -63,10 +65,10 @@ func isBourne(shell string) bool {
 
 // shellArgs returns the words of a command line. cmd.exe has its own rules for quotes; see
 // shellLine.
-func shellArgs(shell, command string) []string {
+func shellArgs(shell, command, dir string) []string {
 	switch {
-	case isBourne(shell):
-		return []string{shell, "-lc", command}
+	case isBourne(shell): // its profile may change the folder
+		return []string{shell, "-lc", `\cd -- '` + strings.ReplaceAll(dir, "'", `'\''`) + "' || exit; " + command}
 	case program(shell) == "cmd":
 		return []string{shell, "/d", "/s", "/c", command}
 	}
@@ -80,6 +82,14 @@ func shellLine(shell, command string) string {
 		return ""
 	}
 	return `"` + shell + `" /d /s /c "` + command + `"`
+}
+
+// launch starts a command. There is never a note.
+func (t *Jobs) launch(_ context.Context, o startRequest, s streams) (child *sandbox.Process, note string, err error) {
+	sh, spec := cmp.Or(o.shell, Path()), t.spec(o, s)
+	spec.Argv, spec.Line = shellArgs(sh, o.command, o.dir), shellLine(sh, o.command)
+	child, err = t.run(spec)
+	return child, "", err
 }
 
 // readRest does nothing: pipes have no deadline here, so the reader has read everything.

@@ -200,9 +200,10 @@ func (c Command) Kill() { c.helper.wire.send(request{ID: c.id, Kill: true}) }
 // one.
 func (c Command) Processes() []int { return taggedWith(tree(c.helper.cmd.Process.Pid)[1:], c.tag) }
 
-// Launch starts a command with three open files, or nil for the null device; the caller owns them.
+// Launch starts a command with open files for its descriptors 0 to 3, which the caller owns. A nil
+// file is the null device, or for descriptor 3 nothing.
 // r may be called before Launch returns, and is not called after an error.
-func (h *Helper) Launch(o Spec, files [3]*os.File, r Reports) (Command, error) {
+func (h *Helper) Launch(o Spec, files [4]*os.File, r Reports) (Command, error) {
 	wired := wireRequest{Spec: o}
 	var passed []*os.File
 	for i, f := range files {

@@ -65,7 +65,7 @@ func (v *server) handle(r incoming) {
 	}
 }
 
-func count(files [3]bool) (n int) {
+func count(files [4]bool) (n int) {
 	for _, f := range files {
 		if f {
 			n++
@@ -75,13 +75,17 @@ func count(files [3]bool) (n int) {
 }
 
 func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
-	standard, fds := make([]*os.File, 3), make([]uintptr, 3)
-	for i := range fds {
-		standard[i] = v.null
-		if o.Files[i] {
-			standard[i], files = files[0], files[1:]
+	var passed []*os.File
+	var fds []uintptr
+	for i, has := range o.Files {
+		f := v.null
+		switch {
+		case has:
+			f, files = files[0], files[1:]
+		case i == 3:
+			continue
 		}
-		fds[i] = standard[i].Fd()
+		passed, fds = append(passed, f), append(fds, f.Fd())
 	}
 	env, bonds, err := v.confiner.prepare(o, int(fds[0]))
 	if err != nil {
@@ -90,7 +94,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	s := &session{id: id, tag: v.nextTag(), signalled: map[int]bool{}}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY, Credential: o.Credential}}
 	if bonds != nil && bonds.wrap != nil {
-		s.pid, err = v.startWrapped(o, attr, standard, bonds)
+		s.pid, err = v.startWrapped(o, attr, passed, bonds)
 	} else {
 		s.pid, err = v.launch(o.Argv, attr, bonds)
 	}

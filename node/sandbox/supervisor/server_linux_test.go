@@ -60,7 +60,7 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 		for i := range uint64(20) {
 			f, err := os.Create(dir + "/" + strings.Repeat("f", int(i+1)))
 			if err == nil {
-				o := wireRequest{Spec: Spec{Argv: []string{strings.Repeat("\xff\x00", int(i)*20<<10)}}, Files: [3]bool{true, i%2 == 0, false}}
+				o := wireRequest{Spec: Spec{Argv: []string{strings.Repeat("\xff\x00", int(i)*20<<10)}}, Files: [4]bool{true, i%2 == 0, false}}
 				files := []*os.File{f, f}[:count(o.Files)]
 				err = ends[0].send(request{ID: i, Start: &o}, files...)
 				f.Close()

@@ -23,7 +23,7 @@ type request struct {
 // wireRequest is a Spec in transit. Its files are sent beside it.
 type wireRequest struct {
 	Spec
-	Files [3]bool
+	Files [4]bool
 }
 
 // answer is the helper's report about a command.

@@ -17,13 +17,14 @@ import (
 // wrapLimit is how long bubblewrap may take to prepare a command on a busy machine.
 const wrapLimit = 20 * time.Second
 
-// innerCommand is a command for [Inner] to become. Its three files are sent beside it.
+// innerCommand is a command for [Inner] to become. Its files are sent beside it.
 type innerCommand struct {
 	Argv  []string
 	Dir   string
 	Env   []string
 	PTY   bool
 	Rules confine.Rules
+	Files int // the number of its files, from descriptor 0
 }
 
 // innerState is a message of Inner: that it is ready, with its process number, or why the command
@@ -41,7 +42,7 @@ type innerState struct {
 // process is killed, which would only wait and turn signals into exit codes. The command's process
 // becomes a child of the helper, because the helper is the parent of every orphan below it. Until
 // then, nothing of the command has run.
-func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, standard []*os.File, b *restrictions) (pid int, err error) {
+func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, passed []*os.File, b *restrictions) (pid int, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
@@ -60,7 +61,7 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, standard [
 	}
 	defer output.Close()
 	theirs.Close()
-	err = w.send(innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, standard...)
+	err = w.send(innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules, Files: len(passed)}, passed...)
 	var ready innerState
 	if err == nil {
 		err = w.receive(&ready)
@@ -153,7 +154,7 @@ func Inner() error {
 	if err := w.receive(&o); err != nil {
 		return err
 	}
-	files, err := w.takeFiles(3)
+	files, err := w.takeFiles(o.Files)
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func Inner() error {
 		return fail("begin a session", err)
 	}
 	for i, f := range files {
-		if err := unix.Dup3(int(f.Fd()), i, 0); err != nil {
+		if err := duplicate(int(f.Fd()), i); err != nil {
 			return fail("pass files", err)
 		}
 	}
@@ -189,4 +190,13 @@ func Inner() error {
 		return fail(err.Error(), err)
 	}
 	return fail("start", syscall.Exec(o.Argv[0], o.Argv, o.Env))
+}
+
+// duplicate makes to a copy of a descriptor that the command inherits. They may be the same.
+func duplicate(from, to int) error {
+	if from != to {
+		return unix.Dup3(from, to, 0)
+	}
+	_, err := unix.FcntlInt(uintptr(to), unix.F_SETFD, 0)
+	return err
 }

@@ -1,0 +1,192 @@
+//go:build unix
+
+package shell
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/node/sandbox"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+// profileOf names the file of a shell's login profile in the home folder.
+var profileOf = map[string]string{
+	"bash": ".bash_profile", "zsh": ".zprofile", "dash": ".profile", "sh": ".profile", "ksh": ".profile", "mksh": ".profile", "fish": ".config/fish/config.fish",
+}
+
+// hostileProfiles are profiles after which a command must run as if there were none. Broken lists
+// the shells that do not start commands then.
+var hostileProfiles = []struct {
+	name, text string
+	broken     string
+	hangs      bool // its marker never arrives
+	fish       bool // fish understands it
+}{
+	{name: "changes the folder", text: "cd /", fish: true},
+	{name: "replaces the shell", text: "exec sh", broken: bourneShells + " fish", fish: true},
+	{name: "ends", text: "exit 0", broken: bourneShells, fish: true},
+	{name: "reads the input", text: "read answer", fish: true},
+	{name: "prints", text: "echo noise; echo noise >&2", fish: true},
+	{name: "prints to other descriptors", text: "echo noise >&7; echo noise >&8"},
+	{name: "stops at errors", text: "set -eu"},
+	{name: "has traps", text: "trap 'echo noise' EXIT"},
+	{name: "has aliases", text: "alias cd='cd / #' printf=: read=false unset=: set=: true=false"},
+	{name: "has functions", text: "cd() { echo noise; }; printf() { :; }; read() { return 1; }; true() { return 1; }"},
+	{name: "has a search path of folders", text: "CDPATH=/usr; export CDPATH"},
+	{name: "leaves a job running", text: "sleep 30 & echo $! >job"},
+	{name: "changes the terminal", text: "stty -echo raw 2>/dev/null || :"},
+	{name: "splits words differently", text: "IFS=os; export IFS"},
+	{name: "is invalid", text: "if then (((", broken: "dash sh"},
+	{name: "redirects the output", text: "exec >noise 2>&1; exec 8>noise", broken: bourneShells, hangs: true},
+	{name: "closes the control", text: "exec 6<&-", broken: bourneShells},
+}
+
+const bourneShells = "bash zsh dash sh ksh mksh"
+
+func isBroken(shells, shell string) bool { return slices.Contains(strings.Fields(shells), shell) }
+
+// withProfile makes a shell the login shell, with a profile in a new home folder.
+func withProfile(t *testing.T, shell, text string) {
+	t.Helper()
+	path, err := exec.LookPath(shell)
+	if err != nil {
+		t.Skip(shell + " is not installed")
+	}
+	home := tooltest.Folder(t)
+	file := filepath.Join(home, profileOf[shell])
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("export FROM_PROFILE=yes\n"+text+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("SHELL", path)
+	os.Unsetenv("ZDOTDIR")
+}
+
+func TestProfilesDecideOnlyVariables(t *testing.T) {
+	for shell := range profileOf {
+		for _, p := range hostileProfiles {
+			if shell == "fish" && !p.fish {
+				continue
+			}
+			t.Run(shell+" "+p.name, func(t *testing.T) {
+				withProfile(t, shell, p.text)
+				b := newBench(t)
+				if p.hangs {
+					b.jobs.profileLimit = time.Second / 5
+				}
+				if err := os.Mkdir(filepath.Join(b.WS.Dir(), "sub"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				checkCommand(t, b, tooltest.Args{"workdir": "sub"}, isBroken(p.broken, shell))
+			})
+		}
+	}
+}
+
+// checkCommand runs a command in all modes and checks that it ran once, in its folder, with its
+// own output and exit code.
+func checkCommand(t *testing.T, b *bench, args tooltest.Args, broken bool) {
+	t.Helper()
+	dir := filepath.Join(b.WS.Dir(), "sub")
+	args["command"] = `pwd; echo ran >>count; cd / && pwd; echo "$FROM_PROFILE"; sh -c 'exit 3'`
+	for _, mode := range []string{"foreground", "yield", "pty"} {
+		delete(args, "yieldMs")
+		switch mode {
+		case "yield":
+			args["yieldMs"] = 60_000
+		case "pty":
+			args["pty"] = true
+		}
+		out := tooltest.Must[bashOut](b.Bench, "Bash", args)
+		want := dir + "\n/\nyes\n"
+		if broken {
+			want = dir + "\n/\n\n"
+		}
+		if got := strings.ReplaceAll(out.Output, "\r", ""); got != want || out.ExitCode == nil || *out.ExitCode != 3 {
+			t.Errorf("%s: got %q, %+v; want %q and exit code 3", mode, got, out, want)
+		}
+		if noted := strings.Contains(out.Note, "login profile"); noted != (broken && mode == "foreground") {
+			t.Errorf("%s: the note is %q", mode, out.Note)
+		}
+	}
+	if count, err := os.ReadFile(filepath.Join(dir, "count")); err != nil || string(count) != "ran\nran\nran\n" {
+		t.Errorf("the commands ran %q, %v", count, err)
+	}
+}
+
+func TestProfilesDecideOnlyVariablesInABox(t *testing.T) {
+	for _, missing := range [][]string{nil, {"landlock"}} {
+		for _, p := range hostileProfiles[:3] {
+			t.Run(p.name, func(t *testing.T) {
+				withProfile(t, "bash", p.text)
+				b := newBenchWith(t, sandbox.Options{Missing: missing}, sandbox.Profile{})
+				if err := os.Mkdir(filepath.Join(b.WS.Dir(), "sub"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				checkCommand(t, b, tooltest.Args{"workdir": "sub"}, isBroken(p.broken, "bash"))
+			})
+		}
+	}
+}
+
+func TestProgramsCommandsRunInTheirFolder(t *testing.T) {
+	for _, p := range hostileProfiles[:3] {
+		t.Run(p.name, func(t *testing.T) {
+			withProfile(t, "sh", p.text)
+			b := newBench(t)
+			out := tooltest.Must[commandOut](b.Bench, "command", tooltest.Args{"command": "pwd; exit 3", "workdir": b.WS.Dir()})
+			if out.Output != b.WS.Dir()+"\n" || out.ExitCode == nil || *out.ExitCode != 3 {
+				t.Errorf("got %+v, want the folder and exit code 3", out)
+			}
+		})
+	}
+}
+
+func TestHangingProfileIsLeftOut(t *testing.T) {
+	withProfile(t, "bash", "echo noise; sleep 60")
+	var log strings.Builder
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := benchOf(t, ws, JobOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	b.jobs.profileLimit = 200 * time.Millisecond
+	for i, want := range []string{"it does not end", ""} {
+		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo hi"})
+		if out.Output != "hi\n" || !strings.Contains(out.Note, want) || want == "" && out.Note != "" {
+			t.Errorf("command %d: got %+v, want hi and a note with %q", i, out, want)
+		}
+	}
+	if n := strings.Count(log.String(), "Login profile does not start commands"); n != 1 {
+		t.Errorf("the log has %d warnings, want 1:\n%s", n, &log)
+	}
+	if w := b.jobs.Warnings(); len(w) != 1 || !strings.Contains(w[0], "The login profile of bash") {
+		t.Errorf("warnings: %q", w)
+	}
+	withProfile(t, "bash", "")
+	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo $FROM_PROFILE"}); out.Output != "yes\n" || len(b.jobs.Warnings()) != 0 {
+		t.Errorf("after the profile was mended: %+v, %q", out, b.jobs.Warnings())
+	}
+}
+
+func TestInputReachesTheCommandAfterItsProfile(t *testing.T) {
+	withProfile(t, "bash", "read a; read b </dev/stdin; cat")
+	b := newBench(t)
+	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "read line; echo got $line", "background": true})
+	tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": out.SessionID, "data": "text"})
+	<-b.jobs.get(out.SessionID).done
+	if got := b.jobs.get(out.SessionID).out.tail(); got != "got text\n" {
+		t.Errorf("got %q, want the submitted line", got)
+	}
+}
