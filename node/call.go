@@ -89,6 +89,7 @@ func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke, unread error
 		} else {
 			result = n.call(ctx, inv)
 		}
+		result.Warnings = n.jobs.Warnings()
 		n.out.add(item{queue: resultKey(inv.CallID), call: inv.CallID, send: func(ctx context.Context) error {
 			_, err := client.Call(ctx, n.client, protocol.ReturnResult, result)
 			return err

@@ -162,3 +162,17 @@ func TestMachinesTellOfProgramsAndVariablesWhileTheyAreThere(t *testing.T) {
 		t.Error("a machine that is gone is asked")
 	}
 }
+
+func TestResultsCarryTheWarningsOfAMachine(t *testing.T) {
+	h := New(nil, nil)
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{}, newLink()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the profile is broken", ""} {
+		h.Result("n", protocol.ToolResultParams{CallID: "any", Warnings: strings.Fields(strings.ReplaceAll(want, " ", "_"))})
+		n, _ := h.Node("n")
+		if got := strings.ReplaceAll(strings.Join(n.Warnings, ";"), "_", " "); got != want {
+			t.Errorf("got the warnings %q, want %q", got, want)
+		}
+	}
+}

@@ -15,10 +15,11 @@ import (
 // Limits of what a node reports about itself and a call. It is shown in every window, stored, and
 // published again with every ping.
 const (
-	maxLine    = 1_000     // characters of a line of text
-	maxHost    = 256 << 10 // bytes of all host information
-	maxPreview = 4 << 20   // bytes; our own nodes limit the diff far below that
-	maxLive    = 4_000     // characters of live output (protocol.ToolProgress)
+	maxLine     = 1_000     // characters of a line of text
+	maxHost     = 256 << 10 // bytes of all host information
+	maxWarnings = 8         // lines
+	maxPreview  = 4 << 20   // bytes; our own nodes limit the diff far below that
+	maxLive     = 4_000     // characters of live output (protocol.ToolProgress)
 )
 
 // line is [display.Line] for a node's texts.

@@ -80,6 +80,8 @@ type NodeInfo struct {
 	PingAt int64   `json:"pingAt,omitempty"`
 	// Device is the paired device of the node; empty for a node that used the gateway's own token.
 	Device DeviceID `json:"deviceId,omitempty"`
+	// Warnings are about problems that the node has met since it connected, one sentence each.
+	Warnings []string `json:"warnings,omitempty"`
 	// Held are tools that cannot be used until the person approves them, because the node offers
 	// more than when it was paired.
 	Held []string `json:"held,omitempty"`

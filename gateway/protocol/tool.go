@@ -153,6 +153,9 @@ type ToolResultParams struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 	Fault  *Fault          `json:"fault,omitempty"` // the error with its code, if the tool has one (extension)
+	// Warnings are about the machine, not about the call: the complete list of now, for the person
+	// (extension).
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // NativeResult is the result of every gsv__* tool.

@@ -142,7 +142,7 @@ func (o startRequest) environ(env []string) []string {
 // ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: canBackground,
+		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.launcher.enforcement(o), tty: o.tty, canBackground: canBackground,
 		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(canBackground, o.tty)
@@ -152,7 +152,7 @@ func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool)
 	if o.tty && o.account != nil {
 		s.childIn.Chown(int(o.account.UID), -1) // programs that open it by its name need this
 	}
-	j.child, j.note, err = t.launch(ctx, o, s)
+	j.child, j.note, err = t.launcher.launch(ctx, o, s)
 	j.started = time.Now()
 	s.closeChildEnds()
 	if err != nil {

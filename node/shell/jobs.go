@@ -57,13 +57,10 @@ type JobOptions struct {
 // connections, but not the node. It is safe for use by many goroutines.
 type Jobs struct {
 	opts       JobOptions
+	launcher   *launcher
 	records    recordDir
 	foreground *access.Slots // for commands with a waiting caller
-	profiles   profiles
-	// profileLimit is how long a login profile may take.
-	profileLimit time.Duration
-	closing      chan struct{} // closed by Close
-	wg           sync.WaitGroup
+	wg         sync.WaitGroup
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
@@ -79,10 +76,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Jobs{
-		opts: o, records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts),
-		profileLimit: profileLimit, closing: make(chan struct{}),
-	}
+	return &Jobs{opts: o, launcher: newLauncher(o), records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts)}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -90,7 +84,7 @@ func NewJobs(o JobOptions) *Jobs {
 func (t *Jobs) Close() {
 	t.mu.Lock()
 	if !t.closed {
-		close(t.closing)
+		close(t.launcher.closing)
 	}
 	t.closed = true
 	for _, j := range t.jobs {

@@ -4,13 +4,27 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
 
-func (t *Jobs) profileOf(o startRequest) sandbox.Profile {
-	profile := t.opts.Profile
+// launcher starts commands. It is safe for concurrent use.
+type launcher struct {
+	opts     JobOptions
+	profiles profiles
+	// profileLimit is how long a login profile may take.
+	profileLimit time.Duration
+	closing      chan struct{} // closed when no command may start any more
+}
+
+func newLauncher(o JobOptions) *launcher {
+	return &launcher{opts: o, profileLimit: profileLimit, closing: make(chan struct{})}
+}
+
+func (l *launcher) profileOf(o startRequest) sandbox.Profile {
+	profile := l.opts.Profile
 	if o.network {
 		profile.Network = sandbox.NetAllowed
 	}
@@ -26,17 +40,17 @@ func (t *Jobs) profileOf(o startRequest) sandbox.Profile {
 }
 
 // enforcement describes in one line how a command is contained; empty without a box.
-func (t *Jobs) enforcement(o startRequest) string {
-	if t.opts.Box == nil {
+func (l *launcher) enforcement(o startRequest) string {
+	if l.opts.Box == nil {
 		return ""
 	}
-	return Enforced(t.opts.Box.Report(), t.profileOf(o))
+	return Enforced(l.opts.Box.Report(), l.profileOf(o))
 }
 
 // spec returns what is common to all ways to start a command.
-func (t *Jobs) spec(o startRequest, s streams) sandbox.Spec {
+func (l *launcher) spec(o startRequest, s streams) sandbox.Spec {
 	spec := sandbox.Spec{
-		Profile: t.profileOf(o), Dir: o.dir,
+		Profile: l.profileOf(o), Dir: o.dir,
 		// One pipe for both preserves their order.
 		Stdin: s.childIn, Stdout: s.childOut, Stderr: s.childOut, PTY: o.tty,
 	}
@@ -47,19 +61,19 @@ func (t *Jobs) spec(o startRequest, s streams) sandbox.Spec {
 	switch {
 	case o.account != nil:
 		env, spec.User = o.account.environ(env), &o.account.User
-	case t.opts.Box != nil && t.opts.Profile.Mode != sandbox.Full:
-		env = sandbox.Environ(o.dir, t.opts.Env)
+	case l.opts.Box != nil && l.opts.Profile.Mode != sandbox.Full:
+		env = sandbox.Environ(o.dir, l.opts.Env)
 	}
 	spec.Env = o.environ(env)
 	return spec
 }
 
 // run starts a program: in the box if there is one, else as a plain child of this process.
-func (t *Jobs) run(spec sandbox.Spec) (*sandbox.Process, error) {
-	if t.opts.Box == nil {
+func (l *launcher) run(spec sandbox.Spec) (*sandbox.Process, error) {
+	if l.opts.Box == nil {
 		return sandbox.Direct(spec)
 	}
-	return t.opts.Box.Start(spec)
+	return l.opts.Box.Start(spec)
 }
 
 const (

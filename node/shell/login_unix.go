@@ -73,23 +73,23 @@ func withoutProfile(shell string) string {
 
 // launch starts a command: in the box if there is one, else as a plain child of this process. It
 // returns when the command itself runs; note says that it runs without the profile.
-func (t *Jobs) launch(ctx context.Context, o startRequest, s streams) (child *sandbox.Process, note string, err error) {
+func (l *launcher) launch(ctx context.Context, o startRequest, s streams) (child *sandbox.Process, note string, err error) {
 	sh := cmp.Or(o.shell, Path())
-	key := t.profiles.key(sh, o.account)
-	if t.profiles.isUsable(key) {
-		child, reason, err := t.attempt(ctx, o, s, outerScript, t.profileLimit)
+	key := l.profiles.key(sh, o.account)
+	if l.profiles.isUsable(key) {
+		child, reason, err := l.attempt(ctx, o, s, outerScript, l.profileLimit)
 		if err != nil || reason == "" {
 			if err == nil {
-				t.profiles.setWorking(key)
+				l.profiles.setWorking(key)
 			}
 			return child, "", err
 		}
-		if warning := t.profiles.setBroken(key, reason); warning != "" {
-			t.opts.Log.Warn("Login profile does not start commands", "shell", sh, "reason", reason)
+		if warning := l.profiles.setBroken(key, reason); warning != "" {
+			l.opts.Log.Warn("Login profile does not start commands", "shell", sh, "reason", reason)
 			note = warning
 		}
 	}
-	child, reason, err := t.attempt(ctx, o, s, plainScript, shellLimit)
+	child, reason, err := l.attempt(ctx, o, s, plainScript, shellLimit)
 	if err == nil && reason != "" {
 		err = fmt.Errorf("%s does not start commands: %s", sh, reason)
 	}
@@ -98,23 +98,23 @@ func (t *Jobs) launch(ctx context.Context, o startRequest, s streams) (child *sa
 
 // attempt starts a command with one of the scripts. A reason says why the command did not start;
 // then none of its processes is left.
-func (t *Jobs) attempt(ctx context.Context, o startRequest, s streams, script string, within time.Duration) (child *sandbox.Process, reason string, err error) {
+func (l *launcher) attempt(ctx context.Context, o startRequest, s streams, script string, within time.Duration) (child *sandbox.Process, reason string, err error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, "", err
 	}
 	defer ours.Close()
 	sh, marker := cmp.Or(o.shell, Path()), rand.Text()
-	spec := t.spec(o, s)
+	spec := l.spec(o, s)
 	spec.Argv, spec.Control = []string{"/bin/sh", "-c", script}, theirs
 	spec.Env = append(spec.Env, "FAIRLEAD_SHELL="+sh, "FAIRLEAD_FLAG="+withoutProfile(sh), "FAIRLEAD_COMMAND="+o.command, "FAIRLEAD_DIR="+o.dir,
 		"FAIRLEAD_MARKER="+marker, "FAIRLEAD_START="+innerScript)
-	child, err = t.run(spec)
+	child, err = l.run(spec)
 	theirs.Close()
 	if err != nil {
 		return nil, "", err
 	}
-	reason, err = t.awaitMarker(ctx, child, s, marker, within)
+	reason, err = l.awaitMarker(ctx, child, s, marker, within)
 	if reason == "" && err == nil {
 		if _, err := ours.WriteString(goWord + "\n"); err == nil {
 			return child, "", nil
@@ -130,7 +130,7 @@ func (t *Jobs) attempt(ctx context.Context, o startRequest, s streams, script st
 
 // awaitMarker reads the output of a command that is starting up to the marker. It returns why the
 // command does not start, or an error if waiting was given up.
-func (t *Jobs) awaitMarker(ctx context.Context, child *sandbox.Process, s streams, marker string, within time.Duration) (reason string, err error) {
+func (l *launcher) awaitMarker(ctx context.Context, child *sandbox.Process, s streams, marker string, within time.Duration) (reason string, err error) {
 	found := make(chan bool, 1)
 	go func() { found <- readMarker(s.out, marker) }()
 	interrupt := func() { // a terminal has no deadlines
@@ -157,7 +157,7 @@ func (t *Jobs) awaitMarker(ctx context.Context, child *sandbox.Process, s stream
 	case <-ctx.Done():
 		interrupt()
 		err = toolkit.Failf("cancelled before it started")
-	case <-t.closing:
+	case <-l.closing:
 		interrupt()
 		err = errClosing
 	}

@@ -83,7 +83,7 @@ func TestProfilesDecideOnlyVariables(t *testing.T) {
 				withProfile(t, shell, p.text)
 				b := newBench(t)
 				if p.hangs {
-					b.jobs.profileLimit = time.Second / 5
+					b.jobs.launcher.profileLimit = time.Second / 5
 				}
 				if err := os.Mkdir(filepath.Join(b.WS.Dir(), "sub"), 0o700); err != nil {
 					t.Fatal(err)
@@ -161,7 +161,7 @@ func TestHangingProfileIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := benchOf(t, ws, JobOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	b.jobs.profileLimit = 200 * time.Millisecond
+	b.jobs.launcher.profileLimit = 200 * time.Millisecond
 	for i, want := range []string{"it does not end", ""} {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo hi"})
 		if out.Output != "hi\n" || !strings.Contains(out.Note, want) || want == "" && out.Note != "" {

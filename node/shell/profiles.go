@@ -73,7 +73,7 @@ func (p *profiles) setBroken(k profileKey, reason string) (warning string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deleteOther(k)
-	b := brokenProfile{warning: fmt.Sprintf("The login profile of %s does not start commands: %s. They run without it, so variables that it sets are missing.", filepath.Base(k.shell), reason)}
+	b := brokenProfile{warning: fmt.Sprintf("The login profile of %s does not start commands: %s. They run without it, so variables that it sets are missing. Correct its files, such as ~/.profile.", filepath.Base(k.shell), reason)}
 	if k.user != "" {
 		b.warning = strings.Replace(b.warning, "The login profile", "The login profile of "+k.user+" for", 1)
 	}
@@ -99,9 +99,9 @@ func (p *profiles) deleteOther(k profileKey) {
 
 // Warnings lists the login profiles without which commands run, because these do not start them.
 func (t *Jobs) Warnings() (list []string) {
-	t.profiles.mu.Lock()
-	defer t.profiles.mu.Unlock()
-	for _, b := range t.profiles.broken {
+	t.launcher.profiles.mu.Lock()
+	defer t.launcher.profiles.mu.Unlock()
+	for _, b := range t.launcher.profiles.broken {
 		list = append(list, b.warning)
 	}
 	slices.Sort(list)

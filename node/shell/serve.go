@@ -166,7 +166,7 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 	argv[0] = path
 	o := startRequest{direct: call.Direct, network: s.jobs.opts.AskNetwork && network, idempotencyKey: call.IdempotencyKey}
 	env := environ(plan.dir)
-	profile := s.jobs.profileOf(o)
+	profile := s.jobs.launcher.profileOf(o)
 	if !network {
 		profile.Network = sandbox.NetBlocked
 	}

@@ -85,10 +85,10 @@ func shellLine(shell, command string) string {
 }
 
 // launch starts a command. There is never a note.
-func (t *Jobs) launch(_ context.Context, o startRequest, s streams) (child *sandbox.Process, note string, err error) {
-	sh, spec := cmp.Or(o.shell, Path()), t.spec(o, s)
+func (l *launcher) launch(_ context.Context, o startRequest, s streams) (child *sandbox.Process, note string, err error) {
+	sh, spec := cmp.Or(o.shell, Path()), l.spec(o, s)
 	spec.Argv, spec.Line = shellArgs(sh, o.command, o.dir), shellLine(sh, o.command)
-	child, err = t.run(spec)
+	child, err = l.run(spec)
 	return child, "", err
 }
 

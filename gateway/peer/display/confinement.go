@@ -74,6 +74,7 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 		w = strings.Replace(w, "the node runs as root", AsAdministrator, 1)
 		c.Warnings = append(c.Warnings, Capital(w)+".")
 	}
+	c.Warnings = append(c.Warnings, n.Warnings...)
 	c.Guarantees = guaranteesOf(e.Checks)
 	switch {
 	case e.Mode == "full":

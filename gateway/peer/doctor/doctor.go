@@ -217,9 +217,12 @@ func (f *findings) addNode(n protocol.NodeInfo) {
 	*f = append(*f, x)
 }
 
-// limitsFix says what to do if commands on a machine are less limited than they could be.
+// limitsFix says what to do if commands on a machine do not run as they should, or are less limited
+// than they could be.
 func limitsFix(n protocol.NodeInfo, c display.Confinement) (fix string, action Action) {
 	switch {
+	case len(n.Warnings) > 0:
+		return "on that machine, correct the cause and run a command again", Machines
 	case n.Host.Enforcement.Mode == "full" && n.Local:
 		return "limit commands in Settings, This computer, or start the node with --sandbox workspace-write", Limits
 	case n.Host.Enforcement.Mode == "full":

@@ -44,6 +44,9 @@ func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 		{"paused", patient{status: protocol.Status{Version: "1", Model: operator, Paused: true}, nodes: online}, "agent warning resume"},
 		{"full disk", patient{status: protocol.Status{Version: "1", Model: operator, Storage: "full"}, nodes: online}, "database bad folder"},
 		{"no machine", patient{status: protocol.Status{Version: "1", Model: operator}}, "machines warning machines"},
+		{"a broken login profile", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: []protocol.NodeInfo{{
+			ID: "box", Name: "Box", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1]}}, Warnings: []string{"broken profile"},
+		}}}, "machine Box warning machines"},
 		{"full access", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "full"})}, "machine Box warning limits"},
 		{"limits that do not hold", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "partly", Checks: tcp})}, "machine Box warning machines"},
 		{"a node of root", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1], Warnings: []string{"the node runs as root"}})}, "machine Box warning machines"},
