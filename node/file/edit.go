@@ -158,6 +158,9 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 		if w != nil && !utf8.ValidString(step.NewString) {
 			return nil, 0, toolkit.Failf("newString is not UTF-8")
 		}
+		if w == nil && !isASCII(step.NewString) && !utf8.Valid(text) {
+			return nil, 0, toolkit.Failf("'%s' is not UTF-8 text, so newString may have only ASCII characters: others would mix two encodings. %s", p, convertAdvice)
+		}
 		done, k, err := replace(p, text, step, t.limits.edit)
 		if err != nil && len(steps) > 1 {
 			return nil, 0, toolkit.Failf("Replacement %d of %d: %w. Nothing was written.", i+1, len(steps), err)
@@ -175,6 +178,10 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 	return text, n, nil
 }
 
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
 // replace carries out one step. Occurrences are counted from the start and do not overlap. Line
 // ends are preserved: in a file with only CRLF, bare line feeds of both strings stand for CRLF,
 // unless oldString contains carriage returns itself. In a file with mixed line ends, oldString is
@@ -182,6 +189,9 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, n int, err error) {
 	if in.OldString == "" {
 		return nil, 0, toolkit.Failf("oldString must not be empty. To create a file or replace all of it, use Write.")
+	}
+	if in.OldString == in.NewString {
+		return nil, 0, toolkit.Failf("oldString and newString are the same, so there is nothing to change")
 	}
 	from, to := []byte(in.OldString), []byte(in.NewString)
 	if bytes.IndexByte(from, '\r') < 0 {
@@ -197,7 +207,7 @@ func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, 
 	n = bytes.Count(data, from)
 	switch {
 	case n == 0:
-		return nil, 0, toolkit.Failf("oldString not found in '%s'", p)
+		return nil, 0, toolkit.Failf("oldString not found in '%s'%s", p, nearest(string(data), in.OldString))
 	case n > 1 && !in.ReplaceAll:
 		return nil, 0, toolkit.Failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p)
 	}

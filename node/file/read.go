@@ -170,6 +170,8 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	return out, nil
 }
 
+const convertAdvice = "Convert it with Bash, such as: iconv -f LATIN1 -t UTF-8 FILE"
+
 func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	if path == "" {
 		return workspace.Path{}, toolkit.Failf("path must not be empty")
@@ -218,8 +220,7 @@ func (t *tool) binary(p workspace.Path, file io.ReaderAt, head []byte, size int6
 	mime, name := mimeOf(head), workspace.Spell(filepath.Base(p.Abs))
 	switch {
 	case isText(head):
-		return nil, toolkit.Failf("Not UTF-8 text: %s (%s, %d bytes) has another encoding, perhaps Latin-1. "+
-			"Convert it with Bash, such as: iconv -f LATIN1 -t UTF-8 FILE", name, mime, size)
+		return nil, toolkit.Failf("Not UTF-8 text: %s (%s, %d bytes) has another encoding, perhaps Latin-1. %s", name, mime, size, convertAdvice)
 	case strings.HasPrefix(mime, "text/"): // such as a byte order mark before binary data
 		mime = "application/octet-stream"
 	}

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
 )
 
 // Root is a workspace with its granted folders. It is safe for use by many goroutines.
@@ -99,12 +102,17 @@ func (e *OutsideError) Error() string {
 // is the workspace itself. It examines only the text and accesses no file. Names that this system
 // would interpret as something else are refused. In a restricted workspace a path outside is an
 // *OutsideError; the Path is returned all the same.
-func (r *Root) Resolve(text string) (Path, error) { return r.At(Unspell(text)) }
+func (r *Root) Resolve(text string) (Path, error) {
+	if !utf8.ValidString(text) {
+		return Path{}, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("path %q is not UTF-8", text))
+	}
+	return r.At(Unspell(text))
+}
 
 // At is Resolve for a path with the system's names.
 func (r *Root) At(name string) (Path, error) {
 	if strings.ContainsRune(name, 0) {
-		return Path{}, fmt.Errorf("path %q contains a zero byte", name)
+		return Path{}, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("path %q contains a zero byte", name))
 	}
 	abs := filepath.Clean(name)
 	switch {
