@@ -129,7 +129,11 @@ func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol
 
 // Result handles a node's result. A report with neither result nor error counts as an empty result.
 func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
-	h.setWarnings(from, p.Warnings)
+	h.mu.Lock()
+	if n := h.nodes[from]; n != nil && n.setWarnings(p.Warnings) {
+		publish(h.bus, n.info)
+	}
+	h.mu.Unlock()
 	r := reply{result: p.Result}
 	if p.Error != "" {
 		r = reply{err: &ToolError{Text: p.Error, Fault: p.Fault}}

@@ -113,18 +113,15 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// setWarnings replaces what a node warns of, and publishes a change.
-func (h *Hub) setWarnings(id protocol.NodeID, reported []string) {
+// setWarnings replaces what the node warns of, and reports whether that changed.
+func (n *node) setWarnings(reported []string) (changed bool) {
 	var warnings []string
 	for _, w := range reported[:min(len(reported), maxWarnings)] {
 		warnings = append(warnings, line(w))
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if n := h.nodes[id]; n != nil && !slices.Equal(n.info.Warnings, warnings) {
-		n.info.Warnings = warnings
-		publish(h.bus, n.info)
-	}
+	changed = !slices.Equal(n.info.Warnings, warnings)
+	n.info.Warnings = warnings
+	return changed
 }
 
 // Pinged stores the measured round-trip time, and publishes a change of a tenth or more.
