@@ -88,7 +88,7 @@ type Node struct {
 
 // New opens the workspace and the log and prepares a node; Run connects it.
 func New(opts Options) (*Node, error) {
-	if _, err := protocol.ParseNodeID(string(opts.ID)); err != nil {
+	if _, err := protocol.ParsePeerNodeID(string(opts.ID)); err != nil {
 		return nil, err
 	}
 	if opts.URL == "" {

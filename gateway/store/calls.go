@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -183,11 +185,21 @@ func (s *Calls) Get(ctx context.Context, id protocol.CallID) (Call, error) {
 	return s.first(ctx, fmt.Sprintf("No call has the id %s", id), "id = ?", string(id))
 }
 
-// OfProcess returns the call that left a command running on its node, or protocol.ErrNotFound.
+// OfProcess returns the last call that left a command running on its node, or protocol.ErrNotFound.
+// A node may use an ID again. A call that names the command in its arguments only asked about it.
 // It is the first call that names the command: later ones have only inspected it.
 func (s *Calls) OfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
 	missing := fmt.Sprintf("No call has left the command %s running on %s", process, node)
-	return s.first(ctx, missing, "node = ? AND process = ? AND process <> ''", string(node), process)
+	list, err := s.find(ctx, "node = ? AND process = ? AND process <> ''", string(node), process)
+	if err != nil {
+		return Call{}, err
+	}
+	for _, c := range slices.Backward(list) {
+		if !strings.Contains(string(c.Info.Args), `"`+process+`"`) {
+			return c, nil
+		}
+	}
+	return Call{}, protocol.ErrNotFound.With(missing)
 }
 
 // OnProcess returns the calls of the tool Process that a chat has made on a node since a given

@@ -79,7 +79,7 @@ func Default(id, dir, version string) node.Options {
 // flag.
 func (f *Flags) Options(version string, stderr io.Writer) (opts node.Options, err error) {
 	opts = Default(f.ID, f.Workspace, version)
-	if _, err = protocol.ParseNodeID(string(opts.ID)); err != nil {
+	if _, err = protocol.ParsePeerNodeID(string(opts.ID)); err != nil {
 		return opts, err
 	}
 	if opts.Confine, err = node.ParseConfinement(f.Mode, f.Network, f.Grants); err != nil {

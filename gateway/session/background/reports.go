@@ -100,7 +100,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 		slog.Info("Background command ended", "node", node, "session", call.Info.SessionKey, "call", call.Info.CallID)
 		return protocol.Ack{OK: true}, nil
 	case errors.Is(err, protocol.ErrConflict):
-		return protocol.Ack{OK: true}, nil // reported before
+		return protocol.Ack{OK: true, Dropped: !r.isAnswer(ctx, call, e.EventID)}, nil // reported before
 	case errors.Is(err, protocol.ErrNotFound):
 		if r.isWaiting(node, e.SessionID) {
 			return protocol.Ack{}, errNotReady // the chat may be created or restored soon
@@ -108,6 +108,12 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 		return dropped, nil
 	}
 	return protocol.Ack{}, retryLater(err)
+}
+
+// isAnswer reports whether the run of a command answers this event, and not another one about it.
+func (r *Reports) isAnswer(ctx context.Context, call store.Call, event string) bool {
+	run, err := r.store.Runs.Get(ctx, RunOf(call.Info.CallID))
+	return err != nil || strings.Contains(run.Params.Message, event)
 }
 
 // post posts the end of a command to its chat. It returns protocol.ErrConflict if that was done

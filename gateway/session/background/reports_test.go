@@ -108,7 +108,12 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
 	d.end(d.begin("b", "two"), "q", running)
-	d.end(d.begin("c", "two"), "p", running) // has read the end of the first one
+	look := d.begin("c", "two")
+	look.Info.Args = json.RawMessage(`{"action":"poll","sessionId":"p"}`)
+	if err := d.store.Calls.Put(t.Context(), look); err != nil {
+		t.Fatal(err)
+	}
+	d.end(look, "p", running)
 	d.want(d.report(finished("1", "p")), "ok")
 	code := 2
 	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "q", Event: protocol.ExecFailed, ExitCode: &code}), "ok")
@@ -257,3 +262,12 @@ func (c *chats) Follow(context.Context, protocol.SessionKey, protocol.RunID, pro
 
 // Unfollow implements Channels.
 func (c *chats) Unfollow(context.Context, protocol.RunID) {}
+
+func TestReusedSessionIDReportsItsLastCommand(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	d.want(d.report(finished("1", "p")), "ok")
+	d.end(d.begin("b", "two"), "p", running)
+	d.want(d.report(finished("2", "p")), "ok")
+	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: has finished")
+}
