@@ -3,6 +3,7 @@ package file
 import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/access"
+	"fairlead/node/textfile"
 	"fairlead/node/workspace"
 )
 
@@ -18,7 +19,7 @@ type limits struct {
 
 // defaultLimits has GSV's limit of images. The limit of write fits with its envelope into a frame
 // of 16 MiB.
-var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: 64 << 20, write: 15 << 20, edit: 64 << 20}
+var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: textfile.MaxWide, write: 15 << 20, edit: 64 << 20}
 
 type tool struct {
 	access.Scope

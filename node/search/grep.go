@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"path/filepath"
 	"sync"
 
@@ -56,6 +57,8 @@ type grepOut struct {
 	Truncated bool        `json:"truncated,omitempty"`
 	// LeftOut lists locations of keys and tokens that were not searched (extension).
 	LeftOut []string `json:"leftOut,omitempty"`
+	// Note says why a single file was not searched (extension).
+	Note string `json:"note,omitempty"`
 }
 
 //go:embed grep.md
@@ -138,17 +141,33 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 		walk: walk, matcher: m, lineOptions: w, include: systemGlob(in.Include), top: topResults{limit: limit}, lines: limit == maxMatches,
 		outside: real.Outside, visited: map[string]bool{}, scanners: sync.Pool{New: func() any { return newScanner(ctx, m, w) }},
 	}
+	var note string
 	if info.IsDir() {
 		_ = g.tree(base, real) // a folder that cannot be opened has no matches
-	} else if matchName(g.include, filepath.Base(base.Abs)) {
-		if f, err := ws.WithTarget(real.Abs).Content(real); err == nil {
-			g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
-		}
+	} else if note, err = g.file(ws, base, real); err != nil {
+		return grepOut{}, err
 	}
 	if ctx.Err() != nil {
 		return grepOut{}, errCancelled
 	}
-	return g.out(in, base, limit), nil
+	out := g.out(in, base, limit)
+	out.Note = note
+	return out, nil
+}
+
+// file searches a single file. The note says why it was not searched.
+func (g *grep) file(ws *workspace.Root, base, real workspace.Path) (note string, err error) {
+	if !matchName(g.include, filepath.Base(base.Abs)) {
+		return fmt.Sprintf("%s was not searched: its name does not match include.", base), nil
+	}
+	f, err := ws.WithTarget(real.Abs).Content(real)
+	if err != nil {
+		return "", access.ReadError(base, err)
+	}
+	if g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs)) && g.ctx.Err() == nil {
+		note = fmt.Sprintf("%s was not searched: it is neither UTF-8 nor UTF-16 text.", base)
+	}
+	return note, nil
 }
 
 func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {

@@ -34,6 +34,8 @@ type lineOptions struct {
 type fileMatches struct {
 	matches []grepMatch
 	count   int // of matching lines, in the searched part of the file
+	// isSkipped says that the file is not text, or could not be read to its end.
+	isSkipped bool
 }
 
 // scanner searches files one after the other. Only one goroutine may use it at a time.
@@ -71,14 +73,20 @@ func (s *scanner) automaton() *dfa.Machine {
 	return s.machine
 }
 
-// scan searches a file. As in GSV, files that are not UTF-8 are skipped. Neither the file's size
+// scan searches a file. Files that are neither UTF-8 nor UTF-16 are skipped, as Read refuses them.
+// Neither the file's size
 // nor the length of its lines is limited. A file that cannot be read to its end has no matches.
 func (s *scanner) scan(file source, size int64) fileMatches {
-	s.file, s.size, s.found = file, size, fileMatches{}
-	s.n, s.hasEnd, s.base, s.lines = 0, false, 0, 0
+	s.begin(file, size)
+	if !s.fill() {
+		return fileMatches{isSkipped: true}
+	}
+	if text, ok := s.wideText(); ok {
+		s.begin(bytes.NewReader(text), int64(len(text)))
+	}
 	for {
 		if !s.fill() {
-			return fileMatches{}
+			return fileMatches{isSkipped: true}
 		}
 		end := s.n
 		if !s.hasEnd {
@@ -86,18 +94,36 @@ func (s *scanner) scan(file source, size int64) fileMatches {
 		}
 		if end == 0 && !s.hasEnd {
 			if !s.searchLongLine() {
-				return fileMatches{}
+				return fileMatches{isSkipped: true}
 			}
 			continue
 		}
 		if !s.search(s.buf[:end]) {
-			return fileMatches{}
+			return fileMatches{isSkipped: true}
 		}
 		if s.hasEnd {
 			return s.found
 		}
 		s.consume(end)
 	}
+}
+
+func (s *scanner) begin(file source, size int64) {
+	s.file, s.size, s.found = file, size, fileMatches{}
+	s.n, s.hasEnd, s.base, s.lines = 0, false, 0, 0
+}
+
+// wideText returns the text of a UTF-16 file, whose beginning is in the buffer.
+func (s *scanner) wideText() (text []byte, ok bool) {
+	w := textfile.DetectUTF16(s.buf[:s.n])
+	if w == nil || s.size > textfile.MaxWide {
+		return nil, false
+	}
+	raw, err := io.ReadAll(io.NewSectionReader(s.file, 0, textfile.MaxWide+1))
+	if err != nil || len(raw) > textfile.MaxWide {
+		return nil, false
+	}
+	return w.Decode(raw)
 }
 
 // fill reads until the buffer is full or the file ends. It returns false when the search is over.

@@ -86,6 +86,7 @@ func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 			size = 0
 		}
 		got, want := s.scan(drip{bytes.NewReader(text), rnd}, size), naive(text, regexp.MustCompile(pattern), w)
+		got.isSkipped = false
 		for i := range got.matches { // because of the small buffer: the beginning of a longer line
 			if small && i < len(want.matches) && strings.HasPrefix(want.matches[i].Content, got.matches[i].Content[:min(6, len(got.matches[i].Content))]) {
 				want.matches[i].Content = got.matches[i].Content

@@ -136,24 +136,26 @@ func (g *grep) search(f folder, names []string) {
 	}
 }
 
-// scan searches a file of the folder with the path in and closes it.
-func (g *grep) scan(f workspace.Content, in, name string) {
+// scan searches a file of the folder with the path in and closes it. It reports whether the file was
+// skipped.
+func (g *grep) scan(f workspace.Content, in, name string) (skipped bool) {
 	defer f.Close()
 	s := g.scanners.Get().(*scanner)
 	defer g.scanners.Put(s)
 	found := s.scan(f, f.Size)
 	if found.count == 0 {
-		return
+		return found.isSkipped
 	}
 	if g.emit != nil {
 		g.emit(joinPath(in, name), found.matches)
-		return
+		return false
 	}
 	r := fileResult{path: joinPath(in, name), fileMatches: found, weight: 1}
 	if g.lines {
 		r.weight = len(r.matches)
 	}
 	g.top.add(r)
+	return false
 }
 
 // followLink searches the target file of a symbolic link if file tools may access it, or records a
