@@ -95,7 +95,7 @@ func (t *tool) read(ctx context.Context, call access.Call, in readIn) (any, erro
 func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int64) (out any, changed bool, err error) {
 	file, info, err := t.Open(p)
 	if err != nil {
-		return nil, false, access.ReadError(p, err)
+		return nil, false, access.MissingError(t.Root, p, err)
 	}
 	defer file.Close()
 	head := make([]byte, headSize)

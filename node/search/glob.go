@@ -122,7 +122,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 		return out, err
 	}
 	if _, info, err := ws.Target(base); err != nil {
-		return out, access.ReadError(base, err)
+		return out, access.MissingError(ws, base, err)
 	} else if !info.IsDir() {
 		return out, toolkit.Failf("'%s' is not a folder", base)
 	}

@@ -130,7 +130,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	}
 	real, info, err := ws.WithTarget(workspace.Unspell(target)).Target(base)
 	if err != nil {
-		return grepOut{}, access.ReadError(base, err)
+		return grepOut{}, access.MissingError(ws, base, err)
 	}
 	walk, done, err := startWalk(ctx, ws, real.Abs, in.Hidden, in.Ignored)
 	if err != nil {

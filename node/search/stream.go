@@ -112,11 +112,14 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 	}
 	base, err := ws.Resolve(in.Path)
 	if err != nil {
-		return out, protocol.NewFault(protocol.FaultPermissionDenied, err.Error())
+		if f := access.FaultOf(err); f != nil {
+			return out, f
+		}
+		return out, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
 	}
 	real, info, err := ws.WithTarget(workspace.Unspell(call.Target)).Target(base)
 	if err != nil {
-		return out, access.ReadError(base, err)
+		return out, access.MissingError(ws, base, err)
 	}
 	searching, stop := context.WithCancel(ctx)
 	defer stop()

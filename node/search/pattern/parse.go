@@ -244,7 +244,10 @@ func (p *parser) partOfCharacter(start int) {
 
 func (p *parser) literal(start int, r rune) *syntax.Regexp {
 	if !p.flags.has(unicodeOn) && r > unicode.MaxASCII {
-		p.partOfCharacter(start)
+		if p.text[start] == '\\' { // a byte, as \xFF
+			p.partOfCharacter(start)
+		}
+		return literalTree(r, 0) // its case is Unicode's
 	}
 	if !p.flags.has(ignoreCase) {
 		return literalTree(r, 0)
