@@ -24,3 +24,13 @@ func TestCtrlCEndsTheQuestionAboutTheWords(t *testing.T) {
 		}
 	}
 }
+
+func TestNodeIDsMayHaveDots(t *testing.T) {
+	for id, ok := range map[string]bool{"my.node.local": true, "box": true, ".box": false, "a b": false, "a__b": false} {
+		f := Flags{ID: id, Workspace: t.TempDir()}
+		opts, err := f.Options("1", io.Discard)
+		if (err == nil) != ok || ok && string(opts.ID) != id {
+			t.Errorf("%q: got %q, %v; want valid: %v", id, opts.ID, err, ok)
+		}
+	}
+}
