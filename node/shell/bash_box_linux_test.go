@@ -172,7 +172,7 @@ func TestCommandsAreContained(t *testing.T) {
 		{sandbox.Full, true, true, "full access, as set for this machine, including keys and tokens of Fairlead and others"},
 	} {
 		b := boxed(t, c.mode)
-		b.jobs.opts.Env = []string{"DECLARED"}
+		b.jobs.launcher.opts.Env = []string{"DECLARED"}
 		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !(r.ConfinesFiles() && r.BlocksNetwork()) {
 			t.Skipf("this machine cannot contain commands: %+v", r)
 		}
