@@ -14,7 +14,6 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/export"
@@ -209,9 +208,6 @@ func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject 
 	picture.SetMinSize(fyne.NewSize(36, 28))
 	name := widgets.NewText(display.Clip(cmp.Or(a.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
 	size := widgets.NewText(display.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
-	if _, ok := r.(*transcript.Unreadable); ok {
-		size.SetText("cannot be shown")
-	}
 	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { c.pane.handlers.OpenImage(r) })
 	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, open, button))
 }
