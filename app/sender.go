@@ -94,7 +94,7 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
 	request(s.ui, s.ui.main.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
 		if s.ui.nav.title != transfersTitle {
-			s.ui.messages.show(verb + state.TransferTitle(s.ui.view, t))
+			s.ui.messages.show(state.TransferStartText(s.ui.view, verb, t))
 		}
 	})
 }

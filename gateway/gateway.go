@@ -194,14 +194,17 @@ func (g *Gateway) publishStatus() {
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
 }
 
-// setPaused pauses or resumes the agent, now and after the next start.
+// setPaused pauses or resumes the agent, now and after the next start. An agent stops even if that
+// cannot be stored, which is then an error, but it does not resume.
 func setPaused(ctx context.Context, g *Gateway, paused bool) (protocol.Status, error) {
-	g.sessions.SetPaused(paused) // also when it cannot be stored
-	g.publishStatus()
 	var err error
 	if g.config.Get().Agent.Paused != paused {
 		err = g.config.Set(ctx, "agent.paused", json.RawMessage(strconv.FormatBool(paused)))
 	}
+	if err == nil || paused {
+		g.sessions.SetPaused(paused)
+	}
+	g.publishStatus()
 	return g.currentStatus(ctx), err
 }
 

@@ -146,8 +146,25 @@ func PathOf(end string) string {
 	return p
 }
 
+// TransferStartText describes a transfer that has just been queued, after a verb such as "Sending ",
+// or the offline machine that it waits for.
+func TransferStartText(v View, verb string, t protocol.Transfer) string {
+	for _, n := range v.Nodes {
+		if t.State != protocol.TransferWaiting || n.Online || n.ID != t.From && n.ID != t.To {
+			continue
+		}
+		return fmt.Sprintf("%s is offline. %s will be sent when it is back.", NameOf(n), transferName(t))
+	}
+	return verb + TransferTitle(v, t)
+}
+
 // TransferTitle describes a transfer: photos to nas. A long name is shortened.
 func TransferTitle(v View, t protocol.Transfer) string {
+	return transferName(t) + " to " + EndOf(v, t, t.To)
+}
+
+// transferName describes what a transfer moves: photos and 2 more.
+func transferName(t protocol.Transfer) string {
 	what := ""
 	if len(t.Sources) > 0 {
 		what = ShortenMiddle(VisibleName(path.Base(strings.TrimRight(slashes(PathOf(t.Sources[0])), "/"))), 40)
@@ -158,7 +175,7 @@ func TransferTitle(v View, t protocol.Transfer) string {
 	if n := len(t.Sources) - 1; n > 0 {
 		what += fmt.Sprintf(" and %d more", n)
 	}
-	return what + " to " + EndOf(v, t, t.To)
+	return what
 }
 
 // TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.

@@ -69,3 +69,15 @@ func TestEndsOfTransfersAreSaidInWords(t *testing.T) {
 		t.Errorf("%q, %q", title, text)
 	}
 }
+
+func TestStartedTransferNamesTheOfflineMachine(t *testing.T) {
+	v := View{Nodes: []protocol.NodeInfo{{ID: "nas"}, {ID: "box", Online: true}}}
+	tr := protocol.Transfer{From: protocol.Here, To: "nas", Sources: []string{"@here:/home/a/f1.dat"}, State: protocol.TransferWaiting}
+	if got, want := TransferStartText(v, "Sending ", tr), "nas is offline. f1.dat will be sent when it is back."; got != want {
+		t.Errorf("offline: got %q, want %q", got, want)
+	}
+	tr.To, tr.State = "box", protocol.TransferQueued
+	if got, want := TransferStartText(v, "Sending ", tr), "Sending f1.dat to box"; got != want {
+		t.Errorf("online: got %q, want %q", got, want)
+	}
+}

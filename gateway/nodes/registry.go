@@ -36,32 +36,43 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 		h.mu.Unlock()
 		return protocol.NodeForgetResult{}, protocol.ErrConflict.With(fmt.Sprintf("Node %s is part of this gateway: it can be forgotten once the gateway runs without it", p.NodeID))
 	}
+	if n != nil {
+		n.saved = time.Now() // a ping must not store it again meanwhile
+	}
+	h.mu.Unlock()
 	out := protocol.NodeForgetResult{OK: true, NodeID: p.NodeID, Removed: n != nil}
+	if h.persist != nil {
+		stored, err := h.persist.Delete(ctx, p.NodeID)
+		if err != nil {
+			return protocol.NodeForgetResult{}, err
+		}
+		out.Removed = out.Removed || stored
+	}
+	out.Disconnected = h.drop(p.NodeID)
+	if out.Removed {
+		slog.Info("Node forgotten", "node", p.NodeID)
+	}
+	return out, nil
+}
+
+// drop removes a node whose record was deleted, and reports whether it was connected.
+func (h *Hub) drop(id protocol.NodeID) (disconnected bool) {
+	h.mu.Lock()
+	n := h.nodes[id]
 	var link Link
 	if n != nil {
 		link, n.link = n.link, nil
-		delete(h.nodes, p.NodeID)
+		delete(h.nodes, id)
 		h.calls.failLocked(n, nodeGone, nil)
 		if h.bus != nil {
-			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
+			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: id}})
 		}
 	}
 	h.mu.Unlock()
 	if link != nil {
 		link.Close(protocol.CloseReplaced, "Forgotten from node registry")
-		out.Disconnected = true
 	}
-	if h.persist != nil {
-		stored, err := h.persist.Delete(ctx, p.NodeID)
-		if err != nil {
-			return out, err
-		}
-		out.Removed = out.Removed || stored
-	}
-	if out.Removed {
-		slog.Info("Node forgotten", "node", p.NodeID)
-	}
-	return out, nil
+	return link != nil
 }
 
 // Update changes the name and colour that the person gave a node.
@@ -85,21 +96,27 @@ func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protoco
 		h.mu.Unlock()
 		return protocol.NodeInfo{}, protocol.ErrNotFound.With(fmt.Sprintf("No machine is called %s", p.NodeID))
 	}
-	if p.Name != nil {
-		n.info.Name = *p.Name
-	}
-	if p.Colour != nil {
-		n.info.Colour = *p.Colour
-	}
 	info := n.info
-	publish(h.bus, info)
 	h.mu.Unlock()
-	if h.persist != nil {
-		if err := h.persist.Put(ctx, info); err != nil {
-			return info, fmt.Errorf("remember the machine: %w", err)
+	apply := func(to *protocol.NodeInfo) { // to the stored machine, then to the connected one
+		if p.Name != nil {
+			to.Name = *p.Name
+		}
+		if p.Colour != nil {
+			to.Colour = *p.Colour
 		}
 	}
-	return info, nil
+	apply(&info)
+	if h.persist != nil {
+		if err := h.persist.Put(ctx, info); err != nil {
+			return protocol.NodeInfo{}, fmt.Errorf("remember the machine: %w", err)
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	apply(&n.info)
+	publish(h.bus, n.info)
+	return n.info, nil
 }
 
 func cleanName(name string) (string, error) {

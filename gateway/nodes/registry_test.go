@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -32,6 +33,29 @@ func TestForgettingALiveMachineNeedsForce(t *testing.T) {
 	}
 	if got, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n"}); err != nil || got.Removed || got.Disconnected {
 		t.Errorf("a second time: %+v, %v", got, err)
+	}
+}
+
+// fullDisk stores nothing.
+type fullDisk struct{ memory }
+
+func (fullDisk) Put(context.Context, protocol.NodeInfo) error { return protocol.ErrStorage }
+func (fullDisk) Delete(context.Context, protocol.NodeID) (bool, error) {
+	return false, protocol.ErrStorage
+}
+
+func TestChangesOfAMachineThatCannotBeStoredAreRefused(t *testing.T) {
+	h := New(nil, fullDisk{memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}})
+	link, _ := attach(t, h, "n", "x")
+	before, _ := h.Node("n")
+	if _, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n", Force: true}); !errors.Is(err, protocol.ErrStorage) {
+		t.Errorf("forget: got %v, want a storage error", err)
+	}
+	if _, err := h.Update(t.Context(), protocol.NodesUpdateParams{NodeID: "n", Name: ptr("new")}); !errors.Is(err, protocol.ErrStorage) {
+		t.Errorf("update: got %v, want a storage error", err)
+	}
+	if now, ok := h.Node("n"); !ok || now.Name != before.Name || link.closed != "" {
+		t.Errorf("afterwards: got %q, known %v, closed %q", now.Name, ok, link.closed)
 	}
 }
 

@@ -56,8 +56,11 @@ func (a *accepted) add(ctx context.Context, name protocol.ServerName, list []rem
 
 // forget forgets a server.
 func (a *accepted) forget(ctx context.Context, name protocol.ServerName) error {
+	if err := a.store.Delete(ctx, name); err != nil {
+		return err
+	}
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	delete(a.all, name)
-	a.mu.Unlock()
-	return a.store.Delete(ctx, name)
+	return nil
 }

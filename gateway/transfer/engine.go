@@ -118,10 +118,12 @@ func (e *Engine) Load(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, row := range rows {
+		j := newJob(e, row, nil)
 		if row.State == protocol.TransferRunning {
-			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
+			j.row.State, j.row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
-		newJob(e, row, nil).addLocked()
+		j.isContinued = j.row.State == protocol.TransferWaiting && j.row.Attempts > 0
+		j.addLocked()
 	}
 	return nil
 }

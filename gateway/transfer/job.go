@@ -28,6 +28,7 @@ type job struct {
 	speed         meter
 	needsApproval bool   // waits for a renewed approval; does not count as running meanwhile
 	stalls        int    // number of consecutive attempts that stalled without progress
+	isContinued   bool   // it ran before the gateway was restarted, which the journal does not say yet
 	unpaired      string // why no further attempt may begin: the pairing of an end was revoked
 	// storing is held, without the engine's lock, during a change of the row, including the write
 	// to the database.
@@ -51,19 +52,24 @@ func newJob(e *Engine, row store.Transfer, here Window) *job {
 	return &job{e: e, row: row, here: here, stopped: stopped, done: make(chan struct{}), startupAllowed: make(map[string]bool)}
 }
 
-// checkRules asks for permission again if the rules changed while the transfer waited.
+// checkRules asks for permission again if the rules changed while the transfer waited. That a
+// person's transfer continues after a restart is recorded in the same way.
 func (j *job) checkRules(ctx context.Context) error {
 	e := j.e
 	now := e.policy()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if j.row.Policy == now {
+	continued := j.isContinued && j.row.Session == ""
+	j.isContinued = false
+	if j.row.Policy == now && !continued {
 		return nil
 	}
 	j.needsApproval = true
 	e.mu.Unlock()
 	e.Wake() // it no longer counts as running
-	j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
+	if !continued {
+		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
+	}
 	t := j.view()
 	who := auth.Owner(t.AskedBy.Name)
 	if t.Session != "" {
