@@ -69,6 +69,7 @@ type stage struct {
 	oneTool
 	t     *testing.T
 	e     *transfer.Engine
+	path  string // of the database
 	store *store.DB
 	kinds []string // extensions of the nodes
 	// conflict is the conflict setting of new transfers; empty is the default.
@@ -119,7 +120,7 @@ func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stage{t: t, store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*puppet)}
+		s := &stage{t: t, path: filepath.Join(dir, "x.db"), store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*puppet)}
 		s.rules.Store("before")
 		s.e = transfer.New(transfer.Options{
 			Store: db.Transfers, Bus: new(event.Bus), Machines: s, Authorizer: s, RulesVersion: func() string { return s.rules.Load().(string) },

@@ -1,28 +1,33 @@
 package transfer_test
 
 import (
-	"errors"
-	"syscall"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// whileNothingCanBeWritten calls f while no file of this process can grow, as on a full disk.
-func whileNothingCanBeWritten(t *testing.T, f func()) {
-	t.Helper()
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
+// whileNothingCanBeWritten calls f while the database refuses every change of a transfer.
+func (s *stage) whileNothingCanBeWritten(f func()) {
+	s.t.Helper()
+	db, err := sql.Open("sqlite", filepath.ToSlash(s.path))
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	set := func(limit syscall.Rlimit) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			t.Fatal(err)
+	defer db.Close()
+	exec := func(format string) {
+		for _, change := range []string{"INSERT", "UPDATE", "DELETE"} {
+			if _, err := db.ExecContext(s.t.Context(), fmt.Sprintf(format, change)); err != nil {
+				s.t.Fatal(err)
+			}
 		}
 	}
-	set(syscall.Rlimit{Cur: 0, Max: old.Max})
-	defer set(old)
+	exec("CREATE TRIGGER refuse%[1]s BEFORE %[1]s ON transfers BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+	defer exec("DROP TRIGGER refuse%s")
 	f()
 }
 
@@ -75,9 +80,9 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 				if before.State != c.state {
 					t.Fatalf("state: got %s, want %s", before.State, c.state)
 				}
-				whileNothingCanBeWritten(t, func() {
-					if err := actions[c.action](s, id); !errors.Is(err, protocol.ErrStorage) {
-						t.Errorf("got error %v, want a storage error", err)
+				s.whileNothingCanBeWritten(func() {
+					if err := actions[c.action](s, id); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+						t.Errorf("got error %v, want that of the database", err)
 					}
 				})
 				rest(5 * time.Second)
@@ -106,7 +111,7 @@ func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 		}))
 		id := s.start()
 		rest(time.Second)
-		whileNothingCanBeWritten(t, func() {
+		s.whileNothingCanBeWritten(func() {
 			finish <- true
 			rest(3 * time.Second)
 			if now := s.get(id); now.State != protocol.TransferRunning {
