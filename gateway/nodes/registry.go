@@ -48,31 +48,25 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 		}
 		out.Removed = out.Removed || stored
 	}
-	out.Disconnected = h.drop(p.NodeID)
-	if out.Removed {
-		slog.Info("Node forgotten", "node", p.NodeID)
-	}
-	return out, nil
-}
-
-// drop removes a node whose record was deleted, and reports whether it was connected.
-func (h *Hub) drop(id protocol.NodeID) (disconnected bool) {
-	h.mu.Lock()
-	n := h.nodes[id]
 	var link Link
-	if n != nil {
+	h.mu.Lock()
+	if n = h.nodes[p.NodeID]; n != nil {
 		link, n.link = n.link, nil
-		delete(h.nodes, id)
+		delete(h.nodes, p.NodeID)
 		h.calls.failLocked(n, nodeGone, nil)
 		if h.bus != nil {
-			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: id}})
+			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
 		}
 	}
 	h.mu.Unlock()
 	if link != nil {
 		link.Close(protocol.CloseReplaced, "Forgotten from node registry")
+		out.Disconnected = true
 	}
-	return link != nil
+	if out.Removed {
+		slog.Info("Node forgotten", "node", p.NodeID)
+	}
+	return out, nil
 }
 
 // Update changes the name and colour that the person gave a node.
