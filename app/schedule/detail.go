@@ -93,6 +93,10 @@ func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) s
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	shown := cmp.Or(results[r.Status], result{"clock", style.ColorMuted, "Status " + r.Status})
 	word := shown.word
+	if r.Denied > 0 && r.Status == protocol.CronOK {
+		shown.icon, shown.color = "denied", style.ColorNeedsYou
+		word += ", but " + state.Plural(r.Denied, "call was denied", "calls were denied")
+	}
 	if text := firstLine(cmp.Or(r.Error, r.Summary)); text != "" {
 		word += ": " + text
 	}

@@ -198,6 +198,18 @@ func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Waiting for your approval since")
 }
 
+func TestRunWithDeniedCallsIsNotShownAsDone(t *testing.T) {
+	p := inPage(t)
+	v := jobs()
+	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, Summary: "The tool said:", Denied: 2}}
+	p.show(v)
+	p.list.OnChoose(0)
+	item := p.detail.runs.Items()[0]
+	if !strings.HasPrefix(item.Text, "Done, but 2 calls were denied") || item.Icon == "check" {
+		t.Errorf("got %q with the icon %s, want the denied calls and another icon", item.Text, item.Icon)
+	}
+}
+
 func TestHistoryHasRoomBelowALongTask(t *testing.T) {
 	p := inPage(t)
 	v := jobs()

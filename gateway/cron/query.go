@@ -128,10 +128,19 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 	}
 	list, total, err := s.o.Store.Jobs.FinishedRuns(ctx, in.JobID, in.Offset, limit)
 	out.Count = total
+	if err != nil {
+		return out, err
+	}
+	ids := make([]protocol.RunID, len(list))
+	for i, r := range list {
+		ids[i] = r.Run
+	}
+	denied, err := s.o.Store.Calls.DeniedCounts(ctx, ids)
 	for _, r := range list {
 		out.Runs = append(out.Runs, protocol.CronRun{
 			ID: r.ID, JobID: r.Job, Ts: r.StartedAt, Status: r.Status, Error: r.Error, Summary: r.Summary,
 			DurationMs: max(r.EndedAt-r.StartedAt, 0), NextRunAtMs: r.NextRunAt, DueAtMs: r.Due, SessionKey: r.Session, RunID: r.Run,
+			Denied: denied[r.Run],
 		})
 	}
 	return out, err

@@ -25,6 +25,9 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Back up” failed: "+missed {
 			t.Errorf("the person was told %q", told)
 		}
+		if runs, err := r.sched.Runs(t.Context(), protocol.CronRunsParams{}); err != nil || runs.Runs[0].Denied != 2 {
+			t.Errorf("denied calls of the run: got %+v, %v, want 2", runs.Runs, err)
+		}
 		spec.Channel, spec.Message = "xmpp", "unanswered Sent."
 		r.add(protocol.CronAddParams{Name: "Tell", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec})
 		time.Sleep(time.Minute)

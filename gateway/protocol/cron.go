@@ -302,4 +302,6 @@ type CronRun struct {
 	DueAtMs     int64      `json:"dueAtMs,omitempty"`    // missing when a person started it (extension)
 	SessionKey  SessionKey `json:"sessionKey,omitempty"` // extension
 	RunID       RunID      `json:"runId,omitempty"`      // extension
+	// Denied is the number of the run's calls that a person or a rule denied (extension).
+	Denied int `json:"denied,omitempty"`
 }

@@ -217,6 +217,22 @@ func (s *Calls) OfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
 	return s.find(ctx, "run_id = ? AND run_id <> ''", string(run))
 }
 
+// DeniedCounts returns the numbers of denied calls of those runs that have any.
+func (s *Calls) DeniedCounts(ctx context.Context, runs []protocol.RunID) (map[protocol.RunID]int, error) {
+	var rows []struct {
+		RunID protocol.RunID
+		N     int
+	}
+	err := s.read(ctx, "count denied calls", func(db *gorm.DB) error {
+		return db.Raw("SELECT run_id, count(*) AS n FROM calls WHERE state = ? AND run_id <> '' AND run_id IN ? GROUP BY run_id", protocol.CallDenied, runs).Scan(&rows).Error
+	})
+	counts := make(map[protocol.RunID]int)
+	for _, r := range rows {
+		counts[r.RunID] = r.N
+	}
+	return counts, err
+}
+
 // Open returns the calls that wait or run, or did when the gateway stopped.
 func (s *Calls) Open(ctx context.Context) ([]Call, error) {
 	return s.find(ctx, "state IN ('waiting', 'running')")

@@ -278,7 +278,11 @@ func printRuns(out io.Writer, r protocol.CronRunsResult, now time.Time) error {
 	var rows table
 	for _, run := range r.Runs {
 		took := (time.Duration(run.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
-		rows.row(repeat.When(run.Ts, now), run.Status, took.String(), display.Line(run.Error+" "+run.Summary, 100))
+		status := run.Status
+		if run.Denied > 0 {
+			status += fmt.Sprintf(", %d denied", run.Denied)
+		}
+		rows.row(repeat.When(run.Ts, now), status, took.String(), display.Line(run.Error+" "+run.Summary, 100))
 	}
 	return rows.print(out, "")
 }
