@@ -1,6 +1,7 @@
 package pairing
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -104,13 +105,13 @@ func (r *registry) hasOtherNode(d protocol.Device) bool {
 	return false
 }
 
-// freeName returns the name of d, with a number if another paired device has that name.
-func (r *registry) freeName(d protocol.Device) string {
+// freeName returns the name of d, with a number if a paired device with another key has that name.
+func (r *registry) freeName(d protocol.Device, key []byte) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	isTaken := func(name string) bool {
 		for _, other := range r.devices {
-			if strings.EqualFold(other.Name, name) && other.ID != d.ID && other.RevokedAt == 0 {
+			if strings.EqualFold(other.Name, name) && !bytes.Equal(other.Key, key) && other.RevokedAt == 0 {
 				return true
 			}
 		}

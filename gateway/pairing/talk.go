@@ -232,7 +232,7 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
 	if d.Role == protocol.RoleClient { // its name is only for people
-		r.Device.Name = m.devices.freeName(d)
+		r.Device.Name = m.devices.freeName(d, h.Key)
 	}
 	if m.isTaken(d) {
 		return nil, nameTaken(d, m.isTaken)

@@ -101,17 +101,6 @@ func (a *activeCall) finishStopped(ctx context.Context, raw json.RawMessage) err
 	return cause
 }
 
-// finishCrashed ends a call of which a stage has panicked. What a call that was running has done by
-// then is not known.
-func (a *activeCall) finishCrashed(ctx context.Context, failure error) error {
-	state, text := protocol.CallFailed, failure.Error()
-	if info := a.record.Info; info.State == protocol.CallRunning && info.Effect != protocol.EffectRead {
-		state, text = protocol.CallUnknown, text+". "+unknownText(a.record)
-	}
-	a.record.Info.Fault = endFault(protocol.FaultInternal, text, state)
-	return a.end(ctx, state, nil, text)
-}
-
 // unreportedText returns a warning if a cancelled call may have had an effect without a report.
 func (r *Record) unreportedText(raw json.RawMessage) string {
 	if r.Info.State != protocol.CallRunning || len(raw) > 0 || r.Info.Effect == protocol.EffectRead {

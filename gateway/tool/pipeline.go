@@ -137,14 +137,19 @@ func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 			break
 		}
 	}
-	_, hasCrashed := errors.AsType[*crash.Error](err)
+	crashed, hasCrashed := errors.AsType[*crash.Error](err)
 	switch {
 	case err == nil || a.ended || errors.Is(err, protocol.ErrStorage) || errors.Is(err, ErrSuspended):
 		return err
 	case a.record.Info.CallID == "":
 		return err // nothing was published about it
-	case hasCrashed:
-		return a.finishCrashed(ctx, err)
+	case hasCrashed: // what a call that was running has done by then is not known
+		state, text := protocol.CallFailed, crashed.Error()
+		if info := a.record.Info; info.State == protocol.CallRunning && info.Effect != protocol.EffectRead {
+			state, text = protocol.CallUnknown, text+". "+unknownText(a.record)
+		}
+		a.record.Info.Fault = endFault(protocol.FaultInternal, text, state)
+		return a.end(ctx, state, nil, text)
 	case context.Cause(ctx) != nil:
 		return a.finishStopped(ctx, nil)
 	case a.stored:

@@ -166,6 +166,9 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 					what := name + " " + p.path + " = " + raw[:min(len(raw), 40)]
 					err := try(what, p.with(raw))
 					kind := kindOf(raw)
+					if raw == `"1"` && (p.at.takes("number") || p.at.takes("integer")) {
+						kind = "number" // small models write numbers in quotes
+					}
 					wrong := kind == "" || kind == "null" && p.required || kind != "null" && !p.at.takes(kind) && (kind != "number" || !p.at.takes("integer"))
 					if wrong && err == nil {
 						t.Errorf("%s: it was taken", what)

@@ -79,7 +79,7 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 		{"Bash", `null`},
 		{"Bash", ``},
 		{"Bash", `{"command":1}`},
-		{"Bash", `{"command":"x","timeout":"5"}`},
+		{"Bash", `{"command":"x","timeout":"5 s"}`},
 		{"Bash", `{"command":"x","timeout":-1}`},
 		{"Bash", `{"command":"x","yieldMs":-1}`},
 		{"Bash", `{"command":"x"} {}`},
