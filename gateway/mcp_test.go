@@ -262,7 +262,11 @@ func TestNoRequestAvoidsTheScopes(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"command",` + args + `,` + meta + `}}`
 	for name, headers := range map[string]map[string]string{"legacy": legacy, "modern": modern, "disguised": disguised} {
-		status, answer, head := p.send(token, call, headers)
+		body := call
+		if name == "legacy" { // a body of another version than the header is refused anyway
+			body = strings.Replace(call, ","+meta, "", 1)
+		}
+		status, answer, head := p.send(token, body, headers)
 		if status != http.StatusForbidden || !strings.Contains(head.Get("WWW-Authenticate"), `error="insufficient_scope", scope="shell.exec"`) {
 			t.Errorf("%s: %d %s %s", name, status, answer, head.Get("WWW-Authenticate"))
 		}
