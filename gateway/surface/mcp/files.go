@@ -174,7 +174,7 @@ func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p au
 		return err
 	}
 	var stat json.RawMessage
-	err = c.run(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path}, &stat)
+	err = c.calls.run(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path}, &stat)
 	if c.refused.record(uri, err) != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -129,7 +128,7 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 		ChunkB64 string `json:"chunk_b64"`
 		Done     bool   `json:"done"`
 	}
-	if err := c.run(ctx, who(r.Extra), "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
+	if err := c.calls.run(ctx, who(r.Extra), "fs_read", map[string]any{"target": map[string]string{"node_name": machine}, "path": file, "max_bytes": maxFile}, &part); err != nil {
 		return nil, err
 	}
 	raw, err := base64.StdEncoding.DecodeString(part.ChunkB64)
@@ -145,93 +144,12 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "application/octet-stream", Blob: raw}}}, nil
 }
 
-// run calls a tool and decodes its result.
-func (c *client) run(ctx context.Context, p auth.Principal, name string, args, out any) error {
-	raw, err := protocol.Marshal(args)
-	if err != nil {
-		return err
-	}
-	r, err := c.o.Tools.Call(ctx, p, catalog.Request{Tool: name, Args: raw})
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(r.Data, out)
-}
-
-// maxCompletions is the number of values that a completion may have.
-const maxCompletions = 100
-
-// complete completes the machine and the path of a file's address.
-func (c *client) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	var values []string
-	arg := r.Params.Argument
-	if r.Params.Ref.Type == "ref/resource" && r.Params.Ref.URI == fileURI {
-		switch arg.Name {
-		case "machine":
-			values = c.completeMachine(ctx, who(r.Extra), arg.Value)
-		case "path":
-			if r.Params.Context != nil {
-				values = c.completePath(ctx, who(r.Extra), r.Params.Context.Arguments["machine"], arg.Value)
-			}
-		}
-	}
-	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}, Total: len(values)}}
-	if len(values) > maxCompletions {
-		values, out.Completion.HasMore = values[:maxCompletions], true
-	}
-	out.Completion.Values = append(out.Completion.Values, values...)
-	return out, nil
-}
-
-func (c *client) completeMachine(ctx context.Context, p auth.Principal, prefix string) (list []string) {
-	var dir struct {
-		Networks []struct{ Nodes []struct{ Name string } }
-	}
-	if c.run(ctx, p, "network_directory", map[string]any{"online": true, "brief": true}, &dir) != nil {
-		return nil // a completion is a help, not a result
-	}
-	for _, n := range dir.Networks {
-		for _, x := range n.Nodes {
-			if strings.HasPrefix(strings.ToLower(x.Name), strings.ToLower(prefix)) {
-				list = append(list, x.Name)
-			}
-		}
-	}
-	return list
-}
-
-func (c *client) completePath(ctx context.Context, p auth.Principal, machine, prefix string) (list []string) {
-	dir, start := path.Split(prefix)
-	if machine == "" || dir == "" {
-		return nil
-	}
-	var folder struct {
-		Entries []struct {
-			Name  string
-			IsDir bool `json:"is_dir"`
-		}
-	}
-	if c.run(ctx, p, "fs_list", map[string]any{"target": map[string]string{"node_name": machine}, "path": dir}, &folder) != nil {
-		return nil
-	}
-	for _, e := range folder.Entries {
-		if strings.HasPrefix(e.Name, start) {
-			name := dir + e.Name
-			if e.IsDir {
-				name += "/"
-			}
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
 // readMachine returns what network_directory tells about one machine.
 func (c *client) readMachine(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	var dir struct {
 		Networks []struct{ Nodes []json.RawMessage }
 	}
-	if err := c.run(ctx, who(r.Extra), "network_directory", map[string]any{}, &dir); err != nil {
+	if err := c.calls.run(ctx, who(r.Extra), "network_directory", map[string]any{}, &dir); err != nil {
 		return nil, err
 	}
 	for _, n := range dir.Networks {
