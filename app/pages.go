@@ -127,6 +127,9 @@ func (n fixedPages) apps() page {
 					return n.ui.backend.state.Apps.LastCalls(ctx, id)
 				}, done)
 			},
+			Stop: func(id string, done func(error)) {
+				bind.Run(ctx, func(ctx context.Context) error { return n.ui.backend.state.Apps.StopCommand(ctx, id) }, done)
+			},
 		})
 		return p.Box, p.Back
 	}}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/code"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -19,7 +21,10 @@ type detail struct {
 	p           *Page
 	id          protocol.AppID
 	bar         widgets.Actions
+	scroll      func(*fyne.ScrollEvent) // of the whole page
 	facts       widgets.Body
+	running     widgets.Body // empty and hidden while nothing runs
+	stopping    map[string]bool
 	choices     widgets.Body
 	calls       widgets.Body
 	recent      []protocol.JournalEntry // its newest calls
@@ -31,7 +36,7 @@ type detail struct {
 }
 
 func newDetail(p *Page, id protocol.AppID) *detail {
-	d := &detail{p: p, id: id, facts: widgets.NewBody(), choices: widgets.NewBody(), calls: widgets.NewBody(), note: widgets.NewParagraph("", style.ColorNeedsYou, style.SizeSmall)}
+	d := &detail{p: p, id: id, facts: widgets.NewBody(), running: widgets.NewBody(), stopping: map[string]bool{}, choices: widgets.NewBody(), calls: widgets.NewBody(), note: widgets.NewParagraph("", style.ColorNeedsYou, style.SizeSmall)}
 	d.bar = widgets.NewActions(d.show)
 	return d
 }
@@ -48,12 +53,15 @@ func (d *detail) show() {
 	}
 	name, _ := state.Reveal(a.Name)
 	drawn := p.Draw(fmt.Sprint("app ", d.id, name), func() fyne.CanvasObject {
-		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.choices.Box, d.calls.Box)
+		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.running.Box, d.choices.Box, d.calls.Box)
+		d.scroll = form.Scrolled
 		return widgets.NewPage(name, form, widgets.NewQuietButton("All apps", "back", p.back))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(a.RevokedAt > 0, name), func() fyne.CanvasObject { return d.actions(a) }) || drawn
 	facts := state.AppFacts(p.view, a, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
+	running := state.AppCommands(p.view, d.id, p.now())
+	drawn = d.running.Draw(fmt.Sprint(running, d.stopping), func() fyne.CanvasObject { return d.showRunning(running) }) || drawn
 	drawn = d.choices.Draw(fmt.Sprint(a.RevokedAt > 0, a.Scopes, a.Nodes), func() fyne.CanvasObject { return d.choose(a) }) || drawn
 	d.loadCalls(a)
 	calls := state.AppCalls(p.view, d.recent, p.now())
@@ -61,6 +69,42 @@ func (d *detail) show() {
 	if drawn {
 		p.LayOutText()
 	}
+}
+
+// maxCommandHeight is the height from which a command scrolls: four lines.
+const maxCommandHeight = 76
+
+// showRunning lists the running commands of the app, each with a button that stops it.
+func (d *detail) showRunning(list []state.RunningCommand) fyne.CanvasObject {
+	widgets.SetVisible(d.running.Box, len(list) > 0)
+	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
+	for _, c := range list {
+		place := widgets.NewText(c.Place, style.ColorText, "text")
+		place.Ellipsis = true
+		stop := widgets.NewQuietButton("Stop", "stop", func() { d.stop(c.ID) })
+		if d.stopping[c.ID] {
+			stop.SetText("Stopping…")
+			stop.Disable()
+		}
+		text := code.NewPanel(maxCommandHeight)
+		text.SetText(c.Text)
+		text.SetWrap(true)
+		text.SetForward(d.scroll)
+		rows = append(rows, widgets.Col(style.Gap, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), place, stop), text))
+	}
+	return widgets.Col(style.Inside, rows...)
+}
+
+// stop stops a command. Its button is disabled until the machine has answered.
+func (d *detail) stop(id string) {
+	p := d.p
+	d.stopping[id] = true
+	p.redraw()
+	p.h.Stop(id, func(err error) {
+		delete(d.stopping, id)
+		p.h.Say.Failed("The command was not stopped", err)
+		p.redraw()
+	})
 }
 
 // loadCalls reads the newest calls again when the app has made another one.

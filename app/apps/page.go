@@ -25,6 +25,8 @@ type Handlers struct {
 	OpenURL func(string)
 	// LastCalls reads an app's newest calls and passes them to done on the GUI thread.
 	LastCalls func(id protocol.AppID, done func([]protocol.JournalEntry, error))
+	// Stop stops a running command of an app and passes its failure to done on the GUI thread.
+	Stop func(id string, done func(error))
 	// Review shows the question of an app that asks to connect.
 	Review func(id string)
 }
@@ -103,7 +105,7 @@ func (p *Page) fill() {
 	})
 	p.list.Set(append(asking, state.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
 		name, _ := state.Reveal(a.Name)
-		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: state.AppLine(v, a, now), Detail: state.AppPresence(a, now)}
+		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: state.AppLine(v, a, now), Detail: state.AppPresence(v, a, now)}
 		if state.HasEnded(a, now) {
 			item.Color, item.Muted = style.ColorMuted, true
 		}

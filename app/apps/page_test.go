@@ -31,6 +31,8 @@ type bench struct {
 	asked          []string
 	calls          map[protocol.AppID][]protocol.JournalEntry
 	loads          int // of calls
+	stopped        []string
+	stop           func(error) // ends the newest stop
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
@@ -51,6 +53,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 			}
 			done(b.calls[id], err)
 		},
+		Stop:   func(id string, done func(error)) { b.stopped, b.stop = append(b.stopped, id), done },
 		Review: func(id string) { b.asked = append(b.asked, id) }, OpenURL: func(u string) { b.opened = u },
 	})
 	b.now = pagetest.Clock
@@ -119,6 +122,10 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			pagetest.Shot(t, p.w, "apps-consent-"+size)
 			p.open("b")
 			pagetest.Shot(t, p.w, "apps-detail-"+size)
+			v.Apps.Commands = running()
+			p.show(v)
+			p.open("a")
+			pagetest.Shot(t, p.w, "apps-running-"+size)
 			p.openForm()
 			pagetest.Shot(t, p.w, "apps-form-"+size)
 			p.showToken(protocol.TokenCreateResult{App: protocol.App{Name: "Backup"}, Token: "flt_" + strings.Repeat("x7Kq", 11)})
@@ -281,6 +288,48 @@ func TestARevokedAppShowsWhatItCouldDo(t *testing.T) {
 	p.show(v)
 	if p.detail != nil {
 		t.Error("an app that is gone is shown")
+	}
+}
+
+func running() []protocol.AppCommand {
+	return []protocol.AppCommand{
+		{ID: "c1", App: "a", Node: "nas", Text: "make -j4", StartedAt: at(-20 * time.Minute)},
+		{ID: "c2", App: "a", Node: "laptop", Text: "rsync -a " + strings.Repeat("/srv/photos/of-a-summer ", 30), StartedAt: at(-26 * time.Hour)},
+	}
+}
+
+func TestRunningCommandsOfAnAppAreShownAndStopped(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	v := full()
+	p.show(v)
+	p.open("a")
+	if p.detail.running.Box.Visible() {
+		t.Error("the section takes space while nothing runs")
+	}
+	v.Apps.Commands = running()
+	p.show(v)
+	if !p.detail.running.Box.Visible() {
+		t.Error("the section is hidden while commands run")
+	}
+	pagetest.Shows(t, p.Box, "RUNNING NOW", "nas · since 11:40", "make -j4", "laptop · since yesterday")
+	v.Apps.Commands = v.Apps.Commands[:1]
+	p.show(v)
+	test.Tap(pagetest.Button(t, p.Box, "Stop"))
+	if b := pagetest.Button(t, p.Box, "Stopping…"); !b.Disabled() || !slices.Equal(p.stopped, []string{"c1"}) {
+		t.Errorf("stopped %v, disabled %v", p.stopped, b.Disabled())
+	}
+	p.stop(errors.New("nas is offline"))
+	if want := []string{"The command was not stopped: nas is offline"}; !slices.Equal(p.said, want) {
+		t.Errorf("said %q, want %q", p.said, want)
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Stop"))
+	if p.stop(nil); len(p.said) != 1 {
+		t.Errorf("said %q after a stop without a failure", p.said)
+	}
+	v.Apps.Commands = nil
+	p.show(v)
+	if p.detail.running.Box.Visible() {
+		t.Error("the section stays after the last command")
 	}
 }
 

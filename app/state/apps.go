@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,6 +96,32 @@ func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFac
 		}
 		return MachineFact{display.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", v.CallLine(c), outcome)}
 	})
+}
+
+// RunningCommand is a running command of an app, with visible control characters.
+type RunningCommand struct{ ID, Text, Place string }
+
+// AppCommands describes the running commands of an app, oldest first: what, where and since when.
+func AppCommands(v View, id protocol.AppID, now time.Time) []RunningCommand {
+	var list []RunningCommand
+	for _, c := range v.Apps.Commands {
+		if c.App == id {
+			text, _ := Reveal(c.Text)
+			list = append(list, RunningCommand{c.ID, text, v.MachineName(c.Node) + " · since " + When(c.StartedAt, now)})
+		}
+	}
+	return list
+}
+
+// StopCommand stops a running command of an app. It is no failure that the command has ended
+// meanwhile. It blocks.
+func (s Apps) StopCommand(ctx context.Context, id string) error {
+	err := send(ctx, s.app, protocol.AppStop, protocol.AppStopParams{ID: id})
+	if errors.Is(err, protocol.ErrNotFound) {
+		s.Load()
+		return nil
+	}
+	return err
 }
 
 // Revoke ends an app's access at once, which cannot be undone. It blocks.
@@ -203,9 +230,12 @@ func machinesOf(v View, nodes []protocol.NodeID) string {
 	return "on " + Plural(len(nodes), "machine", "machines")
 }
 
-// AppPresence describes in a few words when an app was last used, or that its access has ended.
-func AppPresence(a protocol.App, now time.Time) string {
-	switch {
+// AppPresence describes in a few words what runs for an app, when it was last used, or that its
+// access has ended.
+func AppPresence(v View, a protocol.App, now time.Time) string {
+	switch running := len(AppCommands(v, a.ID, now)); {
+	case running > 0:
+		return Plural(running, "command running", "commands running")
 	case a.RevokedAt > 0:
 		return "revoked"
 	case HasEnded(a, now):
