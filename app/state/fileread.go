@@ -223,7 +223,10 @@ func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (O
 		return file, err
 	}
 	pic, err := picture.Open(data)
-	if err != nil {
+	switch {
+	case errors.Is(err, picture.ErrTooLarge):
+		return file, err
+	case err != nil:
 		return file, errors.New("this picture cannot be shown")
 	}
 	file.Image = pic.Fit(previewSide)

@@ -5,6 +5,7 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"image"
@@ -22,15 +23,18 @@ import (
 // memory.
 const MaxPixels = 100_000_000
 
+// ErrTooLarge is the error for a picture of more than [MaxPixels] pixels.
+var ErrTooLarge = errors.New("the picture is too large")
+
 // Config returns a picture's size and its format, such as "jpeg", from the beginning of its file.
-// More than [MaxPixels] pixels are an error.
+// More than [MaxPixels] pixels are [ErrTooLarge].
 func Config(data []byte) (image.Config, string, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(Repair(data)))
 	switch {
 	case err != nil:
 		return c, "", fmt.Errorf("reading the picture: %w", err)
 	case c.Width <= 0 || c.Height <= 0 || c.Width > MaxPixels/c.Height:
-		return c, format, fmt.Errorf("the picture is too large (%d × %d pixels)", c.Width, c.Height)
+		return c, format, fmt.Errorf("%w (%d × %d pixels)", ErrTooLarge, c.Width, c.Height)
 	}
 	return c, format, nil
 }

@@ -15,7 +15,7 @@ func TestRefusedFileIsTriedMoreAndMoreRarely(t *testing.T) {
 	for code, want := range map[protocol.FaultCode]int{protocol.FaultNotFound: 7, protocol.FaultPermissionDenied: 1, protocol.FaultForbidden: 100} {
 		synctest.Test(t, func(t *testing.T) {
 			tries := 0
-			c := &client{o: Options{Tools: &fake{call: func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+			c := &client{calls: calls{&fake{call: func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
 				tries++
 				return catalog.Result{}, protocol.NewFault(code, "no")
 			}}}}
