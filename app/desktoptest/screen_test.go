@@ -26,7 +26,7 @@ import (
 // Windows by regular expressions of their titles.
 const (
 	mainWindow = "^Fairlead$"
-	question   = "^Fairlead wants"
+	question   = " wants to "
 	settings   = "^Settings"
 )
 
