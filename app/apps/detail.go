@@ -36,7 +36,7 @@ type detail struct {
 }
 
 func newDetail(p *Page, id protocol.AppID) *detail {
-	d := &detail{p: p, id: id, facts: widgets.NewBody(), running: widgets.NewBody(), stopping: map[string]bool{}, choices: widgets.NewBody(), calls: widgets.NewBody(), note: widgets.NewParagraph("", style.ColorNeedsYou, style.SizeSmall)}
+	d := &detail{p: p, id: id, facts: widgets.NewBody(), running: widgets.NewBody(), stopping: map[string]bool{}, choices: widgets.NewBody(), calls: widgets.NewBody(), note: widgets.NewStatus()}
 	d.bar = widgets.NewActions(d.show)
 	return d
 }
