@@ -87,7 +87,7 @@ func (s Stdio) relay() *relay {
 	}
 	// It exists before the gateway can send a notification.
 	r.server = mcp.NewServer(own, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
+		Capabilities: &mcp.ServerCapabilities{},
 		CompletionHandler: func(ctx context.Context, q *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 			return r.gateway().Complete(ctx, q.Params)
 		},
@@ -98,9 +98,26 @@ func (s Stdio) relay() *relay {
 			return r.unsubscribe(ctx, q.Params.URI)
 		},
 	})
-	r.server.AddReceivingMiddleware(answerFailures)
+	r.server.AddReceivingMiddleware(answerFailures, r.instruct)
 	r.server.AddSendingMiddleware(askBriefly)
 	return r
+}
+
+// instruct passes the instructions of the gateway on, which name the machines of the token.
+func (r *relay) instruct(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, q mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, q)
+		if err != nil {
+			return res, err
+		}
+		switch res := res.(type) {
+		case *mcp.InitializeResult:
+			res.Instructions = r.gateway().InitializeResult().Instructions
+		case *mcp.DiscoverResult:
+			res.Instructions = r.gateway().InitializeResult().Instructions
+		}
+		return res, nil
+	}
 }
 
 // list makes the lists those of the gateway. The server notifies its client of changes.

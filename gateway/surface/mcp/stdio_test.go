@@ -93,6 +93,16 @@ func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
 	})
 }
 
+func TestStdioHasTheInstructionsOfTheGateway(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		b.machines.set(protocol.NodeInfo{ID: "nas", Host: &protocol.HostInfo{Workspace: "/srv/work"}})
+		got := b.overStdio(t, "all", nil, legacy).InitializeResult().Instructions
+		if want := b.connect(t, "all", nil, legacy).InitializeResult().Instructions; got != want || !strings.Contains(got, "nas: /srv/work") {
+			t.Errorf("got %q, want %q with the workspace of nas", got, want)
+		}
+	})
+}
+
 func TestFilesAreWatchedOverStdio(t *testing.T) {
 	b := serve(t)
 	files := withFiles(b)
