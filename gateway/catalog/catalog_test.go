@@ -185,6 +185,16 @@ func TestEveryToolIsDescribed(t *testing.T) {
 	}
 }
 
+func TestBashAndCommandSayWhichToUse(t *testing.T) {
+	for _, x := range newBench(t).Catalog.Tools(me) {
+		for name, other := range map[string]string{"command": "MACHINE__Bash", "laptop__Bash": "`command`"} {
+			if x.Name == name && !strings.Contains(x.Description, other) {
+				t.Errorf("%s: got %q, want a word on %s", name, x.Description, other)
+			}
+		}
+	}
+}
+
 func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 	b := newBench(t)
 	reader := app("a", protocol.ScopeFilesRead)

@@ -12,23 +12,23 @@ import (
 )
 
 type commandIn struct {
-	CommandID   string          `json:"command_id,omitempty" jsonschema:"session of an earlier call; leave it out to start a command"`
-	Session     *commandSession `json:"session,omitempty" jsonschema:"the command to start; required without command_id"`
-	Input       string          `json:"input,omitempty" jsonschema:"text for the command's standard input; escape sequences such as \\n are resolved unless raw is set"`
-	Raw         bool            `json:"raw,omitempty" jsonschema:"send the input as it is"`
-	Signal      signalName      `json:"signal,omitempty" jsonschema:"signal to send to the command"`
-	IdleTimeout *float64        `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output before returning, 0 to 600; default 5; 0 does not wait. The command goes on in any case"`
+	CommandID   string          `json:"command_id,omitempty" jsonschema:"continues a command"`
+	Session     *commandSession `json:"session,omitempty" jsonschema:"starts a command"`
+	Input       string          `json:"input,omitempty" jsonschema:"for standard input, with escapes such as \\n"`
+	Raw         bool            `json:"raw,omitempty" jsonschema:"no escapes in input"`
+	Signal      signalName      `json:"signal,omitempty" jsonschema:"to send"`
+	IdleTimeout *float64        `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output, at most 600; default 5"`
 }
 
 type commandSession struct {
-	NodeID      string            `json:"node_id,omitempty" jsonschema:"ID of the machine; or give network_name and node_name"`
-	NetworkName string            `json:"network_name,omitempty" jsonschema:"name of the network; may be left out"`
-	NodeName    string            `json:"node_name,omitempty" jsonschema:"name of the machine"`
-	Command     string            `json:"command" jsonschema:"the command line, such as df -h; a shell such as bash starts an interactive session"`
-	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
-	Username    string            `json:"username,omitempty" jsonschema:"user to run it as, where Fairlead runs as root without confinement; default the user that runs Fairlead"`
-	Workdir     string            `json:"workdir,omitempty" jsonschema:"folder to run it in; default and start of a relative one: the user's home folder"`
-	Env         map[string]string `json:"env,omitempty" jsonschema:"additional environment variables"`
+	NodeID      string            `json:"node_id,omitempty"`
+	NetworkName string            `json:"network_name,omitempty"`
+	NodeName    string            `json:"node_name,omitempty"`
+	Command     string            `json:"command" jsonschema:"such as df -h; bash alone is interactive"`
+	Shell       shellName         `json:"shell,omitempty" jsonschema:"auto: sh, or cmd.exe on Windows"`
+	Username    string            `json:"username,omitempty" jsonschema:"only where Fairlead runs as root"`
+	Workdir     string            `json:"workdir,omitempty" jsonschema:"default: the home folder"`
+	Env         map[string]string `json:"env,omitempty"`
 }
 
 type commandOut struct {
@@ -57,8 +57,8 @@ const commandTool = protocol.CommandTool
 func addCommand(c *Catalog) {
 	add(c, Tool{
 		Name: commandTool, Title: "Run a command", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: []protocol.Scope{protocol.ScopeShell},
-		Description: "Runs a command on a machine, or continues one. session starts a command; command_id reads more of its output, sends input or a signal. " +
-			"A command that has ended can be read for 30 seconds; one that nobody asks about for an hour is ended. To move files, use file or the fs_ tools.",
+		Description: "Runs a command on a machine: session starts it, command_id reads on or sends input or a signal, until 30 seconds after its end. " +
+			"MACHINE__Bash is for commands in the workspace without input. To move files, use file or the fs_ tools.",
 	}, nil, c.command)
 }
 

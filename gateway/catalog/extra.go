@@ -38,6 +38,9 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 	if json.Unmarshal(spec.InputSchema, &e.In) != nil || e.In == nil || e.In.Type != "object" {
 		return nil
 	}
+	if _, bare, _ := protocol.ToolName(spec.Name).Split(); bare == "Bash" {
+		e.Description += "\n- Use Bash in the workspace, with a time limit or in the background; use `command` to send input to a command and read on as it prints."
+	}
 	e.Out = extraOutput(spec)
 	e.need = func(json.RawMessage) []protocol.Scope { return e.Scopes }
 	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {

@@ -14,29 +14,29 @@ import (
 
 // fileIn are the arguments of the tool file: those of all of its operations.
 type fileIn struct {
-	FileID         string            `json:"file_id,omitempty" jsonschema:"read, write: continues a file of an earlier call"`
-	Target         *Target           `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
-	Op             operation         `json:"op,omitempty" jsonschema:"the operation; may be left out with file_id"`
-	Path           string            `json:"path,omitempty" jsonschema:"absolute path on the machine"`
-	Encoding       encoding          `json:"encoding,omitempty" jsonschema:"read: base64 (default) or utf8; write: may be left out"`
-	Offset         int64             `json:"offset,omitempty" jsonschema:"read: first byte, to resume"`
-	MaxBytes       int               `json:"max_bytes,omitempty" jsonschema:"read: bytes of this part, at most 1048576; default 262144"`
-	ChunkB64       *string           `json:"chunk_b64,omitempty" jsonschema:"write: the next part, in Base64"`
-	Chunk          *string           `json:"chunk,omitempty" jsonschema:"write: the next part, as text"`
-	Done           bool              `json:"done,omitempty" jsonschema:"write: this is the last part"`
-	Mode           string            `json:"mode,omitempty" jsonschema:"write, mkdir, fetch_url: octal permissions; default 0644 for a new file, 0755 for a new folder"`
-	Recursive      bool              `json:"recursive,omitempty" jsonschema:"list, delete, mkdir: with everything below or above"`
-	Force          bool              `json:"force,omitempty" jsonschema:"delete: needed with recursive less than three levels deep"`
-	Limit          int               `json:"limit,omitempty" jsonschema:"list: maximum number of entries"`
-	OldString      *string           `json:"old_string,omitempty" jsonschema:"edit: the exact text to replace"`
-	NewString      *string           `json:"new_string,omitempty" jsonschema:"edit: the replacement"`
-	ReplaceAll     bool              `json:"replace_all,omitempty" jsonschema:"edit: replace every occurrence"`
-	Edits          []editStep        `json:"edits,omitempty" jsonschema:"multi_edit: replacements in order, all or none"`
-	ExpectedSHA256 string            `json:"expected_sha256,omitempty" jsonschema:"write, edit, multi_edit: of the file before; fetch_url: of the download"`
-	Ops            []json.RawMessage `json:"ops,omitempty" jsonschema:"batch: operations with their arguments, at most 100; each runs even if another one fails"`
-	URL            string            `json:"url,omitempty" jsonschema:"fetch_url: address that the machine downloads"`
-	Headers        map[string]string `json:"headers,omitempty" jsonschema:"fetch_url: headers of the request"`
-	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty" jsonschema:"fetch_url: maximum size, at most 1 GiB; default 256 MiB"`
+	FileID         string            `json:"file_id,omitempty" jsonschema:"continues a read or write, without target"`
+	Target         *Target           `json:"target,omitempty" jsonschema:"the machine"`
+	Op             operation         `json:"op,omitempty" jsonschema:"optional with file_id"`
+	Path           string            `json:"path,omitempty" jsonschema:"absolute"`
+	Encoding       encoding          `json:"encoding,omitempty" jsonschema:"default base64"`
+	Offset         int64             `json:"offset,omitempty" jsonschema:"read: first byte"`
+	MaxBytes       int               `json:"max_bytes,omitempty" jsonschema:"read: at most 1 MiB"`
+	ChunkB64       *string           `json:"chunk_b64,omitempty" jsonschema:"write: next part, in Base64"`
+	Chunk          *string           `json:"chunk,omitempty" jsonschema:"write: next part, as text"`
+	Done           bool              `json:"done,omitempty" jsonschema:"write: last part"`
+	Mode           string            `json:"mode,omitempty" jsonschema:"octal"`
+	Recursive      bool              `json:"recursive,omitempty" jsonschema:"of list, delete, mkdir"`
+	Force          bool              `json:"force,omitempty" jsonschema:"delete near the root"`
+	Limit          int               `json:"limit,omitempty" jsonschema:"of list"`
+	OldString      *string           `json:"old_string,omitempty" jsonschema:"edit: exact text"`
+	NewString      *string           `json:"new_string,omitempty" jsonschema:"edit: replacement"`
+	ReplaceAll     bool              `json:"replace_all,omitempty" jsonschema:"edit: every occurrence"`
+	Edits          []editStep        `json:"edits,omitempty" jsonschema:"multi_edit: all or none"`
+	ExpectedSHA256 string            `json:"expected_sha256,omitempty" jsonschema:"of the old file; fetch_url: of the download"`
+	Ops            []json.RawMessage `json:"ops,omitempty" jsonschema:"batch: at most 100, without target"`
+	URL            string            `json:"url,omitempty" jsonschema:"of fetch_url"`
+	Headers        map[string]string `json:"headers,omitempty" jsonschema:"of fetch_url"`
+	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty" jsonschema:"at most 1 GiB; default 256 MiB"`
 }
 
 // fileOut has the fields of the operation's result.
@@ -77,7 +77,7 @@ func addFile(c *Catalog) {
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite}
 	add(c, Tool{
 		Name: "file", Title: "Work with files", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: both,
-		Description: "Reads, writes, edits, lists, deletes and downloads files on a machine, by op. The fs_ tools do the same, one operation each.",
+		Description: "Works with files by op. Use it for batch (several operations) and fetch_url (a download); for one operation, prefer the fs_ tools.",
 	}, fileIn.scopes, c.file)
 }
 

@@ -34,19 +34,19 @@ func addFileTools(c *Catalog) {
 		t.Mode, t.Destructive, t.Scopes = OneShot, true, []protocol.Scope{protocol.ScopeFilesWrite}
 		return t
 	}
-	addEncoded[readIn, readOut](c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts. The first call returns a file_id; pass it on until done is true. A file that nobody reads for 5 minutes is closed."}), nil, c.read)
-	addEncoded[writeIn, writeOut](c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts. The first call returns a file_id; the call with done replaces the file in one step. Until then the old file is unchanged. An upload that nobody continues for 5 minutes is dropped."}), nil, c.write)
-	add(c, write(Tool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file, in one step: either old_string by new_string, or several edits of which all or none are made."}), nil, c.edit)
-	add(c, read(Tool{Name: fsList, Title: "List a folder", Description: "Lists a folder. A folder below it that cannot be read has an error and does not fail the call."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
+	addEncoded[readIn, readOut](c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts: pass file_id on until done; unused for 5 minutes, it expires. Prefer it to file and to cat with command."}), nil, c.read)
+	addEncoded[writeIn, writeOut](c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, c.write)
+	add(c, write(Tool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file."}), nil, c.edit)
+	add(c, read(Tool{Name: fsList, Title: "List a folder", Description: "Lists a folder."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
 	add(c, read(Tool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
-	add(c, write(Tool{Name: fsDelete, Title: "Delete a file or folder", Description: "Deletes a file or folder. It stays in Fairlead's trash on the machine for 30 days. A missing path is not_found."}), nil, forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target))
+	add(c, write(Tool{Name: fsDelete, Title: "Delete a file or folder", Description: "Moves a file or folder to Fairlead's trash for 30 days."}), nil, forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target))
 	mkdir := write(Tool{Name: fsMkdir, Title: "Create a folder", Description: "Creates a folder."})
 	mkdir.Destructive, mkdir.Idempotent = false, true
 	add(c, mkdir, nil, forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target))
-	glob := read(Tool{Name: fsGlob, Title: "Find files", Description: "Finds files by a pattern for their paths. Over a stream, the first matches arrive while the search runs, in no order; the result has the newest ones."})
+	glob := read(Tool{Name: fsGlob, Title: "Find files", Description: "Finds files by a pattern for paths below path."})
 	glob.Mode = ServerStream
 	add(c, glob, nil, forwardFile[globIn, globOut](c, fsGlob, globIn.target))
-	grep := read(Tool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression. Over a stream, matches arrive while the search runs."})
+	grep := read(Tool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression."})
 	grep.Mode = ServerStream
 	add(c, grep, nil, forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)) // without a stream, the interface collects the parts into Matches
 }

@@ -3,79 +3,79 @@ package catalog
 // The arguments of the tools for files. The tool file has them all in one.
 type (
 	readIn struct {
-		FileID   string   `json:"file_id,omitempty" jsonschema:"continues a file of an earlier call"`
-		Target   *Target  `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
-		Path     string   `json:"path,omitempty" jsonschema:"absolute path on the machine; required without file_id"`
-		Offset   int64    `json:"offset,omitempty" jsonschema:"first byte to read, to resume; encoding base64 only"`
-		Encoding encoding `json:"encoding,omitempty" jsonschema:"base64 (default) returns chunk_b64, utf8 returns chunk"`
-		MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"bytes of this part, at most 1048576; default 262144"`
+		FileID   string   `json:"file_id,omitempty" jsonschema:"continues a file, without target"`
+		Target   *Target  `json:"target,omitempty" jsonschema:"the machine"`
+		Path     string   `json:"path,omitempty" jsonschema:"absolute"`
+		Offset   int64    `json:"offset,omitempty" jsonschema:"first byte; base64 only"`
+		Encoding encoding `json:"encoding,omitempty" jsonschema:"default base64"`
+		MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"at most 1048576; default 262144"`
 	}
 	writeIn struct {
-		FileID         string   `json:"file_id,omitempty" jsonschema:"continues a file of an earlier call"`
-		Target         *Target  `json:"target,omitempty" jsonschema:"the machine; required without file_id"`
-		Path           string   `json:"path,omitempty" jsonschema:"absolute path on the machine; required without file_id"`
-		Mode           string   `json:"mode,omitempty" jsonschema:"octal permissions; default 0644 for a new file"`
-		Encoding       encoding `json:"encoding,omitempty" jsonschema:"utf8 for chunk, base64 for chunk_b64; may be left out"`
-		Chunk          *string  `json:"chunk,omitempty" jsonschema:"the next part, as text; at most 1 MiB"`
-		ChunkB64       *string  `json:"chunk_b64,omitempty" jsonschema:"the next part, in Base64; at most 1 MiB"`
-		Done           bool     `json:"done,omitempty" jsonschema:"this is the last part: replace the file in one step"`
-		ExpectedSHA256 string   `json:"expected_sha256,omitempty" jsonschema:"write only if the file has this SHA-256; absent: only if there is no file"`
+		FileID         string   `json:"file_id,omitempty" jsonschema:"continues a file, without target"`
+		Target         *Target  `json:"target,omitempty" jsonschema:"the machine"`
+		Path           string   `json:"path,omitempty" jsonschema:"absolute"`
+		Mode           string   `json:"mode,omitempty" jsonschema:"octal; default 0644"`
+		Encoding       encoding `json:"encoding,omitempty" jsonschema:"optional"`
+		Chunk          *string  `json:"chunk,omitempty" jsonschema:"next part, at most 1 MiB"`
+		ChunkB64       *string  `json:"chunk_b64,omitempty" jsonschema:"the same in Base64"`
+		Done           bool     `json:"done,omitempty" jsonschema:"last part"`
+		ExpectedSHA256 string   `json:"expected_sha256,omitempty" jsonschema:"of the old file; absent: only a new one"`
 	}
 	editIn struct {
 		Target         *Target    `json:"target,omitempty" jsonschema:"the machine"`
-		Path           string     `json:"path,omitempty" jsonschema:"absolute path on the machine"`
-		OldString      *string    `json:"old_string,omitempty" jsonschema:"the exact text to replace; it must be unique unless replace_all is set"`
-		NewString      *string    `json:"new_string,omitempty" jsonschema:"the replacement"`
-		ReplaceAll     bool       `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
-		Edits          []editStep `json:"edits,omitempty" jsonschema:"several replacements instead, made in order: all or none"`
-		ExpectedSHA256 string     `json:"expected_sha256,omitempty" jsonschema:"edit only if the file has this SHA-256"`
+		Path           string     `json:"path,omitempty" jsonschema:"absolute"`
+		OldString      *string    `json:"old_string,omitempty" jsonschema:"exact; unique without replace_all"`
+		NewString      *string    `json:"new_string,omitempty" jsonschema:"replacement"`
+		ReplaceAll     bool       `json:"replace_all,omitempty" jsonschema:"every occurrence"`
+		Edits          []editStep `json:"edits,omitempty" jsonschema:"several instead: all or none"`
+		ExpectedSHA256 string     `json:"expected_sha256,omitempty" jsonschema:"of the old file"`
 	}
 	editStep struct {
-		OldString      string `json:"old_string" jsonschema:"the exact text to replace"`
-		NewString      string `json:"new_string" jsonschema:"the replacement"`
-		ReplaceAll     bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
-		ExpectedSHA256 string `json:"expected_sha256,omitempty" jsonschema:"of the file before all edits; the same in each"`
+		OldString      string `json:"old_string"`
+		NewString      string `json:"new_string"`
+		ReplaceAll     bool   `json:"replace_all,omitempty"`
+		ExpectedSHA256 string `json:"expected_sha256,omitempty"`
 	}
 	listIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
-		Path      string  `json:"path" jsonschema:"absolute path of a folder"`
-		Recursive bool    `json:"recursive,omitempty" jsonschema:"list everything below it too"`
-		Limit     int     `json:"limit,omitempty" jsonschema:"maximum number of entries, at most 100000; default 10000"`
+		Path      string  `json:"path" jsonschema:"absolute"`
+		Recursive bool    `json:"recursive,omitempty" jsonschema:"with everything below"`
+		Limit     int     `json:"limit,omitempty" jsonschema:"at most 100000; default 10000"`
 	}
 	statIn struct {
 		Target *Target `json:"target" jsonschema:"the machine"`
-		Path   string  `json:"path" jsonschema:"absolute path; a symbolic link is described itself"`
+		Path   string  `json:"path" jsonschema:"absolute"`
 	}
 	deleteIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
-		Path      string  `json:"path" jsonschema:"absolute path of a file or folder"`
-		Recursive bool    `json:"recursive,omitempty" jsonschema:"needed for a folder that is not empty"`
-		Force     bool    `json:"force,omitempty" jsonschema:"needed to delete a folder less than three levels deep with recursive"`
+		Path      string  `json:"path" jsonschema:"absolute"`
+		Recursive bool    `json:"recursive,omitempty" jsonschema:"for a folder that is not empty"`
+		Force     bool    `json:"force,omitempty" jsonschema:"for recursive less than three levels deep"`
 	}
 	mkdirIn struct {
 		Target    *Target `json:"target" jsonschema:"the machine"`
-		Path      string  `json:"path" jsonschema:"absolute path of the new folder"`
-		Mode      string  `json:"mode,omitempty" jsonschema:"octal permissions; default 0755"`
-		Recursive bool    `json:"recursive,omitempty" jsonschema:"create the folders above it too; an existing folder is no error"`
+		Path      string  `json:"path" jsonschema:"absolute"`
+		Mode      string  `json:"mode,omitempty" jsonschema:"octal; default 0755"`
+		Recursive bool    `json:"recursive,omitempty" jsonschema:"with parents; may exist"`
 	}
 	globIn struct {
 		Target  *Target `json:"target" jsonschema:"the machine"`
-		Path    string  `json:"path" jsonschema:"absolute path of the folder to search in"`
-		Pattern string  `json:"pattern" jsonschema:"pattern relative to path, such as **/*.go or src/*.{ts,tsx}"`
-		Hidden  *bool   `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot"`
-		Ignored *bool   `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names"`
+		Path    string  `json:"path" jsonschema:"absolute"`
+		Pattern string  `json:"pattern" jsonschema:"such as **/*.go or src/*.{ts,tsx}"`
+		Hidden  *bool   `json:"hidden,omitempty" jsonschema:"false: no dot files"`
+		Ignored *bool   `json:"ignored,omitempty" jsonschema:"false: obey .gitignore"`
 	}
 	grepIn struct {
 		Target     *Target `json:"target" jsonschema:"the machine"`
-		Path       string  `json:"path" jsonschema:"absolute path of a folder or file to search in"`
-		Pattern    string  `json:"pattern" jsonschema:"regular expression, matched line by line"`
-		Include    string  `json:"include,omitempty" jsonschema:"only files whose name matches, such as *.md"`
-		IgnoreCase bool    `json:"ignore_case,omitempty" jsonschema:"ignore the case of letters"`
-		Before     int     `json:"before,omitempty" jsonschema:"lines before each match, at most 20"`
-		After      int     `json:"after,omitempty" jsonschema:"lines after each match, at most 20"`
+		Path       string  `json:"path" jsonschema:"folder or file"`
+		Pattern    string  `json:"pattern" jsonschema:"regular expression"`
+		Include    string  `json:"include,omitempty" jsonschema:"such as *.md"`
+		IgnoreCase bool    `json:"ignore_case,omitempty" jsonschema:"any case"`
+		Before     int     `json:"before,omitempty" jsonschema:"lines, at most 20"`
+		After      int     `json:"after,omitempty" jsonschema:"lines, at most 20"`
 		MaxMatches int     `json:"max_matches,omitempty" jsonschema:"at most 100000; default 1000"`
-		Hidden     *bool   `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot"`
-		Ignored    *bool   `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names"`
+		Hidden     *bool   `json:"hidden,omitempty" jsonschema:"false: no dot files"`
+		Ignored    *bool   `json:"ignored,omitempty" jsonschema:"false: obey .gitignore"`
 	}
 )
 

@@ -13,12 +13,12 @@ import (
 )
 
 type directoryIn struct {
-	NetworkName  string `json:"network_name,omitempty" jsonschema:"only this network"`
-	Online       *bool  `json:"online,omitempty" jsonschema:"true: only machines that are connected; false: only those that are not"`
-	NodeNameGlob string `json:"node_name_glob,omitempty" jsonschema:"only machines whose name matches, such as web-*"`
-	HostnameGlob string `json:"hostname_glob,omitempty" jsonschema:"only machines whose host name matches"`
-	PlatformGlob string `json:"platform_glob,omitempty" jsonschema:"only machines whose platform matches, such as debian"`
-	Brief        bool   `json:"brief,omitempty" jsonschema:"leave out the services of each machine"`
+	NetworkName  string `json:"network_name,omitempty" jsonschema:"only this one"`
+	Online       *bool  `json:"online,omitempty" jsonschema:"true: only these; false: only others"`
+	NodeNameGlob string `json:"node_name_glob,omitempty" jsonschema:"such as web-*"`
+	HostnameGlob string `json:"hostname_glob,omitempty" jsonschema:"such as db*"`
+	PlatformGlob string `json:"platform_glob,omitempty" jsonschema:"such as debian"`
+	Brief        bool   `json:"brief,omitempty" jsonschema:"without services"`
 }
 
 type directoryOut struct {
@@ -78,20 +78,20 @@ func addNetworkTools(c *Catalog) {
 	}
 	add(c, read(Tool{
 		Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
-		Description: "Lists the machines that you may use, with their systems and workspaces and whether they are online. Call it first, and remember the result.",
+		Description: "Lists your machines with system, workspace and whether they are online. Call it first.",
 	}), nil, c.directory)
-	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user that the token belongs to."}), nil,
+	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user of the token."}), nil,
 		func(context.Context, *call, none) (whoamiOut, string, error) {
 			out := whoamiOut{UserID: c.o.OwnerID, Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
 			return out, "You act for " + out.Email, nil
 		})
 	net := []protocol.Scope{protocol.ScopeNetRead}
-	add(c, read(Tool{Name: "net_peers", Title: "List peers", Scopes: net, Description: "Lists the machines that a machine's network knows, with their addresses."}), nil, c.peers)
+	add(c, read(Tool{Name: "net_peers", Title: "List peers", Scopes: net, Description: "Lists the machines in a machine's network."}), nil, c.peers)
 	for _, t := range []Tool{
-		{Name: "net_interfaces", Title: "List network interfaces", Description: "Lists the network interfaces of a machine with their addresses."},
-		{Name: "net_metrics", Title: "Show process metrics", Description: "Returns uptime, memory and other metrics of the Fairlead process on a machine."},
-		{Name: "net_routes", Title: "List routes", Description: "Lists the routing table of a machine, for IPv4 and IPv6."},
-		{Name: "net_dns", Title: "List name servers", Description: "Returns the DNS configuration of a machine. stub says that a local program hides the real name servers."},
+		{Name: "net_interfaces", Title: "List network interfaces", Description: "Lists the network interfaces of a machine."},
+		{Name: "net_metrics", Title: "Show process metrics", Description: "Returns uptime and memory of the Fairlead process on a machine."},
+		{Name: "net_routes", Title: "List routes", Description: "Lists the routing table of a machine."},
+		{Name: "net_dns", Title: "List name servers", Description: "Returns the DNS configuration of a machine."},
 	} {
 		t.Scopes = net
 		switch t = read(t); t.Name {
@@ -286,7 +286,7 @@ type dnsOut struct {
 	Search      []string `json:"search"`
 	Options     []string `json:"options"`
 	Source      string   `json:"source"`
-	Stub        bool     `json:"stub"`
+	Stub        bool     `json:"stub" jsonschema:"a local program hides the real name servers"`
 	Note        string   `json:"note,omitempty"`
 	DurationMs  int64    `json:"duration_ms"`
 }

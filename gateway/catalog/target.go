@@ -14,9 +14,9 @@ import (
 
 // Target names a machine: by its ID, or by the network and its name.
 type Target struct {
-	NodeID      string `json:"node_id,omitempty" jsonschema:"ID of the machine, from network_directory"`
-	NetworkName string `json:"network_name,omitempty" jsonschema:"name of the network; may be left out"`
-	NodeName    string `json:"node_name,omitempty" jsonschema:"name of the machine; needed without node_id"`
+	NodeID      string `json:"node_id,omitempty"`
+	NetworkName string `json:"network_name,omitempty"`
+	NodeName    string `json:"node_name,omitempty"`
 }
 
 // resolve returns the machine of a target that is online and that the caller may use. Machines that

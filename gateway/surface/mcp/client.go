@@ -62,7 +62,7 @@ func (l lists) retain(keys map[string]bool) (removed []string) {
 	return removed
 }
 
-const instructions = "Fairlead lets you use the machines of one person. Call network_directory first. " +
+const instructions = "Fairlead lets you use the machines of one person. Call network_directory first; a target needs its node_id or node_name. " +
 	"Calls that change something may wait until the person has answered in Fairlead; approval_required means that they have not answered yet: repeat the same call."
 
 func newClient(o Options) *client {
@@ -170,10 +170,8 @@ func (c *client) updateTools() {
 	for _, t := range c.o.Tools.Tools(c.principal) {
 		current[t.Name] = true
 		described := &mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(loose(t.Out)),
-			Annotations: &mcp.ToolAnnotations{
-				Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld,
-			},
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(brief(t.Out)),
+			Annotations: annotations(t),
 		}
 		if c.tools.changed(t.Name, described) {
 			c.server.AddTool(described, c.call)
@@ -182,14 +180,34 @@ func (c *client) updateTools() {
 	c.server.RemoveTools(c.tools.retain(current)...)
 }
 
-// loose returns the schema of a result without what it must have: some clients check failures, which
-// are JSON in the same place, against it.
-func loose(s *jsonschema.Schema) *jsonschema.Schema {
-	open := s.CloneSchemas()
-	open.Required, open.AnyOf, open.OneOf, open.AllOf = nil, nil, nil, nil
-	delete(open.Properties, "error")
-	return open
+// annotations describes the effects of a tool. Only a tool that changes something needs the hints
+// about its changes.
+func annotations(t catalog.Tool) *mcp.ToolAnnotations {
+	a := &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly, OpenWorldHint: &t.OpenWorld}
+	if !t.ReadOnly {
+		a.DestructiveHint, a.IdempotentHint = &t.Destructive, t.Idempotent
+	}
+	return a
 }
+
+// brief returns the schema of a result with the types of its fields only, because models read the
+// list in each request. It requires nothing: some clients check failures, which are JSON in the same
+// place, against it. A result whose fields depend on the arguments is any object.
+func brief(s *jsonschema.Schema) *jsonschema.Schema {
+	short := &jsonschema.Schema{Type: "object", Properties: make(map[string]*jsonschema.Schema)}
+	if !slices.ContainsFunc(s.Required, func(name string) bool { return name != durationField }) {
+		return short
+	}
+	for name, p := range s.Properties {
+		if name != durationField && name != "error" && (p.Type != "" || p.Types != nil) {
+			short.Properties[name] = &jsonschema.Schema{Type: p.Type, Types: p.Types}
+		}
+	}
+	return short
+}
+
+// durationField is in nearly every result, and of no use for a model.
+const durationField = "duration_ms"
 
 // encoded returns a schema as JSON. The SDK encodes any other form anew for each call of the tool.
 func encoded(s *jsonschema.Schema) json.RawMessage {

@@ -194,8 +194,9 @@ func TestToolsAreThoseOfTheToken(t *testing.T) {
 			}
 			for _, x := range list.Tools {
 				same := slices.ContainsFunc(b.Catalog.Tools(auth.App(protocol.App{Scopes: protocol.AppScopes})), func(t catalog.Tool) bool {
-					hints := &sdk.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld}
-					return t.Name == x.Name && t.Description == x.Description && isSame(x.InputSchema, t.In) && isSame(x.OutputSchema, loose(t.Out)) && isSame(x.Annotations, hints)
+					return t.Name == x.Name && t.Title == x.Title && t.Description == x.Description && isSame(x.InputSchema, t.In) && hasFields(x.OutputSchema, t) &&
+						x.Annotations.ReadOnlyHint == t.ReadOnly && *x.Annotations.OpenWorldHint == t.OpenWorld &&
+						(t.ReadOnly || *x.Annotations.DestructiveHint == t.Destructive && x.Annotations.IdempotentHint == t.Idempotent)
 				})
 				if !same {
 					t.Errorf("%s is not described as over REST: %+v", x.Name, x)
@@ -222,6 +223,53 @@ func TestFailureFitsTheSchemaOfEveryTool(t *testing.T) {
 			t.Errorf("%s: %v", x.Name, err)
 		}
 	}
+}
+
+// Models read the list in each request. A token is about 4 bytes.
+func TestListOfToolsIsShort(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		list, err := b.connect(t, "all", nil, legacy).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const most = 250
+		if n := len(list.Tools); n != 18 || len(raw) > most*4*n {
+			t.Errorf("got %d tools with %d bytes, want 18 with at most %d tokens each", n, len(raw), most)
+		}
+	})
+}
+
+func TestDescriptionsSayWhichToolToUse(t *testing.T) {
+	list, err := serve(t).connect(t, "all", nil, false).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, others := range map[string][]string{
+		"file": {"batch", "fetch_url", "fs_"}, "fs_read": {"command"}, "fs_write": {"file", "batch"}, "command": {"Bash", "file", "fs_"},
+	} {
+		i := slices.IndexFunc(list.Tools, func(x *sdk.Tool) bool { return x.Name == name })
+		for _, other := range others {
+			if got := list.Tools[i].Description; !strings.Contains(got, other) {
+				t.Errorf("%s: got %q, want a word on %s", name, got, other)
+			}
+		}
+	}
+}
+
+// hasFields reports whether a schema, as a client gets it, names the fields of a result with their
+// types. The fields of file depend on the operation.
+func hasFields(listed any, t catalog.Tool) bool {
+	fields, _ := listed.(map[string]any)["properties"].(map[string]any)
+	for name, p := range t.Out.Properties {
+		if f, _ := fields[name].(map[string]any); name != "duration_ms" && t.Name != "file" && f["type"] != p.Type {
+			return false
+		}
+	}
+	return true
 }
 
 // isSame reports whether two schemas have the same JSON.
