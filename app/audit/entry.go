@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -19,7 +20,7 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	title, _ = state.Reveal(title)
 	text, _ = state.Reveal(text)
 	icon, bad, unclear := state.AuditIcon(e)
-	it := widgets.ListItem{Icon: icon, Title: title, Text: text, Detail: state.When(e.At, now)}
+	it := widgets.ListItem{Icon: icon, Title: title, Text: display.Capital(text), Detail: state.When(e.At, now)}
 	switch {
 	case bad:
 		it.Color = style.ColorBad
