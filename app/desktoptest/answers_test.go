@@ -169,11 +169,11 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	// The audit log: revoke an approval's grant from its entry.
 	d.page("Activity")
 	d.click(d.waitTextIn(mainWindow, "Audit log", top))
-	d.click(d.waitTextIn(mainWindow, "Rule created", right))
+	d.click(d.waitTextIn(mainWindow, "Created the rule", right))
 	d.shot("audit-line")
 	d.click(d.waitTextIn(mainWindow, "Revoke this", right))
 	d.until("the end of the rule", func() bool { return d.rules() == 0 })
-	d.waitTextIn(mainWindow, "rule deleted", right)
+	d.waitTextIn(mainWindow, "Deleted the rule", right)
 	d.shot("audit-undone")
 }
 
