@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -23,9 +22,7 @@ type badHTTP struct {
 	sessions atomic.Int32 // begun
 	calls    atomic.Int32 // of the tool counted
 	forgets  atomic.Value // string: how the next call of the tool counted is refused
-
-	mu   sync.Mutex // guards open
-	open chan struct{}
+	open     chan struct{}
 }
 
 func newBadHTTP(t *testing.T) *badHTTP {

@@ -56,25 +56,32 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		t.note("Waiting for an answer in a Fairlead window or another terminal.")
 		return nil
 	default:
-		shown := protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}
-		if _, err := call(ctx, ch.c, protocol.ApprovalShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
-			return err
+		return ch.askInTerminal(ctx, a, answer)
+	}
+	return ch.sendAnswer(ctx, a, answer)
+}
+
+// askInTerminal reads the person's answer to an approval, and sends it.
+func (ch *chat) askInTerminal(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) error {
+	shown := protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}
+	if _, err := call(ctx, ch.c, protocol.ApprovalShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
+		return err
+	}
+	elsewhere, err := ch.readWhileOpen(ctx, a.RunID, func(ctx context.Context) error { return ch.chooseAnswer(ctx, a, &answer) }, func(change protocol.Change) string {
+		if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending {
+			return fmt.Sprintf("The approval was %s by %s.", q.State, q.AnsweredBy)
 		}
-		elsewhere, err := ch.readWhileOpen(ctx, a.RunID, func(ctx context.Context) error { return ch.chooseAnswer(ctx, a, &answer) }, func(change protocol.Change) string {
-			if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending {
-				return fmt.Sprintf("The approval was %s by %s.", q.State, q.AnsweredBy)
-			}
-			return ""
-		})
-		if errors.Is(err, errInterrupt) {
-			return ch.interrupt(ctx, a.RunID)
-		} else if elsewhere {
-			return nil
-		} else if errors.Is(err, errPostponed) {
-			return ch.postponeApproval(ctx, a)
-		} else if err != nil {
-			return err
-		}
+		return ""
+	})
+	switch {
+	case errors.Is(err, errInterrupt):
+		return ch.interrupt(ctx, a.RunID)
+	case elsewhere:
+		return nil
+	case errors.Is(err, errPostponed):
+		return ch.postponeApproval(ctx, a)
+	case err != nil:
+		return err
 	}
 	return ch.sendAnswer(ctx, a, answer)
 }

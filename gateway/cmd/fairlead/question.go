@@ -68,26 +68,8 @@ func questionBox(a protocol.Approval, name string) string {
 	line("asked by", by)
 	line("what", cmp.Or(display.Subject(a), "no arguments"))
 	line("with", display.OtherArguments(a))
-	if p := a.Preview; p != nil {
-		line("in", p.Folder)
-		line("shell", p.Shell)
-		for _, prog := range p.Programs {
-			if prog.Path != "" {
-				line("", prog.Name+" is "+prog.Path)
-			}
-		}
-		line("problem", p.Problem)
-		line("change", p.Diff)
-		for i, f := range p.Folders {
-			words := f.Words()
-			if f.Warning != "" {
-				words += " (warning: " + f.Warning + ")"
-			}
-			line("folder "+strconv.Itoa(i), words)
-		}
-		if p.Truncated {
-			line("", "(the change is longer than shown here)")
-		}
+	if a.Preview != nil {
+		previewLines(*a.Preview, line)
 	}
 	for _, p := range a.Parts {
 		for _, words := range []string{display.Risk(p), display.Stopped(p, a)} {
@@ -111,6 +93,29 @@ func questionBox(a protocol.Approval, name string) string {
 	}
 	b.WriteString("└\n")
 	return b.String()
+}
+
+// previewLines passes what is known about a call before it runs to line.
+func previewLines(p protocol.CallPreview, line func(label, text string)) {
+	line("in", p.Folder)
+	line("shell", p.Shell)
+	for _, prog := range p.Programs {
+		if prog.Path != "" {
+			line("", prog.Name+" is "+prog.Path)
+		}
+	}
+	line("problem", p.Problem)
+	line("change", p.Diff)
+	for i, f := range p.Folders {
+		words := f.Words()
+		if f.Warning != "" {
+			words += " (warning: " + f.Warning + ")"
+		}
+		line("folder "+strconv.Itoa(i), words)
+	}
+	if p.Truncated {
+		line("", "(the change is longer than shown here)")
+	}
 }
 
 // offerLines lists the rules that allowing with an offer saves: one for each scope.

@@ -22,8 +22,13 @@ var (
 		"made a token for": "Created the token", "connected": "Connected the app", "changed": "Changed the app", "revoked": "Revoked the app", "refused": "Refused the app",
 	}
 	deviceActs = []struct{ recorded, words string }{
-		{"rotated the token of", "Replaced the token of"}, {"allowed more to", "Allowed more on"}, {"paired", "Paired"}, {"changed", "Changed"},
-		{"revoked", "Revoked access for"}, {"refused", "Refused"}, {"forgot", "Removed"},
+		{"rotated the token of", "Replaced the token of"},
+		{"allowed more to", "Allowed more on"},
+		{"paired", "Paired"},
+		{"changed", "Changed"},
+		{"revoked", "Revoked access for"},
+		{"refused", "Refused"},
+		{"forgot", "Removed"},
 	}
 	modes = map[string]string{
 		protocol.ModeAsk: "ask", protocol.ModeAcceptEdits: "accept file changes", protocol.ModeTrust: "trust", protocol.ModeReadOnly: "read only",
