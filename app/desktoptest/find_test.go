@@ -53,7 +53,7 @@ func TestAQuestionIsAnsweredWithTheLargestText(t *testing.T) {
 		at, ok := find(d.readOnce(w, ""), "Join my other")
 		return ok && at.Y > w.y+w.h*2/3
 	})
-	d.ask(protocol.MainSession, "run ls -la")
+	d.ask(protocol.MainSession, "run uname -a")
 	d.waitText(question, "wants to run")
 	d.waitText(question, "Deny with reason")
 	d.waitText(question, "Scroll to the end to allow")
@@ -65,6 +65,6 @@ func TestAQuestionIsAnsweredWithTheLargestText(t *testing.T) {
 	d.act("Allow once")
 	d.waitNoWindow(question)
 	d.ends(protocol.MainSession, protocol.CallDone)
-	d.waitText(mainWindow, "ls -la")
+	d.waitText(mainWindow, "run uname")
 	d.shot("answered")
 }
