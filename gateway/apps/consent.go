@@ -30,7 +30,7 @@ const (
 )
 
 // codeLetters are the letters of a consent's code, without those that look like others.
-const codeLetters = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+const codeLetters = "ABCDEFGHKMNPRTWXY346789"
 
 // Decision is the person's answer to a consent.
 type Decision struct {
