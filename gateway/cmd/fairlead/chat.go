@@ -156,7 +156,7 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 		return ch.ask(ctx, message)
 	}
 	if !ch.term.interactive() {
-		all, err := ch.readAll(ctx)
+		all, err := ch.term.in.readAll(ctx, ch.sigs)
 		if err != nil {
 			return err
 		}
@@ -185,10 +185,10 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 	}
 }
 
-// readAll reads all of standard input, unless it is interrupted.
-func (ch *chat) readAll(ctx context.Context) (string, error) {
-	text, err := setup.Await(ctx, ch.sigs, func() (string, error) {
-		all, err := io.ReadAll(ch.term.in)
+// readAll reads all of the input, unless ctx ends or a signal comes.
+func (l *lines) readAll(ctx context.Context, signals <-chan os.Signal) (string, error) {
+	text, err := setup.Await(ctx, signals, func() (string, error) {
+		all, err := io.ReadAll(l)
 		if err != nil {
 			err = fmt.Errorf("read standard input: %w", err)
 		}

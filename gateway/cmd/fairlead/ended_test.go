@@ -54,12 +54,12 @@ func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
 	ch := &chat{term: &terminal{in: newLines(in)}, sigs: make(chan os.Signal, 1)}
 	ch.sigs <- os.Interrupt
 	var exit *exitError
-	if _, err := ch.readAll(t.Context()); !errors.As(err, &exit) || exit.code != exitInterrupted {
+	if _, err := ch.term.in.readAll(t.Context(), ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ch.readAll(ctx); !errors.As(err, &exit) || exit.code != exitInterrupted {
+	if _, err := ch.term.in.readAll(ctx, ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
 		t.Error(err)
 	}
 }
