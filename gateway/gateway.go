@@ -61,7 +61,7 @@ type Options struct {
 	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
 	// Node is the node that starts with the gateway: until it has connected, the gateway is not
-	// ready. Empty: there is none. Ready, if set, is called once the gateway is ready.
+	// ready. It is empty without one. Ready, if set, is called once the gateway is ready.
 	Node  protocol.NodeID
 	Ready func()
 	// ExtendMCP is for tests of the protocol: see [mcp.Options].

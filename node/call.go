@@ -22,8 +22,8 @@ import (
 const maxResult = protocol.MaxReadFrame - 1<<20
 
 // maxCalls bounds the calls of each program, and of the chats, that run at the same time, and with
-// them their memory and open files; further calls wait. Bash and command have their own limits, because their calls may take long.
-// Process has no limit, because it ends them.
+// them their memory and open files; further calls wait. Bash and command have their own
+// limits, because their calls may take long. Process has no limit, because it ends them.
 const maxCalls = 64
 
 var unlimited = map[string]bool{"Bash": true, "Process": true, "command": true, "serve": true}

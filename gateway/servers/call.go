@@ -24,7 +24,7 @@ const maxTail = 4_000 // characters of a report on progress
 
 // Call runs a tool of a server. inv.Tool is its bare name, as models see it. Its failure, and a call
 // that the server did not get or refused, is a *nodes.ToolError; protocol.ErrUnavailable means that the
-// outcome is unknown. When ctx ends, the server is told, and Call returns the cause.
+// outcome is unknown. When ctx ends, Call notifies the server and returns the cause.
 //
 // A call that the server did not get because it has forgotten the session, or because the connection was
 // lost before, is sent once more over the next connection.

@@ -59,7 +59,7 @@ func (f *finds) add(key protocol.SessionKey, names []string) {
 const toolOverhead = 80
 
 // ToolsFor lists the tools for the model of a chat: as many as the settings and limit allow, and of
-// those first the ones that the chat found by search. A negative limit means that there is none. left
+// those first the ones that the chat found by search. A negative limit means no limit. left
 // names the servers of the others with the number of their tools; it is empty if there are none.
 func (b Toolbox) ToolsFor(key protocol.SessionKey, limit int) (list []protocol.ToolSpec, left string) {
 	budget := b.m.o.Config.Get().MCP.ToolBudget

@@ -30,8 +30,8 @@ type Servers interface {
 	Has(name protocol.NodeID) bool
 	// Tools lists the tools of the connected servers, with their full names.
 	Tools() []protocol.ToolSpec
-	// ToolsFor lists those for the model of a chat, at most limit; a negative limit means that there is none. left
-	// names the servers of the others, which [FindTools] finds; empty if there are none.
+	// ToolsFor lists those for the model of a chat, at most limit; a negative limit means no
+	// limit. left names the servers of the others, which [FindTools] finds; empty if there are none.
 	ToolsFor(key protocol.SessionKey, limit int) (list []protocol.ToolSpec, left string)
 	// Lookup finds a tool. The result has the tool's name without the server. Errors are those of
 	// [Machines], and protocol.ErrForbidden.

@@ -40,7 +40,7 @@ var folds = []struct {
 	{"upper and lower case", strings.ToLower},
 }
 
-// foldAll applies all folds except one; -1 is none.
+// foldAll applies all folds except one; -1 leaves out no fold.
 func foldAll(s string, except int) string {
 	for i, f := range folds {
 		if i != except {

@@ -138,8 +138,8 @@ func (o startRequest) environ(env []string) []string {
 	return env
 }
 
-// startJob starts a command and returns when it runs, after the login profile; one that may continue in the background accepts input. When it has
-// ended, the job's goroutine calls finish, which closes done.
+// startJob starts a command and returns when it runs, after the login profile. A command that may
+// continue in the background accepts input. When it has ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
 		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.launcher.enforcement(o), tty: o.tty, canBackground: canBackground,

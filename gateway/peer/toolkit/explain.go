@@ -114,7 +114,7 @@ func problemOfObject(s *jsonschema.Schema, v map[string]any, name string) string
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		p := childSchema(s, key)
 		if closed && p == s.AdditionalProperties {
-			return fmt.Sprintf("there is no argument %q; %s", below(name, key), known(s))
+			return fmt.Sprintf("there is no argument %q; %s", below(name, key), allowedNames(s))
 		}
 		if text := problemOf(p, v[key], below(name, key)); text != "" {
 			return text
@@ -123,7 +123,7 @@ func problemOfObject(s *jsonschema.Schema, v map[string]any, name string) string
 	return ""
 }
 
-func known(s *jsonschema.Schema) string {
+func allowedNames(s *jsonschema.Schema) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if len(names) == 0 {
 		return "none are allowed"

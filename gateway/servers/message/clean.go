@@ -68,11 +68,11 @@ func (c Checker) cleanList(result map[string]json.RawMessage, name string, list 
 	if len(good) == len(items) {
 		return false
 	}
-	return put(result, name, append([]json.RawMessage{}, good...))
+	return setField(result, name, append([]json.RawMessage{}, good...))
 }
 
-// put sets a part of a result.
-func put(result map[string]json.RawMessage, name string, value any) bool {
+// setField sets a part of a result.
+func setField(result map[string]json.RawMessage, name string, value any) bool {
 	raw, err := protocol.Marshal(value)
 	if err == nil {
 		result[name] = raw
@@ -117,7 +117,7 @@ func (c Checker) cleanContent(result map[string]json.RawMessage, content json.Ra
 			items[i] = raw
 		}
 	}
-	return changed && put(result, "content", items)
+	return changed && setField(result, "content", items)
 }
 
 func readContent(item json.RawMessage) error {

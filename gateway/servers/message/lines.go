@@ -80,14 +80,14 @@ func (l *Lines) end() jsonrpc.Message {
 	return msg
 }
 
-// Close takes the end of the output. A line without an end is no message.
+// Close takes the end of the output. A line without an end is not a message.
 func (l *Lines) Close() {
 	if l.line.length > 0 {
 		l.Other(append(bytes.Clone(l.line.start()), '\n'))
 	}
 }
 
-// Read reads the only message of a stream. The error says why there is none.
+// Read reads the only message of a stream. The error says why it cannot be read.
 func (c Checker) Read(r io.Reader) (jsonrpc.Message, error) {
 	body, buffer := clipped{limit: MaxBytes}, make([]byte, 64<<10)
 	for {
