@@ -53,7 +53,7 @@ func TestAPauseSurvivesARestart(t *testing.T) {
 	home := t.TempDir()
 	restart := func(change func(*Gateway)) (paused bool) {
 		t.Helper()
-		g, err := Open(t.Context(), Options{Home: home, Logger: slog.New(slog.DiscardHandler)})
+		g, err := Open(t.Context(), Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
