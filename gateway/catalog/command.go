@@ -38,7 +38,15 @@ type commandOut struct {
 	State      string `json:"state" jsonschema:"running or exited"`
 	DurationMs int64  `json:"duration_ms" jsonschema:"how long this call took"`
 	// DroppedBytes counts output before Output that nobody fetched in time.
-	DroppedBytes int64 `json:"dropped_bytes,omitempty" jsonschema:"bytes of output before this that were not fetched in time"`
+	DroppedBytes int64  `json:"dropped_bytes,omitempty" jsonschema:"bytes of output before this that were not fetched in time"`
+	Note         string `json:"note,omitempty" jsonschema:"remarks on the start or end, such as that it ran without the login profile"`
+}
+
+// followedBy returns the result of two calls of one command.
+func (out commandOut) followedBy(next commandOut) commandOut {
+	next.Output, next.DroppedBytes = out.Output+next.Output, out.DroppedBytes+next.DroppedBytes
+	next.Note = strings.TrimSpace(out.Note + " " + next.Note)
+	return next
 }
 
 // nodeCommand are the arguments of a machine's tool command.
@@ -81,7 +89,9 @@ func (c *Catalog) command(ctx context.Context, x *call, in commandIn) (out comma
 		in.CommandID, in.Signal = out.CommandID, ""
 	}
 	if err == nil && (in.Session == nil || text != "") {
-		out, err = c.continueCommand(ctx, x, in, text)
+		var next commandOut
+		next, err = c.continueCommand(ctx, x, in, text)
+		out = out.followedBy(next)
 	}
 	if err != nil {
 		return out, "", err
@@ -158,8 +168,7 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 	if err = x.resume(ctx, s.node, commandTool, args, &after); err == nil && after.State == "exited" {
 		c.Commands.ended(s.node, in.CommandID)
 	}
-	after.Output, after.DroppedBytes = out.Output+after.Output, out.DroppedBytes+after.DroppedBytes
-	return after, err
+	return out.followedBy(after), err
 }
 
 // withEnvironment puts assignments before a command of a machine, so that rules and the person see

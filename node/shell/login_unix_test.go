@@ -125,6 +125,50 @@ func checkCommand(t *testing.T, b *bench, args tooltest.Args, broken bool) {
 	}
 }
 
+// usualProfiles are what people and installers put into profiles. All of them set TOOL=ready.
+var usualProfiles = []struct{ name, shells, text string }{
+	{"a distribution's", "bash dash sh ksh mksh", `if [ -n "$BASH_VERSION" ] && [ -f "$HOME/.bashrc" ]; then . "$HOME/.bashrc"; fi
+[ -d "$HOME/bin" ] && PATH="$HOME/bin:$PATH"
+mesg n 2>/dev/null || true
+TOOL=ready; export TOOL`},
+	{"a version manager's", "bash zsh dash sh ksh mksh", `export NVM_DIR="$HOME/.nvm"
+[ -s "$NVM_DIR/nvm.sh" ] && . "$NVM_DIR/nvm.sh"
+export TOOL=ready`},
+	{"an environment manager's", "bash zsh", `__setup="$(echo 'export TOOL=ready' 2>/dev/null)"
+if [ $? -eq 0 ]; then eval "$__setup"; else export PATH="/opt/none/bin:$PATH"; fi
+unset __setup`},
+	{"a theme's", "zsh", `export TOOL=ready ZSH="$HOME/.theme"
+setopt prompt_subst auto_cd extended_glob; autoload -Uz compinit add-zsh-hook && compinit -u
+precmd() { print -Pn '\e]0;%~\a' }; chpwd() { ls }; add-zsh-hook precmd precmd
+PROMPT='%n@%m %~ $(git branch --show-current 2>/dev/null) %# '; ZLE_RPROMPT_INDENT=0; bindkey -e`},
+	{"a terminal multiplexer's", "bash zsh ksh mksh", `export TOOL=ready
+case $- in *i*) exec tmux new -A -s main ;; esac
+[ -t 0 ] && stty -ixon
+[ -t 1 ] && exec tmux`},
+	{"an agent's", "bash zsh dash sh ksh mksh", `eval "$(echo 'SSH_AUTH_SOCK=/none; export SSH_AUTH_SOCK; echo Agent pid 1;')"
+trap 'true' EXIT HUP; umask 027; ulimit -c 0; export TOOL=ready`},
+	{"one of interactive shells only", "bash", `export TOOL=ready; [[ $- == *i* ]] || return; exec fish`},
+	{"a greeting's", "fish", `set -gx TOOL ready; fish_add_path ~/bin; function fish_greeting; echo hello; end
+if status is-interactive; exec tmux; end; function cd; echo noise; end`},
+}
+
+func TestUsualProfilesAreRead(t *testing.T) {
+	for _, p := range usualProfiles {
+		for shell := range strings.FieldsSeq(p.shells) {
+			t.Run(shell+" "+p.name, func(t *testing.T) {
+				withProfile(t, shell, p.text)
+				b := newBench(t)
+				for _, pty := range []bool{false, true} {
+					out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "pwd; echo $FROM_PROFILE $TOOL", "pty": pty})
+					if got, want := strings.ReplaceAll(out.Output, "\r", ""), b.WS.Dir()+"\nyes ready\n"; got != want || out.Note != "" {
+						t.Errorf("terminal %v: got %q with the note %q, want %q", pty, got, out.Note, want)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestProfilesDecideOnlyVariablesInABox(t *testing.T) {
 	for _, missing := range [][]string{nil, {"landlock"}} {
 		for _, p := range hostileProfiles[:3] {
@@ -148,6 +192,9 @@ func TestProgramsCommandsRunInTheirFolder(t *testing.T) {
 			out := tooltest.Must[commandOut](b.Bench, "command", tooltest.Args{"command": "pwd; exit 3", "workdir": b.WS.Dir()})
 			if out.Output != b.WS.Dir()+"\n" || out.ExitCode == nil || *out.ExitCode != 3 {
 				t.Errorf("got %+v, want the folder and exit code 3", out)
+			}
+			if hasNote := strings.Contains(out.Note, "login profile"); hasNote != isBroken(p.broken, "sh") {
+				t.Errorf("the note is %q", out.Note)
 			}
 		})
 	}

@@ -61,6 +61,8 @@ type commandOut struct {
 	DurationMs int64  `json:"duration_ms"`
 	// DroppedBytes is the number of bytes of output before Output that were not read in time.
 	DroppedBytes int64 `json:"dropped_bytes,omitempty"`
+	// Note has remarks on the command's start, in the first call's result, and on its end.
+	Note string `json:"note,omitempty"`
 }
 
 // sessions are the commands that the tool command has started. They are safe for concurrent use.
@@ -180,11 +182,15 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 		return commandOut{}, err
 	}
 	out := commandOut{CommandID: c.id, State: "running"}
+	if in.CommandID == "" {
+		out.Note = c.note
+	}
 	over := !c.isRunning() // before the output is read, so that the end comes with all output
 	out.Output, out.DroppedBytes = c.next(over)
 	if over {
 		if c.read == c.out.size() {
 			out.State, out.ExitCode = "exited", c.exitCode()
+			out.Note = strings.TrimSpace(out.Note + " " + c.result.note())
 		}
 	}
 	s.scheduleEnd(c)

@@ -82,7 +82,7 @@ func TestAToolsOutputIsExactUnlessAPersonSeesIt(t *testing.T) {
 			o := newOutput(&got)
 			o.terminal = c.terminal
 			fmt.Fprint(exactOutput(o), text)
-			if err := errors.Join(printResult(exactOutput(o), result), o.close()); err != nil {
+			if err := errors.Join(printResult(exactOutput(o), io.Discard, result), o.close()); err != nil {
 				t.Fatal(err)
 			}
 			if got.String() != c.want {
@@ -105,5 +105,14 @@ func TestJSONOutputMeansTheSameAndIsSafeToPrint(t *testing.T) {
 	var back map[string]string
 	if err := json.Unmarshal(got.Bytes(), &back); err != nil || back[text] != text {
 		t.Errorf("got %+q back (%v), want %+q", back, err, text)
+	}
+}
+
+func TestNoteOfAToolIsPrintedBesideItsOutput(t *testing.T) {
+	t.Parallel()
+	var out, notes bytes.Buffer
+	err := printResult(&out, &notes, json.RawMessage(`{"output":"hi","note":"1 process was ended.","exitCode":3}`))
+	if out.String() != "hi\n" || notes.String() != "Note: 1 process was ended.\n" || err == nil {
+		t.Errorf("got %q and %q, %v; want the output, the note and the exit code", &out, &notes, err)
 	}
 }

@@ -94,6 +94,7 @@ type toolOutput struct {
 	Content  any             `json:"content"`
 	Matches  json.RawMessage `json:"matches"`
 	ExitCode *int            `json:"exitCode"`
+	Note     string          `json:"note"`
 }
 
 // text returns the output of a command or the text of a file; ok is false if there is neither.

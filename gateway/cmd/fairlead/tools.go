@@ -42,7 +42,7 @@ func toolsCallCommand(o *options) *cobra.Command {
 				if errors.Is(err, protocol.ErrInternal) {
 					return &exitError{code: exitTool, err: err}
 				}
-				err = show(c, r, err, func(out io.Writer, r protocol.ToolInvokeResult) error { return printResult(exactOutput(out), r.Result) })
+				err = show(c, r, err, func(out io.Writer, r protocol.ToolInvokeResult) error { return printResult(exactOutput(out), c.err, r.Result) })
 				if err != nil {
 					return err
 				}
@@ -86,8 +86,9 @@ func nativeFailure(r protocol.ToolInvokeResult) error {
 	return &exitError{code: exitTool, err: errors.New(*out.Error)}
 }
 
-// printResult shows a tool's result to a person: the requested part, without its JSON wrapping.
-func printResult(w io.Writer, raw json.RawMessage) error {
+// printResult shows a tool's result to a person: the requested part, without its JSON wrapping, and
+// a note about it on notes.
+func printResult(w, notes io.Writer, raw json.RawMessage) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return printf(w, "%s\n", text)
@@ -103,6 +104,9 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err
+		}
+		if r.Note != "" {
+			fmt.Fprintf(notes, "Note: %s\n", r.Note)
 		}
 		if r.ExitCode != nil && *r.ExitCode != 0 {
 			return &exitError{code: exitTool, err: fmt.Errorf("the command exited with code %d", *r.ExitCode)}
