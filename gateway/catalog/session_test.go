@@ -52,6 +52,16 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	if n := len(b.calls); string(b.calls[n-2].Args) != `{"command":"cat","idle_timeout":0}` || string(b.calls[n-1].Args) != `{"command_id":"cmd","command":"x"}` {
 		t.Errorf("called %s, %s", b.calls[n-2].Args, b.calls[n-1].Args)
 	}
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		if strings.Contains(string(c.Args), "command_id") {
+			return succeed(`{"command_id":"cmd","state":"running","output":"x","note":"b"}`), nil
+		}
+		return succeed(`{"command_id":"cmd","state":"running","output":"> ","note":"a"}`), nil
+	}
+	got = b.must(app("a"), "command", `{"session":{"node_name":"Laptop","command":"cat"},"input":"x"}`)
+	if !strings.Contains(got, `"output":"> x"`) || !strings.Contains(got, `"note":"a b"`) {
+		t.Errorf("a start with input: %s, want the output and notes of both calls", got)
+	}
 	for session, want := range map[string]string{
 		`"command":"dir","env":{"B":"x y","A":"it's"}`:            `{"command":"set \"A=it's\"&& set \"B=x y\"&& dir"}`,
 		`"command":"dir","shell":"powershell","env":{"A":"it's"}`: `{"command":"$env:A = 'it''s'; dir","shell":"powershell"}`,

@@ -1,9 +1,7 @@
 package access
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,42 +9,59 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
 
-// MissingError describes why a file or folder could not be read. For one that does not exist, it names
-// the one beside it whose name looks the same, if there is exactly one: names are compared exactly
-// everywhere, so that what was approved is what is opened.
+// MissingError describes why a file or folder could not be read, as [NameLookAlike] does.
 func MissingError(ws *workspace.Root, p workspace.Path, err error) error {
-	described := ReadError(p, err)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return described
-	}
-	other := lookAlike(ws, p)
-	if other == "" {
-		return described
-	}
-	f := *FaultOf(described)
-	f.Message += fmt.Sprintf(". A name there looks the same, but has other characters. Use this path, written as a JSON string: %s", strconv.QuoteToASCII(workspace.Spell(other)))
-	return &f
+	return NameLookAlike(ws, p, ReadError(p, err))
 }
 
-// lookAlike returns the path of the only entry whose name looks like the last name of a path; empty
-// if there is none, or several.
-func lookAlike(ws *workspace.Root, p workspace.Path) (path string) {
-	parent, err := ws.At(filepath.Dir(p.Abs))
+// NameLookAlike adds to the failure that a file does not exist the path that looks the same, if there
+// is exactly one: names are compared exactly everywhere, so that what was approved is what is opened.
+func NameLookAlike(ws *workspace.Root, p workspace.Path, failure error) error {
+	f := FaultOf(failure)
+	if f == nil || f.Code != protocol.FaultNotFound {
+		return failure
+	}
+	other := lookAlike(ws, p.Abs)
+	if other == "" || other == p.Abs {
+		return failure
+	}
+	f.Message += fmt.Sprintf(". A name there looks the same, but has other characters. Use this path, written as a JSON string: %s", strconv.QuoteToASCII(workspace.Spell(other)))
+	return f
+}
+
+// lookAlike returns the only existing path that looks like path, which may be path itself; empty if
+// there is none, or several.
+func lookAlike(ws *workspace.Root, path string) (found string) {
+	at, err := ws.At(path)
 	if err != nil {
 		return ""
 	}
-	dir, err := ws.OpenDir(parent)
+	if _, _, err := ws.Target(at); err == nil {
+		return path
+	}
+	name, folder := filepath.Base(path), filepath.Dir(path)
+	if folder == path {
+		return ""
+	}
+	if folder = lookAlike(ws, folder); folder == "" {
+		return ""
+	}
+	if at, err = ws.At(folder); err != nil {
+		return ""
+	}
+	dir, err := ws.OpenDir(at)
 	if err != nil {
 		return ""
 	}
 	defer dir.Close()
-	want, count := fold(filepath.Base(p.Abs)), 0
+	want, count := fold(name), 0
 	err = dir.Each(func(e workspace.Entry) bool {
 		if fold(e.Name) == want && !workspace.IsInternal(e.Name) {
-			path = filepath.Join(filepath.Dir(p.Abs), e.Name)
+			found = filepath.Join(folder, e.Name)
 			count++
 		}
 		return count < 2
@@ -54,7 +69,7 @@ func lookAlike(ws *workspace.Root, p workspace.Path) (path string) {
 	if err != nil || count != 1 {
 		return ""
 	}
-	return path
+	return found
 }
 
 // fold returns a name as it looks: composed, with plain blanks, quotes and dashes, and without

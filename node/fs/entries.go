@@ -68,7 +68,7 @@ func (f *files) list(ctx context.Context, _ access.Call, in listIn) (out listOut
 	}
 	d, err := f.OpenDir(p)
 	if err != nil {
-		return out, at(p, "list", err)
+		return out, f.unreadable(p, "list", err)
 	}
 	defer d.Close()
 	out = listOut{Path: workspace.Spell(d.Abs), Entries: []entry{}}
@@ -161,7 +161,7 @@ func (f *files) stat(_ context.Context, _ access.Call, in pathIn) (out statOut, 
 	}
 	i, err := f.info(f.Root, p)
 	if err != nil {
-		return out, at(p, "read", err)
+		return out, f.unreadable(p, "read", err)
 	}
 	return statOut{Path: p.String(), Entry: newEntry(i), Duration: since(began)}, nil
 }

@@ -139,6 +139,11 @@ func at(p workspace.Path, doing string, err error) error {
 	return protocol.NewFault(f.Code, "Failed to "+doing+" '"+p.String()+"': "+workspace.Cause(err).Error())
 }
 
+// unreadable describes why an entry could not be read, and names the one that looks the same.
+func (f *files) unreadable(p workspace.Path, doing string, err error) error {
+	return access.NameLookAlike(f.Root, p, at(p, doing, err))
+}
+
 // Permissions of new files and folders without a mode, from which the system's umask takes more.
 const (
 	newFileMode   iofs.FileMode = 0o644

@@ -120,7 +120,7 @@ func (f *files) openToRead(call access.Call, in readIn) (*transfer, string, erro
 	}
 	file, info, err := f.Open(p)
 	if err != nil {
-		return nil, "", at(p, "read", err)
+		return nil, "", f.unreadable(p, "read", err)
 	}
 	if in.Offset > info.Size() {
 		file.Close()

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/workspace"
 )
 
@@ -43,7 +44,7 @@ func (f *Files) Source(name string) (stream.Item, error) {
 		if isSelfExplanatory(err) {
 			return stream.Item{}, err
 		}
-		return stream.Item{}, fmt.Errorf("Failed to read file %s: %w", p.Abs, err)
+		return stream.Item{}, access.NameLookAlike(f.ws, p, fmt.Errorf("Failed to read file %s: %w", p.Abs, err))
 	}
 	return stream.Item{Root: h.Root, At: at, Name: filepath.Base(p.Abs), Abs: p.Abs}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +74,18 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 	}
 	if _, err := f.Target("not/there", true, false); err == nil || strings.Contains(err.Error(), "Failed to create directory") {
 		t.Errorf("a folder that is not to be made: %v", err)
+	}
+}
+
+func TestSourceNamesTheFileThatLooksTheSame(t *testing.T) {
+	ws, dir := open(t, workspace.Config{})
+	path := filepath.Join(dir, "9.22\u202fPM.png")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := NewFiles(ws, Policy{}).Source("9.22 PM.png")
+	if err == nil || !strings.Contains(err.Error(), strconv.QuoteToASCII(path)) {
+		t.Errorf("got %v, want it to name %q", err, path)
 	}
 }
 
