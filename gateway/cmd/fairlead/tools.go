@@ -42,7 +42,9 @@ func toolsCallCommand(o *options) *cobra.Command {
 				if errors.Is(err, protocol.ErrInternal) {
 					return &exitError{code: exitTool, err: err}
 				}
-				err = show(c, r, err, func(out io.Writer, r protocol.ToolInvokeResult) error { return printResult(exactOutput(out), c.err, r.Result) })
+				err = show(c, r, err, func(out io.Writer, r protocol.ToolInvokeResult) error {
+					return printResult(exactOutput(out), c.err, r.Result)
+				})
 				if err != nil {
 					return err
 				}
