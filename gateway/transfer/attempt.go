@@ -242,7 +242,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 
 func (a *attempt) terms(t protocol.Transfer) *protocol.TransferStream {
 	by := t.AskedBy
-	return &protocol.TransferStream{ID: t.ID, Attempt: t.Attempts, Into: t.Into, Conflict: t.Conflict, Links: t.Links, From: t.From, AskedBy: &by, Direct: t.Session == "", Names: requestedNames(t)}
+	return &protocol.TransferStream{ID: t.ID, Attempt: t.Attempts, Into: t.Into, Conflict: t.Conflict, Links: t.Links, From: t.From, AskedBy: &by, Direct: isPersonal(t), Names: requestedNames(t)}
 }
 
 // wait waits for a value.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,11 @@ func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 		total += f.size
 	}
 	s.job.update(func(t *protocol.Transfer) { t.Files, t.Bytes = len(files), total })
+	startup, err := s.authorizeStartup(ctx, files)
+	if err != nil {
+		return out, err
+	}
+	out.add(startup)
 	for i, f := range files {
 		one, err := s.move(ctx, f, stream.ProgressReport{Files: i, Bytes: out.bytes})
 		var failed *finalError
@@ -58,6 +64,23 @@ func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 		out.add(one)
 	}
 	return out, nil
+}
+
+// authorizeStartup asks about start-up files in folders, and returns the notes about them.
+func (s *basicTransfer) authorizeStartup(ctx context.Context, files []file) (notes outcome, err error) {
+	var names []string
+	for _, f := range files {
+		name := path.Join(lastPart(pathOf(f.source)), f.name)
+		at, note := stream.StartupNote(name)
+		if at == "" || slices.Contains(names, at) || len(names) == maxStartup {
+			continue
+		}
+		names = append(names, at)
+		f.name = strings.TrimPrefix(at, lastPart(pathOf(f.source))+"/")
+		notes.done.Problems = append(notes.done.Problems, protocol.TransferProblem{Path: s.place(f), Text: note})
+	}
+	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst)}
+	return notes, a.authorizeStartup(ctx, s.t, names)
 }
 
 // add adds the outcome of another file.

@@ -34,7 +34,7 @@ type Client struct {
 
 // Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
 func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
-	req := Request{Call: call.ID, Session: call.Session, Agent: call.Session.Agent(), AskedBy: call.AskedBy}
+	req := Request{Call: call.ID, Session: call.Session, App: call.Principal.App, Agent: call.Session.Agent(), AskedBy: call.AskedBy}
 	req.TransferStartParams = protocol.TransferStartParams{
 		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links,
 		Later: in.Later, ExpiresIn: in.ExpiresIn,
@@ -156,13 +156,29 @@ func requestedNames(t protocol.Transfer) []string {
 	return stream.RequestedNames(paths)
 }
 
-// authorizeStartup asks about the start-up files in the folders of an agent's transfer, as about
-// transfers of their own: the rules have seen only the folders. A person's transfers need no answer.
+// principalOf returns whose calls decide about a transfer: those of the person, a chat's agent or an
+// app.
+func principalOf(t protocol.Transfer) auth.Principal {
+	switch {
+	case t.Session != "":
+		return auth.Agent(t.Session, "")
+	case t.App != "":
+		return auth.App(protocol.App{ID: t.App, Name: t.AskedBy.Name})
+	}
+	return auth.Owner(t.AskedBy.Name)
+}
+
+// isPersonal reports whether the person started a transfer.
+func isPersonal(t protocol.Transfer) bool { return principalOf(t).Kind == auth.KindOwner }
+
+// authorizeStartup asks about the start-up files in the folders of an agent's or app's transfer, as
+// about transfers of their own: the rules have seen only the folders. A person's transfers need no
+// answer.
 func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
 	a.awaitsAnswer.Store(true)
 	defer a.awaitsAnswer.Store(false)
 	for _, name := range files {
-		if t.Session == "" || a.job.startupAllowed[name] {
+		if isPersonal(t) || a.job.startupAllowed[name] {
 			continue
 		}
 		top, below, _ := strings.Cut(name, "/")
@@ -172,7 +188,7 @@ func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, fil
 			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
 		}
 		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		err := authorizeAgain(ctx, a.authorizer, auth.Agent(t.Session, ""), one, false)
+		err := authorizeAgain(ctx, a.authorizer, principalOf(t), one, false)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -204,7 +220,7 @@ func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Princip
 	if err != nil {
 		return err
 	}
-	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, t.Session == "", t.AskedBy
+	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, who.Kind == auth.KindOwner, t.AskedBy
 	call.Resumed = resumed
 	may, err := authorizer.Authorize(ctx, call)
 	if err != nil {

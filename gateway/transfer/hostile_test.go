@@ -2,8 +2,11 @@ package transfer_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -78,10 +81,10 @@ func TestHostileSourceCannotChooseNames(t *testing.T) {
 	}
 }
 
-// An agent sends a folder with a start-up file: the destination begins after the answer.
-func TestAgentNeedsAnApprovalForStartupFiles(t *testing.T) {
-	for _, session := range []protocol.SessionKey{"", "agent:main:main"} {
-		t.Run("session "+string(session), func(t *testing.T) {
+// An agent or an app sends a folder with a start-up file: the destination begins after the answer.
+func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
+	for _, by := range []transfer.Request{{}, {Session: "agent:main:main"}, {App: "app1"}} {
+		t.Run(fmt.Sprintf("%q", string(by.Session)+string(by.App)), func(t *testing.T) {
 			onStage(t, none, func(s *stage) {
 				size, received := int64(1), atomic.Bool{}
 				s.comes("a", func(p *puppet, event string, id uint32) {
@@ -93,17 +96,72 @@ func TestAgentNeedsAnApprovalForStartupFiles(t *testing.T) {
 				s.comes("b", func(_ *puppet, event string, _ uint32) {
 					received.Store(received.Load() || event == protocol.EventTransferReceive)
 				})
-				tr, err := s.e.Start(s.t.Context(), transfer.Request{Session: session, TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y"}})
+				by.TransferStartParams = protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y"}
+				tr, err := s.e.Start(s.t.Context(), by)
 				if err != nil {
 					t.Fatal(err)
 				}
 				rest(2 * time.Minute)
-				if asks := session != ""; received.Load() == asks {
+				if asks := by.Session != "" || by.App != ""; received.Load() == asks {
 					t.Errorf("the destination began: %v, want %v", received.Load(), !asks)
 				}
 				s.e.Cancel(s.t.Context(), protocol.TransferParams{ID: tr.ID})
 				synctest.Wait()
 			})
 		})
+	}
+}
+
+// A node that knows only the basic protocol reports no start-up files: the gateway finds them in its
+// list of the folder.
+func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
+	for _, by := range []transfer.Request{{}, {Session: "agent:main:main"}, {App: "app1"}} {
+		t.Run(fmt.Sprintf("%q", string(by.Session)+string(by.App)), func(t *testing.T) {
+			onStage(t, none, func(s *stage) {
+				s.kinds = nil
+				lists := [][]string{{"/w/x/"}, {}, {"/w/x/notes.txt", "/w/x/.envrc"}}
+				s.oneTool = func(context.Context) (json.RawMessage, error) {
+					list := lists[0]
+					lists = lists[1:]
+					return protocol.Marshal(map[string]any{"matches": list})
+				}
+				began := atomic.Bool{}
+				s.comes("b", func(_ *puppet, event string, _ uint32) { began.Store(began.Load() || event == protocol.EventTransferSend) })
+				s.comes("a", nil)
+				by.TransferStartParams = protocol.TransferStartParams{Sources: []string{"b:/w/x"}, Destination: "a:y", Conflict: protocol.ConflictOverwrite}
+				tr, err := s.e.Start(s.t.Context(), by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rest(time.Second)
+				if asks := by.Session != "" || by.App != ""; began.Load() == asks {
+					t.Errorf("the source began: %v, want %v", began.Load(), !asks)
+				}
+				s.e.Cancel(s.t.Context(), protocol.TransferParams{ID: tr.ID})
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestStartupFilesToAndFromABasicNodeAreNamed(t *testing.T) {
+	r := newRig(t, "a")
+	s := newBasicNode(t, r, "basic", true)
+	for name, text := range map[string]string{"notes.txt": "1", ".git/hooks/post-merge": "2", "sub/.envrc": "3"} {
+		s.put("/data/dir/"+name, text)
+		write(t, text, r.nodes["a"].dir, "in", "dir", filepath.FromSlash(name))
+	}
+	for source, destination := range map[string]string{"basic:/data/dir": "a:out", "a:in/dir": "basic:inbox"} {
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{source}, Destination: destination, Into: true}).ID, patience)
+		var named []string
+		for _, p := range tr.Problems {
+			if strings.HasPrefix(p.Text, "start-up file") {
+				named = append(named, p.Path)
+			}
+		}
+		slices.Sort(named)
+		if want := []string{"dir/.git", "dir/sub/.envrc"}; tr.State != protocol.TransferDone || tr.Failed != 0 || !slices.Equal(named, want) {
+			t.Errorf("%s: got %s %q with %q, want %q", source, tr.State, tr.Error, named, want)
+		}
 	}
 }

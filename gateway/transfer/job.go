@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
@@ -59,7 +58,7 @@ func (j *job) checkRules(ctx context.Context) error {
 	now := e.policy()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	continued := j.isContinued && j.row.Session == ""
+	continued := j.isContinued && isPersonal(j.row.Transfer)
 	j.isContinued = false
 	if j.row.Policy == now && !continued {
 		return nil
@@ -71,11 +70,7 @@ func (j *job) checkRules(ctx context.Context) error {
 		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
 	}
 	t := j.view()
-	who := auth.Owner(t.AskedBy.Name)
-	if t.Session != "" {
-		who = auth.Agent(t.Session, "")
-	}
-	err := authorizeAgain(ctx, e.authorizer, who, t, t.CreatedAt < e.startedAt)
+	err := authorizeAgain(ctx, e.authorizer, principalOf(t), t, t.CreatedAt < e.startedAt)
 	e.mu.Lock()
 	j.needsApproval = false
 	switch {

@@ -18,6 +18,7 @@ type Request struct {
 	protocol.TransferStartParams
 	Call    protocol.CallID
 	Session protocol.SessionKey
+	App     protocol.AppID
 	Agent   protocol.AgentID
 	AskedBy protocol.AskedBy
 	Here    Window // the calling window; an end if a path is at protocol.Here
@@ -35,7 +36,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	now := time.Now()
 	t := protocol.Transfer{
 		ID: protocol.TransferID(protocol.NewID()), State: protocol.TransferQueued, Sources: in.Sources, Destination: in.Destination, Into: in.Into,
-		Conflict: in.Conflict, Links: in.Links, Later: in.Later, AskedBy: in.AskedBy, Session: in.Session, CallID: in.Call, CreatedAt: now.UnixMilli(),
+		Conflict: in.Conflict, Links: in.Links, Later: in.Later, AskedBy: in.AskedBy, Session: in.Session, App: in.App, CallID: in.Call, CreatedAt: now.UnixMilli(),
 	}
 	if err := check(&t); err != nil {
 		return protocol.Transfer{}, err

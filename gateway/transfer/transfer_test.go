@@ -236,7 +236,32 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 			if err := os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin")); err != nil {
 				t.Fatal(err)
 			}
+			if what == "the gateway" {
+				r.checkAuditOfResumed("b:y.bin")
+			}
 		})
+	}
+}
+
+// checkAuditOfResumed checks that the audit log says that the last transfer to a destination was
+// continued after a restart, and who started it.
+func (r *rig) checkAuditOfResumed(destination string) {
+	r.t.Helper()
+	list, err := client.Call(r.t.Context(), r.c, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var resumed []bool
+	for _, e := range list.Entries {
+		if e.Tool == "Transfer" && strings.Contains(e.What, destination) {
+			resumed = append(resumed, e.Resumed)
+			if !strings.HasPrefix(e.By, "owner") || e.Verdict != "allow" {
+				r.t.Errorf("got %+v, want the person's own call", e)
+			}
+		}
+	}
+	if len(resumed) < 2 || !resumed[0] || resumed[1] {
+		r.t.Errorf("resumed, newest first: got %v, want one that was started and then resumed", resumed)
 	}
 }
 

@@ -112,6 +112,16 @@ func startupPath(name string) (at, program string) {
 	return "", ""
 }
 
+// StartupNote returns the file or folder that makes name a start-up file, and a note about it; both
+// are empty for any other file.
+func StartupNote(name string) (at, note string) {
+	at, program := startupPath(name)
+	if at == "" {
+		return "", ""
+	}
+	return at, fmt.Sprintf("start-up file: it decides which programs %s runs", program)
+}
+
 // startupFiles decides about start-up files below the requested files. One goroutine may use it.
 type startupFiles struct {
 	Allowed  []string // may be stored; nil means all
@@ -132,5 +142,6 @@ func (s *startupFiles) check(name string) (at, note string, err error) {
 		s.reported = make(map[string]bool)
 	}
 	s.reported[at] = true
-	return at, fmt.Sprintf("start-up file: it decides which programs %s runs", program), nil
+	_, note = StartupNote(name)
+	return at, note, nil
 }
