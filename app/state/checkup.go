@@ -38,6 +38,10 @@ func (g checkedGateway) Nodes(context.Context) ([]protocol.NodeInfo, error) {
 	return g.a.Value.Get().Nodes, nil
 }
 
+func (g checkedGateway) Servers(context.Context) ([]protocol.ServerStatus, error) {
+	return g.a.Value.Get().Servers.Servers, nil
+}
+
 func (g checkedGateway) TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error) {
 	return Call(ctx, g.a, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
 }

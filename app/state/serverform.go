@@ -53,8 +53,8 @@ func (f ServerForm) Spec(before protocol.ServerSpec) (spec protocol.ServerSpec, 
 	if spec.Env, problem = readLines(f.Env, "=", "Write each variable as NAME=value, one a line."); problem != "" {
 		return spec, problem
 	}
-	if _, _, ok := spec.FetchCommands(); spec.Network == protocol.ServerNetworkFetch && !ok {
-		return spec, "Only the packages of npx and uvx can be fetched first. Choose no network, or allow it."
+	if problem := spec.CannotFetch(); spec.Network == protocol.ServerNetworkFetch && problem != "" {
+		return spec, problem + "."
 	}
 	return spec, ""
 }
@@ -112,7 +112,7 @@ type NetworkChoice struct{ Value, Text string }
 
 // NetworkChoices lists the choices for a server's command, the least access first.
 var NetworkChoices = []NetworkChoice{
-	{protocol.ServerNetworkNo, "No"}, {protocol.ServerNetworkFetch, "Only to fetch its package (npx and uvx)"}, {protocol.ServerNetworkYes, "Yes"},
+	{protocol.ServerNetworkNo, "No"}, {protocol.ServerNetworkFetch, "Only to fetch its package (npx, npm exec, pnpm dlx, uvx)"}, {protocol.ServerNetworkYes, "Yes"},
 }
 
 // NetworkIndex returns the index in [NetworkChoices] of a value; an empty one is yes.

@@ -64,8 +64,8 @@ func checkServer(path string, s protocol.ServerSpec) error {
 	case s.Command != "" && len(s.Headers) > 0:
 		return bad("%s has a command: headers belong to a url", path)
 	}
-	if _, _, ok := s.FetchCommands(); s.Network == protocol.ServerNetworkFetch && !ok {
-		return bad("%s.network: only the packages of npx and uvx can be fetched first: choose no or yes", path)
+	if problem := s.CannotFetch(); s.Network == protocol.ServerNetworkFetch && problem != "" {
+		return bad("%s.network: %s", path, problem)
 	}
 	for _, text := range append([]string{s.Command, s.Cwd, s.URL}, s.Args...) {
 		if strings.ContainsRune(text, 0) {

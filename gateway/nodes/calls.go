@@ -18,9 +18,22 @@ const previewLimit = 5 * time.Second
 type ToolError struct {
 	Text  string
 	Fault *protocol.Fault // the failure with its code; nil if the tool has none
+	cause error           // protocol.ErrUnavailable if the node did not get the call
 }
 
 func (e *ToolError) Error() string { return e.Text }
+
+func (e *ToolError) Unwrap() error { return e.cause }
+
+// notSent returns the error of a call that its node did not get: a failure, not an unknown outcome.
+// It is also a protocol.ErrUnavailable.
+func notSent(err error) error {
+	if !errors.Is(err, protocol.ErrUnavailable) {
+		return err
+	}
+	text := "The call was not sent: " + err.Error()
+	return &ToolError{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text), cause: err}
+}
 
 // open registers a call on a connected node, or a request for logs, for which inv is nil.
 func (h *Hub) open(id protocol.NodeID, call protocol.CallID, inv *protocol.ToolInvoke, progress func(protocol.ToolProgress)) (*pending, error) {
@@ -41,8 +54,9 @@ func (h *Hub) open(id protocol.NodeID, call protocol.CallID, inv *protocol.ToolI
 }
 
 // Call runs a tool on a node and waits for its result. progress may be nil; it is called on the
-// connection's goroutine and must not block. If the tool fails, the error is a *ToolError. If the
-// node disconnects, it is a protocol.ErrUnavailable: the outcome is then unknown. With
+// connection's goroutine and must not block. If the tool fails, or the node did not get the call, the
+// error is a *ToolError. If the node disconnects later, it is a protocol.ErrUnavailable alone: the
+// outcome is then unknown. With
 // [protocol.ExtKeep], Call waits for a limited time for the node to reconnect, if the call has an
 // effect. When ctx is cancelled, a node that supports tool.cancel is told to stop; a result that
 // arrives within two seconds is returned together with ctx's cause.
@@ -52,10 +66,13 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 	}
 	p, err := h.open(id, inv.CallID, &inv, progress)
 	if err != nil {
-		return nil, err
+		return nil, notSent(err)
 	}
 	defer h.calls.abandon(inv.CallID)
 	r, err := p.ask(ctx, id, protocol.EventToolInvoke, inv)
+	if !p.sent.Load() {
+		return nil, notSent(err)
+	}
 	return h.calls.result(ctx, p, inv.CallID, r, err)
 }
 

@@ -125,6 +125,7 @@ func (p *pending) ask(ctx context.Context, id protocol.NodeID, name string, payl
 	}
 	p.sent.Store(true)
 	if err := p.link.SendEvent(ctx, name, payload); err != nil {
+		p.sent.Store(false)
 		select {
 		case r := <-p.reply: // has a better error
 			return r, r.err

@@ -18,13 +18,16 @@ import (
 type fakeLink struct {
 	events chan any
 	closed string
+	fail   error // of events
 }
 
 func newLink() *fakeLink { return &fakeLink{events: make(chan any, 100)} }
 
 func (l *fakeLink) SendEvent(_ context.Context, _ string, payload any) error {
-	l.events <- payload
-	return nil
+	if l.fail == nil {
+		l.events <- payload
+	}
+	return l.fail
 }
 func (l *fakeLink) Close(_ int, reason string) { l.closed = reason }
 
@@ -310,7 +313,8 @@ func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 		synctest.Wait()
 		detach()
 		for range 2 {
-			if err := <-done; !errors.Is(err, protocol.ErrUnavailable) || err.Error() != "Node disconnected: n" {
+			err := <-done
+			if text := strings.TrimPrefix(err.Error(), "The call was not sent: "); !errors.Is(err, protocol.ErrUnavailable) || text != "Node disconnected: n" {
 				t.Errorf("Call = %v", err)
 			}
 		}
@@ -413,4 +417,21 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 			t.Errorf("Preview of a silent node = %v, %v after %s", ok, err, time.Since(began))
 		}
 	})
+}
+
+func TestCallOfAnOfflineNodeIsNotSent(t *testing.T) {
+	h := New(nil, nil)
+	l, detach := attach(t, h, "n", "x")
+	want := func(why string) {
+		t.Helper()
+		_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
+		failed, ok := errors.AsType[*ToolError](err)
+		if text := "The call was not sent: " + why; !ok || failed.Text != text || failed.Fault.Code != protocol.FaultTargetUnreachable || !errors.Is(err, protocol.ErrUnavailable) {
+			t.Errorf("got %#v, want a failure: %s", err, text)
+		}
+	}
+	l.fail = protocol.ErrUnavailable.With("connection closed")
+	want("Node disconnected: n")
+	detach()
+	want("Node not connected: n")
 }

@@ -23,18 +23,26 @@ type fetcher struct {
 	values   []string // flags with a value
 	packages []string // those of values that name a package
 	// fetch makes the command that fetches the packages without running anything of them.
-	fetch   func(flags, packages []string, name string) []string
-	offline string // the flag that forbids the network
+	fetch func(flags, packages []string, name string) []string
 }
 
+var (
+	npm  = fetcher{flags: []string{"-y", "--yes", "-q", "--quiet", "--silent", "-s"}, values: []string{"-p", "--package", "--registry", "--loglevel"}, packages: []string{"-p", "--package"}, fetch: fetchNPM}
+	pnpm = fetcher{flags: []string{"-s", "--silent"}, values: []string{"--package", "--registry", "--reporter", "--loglevel"}, packages: []string{"--package"}, fetch: fetchPNPM}
+	uv   = fetcher{flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV}
+)
+
 var fetchers = []fetcher{
-	{
-		words: []string{"npx"}, flags: []string{"-y", "--yes", "-q", "--quiet", "--silent", "-s"}, values: []string{"-p", "--package", "--registry", "--loglevel"},
-		packages: []string{"-p", "--package"}, fetch: fetchNPM, offline: "--offline",
-	},
-	{words: []string{"uvx"}, flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV, offline: "--offline"},
-	{words: []string{"uv", "tool", "run"}, flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV, offline: "--offline"},
+	npm.named("npx"), npm.named("npm", "exec"), npm.named("npm", "x"), pnpm.named("pnpm", "dlx"), pnpm.named("pnpx"), uv.named("uvx"), uv.named("uv", "tool", "run"),
 }
+
+func (f fetcher) named(words ...string) fetcher {
+	f.words = words
+	return f
+}
+
+// offlineFlag forbids the network, for every fetcher.
+const offlineFlag = "--offline"
 
 var (
 	uvFlags  = []string{"-q", "--quiet", "-v", "--verbose", "--isolated", "--native-tls", "--no-config", "--no-progress", "-U", "--upgrade"}
@@ -45,14 +53,22 @@ var (
 
 // fetchNPM has npm install the packages without their scripts, and run nothing.
 func fetchNPM(flags, packages []string, name string) []string {
+	return slices.Concat([]string{"-y", "--ignore-scripts"}, flags, packageFlags(packages, name), []string{"--", "node", "-e", "0"})
+}
+
+// fetchPNPM has pnpm install the packages without their scripts, and run nothing.
+func fetchPNPM(flags, packages []string, name string) []string {
+	return slices.Concat([]string{"--ignore-scripts"}, flags, packageFlags(packages, name), []string{"node", "-e", "0"})
+}
+
+func packageFlags(packages []string, name string) (flags []string) {
 	if len(packages) == 0 {
 		packages = []string{name}
 	}
-	out := append([]string{"-y", "--ignore-scripts"}, flags...)
 	for _, p := range packages {
-		out = append(out, "--package="+p)
+		flags = append(flags, "--package="+p)
 	}
-	return append(out, "--", "node", "-e", "0")
+	return flags
 }
 
 // fetchUV has uv install the package from wheels, which run nothing, and run an empty program.
@@ -84,7 +100,7 @@ func (s ServerSpec) FetchCommands() (fetch, run []string, ok bool) {
 			return nil, nil, false
 		}
 		begin := slices.Concat(wrapper, words[:n])
-		return slices.Concat(begin, f.fetch(flags, packages, name)), slices.Concat(begin, []string{f.offline}, words[n:]), true
+		return slices.Concat(begin, f.fetch(flags, packages, name)), slices.Concat(begin, []string{offlineFlag}, words[n:]), true
 	}
 	return nil, nil, false
 }
@@ -133,7 +149,7 @@ func programName(word string) string {
 
 // loaders are programs that often fetch what they start, and that [ServerSpec.FetchCommands] does not
 // know.
-var loaders = []string{"npx", "npm", "uvx", "uv", "pipx", "bunx", "bun", "pnpm", "yarn", "deno", "docker", "podman", "go", "cmd"}
+var loaders = []string{"npx", "npm", "uvx", "uv", "pipx", "bunx", "bun", "pnpm", "pnpx", "yarn", "deno", "docker", "podman", "go", "cmd"}
 
 // SuggestedNetwork returns the value of Network with the least access with which a new server can be
 // expected to start.
@@ -143,8 +159,25 @@ func (s ServerSpec) SuggestedNetwork() string {
 		return ""
 	case ok:
 		return ServerNetworkFetch
-	case slices.Contains(loaders, programName(s.Command)):
+	case s.isLoader():
 		return ServerNetworkYes
 	}
 	return ServerNetworkNo
+}
+
+func (s ServerSpec) isLoader() bool { return slices.Contains(loaders, programName(s.Command)) }
+
+// NeedsNetwork reports whether the command is one of a program that fetches what it starts, and that
+// cannot do so beforehand.
+func (s ServerSpec) NeedsNetwork() bool {
+	_, _, ok := s.FetchCommands()
+	return !ok && s.isLoader()
+}
+
+// CannotFetch says why ServerNetworkFetch is not possible for the command; empty if it is.
+func (s ServerSpec) CannotFetch() string {
+	if _, _, ok := s.FetchCommands(); ok {
+		return ""
+	}
+	return programName(s.Command) + " cannot fetch a package without starting it in this form; npx, npm exec, pnpm dlx and uvx can: choose no network, or allow it"
 }

@@ -19,7 +19,13 @@ func TestFetchCommands(t *testing.T) {
 		{"uv tool run server", "uv tool run --no-build --from server python -c ", "uv tool run --offline server", "fetch"},
 		{"uv run server.py", "", "", "yes"},
 		{"uvx --unknown server", "", "", "yes"},
+		{"npm exec -y server -- --port 1", "npm exec -y --ignore-scripts -y --package=server -- node -e 0", "npm exec --offline -y server -- --port 1", "fetch"},
+		{"npm x server", "npm x -y --ignore-scripts --package=server -- node -e 0", "npm x --offline server", "fetch"},
+		{"npm run server", "", "", "yes"},
+		{"pnpm dlx --package=a b", "pnpm dlx --ignore-scripts --package=a node -e 0", "pnpm dlx --offline --package=a b", "fetch"},
+		{"pnpx server", "pnpx --ignore-scripts --package=server node -e 0", "pnpx --offline server", "fetch"},
 		{"bunx server", "", "", "yes"},
+		{"pipx run server", "", "", "yes"},
 		{"python3 server.py", "", "", "no"},
 		{"/opt/server", "", "", "no"},
 	} {

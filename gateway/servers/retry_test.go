@@ -76,6 +76,17 @@ func (silent) Call(ctx context.Context, _ protocol.NodeID, inv protocol.ToolInvo
 	return nil, ctx.Err()
 }
 
+func TestTheStateSaysThatAServerHasNotAnsweredYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := runFor(t, silent{}, 15*time.Second)
+		s, _ := m.find("srv")
+		got := s.status()
+		if want := "it has not answered for 10s; it wrote: waiting for Godot"; got.State != protocol.ServerStarting || got.Error != want {
+			t.Errorf("got %s: %q, want starting: %q", got.State, got.Error, want)
+		}
+	})
+}
+
 func TestAServerThatNeverAnswersSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := runFor(t, silent{}, 7*time.Minute)

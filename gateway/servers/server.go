@@ -218,7 +218,9 @@ func (s *server) connectOnce(ctx context.Context) error {
 	if isLegacy {
 		o.ProtocolVersion = legacyVersion
 	}
+	settled := s.noteSilence(ctx, t)
 	session, err := s.client().Connect(ctx, t.Transport, o)
+	settled()
 	limit.Stop()
 	if err != nil {
 		cause := context.Cause(ctx)

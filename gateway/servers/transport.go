@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
@@ -30,17 +31,23 @@ type transport struct {
 	end func()
 	// ended returns why the server ended or does not answer, or nil.
 	ended func() error
-	// lastError returns the last line that the server wrote to its standard error, or ""; may be nil.
+	// lastError returns the last line that the server wrote and that is no message, or ""; may be nil.
 	lastError func() string
+}
+
+// wrote says what the server wrote last, as the end of a sentence; it may be empty.
+func (t *transport) wrote() string {
+	if t.lastError == nil || t.lastError() == "" {
+		return ""
+	}
+	return "; it wrote: " + t.lastError()
 }
 
 // reason returns why a connection ended: because ctx did, or its server, or err.
 func (t *transport) reason(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errNoAnswer) && t.lastError != nil {
-		if last := t.lastError(); last != "" {
-			return fmt.Errorf("%w; it wrote: %s", cause, last)
-		}
+		return fmt.Errorf("%w%s", cause, t.wrote())
 	}
 	return cmp.Or(cause, t.ended(), err)
 }
@@ -103,6 +110,8 @@ func hasNetwork(n protocol.NodeInfo) bool {
 // networkHint says why a server has no network, and what to do if it needs it; empty if it has.
 func networkHint(name protocol.ServerName, spec protocol.ServerSpec, n protocol.NodeInfo) string {
 	switch {
+	case spec.Network == protocol.ServerNetworkNo && spec.NeedsNetwork():
+		return fmt.Sprintf("this program fetches what it starts and needs the network, but the server has none; to allow it: fairlead servers network %s yes", name)
 	case spec.Network == protocol.ServerNetworkNo:
 		return fmt.Sprintf("the server has no network; if it needs it: fairlead servers network %s yes", name)
 	case !hasNetwork(n):
@@ -120,7 +129,7 @@ func processArgs(name protocol.ServerName, spec protocol.ServerSpec) (process.Ar
 	if spec.Network == protocol.ServerNetworkFetch {
 		fetch, offline, ok := spec.FetchCommands()
 		if !ok {
-			return args, errors.New("its package cannot be fetched beforehand: choose in its settings whether it may use the network")
+			return args, errors.New(spec.CannotFetch())
 		}
 		args.Fetch, run = words.Join(fetch), offline
 	}
@@ -129,7 +138,7 @@ func processArgs(name protocol.ServerName, spec protocol.ServerSpec) (process.Ar
 }
 
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
-// rule stops it, and it is recorded in the journal, without the variables.
+// rule stops it, and it is recorded in the journal with the choice of the network, without the variables.
 func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
 	machine, err := s.machine()
 	if err != nil {
@@ -145,9 +154,9 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		return nil, err
 	}
 	args.Env = spec.Env
-	by := protocol.AskedBy{Kind: "client", Name: "MCP server " + string(s.name)}
+	starter := fmt.Sprintf("MCP server %s, %s", s.name, display.ServerNetwork(spec))
 	allowed, err := s.m.o.Authorize(ctx, tool.Call{
-		Tool: protocol.NewToolName(node, process.Tool), Args: shown, Principal: auth.Owner("MCP server " + string(s.name)), AskedBy: by, Direct: true,
+		Tool: protocol.NewToolName(node, process.Tool), Args: shown, Principal: auth.Owner(starter), AskedBy: protocol.AskedBy{Kind: "client", Name: starter}, Direct: true,
 	})
 	if err != nil {
 		if errors.Is(err, protocol.ErrNotFound) {

@@ -180,6 +180,11 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 			env = setVariable(env, name, filepath.Join(dir, sub))
 		}
 	}
+	if !network {
+		for name, value := range offline {
+			env = setVariable(env, name, value)
+		}
+	}
 	for name, value := range in.Env {
 		env = setVariable(env, name, value)
 	}
@@ -189,6 +194,12 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 // caches are the variables with the folders in which programs that fetch servers store them.
 var caches = map[string]string{
 	"npm_config_cache": "npm", "XDG_CACHE_HOME": "cache", "UV_CACHE_DIR": "uv", "UV_TOOL_DIR": "uv-tools", "UV_PYTHON_INSTALL_DIR": "uv-python", "PIP_CACHE_DIR": "pip",
+}
+
+// offline are the variables with which programs that fetch servers use their caches alone, and fail at
+// once. Without the network, npm tries again for minutes.
+var offline = map[string]string{
+	"npm_config_offline": "true", "pnpm_config_offline": "true", "YARN_ENABLE_NETWORK": "0", "UV_OFFLINE": "1", "PIP_RETRIES": "0", "GOPROXY": "off", "CARGO_NET_OFFLINE": "true",
 }
 
 // cacheFolder returns a folder of the server alone, which survives it; empty if there is none. What

@@ -195,3 +195,12 @@ func TestAServerIsFetchedBeforeItStarts(t *testing.T) {
 		t.Errorf("after a failure: got output %q and errors %q", out, failed)
 	}
 }
+
+func TestLaunchersOfAServerWithoutNetworkKnowThat(t *testing.T) {
+	print := func(step string) string { return `sh -c 'echo "` + step + ` $UV_OFFLINE $npm_config_offline"'` }
+	_, r, _, over := startServer(t, serveIn{Fetch: print("fetch"), Command: print("run"), Env: map[string]string{"npm_config_offline": "mine"}})
+	<-over
+	if got, want := string(r.err)+string(r.out), "fetch  mine\nrun 1 mine\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -61,6 +61,11 @@ type examined struct{ c *connection }
 
 func (e examined) Status(ctx context.Context) (protocol.Status, error)    { return e.c.status(ctx) }
 func (e examined) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) { return e.c.nodes(ctx) }
+func (e examined) Servers(ctx context.Context) ([]protocol.ServerStatus, error) {
+	r, err := call(ctx, e.c, protocol.ServersList, protocol.Empty{})
+	return r.Servers, err
+}
+
 func (e examined) TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error) {
 	return call(ctx, e.c, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
 }

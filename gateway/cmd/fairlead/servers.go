@@ -141,7 +141,7 @@ func pairs(list []string, separator, flag string) (map[string]string, error) {
 	return out, nil
 }
 
-const networkHelp = "whether the command may use the network: no, fetch (only to fetch its package first; npx and uvx) or yes (default fetch for npx and uvx, yes for other programs that fetch, otherwise no)"
+const networkHelp = "whether the command may use the network: no, fetch (only to fetch its package first; npx, npm exec, pnpm dlx and uvx) or yes (default fetch for those, yes for other programs that fetch, otherwise no)"
 
 // networkServerCommand changes whether a server may use the network.
 func networkServerCommand(o *options) *cobra.Command {

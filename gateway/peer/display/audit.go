@@ -27,11 +27,12 @@ func AuditLine(e protocol.AuditEntry, n Names) (title, outcome string) {
 	if e.Kind != protocol.AuditCall {
 		return auditChange(e, n), joinParts(" · ", strings.TrimSuffix("by "+Answerer(e.By), "by nobody"), e.Why)
 	}
-	switch name, isServer := strings.CutPrefix(e.By, "owner "+serverAsker); {
+	switch server, isServer := strings.CutPrefix(e.By, "owner "+serverAsker); {
 	case e.Tool == serverCommand && isServer:
-		title = "Started the MCP server “" + name + "”" + place(e.Node, n)
+		name, network, _ := strings.Cut(server, ", ")
+		title = joinParts(": ", "Started the MCP server “"+name+"”"+place(e.Node, n), network)
 		if e.State != protocol.CallDone {
-			title = "Start the MCP server “" + name + "”" + place(e.Node, n)
+			title = joinParts(": ", "Start the MCP server “"+name+"”"+place(e.Node, n), network)
 		}
 	case e.Tool == "Transfer" && strings.Contains(e.What, " to "):
 		title = transferTitle(e, n)

@@ -51,8 +51,8 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		}),
 		"You: revert a.txt on Cellar":       {Kind: protocol.AuditCall, By: "owner", Node: "nas", Tool: protocol.ActRevert, What: "a.txt", Verdict: "allow", State: protocol.CallDone},
 		"You: use Cron: add on the gateway": {Kind: protocol.AuditCall, By: "owner", Node: protocol.NativePrefix, Tool: "Cron", What: "add", Verdict: "allow", State: protocol.CallDone},
-		"Started the MCP server “everything” on vm": {
-			Kind: protocol.AuditCall, By: "owner MCP server everything", Node: "vm", Tool: "serve", What: "npx -y x", Why: "You did this yourself", Verdict: "allow", State: protocol.CallDone,
+		"Started the MCP server “everything” on vm: no network": {
+			Kind: protocol.AuditCall, By: "owner MCP server everything, no network", Node: "vm", Tool: "serve", What: "npx -y x", Why: "You did this yourself", Verdict: "allow", State: protocol.CallDone,
 		},
 		"Start the MCP server “everything” on vm · failed": {
 			Kind: protocol.AuditCall, By: "owner MCP server everything", Node: "vm", Tool: "serve", What: "npx -y x", Verdict: "allow", State: protocol.CallFailed,

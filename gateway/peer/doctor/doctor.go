@@ -58,6 +58,7 @@ var Marks = map[string]string{OK: "✓", Note: "·", Warning: "!", Bad: "✗"}
 type Gateway interface {
 	Status(ctx context.Context) (protocol.Status, error)
 	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
+	Servers(ctx context.Context) ([]protocol.ServerStatus, error)
 	TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error)
 }
 
@@ -130,6 +131,7 @@ func CheckGateway(ctx context.Context, g Gateway, o Options) []Finding {
 	}
 	f.addStatus(status, o)
 	f.addNodes(g.Nodes(ctx))
+	f.addServers(g.Servers(ctx))
 	if status.Model.Provider == "operator" {
 		f.add("model", OK, "no model is connected; the built-in operator answers", "")
 		return f
@@ -181,6 +183,27 @@ func (f *findings) addNodes(nodes []protocol.NodeInfo, err error) {
 	if online == 0 {
 		f.add("machines", Warning, "no machine is connected, so the agent cannot run commands or open files",
 			"start Fairlead on one of your machines; on the gateway's computer, start the desktop app or fairlead gateway --node", Machines)
+	}
+}
+
+// addServers says whether the MCP servers are connected, and whether their commands may use the network.
+func (f *findings) addServers(list []protocol.ServerStatus, err error) {
+	if err != nil {
+		f.add("MCP servers", Bad, err.Error(), "restart the gateway")
+	}
+	for _, s := range list {
+		found := s.State
+		if network := display.ServerNetwork(s.Spec); network != "" {
+			found += ", " + network
+		}
+		state, fix := OK, ""
+		switch {
+		case s.Error != "":
+			found, state, fix = found+": "+s.Error, Warning, "see what it wrote: fairlead servers logs "+string(s.Name)
+		case s.State == protocol.ServerSignIn:
+			state, fix = Warning, "sign in: fairlead servers sign-in "+string(s.Name)
+		}
+		f.add("MCP server "+string(s.Name), state, found, fix)
 	}
 }
 

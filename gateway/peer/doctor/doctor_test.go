@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,12 +16,14 @@ import (
 type patient struct {
 	status protocol.Status
 	nodes  []protocol.NodeInfo
+	mcp    []protocol.ServerStatus
 	test   protocol.ModelsTestResult
 	fail   error
 }
 
-func (p patient) Status(context.Context) (protocol.Status, error)    { return p.status, p.fail }
-func (p patient) Nodes(context.Context) ([]protocol.NodeInfo, error) { return p.nodes, nil }
+func (p patient) Status(context.Context) (protocol.Status, error)          { return p.status, p.fail }
+func (p patient) Nodes(context.Context) ([]protocol.NodeInfo, error)       { return p.nodes, nil }
+func (p patient) Servers(context.Context) ([]protocol.ServerStatus, error) { return p.mcp, nil }
 func (p patient) TestModel(context.Context, protocol.ModelRef) (protocol.ModelsTestResult, error) {
 	return p.test, nil
 }
@@ -51,6 +54,9 @@ func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 		{"limits that do not hold", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "partly", Checks: tcp})}, "machine Box warning machines"},
 		{"a node of root", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1], Warnings: []string{"the node runs as root"}})}, "machine Box warning machines"},
 		{"an offline machine", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: append(online, protocol.NodeInfo{ID: "nas"})}, "machine nas warning machines"},
+		{"a server that fails", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: online, mcp: []protocol.ServerStatus{
+			{Name: "files", State: protocol.ServerReady, Spec: protocol.ServerSpec{Command: "x"}}, {Name: "time", State: protocol.ServerFailed, Error: "exit code 1"},
+		}}, "MCP server time warning "},
 		{"a wrong key", patient{status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "openai", ID: "m"}}, nodes: online, test: protocol.ModelsTestResult{Message: "the key was refused"}}, "model bad model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,6 +74,15 @@ func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestTheNetworkOfServersIsFound(t *testing.T) {
+	t.Parallel()
+	p := patient{mcp: []protocol.ServerStatus{{Name: "files", State: protocol.ServerReady, Spec: protocol.ServerSpec{Command: "x", Network: protocol.ServerNetworkNo}}}}
+	all := CheckGateway(t.Context(), p, Options{})
+	if want := (Finding{Check: "MCP server files", State: OK, Found: "ready, no network"}); !slices.Contains(all, want) {
+		t.Errorf("got %+v, want among them %+v", all, want)
 	}
 }
 

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,6 +74,7 @@ type Process struct {
 	output sync.Mutex // guards the fields below
 	lines  message.Lines
 	errors lastLine // of the standard error
+	other  lastLine // of the standard output, without messages
 }
 
 // Start starts a command, and waits until it runs. The caller stops it. ctx limits the start only.
@@ -84,7 +86,10 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 	p := &Process{o: o, call: protocol.NewCallID(), started: make(chan struct{}), over: make(chan struct{})}
 	p.in.ready = make(chan struct{}, 1)
 	p.lines.Checker.Logf = o.Logf
-	p.lines.Other = func(line []byte) { _, _ = o.Log.Write(line) }
+	p.lines.Other = func(line []byte) {
+		_, _ = o.Log.Write(line)
+		p.other.add(line)
+	}
 	p.running, p.kill = context.WithCancel(context.WithoutCancel(ctx))
 	go p.run(raw)
 	select {
@@ -134,7 +139,7 @@ func (p *Process) end(raw json.RawMessage, err error) error {
 	default:
 		err = errors.New("the command ended")
 	}
-	last := p.errors.line()
+	last := p.lastLine()
 	if last != "" {
 		err = fmt.Errorf("%w: %s", err, last)
 	}
@@ -160,12 +165,15 @@ func (p *Process) receive(r protocol.ToolProgress) {
 	p.in.add(p.lines.Add(one.Out))
 }
 
-// LastError returns the last line that the command wrote to its standard error, or "".
+// LastError returns the last line that the command wrote to its standard error, or else the last line
+// of its standard output that is no message, or "".
 func (p *Process) LastError() string {
 	p.output.Lock()
 	defer p.output.Unlock()
-	return p.errors.line()
+	return p.lastLine()
 }
+
+func (p *Process) lastLine() string { return cmp.Or(p.errors.line(), p.other.line()) }
 
 // endWait is how long a connection that broke waits for the end of its command, which says why.
 const endWait = 3 * time.Second
