@@ -51,9 +51,13 @@ func (t targets) attempts() map[string]attempt {
 				return os.WriteFile(filepath.Join(t.Workspace, "out"), nil, 0o600)
 			}),
 		CheckReadSecrets: attemptEach(func() error { _, err := os.ReadFile(t.Secret); return err }),
-		CheckProtected: attemptEach(func() error {
-			return os.WriteFile(filepath.Join(t.Workspace, ".git", "hooks", "pre-commit"), nil, 0o700)
-		}),
+		CheckProtected: attemptEach(
+			func() error {
+				return os.WriteFile(filepath.Join(t.Workspace, ".git", "hooks", "pre-commit"), nil, 0o700)
+			},
+			func() error {
+				return os.Rename(filepath.Join(t.Workspace, ".git"), filepath.Join(t.Workspace, "moved"))
+			}),
 		CheckMetadata: attemptEach(func() error { return os.Chmod(filepath.Join(t.Outside, "old"), 0o640) }),
 		CheckTCP:      attemptEach(connect(unix.AF_INET, unix.SOCK_STREAM, 0, loopback(t.TCP))),
 		CheckMPTCP:    attemptEach(connect(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, loopback(t.TCP))),
@@ -126,7 +130,7 @@ func attemptEach(fs ...func() error) attempt {
 	return a
 }
 
-var denials = []error{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, errNone}
+var denials = []error{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, unix.EBUSY, errNone}
 
 // isDenial reports whether err is the refusal of a layer, not an unrelated failure.
 func isDenial(err error) bool {

@@ -132,10 +132,13 @@ func TestNewFilesAreSeenByTheNextCommand(t *testing.T) {
 // TestReportIsWhatHappens disables each layer and compares the report with what a command can then
 // do.
 func TestReportIsWhatHappens(t *testing.T) {
-	for _, missing := range [][]string{nil, {"landlock"}, {"seccomp"}, {"landlock", "bubblewrap"}, {"landlock", "bubblewrap", "seccomp"}, {"helper"}} {
+	for _, missing := range [][]string{nil, {"landlock"}, {"seccomp"}, {"landlock", "bubblewrap"}, {"landlock", "bubblewrap", "seccomp"}, {"mounts"}, {"helper"}} {
 		t.Run(strings.Join(missing, "+"), func(t *testing.T) {
 			k := newKit(t, missing...)
 			python := need(t, "/usr/bin/python3")
+			if err := os.MkdirAll(filepath.Join(k.ws, ".git", "hooks"), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			r := k.box.Report()
 			tcp, err := net.Listen("tcp4", "127.0.0.1:0")
 			if err != nil {
@@ -152,7 +155,7 @@ func TestReportIsWhatHappens(t *testing.T) {
 				sandbox.CheckPriority:     {python, "-c", fmt.Sprintf("import resource as r\nr.prlimit(%d,r.RLIMIT_CORE,r.prlimit(%[1]d,r.RLIMIT_CORE))", os.Getpid())},
 				sandbox.CheckSignal:       {"/bin/sh", "-c", fmt.Sprint("kill -0 ", os.Getpid())},
 				sandbox.CheckMetadata:     {"/bin/sh", "-c", `chmod 640 "$OUTSIDE/old"`},
-				sandbox.CheckProtected:    {"/bin/sh", "-c", "mkdir -p .git/hooks && echo x >.git/hooks/pre-commit"},
+				sandbox.CheckProtected:    {"/bin/sh", "-c", "echo x >.git/hooks/pre-commit"},
 			}
 			var none []string
 			for id, argv := range tries {
@@ -169,7 +172,7 @@ func TestReportIsWhatHappens(t *testing.T) {
 				}
 			}
 			want := map[string]sandbox.Summary{
-				"": sandbox.Contained, "landlock": sandbox.Contained, "landlock+bubblewrap+seccomp": sandbox.None, "helper": sandbox.None,
+				"": sandbox.Contained, "landlock": sandbox.Contained, "mounts": sandbox.Contained, "landlock+bubblewrap+seccomp": sandbox.None, "helper": sandbox.None,
 			}[strings.Join(missing, "+")]
 			if want == "" {
 				want = sandbox.Partly

@@ -28,9 +28,21 @@
 // do not run contained, and a command may change its own priority and processors only when it names
 // itself by 0: "renice -p $$" is refused. All system calls of 32-bit programs are refused.
 //
-// Where Landlock works, bubblewrap is not added: it would start each command twice, which takes six
-// times as long as a bare start while our limit is 1.3 times, and it needs a user name space. A
-// separate view of processes and read-only git hooks are therefore reported as not enforced.
+// Landlock can only allow, and so cannot except single files of a writable folder. The files that
+// start programs later (package floor) are therefore read-only by mounts: each command has a mount
+// name space, in which these files and the folders above them are mounted on themselves, so that
+// they can neither be changed nor moved. An ordinary user needs a user name space for that, which
+// the helper for contained commands then has; there, the files of all other users belong to nobody.
+// The filter refuses every system call that could change a mount or create a name space. Where
+// user name spaces are forbidden, the report says that these files are not protected. Not
+// protected, either, are files that do not exist yet, and a folder that another program renames
+// outside while the command runs.
+//
+// A command can rename or link files only within one mount: moving a file into or out of a folder
+// with protected files fails with EXDEV, after which programs such as mv copy it.
+//
+// Where Landlock works, bubblewrap is not added: it would start each command twice. A separate view
+// of processes is therefore reported as not enforced.
 //
 // Without Landlock (kernels before 5.13), bubblewrap restricts files if it is installed and its
 // trial succeeds. With the network blocked the command also gets an empty network name space.

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/node/floor"
+	"fairlead/node/sandbox/confine"
 	"fairlead/node/sandbox/supervisor"
 )
 
@@ -47,18 +49,17 @@ func helperMain(args []string) int {
 	return 0
 }
 
-func startHelper(set supervisor.Settings) (*supervisor.Helper, error) {
+func startHelper(set supervisor.Settings, userSpace bool) (*supervisor.Helper, error) {
 	cmd := &exec.Cmd{Path: self, Args: []string{self, helperWord, "serve"}, Dir: "/", Stderr: os.Stderr}
 	cmd.Env = append(environ(os.Environ(), "/", []string{raceOptions}, false), "GOGC=50")
-	return supervisor.Start(cmd, set)
+	return supervisor.Start(cmd, set, userSpace)
 }
 
-func start(h *supervisor.Helper, s Spec) (*Process, error) {
+func start(h *supervisor.Helper, s Spec, r *confine.Restrictions) (*Process, error) {
 	p := newProcess()
-	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY, Credential: s.User.credential()}
-	if s.Profile.isContained() {
+	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY, Credential: s.User.credential(), Restrictions: r}
+	if r != nil {
 		o.Env = unset(s.Env, sockets...)
-		o.Permissions = bounds(s.Profile)
 	}
 	c, err := h.Launch(o, [4]*os.File{s.Stdin, s.Stdout, s.Stderr, s.Control}, supervisor.Reports{
 		Exited: func(ws syscall.WaitStatus, err error) { p.setExit(exitOf(ws), err) }, Finished: p.finish,
@@ -70,29 +71,18 @@ func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	return p, nil
 }
 
-func bounds(p Profile) *supervisor.Permissions {
-	b := &supervisor.Permissions{Network: p.Network == NetAllowed, Read: slices.Clone(p.Read)}
-	if p.Workspace != "" {
-		b.Read = append(b.Read, p.Workspace)
-	}
-	if p.Mode == WorkspaceWrite {
-		if p.Workspace != "" {
-			b.Write = append(b.Write, p.Workspace)
-		}
-		b.Write = append(b.Write, p.Write...)
-	}
-	return b
-}
-
 // system starts commands through a helper process. The helper is started with the first command,
 // and again when it was lost.
 type system struct {
 	set         supervisor.Settings
 	unavailable string // why no helper can run; empty if one can
+	floor       floor.List
+	// userSpace says that contained commands need a helper with a name space of users of its own.
+	userSpace bool
 
-	mu     sync.Mutex
-	helper *supervisor.Helper
-	closed bool
+	mu      sync.Mutex
+	helpers [2]*supervisor.Helper // for contained commands, for others
+	closed  bool
 }
 
 func newSystem(opts Options) *system {
@@ -111,38 +101,50 @@ func (s *system) start(spec Spec) (*Process, error) {
 	if s.unavailable != "" {
 		return direct(spec.Argv, spec)
 	}
-	h, err := s.runningHelper()
+	var r *confine.Restrictions
+	if spec.Profile.isContained() {
+		r = spec.Profile.restrictions(&s.floor)
+	}
+	h, err := s.runningHelper(r != nil)
 	if err != nil {
 		return nil, err
 	}
-	return start(h, spec)
+	return start(h, spec, r)
 }
 
-func (s *system) runningHelper() (*supervisor.Helper, error) {
+func (s *system) runningHelper(contained bool) (*supervisor.Helper, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errors.New("sandbox: closed")
 	}
-	if s.helper != nil && !s.helper.IsLost() {
-		return s.helper, nil
+	which := &s.helpers[0]
+	if !contained && s.userSpace {
+		which = &s.helpers[1]
 	}
-	h, err := startHelper(s.set)
+	if *which != nil && !(*which).IsLost() {
+		return *which, nil
+	}
+	h, err := startHelper(s.set, contained && s.userSpace)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: starting the helper: %w", err)
 	}
-	s.helper = h
+	*which = h
 	return h, nil
 }
 
 func (s *system) close() {
 	s.mu.Lock()
-	h := s.helper
-	s.helper, s.closed = nil, true
+	helpers := s.helpers
+	s.helpers, s.closed = [2]*supervisor.Helper{}, true
 	s.mu.Unlock()
-	if h != nil {
-		h.Close()
+	var closing sync.WaitGroup
+	for _, h := range helpers {
+		if h != nil {
+			closing.Go(h.Close)
+		}
 	}
+	closing.Wait()
 }
 
 func processTable() (list []processEntry) {

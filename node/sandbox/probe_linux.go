@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fairlead/node/floor"
 	"fairlead/node/sandbox/confine"
 	"fairlead/node/sandbox/supervisor"
 )
@@ -27,7 +28,7 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	if s.unavailable != "" {
 		return unenforcedReport(s.unavailable, Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.unavailable})
 	}
-	r, err := s.runProbe(ctx, opts, "")
+	r, err := s.runProtectedProbe(ctx, opts)
 	unwrapped := ""
 	if s.set.Wrap != "" && (err != nil || !r.ConfinesFiles()) {
 		unwrapped = "it was tested and did not confine files"
@@ -46,6 +47,24 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 		return r
 	}
 	return r
+}
+
+// runProtectedProbe decides whether the helper for contained commands has a name space of users of
+// its own, which it needs for mounts unless it is root's.
+func (s *system) runProtectedProbe(ctx context.Context, opts Options) (r Report, err error) {
+	isRoot := os.Geteuid() == 0
+	for _, s.userSpace = range []bool{!isRoot, isRoot} {
+		got, gotErr := s.runProbe(ctx, opts, "")
+		protects := got.Check(CheckProtected).Enforced
+		if !s.userSpace || protects {
+			r, err = got, gotErr
+		}
+		if protects {
+			return r, err
+		}
+	}
+	s.userSpace = false
+	return r, err
 }
 
 // helperError says that no helper can run at all.
@@ -76,7 +95,7 @@ func (s *system) runProbe(ctx context.Context, opts Options, unwrapped string) (
 	}
 	set := s.set
 	set.Hidden = append(slices.Clone(set.Hidden), filepath.Dir(t.Secret))
-	h, err := startHelper(set)
+	h, err := startHelper(set, s.userSpace)
 	if err != nil {
 		return Report{}, &helperError{err}
 	}
@@ -164,11 +183,11 @@ func runAttempts(ctx context.Context, h *supervisor.Helper, t targets) (f findin
 		defer pipes[i+1].Close()
 	}
 	stdin, out, stdout := pipes[0], pipes[2], pipes[3] // nobody writes to stdin
+	profile := Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}}
 	p, err := start(h, Spec{
-		Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
-		Argv:    []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdin: stdin, Stdout: stdout,
+		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdin: stdin, Stdout: stdout,
 		Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)},
-	})
+	}, profile.restrictions(&floor.List{}))
 	stdin.Close()
 	stdout.Close()
 	if err != nil {
@@ -257,7 +276,7 @@ func layerChecks(abi int, unwrapped string) []layerCheck {
 	return []layerCheck{
 		{CheckWriteOutside, files, open, kernel},
 		{CheckReadSecrets, files, open, kernel},
-		{CheckProtected, files, "hooks and configuration of git in the workspace can be written", ""},
+		{CheckProtected, "a mount name space", "commands can change existing files that start programs later, such as hooks of Git", "Allow user name spaces for this program, or run the node as root."},
 		{CheckMetadata, files, metadata, mend},
 		{CheckTCP, seccomp, "no system call filter blocks the network", noFilter},
 		{CheckUDP, seccomp, "no system call filter blocks the network", noFilter},

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
+	"fairlead/node/floor"
+	"fairlead/node/sandbox/confine"
 	"fairlead/node/sandbox/supervisor"
+	"fairlead/node/workspace"
 )
 
 // Mode restricts a command's access to files.
@@ -108,6 +112,25 @@ func (p Profile) WithDefaults() Profile {
 }
 
 func (p Profile) isContained() bool { return p.Mode != Full }
+
+// restrictions describes what a contained command with the profile can do now.
+func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
+	r := &confine.Restrictions{Network: p.Network == NetAllowed, Readable: slices.Clone(p.Read)}
+	if p.Workspace != "" {
+		r.Readable = append(r.Readable, p.Workspace)
+	}
+	if p.Mode != WorkspaceWrite {
+		return r
+	}
+	if p.Workspace != "" {
+		r.Writable = append(r.Writable, p.Workspace)
+	}
+	r.Writable = append(r.Writable, p.Write...)
+	for _, dir := range r.Writable {
+		r.ReadOnly = append(r.ReadOnly, list.Files(workspace.RealPath(dir))...)
+	}
+	return r
+}
 
 // Console is a terminal that is passed to a program when it starts, and not as a file: Windows'
 // pseudo console.

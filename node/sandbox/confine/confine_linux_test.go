@@ -108,6 +108,7 @@ func TestEveryCallObeysItsRule(t *testing.T) {
 			}{
 				never:      {{nil, deny}, {[]uint64{1234}, deny}},
 				absent:     {{nil, noSys}, {[]uint64{1234}, noSys}},
+				noSpaces:   {{nil, allow}, {[]uint64{unix.CLONE_VM | unix.CLONE_THREAD | unix.CLONE_FS}, allow}, {[]uint64{unix.CLONE_NEWUSER}, deny}, {[]uint64{unix.CLONE_NEWNS | 1<<32}, deny}},
 				ownProcess: {{[]uint64{0, 7}, allow}, {[]uint64{1 << 32, 7}, allow}, {[]uint64{1234, 7}, deny}, {[]uint64{1<<32 - 1, 7}, deny}},
 				ownGroup: {
 					{[]uint64{user - 2, 0}, allow},
@@ -138,6 +139,9 @@ var native = map[string]uint32{
 	"prlimit64": unix.SYS_PRLIMIT64, "sched_setaffinity": unix.SYS_SCHED_SETAFFINITY, "sched_setscheduler": unix.SYS_SCHED_SETSCHEDULER,
 	"sched_setparam": unix.SYS_SCHED_SETPARAM, "sched_setattr": unix.SYS_SCHED_SETATTR, "migrate_pages": unix.SYS_MIGRATE_PAGES,
 	"move_pages": unix.SYS_MOVE_PAGES, "setpriority": unix.SYS_SETPRIORITY, "ioprio_set": unix.SYS_IOPRIO_SET,
+	"unshare": unix.SYS_UNSHARE, "clone": unix.SYS_CLONE, "clone3": unix.SYS_CLONE3, "setns": unix.SYS_SETNS, "mount": unix.SYS_MOUNT, "umount2": unix.SYS_UMOUNT2,
+	"pivot_root": unix.SYS_PIVOT_ROOT, "open_tree": unix.SYS_OPEN_TREE, "open_tree_attr": unix.SYS_OPEN_TREE_ATTR, "move_mount": unix.SYS_MOVE_MOUNT,
+	"fsopen": unix.SYS_FSOPEN, "fsconfig": unix.SYS_FSCONFIG, "fsmount": unix.SYS_FSMOUNT, "fspick": unix.SYS_FSPICK, "mount_setattr": unix.SYS_MOUNT_SETATTR,
 }
 
 func TestNumbersAreTheSystems(t *testing.T) {

@@ -107,6 +107,14 @@ func (c call) filter(nr uint32) []unix.SockFilter {
 			{Code: ret, K: deny},
 			{Code: load, K: atNumber},
 		}
+	case noSpaces:
+		return []unix.SockFilter{
+			{Code: equal, Jf: 4, K: nr},
+			{Code: load, K: atArg0},
+			{Code: bits, Jf: 1, K: spaces},
+			{Code: ret, K: deny},
+			{Code: load, K: atNumber},
+		}
 	case ownGroup:
 		return []unix.SockFilter{
 			{Code: equal, Jf: 6, K: nr},
@@ -167,11 +175,12 @@ func seccomp(noNet, noConnect bool) error {
 type rule int
 
 const (
-	// never fails with EPERM: the call inspects other processes or the kernel's keys of the user.
+	// never fails with EPERM: the call inspects other processes or the kernel's keys of the user, or
+	// changes what is mounted where.
 	never rule = iota
-	// absent fails with ENOSYS, as on a kernel without the call: it reaches memory, semaphores or
-	// queues of other programs of the user, and the objects that it creates outlive the command. A
-	// separate name space would need a user name space, which many systems forbid.
+	// absent fails with ENOSYS, as on a kernel without the call. Most of these reach memory,
+	// semaphores or queues of other programs of the user, and the objects that they create outlive
+	// the command. A separate name space would need a user name space, which many systems forbid.
 	absent
 	// ownProcess fails with EPERM unless its first argument is 0, the calling process or thread. A
 	// filter cannot know which other numbers belong to the command, so a program that names itself
@@ -180,7 +189,14 @@ const (
 	// ownGroup fails with EPERM unless its second argument is 0 and its first one does not mean all
 	// processes of a user.
 	ownGroup
+	// noSpaces fails with EPERM if the flags in its first argument create a name space, in which a
+	// command could change its view of the files.
+	noSpaces
 )
+
+// spaces are the flags of clone(2) and unshare(2) that create name spaces, except the one for time,
+// which clone(2) does not have.
+const spaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // call is a system call with its rule and its numbers on the supported processors.
 type call struct {
@@ -226,6 +242,21 @@ var calls = []call{
 	{"move_pages", 279, 239, ownProcess},
 	{"setpriority", 141, 140, ownGroup},
 	{"ioprio_set", 251, 30, ownGroup},
+	{"unshare", 272, 97, noSpaces},
+	{"clone", 56, 220, noSpaces},
+	{"clone3", 435, 435, absent}, // no filter sees its flags; the C library then uses clone
+	{"setns", 308, 268, never},
+	{"mount", 165, 40, never},
+	{"umount2", 166, 39, never},
+	{"pivot_root", 155, 41, never},
+	{"open_tree", 428, 428, never},
+	{"open_tree_attr", 467, 467, never},
+	{"move_mount", 429, 429, never},
+	{"fsopen", 430, 430, never},
+	{"fsconfig", 431, 431, never},
+	{"fsmount", 432, 432, never},
+	{"fspick", 433, 433, never},
+	{"mount_setattr", 442, 442, never},
 }
 
 // ofUser is the first argument of an ownGroup call that means all processes of a user: PRIO_USER

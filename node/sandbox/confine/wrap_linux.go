@@ -15,6 +15,7 @@ import (
 // folder that the command could not write, is visible.
 type Wrapping struct {
 	Files
+	View View
 	// Blank is an empty file without permissions, which is mounted over hidden files.
 	Blank string
 	// NoNet gives the command an empty network name space.
@@ -51,7 +52,27 @@ func (w Wrapping) Args() []string {
 	for _, p := range w.Write {
 		s.root(p, true)
 	}
+	for _, m := range w.View.mounts() {
+		s.protect(m)
+	}
 	return append(args, s.args()...)
+}
+
+// protect adds a mount of a [View]. A folder is only made writable where it was.
+func (s *shaper) protect(m mount) {
+	switch {
+	case slices.ContainsFunc(s.hidden, func(h string) bool { return workspace.InFolder(m.path, h) }):
+	case m.readOnly:
+		s.at[m.path] = []string{"--ro-bind", m.source, m.path}
+	case s.at[m.path] != nil:
+	default:
+		for dir := filepath.Dir(m.path); dir != "/"; dir = filepath.Dir(dir) {
+			if how := s.at[dir]; how != nil {
+				s.at[m.path] = []string{how[0], m.path, m.path}
+				return
+			}
+		}
+	}
 }
 
 // shaper collects the mounts. Outer folders come before inner ones. Hidden folders become read-only

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox/confine"
 )
 
 const (
@@ -25,7 +27,7 @@ var ErrLost = errors.New("the helper that supervised the command has ended; the 
 type Settings struct {
 	// Hidden is inaccessible to restricted commands, except for what is Shown or granted by name.
 	Hidden, Shown []string
-	// Missing names layers to disable: "landlock", "seccomp".
+	// Missing names layers to disable: "landlock", "seccomp", "mounts".
 	Missing []string
 	// Wrap is the path of bubblewrap, which restricts files if Landlock is missing; empty: nothing
 	// does. Inner are the arguments with which this program calls [Inner].
@@ -33,22 +35,15 @@ type Settings struct {
 	Inner []string
 }
 
-// Permissions are the restrictions of a command.
-type Permissions struct {
-	Network bool
-	// Write and Read are granted by name, even where they are hidden.
-	Write, Read []string
-}
-
-// Spec is one command to start. Argv[0] and Dir are absolute paths; without Permissions the command
+// Spec is one command to start. Argv[0] and Dir are absolute paths; without Restrictions the command
 // is not restricted.
 type Spec struct {
-	Permissions *Permissions
-	Argv        []string
-	Dir         string
-	Env         []string
-	PTY         bool
-	// Credential, without Permissions, is the user as whom it runs; nil for the helper's own.
+	Restrictions *confine.Restrictions
+	Argv         []string
+	Dir          string
+	Env          []string
+	PTY          bool
+	// Credential, without Restrictions, is the user as whom it runs; nil for the helper's own.
 	Credential *syscall.Credential
 }
 
@@ -81,8 +76,10 @@ type call struct {
 	ended   bool
 }
 
-// Start starts a helper: cmd is a program that calls Serve.
-func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
+// Start starts a helper: cmd is a program that calls Serve. With a name space of users of its own,
+// a helper without privileges can restrict what is mounted where; its commands then see the files of
+// other users as those of nobody.
+func Start(cmd *exec.Cmd, set Settings, userSpace bool) (*Helper, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -96,6 +93,14 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 	// The helper has its own session: Ctrl-C at the node's terminal must not end the process that
 	// ends the commands.
 	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{theirs}, &syscall.SysProcAttr{Setsid: true}
+	if userSpace {
+		own := func(id int) []syscall.SysProcIDMap {
+			return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+		}
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS
+		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = own(os.Geteuid()), own(os.Getegid())
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+	}
 	if err := cmd.Start(); err != nil {
 		w.conn.Close()
 		return nil, err

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"fairlead/node/sandbox/confine"
+	"fairlead/node/workspace"
 )
 
 // maxRulesets is the number of rulesets that are cached for further commands of the same profile.
@@ -21,11 +23,13 @@ type confiner struct {
 	settings Settings
 	files    bool // Landlock is available and enabled
 	filter   bool
+	mounts   bool // commands can get a view of their own
 	// Landlock can restrict Unix sockets by path, so that connecting need not be denied altogether
 	connect  bool
 	temp     string   // folder of the private temporary folders, created on first use
 	tempLock *os.File // locked as long as temp is in use
 	temps    map[string]string
+	copies   map[string]string // of files of the system, by their paths
 	rulesets map[string]*confine.Ruleset
 }
 
@@ -35,6 +39,8 @@ func newConfiner(set Settings) *confiner {
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
 	}
+	// Without the filter, a command could change its view.
+	c.mounts = c.filter && !slices.Contains(set.Missing, "mounts") && confine.CanIsolate()
 	c.connect = c.files && confine.ABI() >= 9
 	return c
 }
@@ -45,6 +51,7 @@ type restrictions struct {
 	rules confine.Rules
 	files *confine.Ruleset
 	wrap  []string
+	view  *confine.View // nil: the same as everyone's
 }
 
 // devices can be used by every contained command. All others are hidden: whoever can read a disk
@@ -54,11 +61,11 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 
 // prepare returns a command's environment and restrictions; nil restrictions: none.
 func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, error) {
-	p := o.Permissions
+	p := o.Restrictions
 	if p == nil {
 		return o.Env, nil, nil
 	}
-	key := strings.Join(append(append([]string{strconv.FormatBool(p.Network), strconv.Itoa(len(p.Write))}, p.Write...), p.Read...), "\x00")
+	key := strings.Join(append(append([]string{strconv.FormatBool(p.Network), strconv.Itoa(len(p.Writable))}, p.Writable...), p.Readable...), "\x00")
 	temp, err := c.tempFor(key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("creating a private temporary folder: %w", err)
@@ -71,12 +78,17 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	// At the other end of a Unix socket, a Docker daemon or the user's systemd would do anything
 	// for a command.
 	b := &restrictions{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
-	if !c.files && c.settings.Wrap == "" {
+	wrapped := !c.files && c.settings.Wrap != ""
+	view := c.view(p)
+	if c.mounts && !wrapped && !view.IsEmpty() {
+		b.view = &view
+	}
+	if !c.files && !wrapped {
 		return env, b, nil
 	}
 	f := confine.Files{
-		Hidden: append([]string{"/dev"}, c.settings.Hidden...), Read: append(slices.Clone(c.settings.Shown), p.Read...),
-		Write: append([]string{temp}, p.Write...), Devices: devices, NoTCP: !p.Network,
+		Hidden: append([]string{"/dev"}, c.settings.Hidden...), Read: append(slices.Clone(c.settings.Shown), p.Readable...),
+		Write: append([]string{temp}, p.Writable...), Devices: devices, NoTCP: !p.Network,
 	}
 	if o.PTY {
 		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
@@ -84,12 +96,24 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 			key += "\x00" + tty
 		}
 	}
-	if !c.files {
-		b.wrap = confine.Wrapping{Files: f, Blank: filepath.Join(c.temp, blankName), NoNet: f.NoTCP}.Args()
+	if wrapped {
+		b.wrap = confine.Wrapping{Files: f, View: view, Blank: filepath.Join(c.temp, blankName), NoNet: f.NoTCP}.Args()
 		return env, b, nil
 	}
 	b.files, err = c.ruleset(key, f)
 	return env, b, err
+}
+
+// view returns the view of a command.
+func (c *confiner) view(p *confine.Restrictions) confine.View {
+	v := confine.View{
+		ReadOnly: p.ReadOnly, Hidden: p.Hidden, Replaced: c.copies,
+		BlankFile: filepath.Join(c.temp, blankName), BlankFolder: filepath.Join(c.temp, blankFolderName),
+	}
+	for _, w := range p.Writable {
+		v.Writable = append(v.Writable, workspace.RealPath(w))
+	}
+	return v
 }
 
 func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
@@ -134,6 +158,10 @@ func (c *confiner) tempFor(key string) (string, error) {
 		if err := os.WriteFile(filepath.Join(c.temp, blankName), nil, 0); err != nil {
 			return "", err
 		}
+		if err := os.Mkdir(filepath.Join(c.temp, blankFolderName), 0); err != nil {
+			return "", err
+		}
+		c.copySystemFiles()
 	}
 	dir := filepath.Join(c.temp, strconv.Itoa(len(c.temps)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -143,8 +171,38 @@ func (c *confiner) tempFor(key string) (string, error) {
 	return dir, nil
 }
 
-// blankName is the name of an empty file without permissions, beside the private temporary folders.
-const blankName = "blank"
+// blankName and blankFolderName are the names of an empty file and an empty folder without
+// permissions, beside the private temporary folders.
+const blankName, blankFolderName = "blank", "empty"
+
+// foreignFiles are files of the system that OpenSSH only reads if they belong to root or to the
+// user. In a name space of users of its own, they belong to nobody.
+var foreignFiles = []string{"/etc/ssh/ssh_config.d/*", "/etc/crypto-policies/back-ends/openssh.config"}
+
+// copySystemFiles makes copies that belong to the user, where commands need them.
+func (c *confiner) copySystemFiles() {
+	if info, err := os.Stat("/"); err != nil || !c.mounts || info.Sys().(*syscall.Stat_t).Uid == 0 {
+		return
+	}
+	c.copies = map[string]string{}
+	for _, pattern := range foreignFiles {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			real, linkErr := filepath.EvalSymlinks(f)
+			if err != nil || linkErr != nil {
+				continue // unreadable for commands, too
+			}
+			name := filepath.Join(c.temp, "system-"+strconv.Itoa(len(c.copies)))
+			if os.WriteFile(name, text, 0o600) == nil {
+				c.copies[real] = name
+			}
+		}
+	}
+}
 
 const tempPrefix = "fairlead-commands-"
 

@@ -117,7 +117,13 @@ func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) 
 		// The goroutine never unlocks its thread, so the thread ends with it and never runs
 		// anything else.
 		runtime.LockOSThread()
-		if err = confine.Thread(b.rules); err == nil && b.files != nil {
+		if b.view != nil {
+			err = b.view.Enter()
+		}
+		if err == nil {
+			err = confine.Thread(b.rules)
+		}
+		if err == nil && b.files != nil {
 			err = b.files.Bind()
 		}
 		if err == nil {

@@ -1,0 +1,114 @@
+package floor
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func write(t testing.TB, paths ...string) {
+	t.Helper()
+	for _, p := range paths {
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func workspace(t testing.TB) (dir string, at func(string) string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", filepath.Join(dir, "home"))
+	return dir, func(rel string) string { return filepath.Join(dir, filepath.FromSlash(rel)) }
+}
+
+func TestFilesThatStartProgramsAreListed(t *testing.T) {
+	dir, at := workspace(t)
+	want := []string{
+		".envrc", ".git/config", ".git/hooks", ".git/info/attributes", ".git/modules/libs/a/config", ".git/modules/libs/a/hooks",
+		".git/worktrees/w/commondir", ".hg/hgrc", ".husky", ".jj/repo/config.toml", ".npmrc", ".vscode/settings.json", "a.code-workspace",
+		"bare.git/config", "home/.bashrc", "home/.config/autostart", "home/bin", "nested/deep/.envrc", "nested/deep/.git/hooks", "plain/config", "w/.git",
+	}
+	for _, p := range want {
+		switch filepath.Base(p) {
+		case "hooks", ".husky", "autostart", "bin":
+			p += "/program"
+		}
+		write(t, at(p))
+	}
+	write(
+		t, at(".git/HEAD"), at(".git/index"), at(".git/modules/libs/a/HEAD"), at(".git/worktrees/w/HEAD"), at("bare.git/HEAD"), at("plain/HEAD"), at("plain/objects/x"),
+		at("plain/refs/x"), at("node_modules/x/.npmrc"), at("src/main.go"), at(".vscode/extensions.json"), at("config"), at("bin/x"), at("x.git/notes"), at(".hg/store/data"),
+	)
+	var list List
+	var got []string
+	for _, f := range list.Files(dir) {
+		rel, err := filepath.Rel(dir, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, filepath.ToSlash(rel))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestListFollowsChanges(t *testing.T) {
+	dir, at := workspace(t)
+	var list List
+	check := func(want ...string) {
+		t.Helper()
+		for i, w := range want {
+			want[i] = at(w)
+		}
+		if got := list.Files(dir); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	check()
+	write(t, at("a/b/.envrc"), at(".git/config"))
+	check(".git/config", "a/b/.envrc")
+	write(t, at(".git/hooks/x"))
+	if err := os.Rename(at("a"), at("c")); err != nil {
+		t.Fatal(err)
+	}
+	check(".git/config", ".git/hooks", "c/b/.envrc")
+	if err := os.RemoveAll(at("c")); err != nil {
+		t.Fatal(err)
+	}
+	check(".git/config", ".git/hooks")
+}
+
+// BenchmarkFiles lists a tree of 50,000 files again.
+func BenchmarkFiles(b *testing.B) {
+	dir, at := workspace(b)
+	for i := range 5000 {
+		for k := range 10 {
+			write(b, at(strconv.Itoa(i%50)+"/"+strconv.Itoa(i)+"/"+strconv.Itoa(k)+".go"))
+		}
+	}
+	write(b, at(".git/config"), at("7/57/.envrc"))
+	old := time.Now().Add(-time.Hour)
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = os.Chtimes(path, old, old)
+		}
+		return err
+	})
+	var list List
+	for b.Loop() {
+		if n := len(list.Files(dir)); n != 2 {
+			b.Fatalf("got %d files, want 2", n)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fairlead/node/workspace"
+)
+
+// View is a command's own view of the file system, a mount name space in which some paths are
+// read-only or hidden. Unlike Landlock, it can make exceptions in a writable folder.
+type View struct {
+	// ReadOnly cannot be changed, replaced or moved in the folders of Writable, and the folders
+	// above them cannot be moved away.
+	ReadOnly, Writable []string
+	// Hidden are replaced by BlankFile or BlankFolder.
+	Hidden                 []string
+	BlankFile, BlankFolder string
+	// Replaced are files that are replaced by others.
+	Replaced map[string]string
+}
+
+// IsEmpty reports whether the view is the same as everyone's.
+func (v View) IsEmpty() bool { return len(v.ReadOnly)+len(v.Hidden)+len(v.Replaced) == 0 }
+
+// CanIsolate reports whether this process can give threads a view of their own. It needs
+// CAP_SYS_ADMIN in its user name space, and mount_setattr (Linux 5.12).
+func CanIsolate() bool {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		result <- View{ReadOnly: []string{os.DevNull}}.Enter()
+	}()
+	return <-result == nil
+}
+
+// Enter gives the calling thread the view. The conditions of [Thread] apply, which must be called
+// afterwards: it takes away the means to change the view again.
+func (v View) Enter() error {
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("creating a mount name space: %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("separating the mount name space: %w", err)
+	}
+	for file, other := range v.Replaced {
+		if err := attach(other, file, true); err != nil {
+			return err
+		}
+	}
+	for _, m := range v.mounts() {
+		if err := attach(m.source, m.path, m.readOnly); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type mount struct {
+	source, path string
+	readOnly     bool
+}
+
+// mounts returns what to mount, outer paths first.
+func (v View) mounts() (list []mount) {
+	pinned := map[string]bool{}
+	for _, p := range v.paths(v.ReadOnly) {
+		for dir := range v.above(p) {
+			pinned[dir] = true
+		}
+		list = append(list, mount{p, p, true})
+	}
+	for _, p := range v.paths(v.Hidden) {
+		blank := v.BlankFile
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			blank = v.BlankFolder
+		}
+		for dir := range v.above(p) {
+			pinned[dir] = true
+		}
+		list = append(list, mount{blank, p, true})
+	}
+	for dir := range pinned {
+		list = append(list, mount{dir, dir, false})
+	}
+	// A path that is hidden and read-only is hidden, so that comes second.
+	slices.SortStableFunc(list, func(a, b mount) int { return strings.Count(a.path, "/") - strings.Count(b.path, "/") })
+	return list
+}
+
+// paths adds the targets of symbolic links.
+func (v View) paths(list []string) (all []string) {
+	for _, p := range list {
+		all = append(all, p)
+		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// above yields the folders that contain a path and lie in a writable folder: moving one would move
+// the path away from its mount.
+func (v View) above(path string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+			movable := slices.ContainsFunc(v.Writable, func(w string) bool { return dir != w && workspace.InFolder(dir, w) })
+			if !movable || !yield(dir) {
+				return
+			}
+		}
+	}
+}
+
+// attach mounts source on path. A path that does not exist any more is no error. A symbolic link is
+// not followed, so that the link itself cannot be replaced, where the kernel can mount on links.
+func attach(source, path string, readOnly bool) error {
+	fail := func(err error) error {
+		info, now := os.Lstat(path)
+		if errors.Is(now, os.ErrNotExist) || now == nil && info.Mode()&os.ModeSymlink != 0 {
+			return nil
+		}
+		return fmt.Errorf("protecting %s: %w", path, err)
+	}
+	const whole = unix.AT_RECURSIVE | unix.AT_SYMLINK_NOFOLLOW
+	fd, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|whole)
+	if err != nil {
+		return fail(err)
+	}
+	defer unix.Close(fd)
+	if readOnly {
+		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
+		if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr); err != nil {
+			return fail(err)
+		}
+	}
+	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return fail(err)
+	}
+	return nil
+}
