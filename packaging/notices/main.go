@@ -1,6 +1,6 @@
-// Notices collects the licences of all modules in Fairlead's programs: their full texts in
-// THIRD_PARTY_NOTICES.txt and one line per module in app/settings/licences.txt, which the About
-// page shows.
+// Notices collects the licences of all modules and data in Fairlead's programs: their full texts in
+// THIRD_PARTY_NOTICES.txt and one line each in app/settings/licences.txt, which the About page
+// shows.
 //
 //	go run ./packaging/notices          write both files
 //	go run ./packaging/notices -check   exit with status 1 when they are out of date
@@ -31,11 +31,15 @@ var (
 	systems  = []string{"linux", "windows", "darwin", "freebsd"}
 )
 
+// data are the folders of others' data in this repository, which have licence files, by origin.
+var data = map[string]string{"unicode.org/ucd": "node/search/pattern"}
+
 // licenceFile matches the names of a module's licence files, which must be redistributed.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents)`)
 
 // kinds identify a licence by one of its sentences. The first match counts.
 var kinds = []struct{ name, sentence string }{
+	{"Unicode-3.0", "UNICODE LICENSE V3"},
 	{"AGPL", "GNU AFFERO GENERAL PUBLIC LICENSE"},
 	{"GPL", "GNU GENERAL PUBLIC LICENSE"},
 	{"MPL-2.0", "Mozilla Public License"},
@@ -61,8 +65,9 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
+	maps.Copy(modules, data)
 	var texts, list bytes.Buffer
-	texts.WriteString("Fairlead contains these modules. Each is used under its own licence, which follows.\n")
+	texts.WriteString("Fairlead contains these modules and data. Each is used under its own licence, which follows.\n")
 	for _, module := range slices.Sorted(maps.Keys(modules)) {
 		kind, text, err := licence(module, modules[module])
 		if err != nil {
@@ -71,14 +76,14 @@ func run(check bool) error {
 		fmt.Fprintf(&list, "%s %s\n", module, kind)
 		fmt.Fprintf(&texts, "\n%s\n%s (%s)\n\n%s", strings.Repeat("=", 80), module, kind, text)
 	}
-	for name, data := range map[string][]byte{textsFile: texts.Bytes(), listFile: list.Bytes()} {
+	for name, text := range map[string][]byte{textsFile: texts.Bytes(), listFile: list.Bytes()} {
 		old, err := os.ReadFile(name)
 		switch {
-		case err == nil && bytes.Equal(old, data):
+		case err == nil && bytes.Equal(old, text):
 		case check:
 			return fmt.Errorf("%s is out of date; run: go run ./packaging/notices", name)
 		default:
-			if err := os.WriteFile(name, data, 0o644); err != nil {
+			if err := os.WriteFile(name, text, 0o644); err != nil {
 				return err
 			}
 		}

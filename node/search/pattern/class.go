@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -149,27 +148,6 @@ func runes(list ...rune) (s set) {
 	return s.normal()
 }
 
-func fromTables(tables ...*unicode.RangeTable) (s set) {
-	add := func(first, last, stride rune) {
-		if stride == 1 {
-			s = append(s, span{first, last})
-			return
-		}
-		for r := first; r <= last; r += stride {
-			s = append(s, span{r, r})
-		}
-	}
-	for _, t := range tables {
-		for _, r := range t.R16 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-		for _, r := range t.R32 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-	}
-	return s.normal()
-}
-
 // normal sorts spans and joins those that overlap or touch. It changes s.
 func (s set) normal() set {
 	slices.SortFunc(s, func(a, b span) int { return cmp.Compare(a.first, b.first) })
@@ -207,11 +185,6 @@ func (s set) minus(t set) set {
 
 func (s set) intersect(t set) set { return s.minus(t.not(unicode.MaxRune)) }
 
-func (s set) has(r rune) bool {
-	i, _ := slices.BinarySearchFunc(s, r, func(p span, r rune) int { return cmp.Compare(p.last, r) })
-	return i < len(s) && s[i].first <= r
-}
-
 func (s set) pairs() (list []rune) {
 	for _, p := range s {
 		list = append(list, p.first, p.last)
@@ -219,26 +192,17 @@ func (s set) pairs() (list []rune) {
 	return list
 }
 
-// cased returns the characters that have another case.
-var cased = sync.OnceValue(func() (list []rune) {
-	for r := range rune(unicode.MaxRune) {
-		if unicode.SimpleFold(r) != r {
-			list = append(list, r)
-		}
-	}
-	return list
-})
-
 // fold adds the other cases of all characters that are at most top.
 func (s set) fold(top rune) set {
 	folded := slices.Clone(s)
-	for _, r := range cased() {
-		if !s.has(r) {
-			continue
-		}
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			if f <= top {
-				folded = append(folded, span{f, f})
+	cased := casedRunes()
+	for _, p := range s {
+		i, _ := slices.BinarySearchFunc(cased, p.first, func(c casedRune, r rune) int { return cmp.Compare(c.r, r) })
+		for ; i < len(cased) && cased[i].r <= p.last; i++ {
+			for _, r := range cased[i].cases {
+				if r <= top {
+					folded = append(folded, span{r, r})
+				}
 			}
 		}
 	}

@@ -132,6 +132,7 @@ func (p *parser) hex(start, size int) rune {
 
 // property parses the name of a Unicode property: a letter, or a name in braces.
 func (p *parser) property(start int, negated bool) set {
+	p.skipSpace()
 	if p.pos == len(p.text) {
 		p.fail(start, "the name of a Unicode property is missing", `Write \p{Greek}, for example.`)
 	}
@@ -144,13 +145,12 @@ func (p *parser) property(start int, negated bool) set {
 		}
 		p.pos += len(name) + 1
 	}
-	s, inverted, ok := findProperty(name)
+	s, inverted, problem := findProperty(name)
 	switch {
-	case strings.Contains(name, "!="): // which ripgrep treats as =
-		p.fail(start, "!= is not supported", `Write \P{name=value}.`)
-	case !ok:
-		p.fail(start, "unknown or unsupported Unicode property", `Supported are general categories such as \p{Lu}, scripts such as \p{Greek}, `+
-			`\p{scx=Greek}, and boolean properties such as \p{Alphabetic} and \p{Emoji}. Otherwise write the characters out: [\x{3b1}-\x{3c9}].`)
+	case problem != "":
+		p.fail(start, problem, `Supported are general categories and scripts, such as \p{Lu} and \p{Greek}, boolean properties such as `+
+			`\p{Alphabetic}, and gc, sc, scx, age, gcb, wb and sb with a value, such as \p{scx=Greek}. `+
+			`Otherwise write the characters out: [\x{3b1}-\x{3c9}].`)
 	case !p.flags.has(unicodeOn):
 		p.fail(start, "Unicode properties need Unicode, but (?-u) is set", "Remove (?-u) here.")
 	}

@@ -66,7 +66,7 @@ func (p *parser) name(start int) {
 	}
 	p.pos += len(name) + 1
 	for i, r := range name {
-		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsNumber(r) && !strings.ContainsRune(".[]", r)) {
+		if r != '_' && !unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic) && (i == 0 || !unicode.IsNumber(r) && !strings.ContainsRune(".[]", r)) {
 			p.fail(start, "invalid name of a group", "Begin with a letter or _, and continue with letters and digits.")
 		}
 	}

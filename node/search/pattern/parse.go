@@ -3,6 +3,7 @@ package pattern
 import (
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -130,7 +131,7 @@ func (p *parser) accept(text string) bool {
 func (p *parser) skipSpace() {
 	for p.flags.has(verbose) {
 		switch c := p.peek(); {
-		case unicode.Is(unicode.Pattern_White_Space, c):
+		case unicode.IsSpace(c):
 			p.next()
 		case c == '#':
 			_, rest, _ := strings.Cut(p.text[p.pos:], "\n")
@@ -249,13 +250,11 @@ func (p *parser) literal(start int, r rune) *syntax.Regexp {
 		}
 		return literalTree(r, 0) // its case is Unicode's
 	}
-	if !p.flags.has(ignoreCase) {
-		return literalTree(r, 0)
+	cases := p.flags.fold(runes(r))
+	if p.flags.has(ignoreCase) && slices.Equal(cases, simpleFolds(r)) {
+		return literalTree(r, syntax.FoldCase)
 	}
-	if !p.flags.has(unicodeOn) && strings.ContainsRune("KSks", r) { // which have other cases outside of ASCII
-		return classTree(runes(r).fold(unicode.MaxASCII))
-	}
-	return literalTree(r, syntax.FoldCase)
+	return classTree(cases)
 }
 
 func (p *parser) characters(start int, class set) *syntax.Regexp {

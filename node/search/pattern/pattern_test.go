@@ -75,13 +75,6 @@ func TestExpressionsMatchTheirLines(t *testing.T) {
 	}
 }
 
-func TestFactsAreOfTheUnicodeVersionOfPackageUnicode(t *testing.T) {
-	t.Parallel()
-	if first, _, _ := strings.Cut(unicodeFacts, "\n"); !strings.Contains(first, unicode.Version) {
-		t.Errorf("got %q, want Unicode %s: take unicode.txt from the files of that version", first, unicode.Version)
-	}
-}
-
 func TestNestingIsLimited(t *testing.T) {
 	t.Parallel()
 	for _, expression := range []string{

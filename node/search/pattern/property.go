@@ -1,146 +1,153 @@
 package pattern
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 )
 
+// unicodeData is written by packaging/unicode, and explains its form.
+//
 //go:embed unicode.txt
-var unicodeFacts string
+var unicodeData string
 
-// properties are the sets that \p{...} can name, each map by simplified names.
-type properties struct {
-	scripts, extensions, categories, booleans map[string]set
+// properties are the properties of unicode.txt that have values, by their simplified names.
+var properties = map[string]string{
+	"gc": "gc", "generalcategory": "gc", "sc": "sc", "script": "sc", "scx": "scx", "scriptextensions": "scx", "age": "age",
+	"gcb": "gcb", "graphemeclusterbreak": "gcb", "wb": "wb", "wordbreak": "wb", "sb": "sb", "sentencebreak": "sb",
 }
 
-// loadProperties combines package unicode with unicode.txt.
-var loadProperties = sync.OnceValue(func() properties {
-	p := properties{scripts: tables(unicode.Scripts), extensions: map[string]set{}, categories: tables(unicode.Categories), booleans: tables(unicode.Properties)}
-	for name, category := range unicode.CategoryAliases {
-		p.categories[simplify(name)] = p.categories[simplify(category)]
-	}
-	p.categories["any"] = set{{0, unicode.MaxRune}}
-	p.categories["ascii"] = set{{0, unicode.MaxASCII}}
-	p.categories["assigned"] = p.categories["cn"].not(unicode.MaxRune)
-	p.derive()
-	facts := map[string][][]string{}
-	for line := range strings.Lines(unicodeFacts) {
-		fields := strings.Fields(line)
-		facts[fields[0]] = append(facts[fields[0]], fields[1:])
-	}
-	for _, f := range facts["set"] {
-		p.booleans[simplify(f[0])] = p.booleans[simplify(f[0])].union(parseSpans(f[1:]))
-	}
-	p.extend(facts["shared"])
-	for _, f := range facts["alias"] {
-		for _, sets := range []map[string]set{p.booleans, p.scripts, p.extensions} {
-			if s, ok := sets[simplify(f[0])]; ok {
-				for _, other := range f[1:] {
-					sets[simplify(other)] = s
-				}
+// findProperty returns the set that the braces of \p{...} name, such as Greek, sc=Greek, sc!=Greek
+// or L. A problem is empty or says why there is no such set.
+func findProperty(query string) (s set, negated bool, problem string) {
+	query, negated = strings.CutPrefix(query, "^")
+	at := strings.IndexAny(query, "=:")
+	if at < 0 {
+		name := simplify(query)
+		for _, property := range []string{"bool", "gc", "sc"} {
+			if s = lookUp(property, name); s != nil {
+				return s, negated, ""
 			}
 		}
+		return nil, false, "unknown or unsupported Unicode property"
 	}
-	return p
-})
+	name, isNot := strings.CutSuffix(query[:at], "!")
+	property, ok := properties[simplify(name)]
+	if !ok {
+		return nil, false, "unknown or unsupported Unicode property"
+	}
+	if s = lookUp(property, simplify(query[at+1:])); s == nil {
+		return nil, false, "this Unicode property has no such value"
+	}
+	return s, negated != isNot, ""
+}
 
-// extend computes the script extensions: scripts with the characters that they share.
-func (p properties) extend(shared [][]string) {
-	var all set
-	by := map[string]set{}
-	for _, f := range shared {
-		chars := parseSpans(f[1:])
-		all = all.union(chars)
-		for script := range strings.SplitSeq(f[0], ",") {
-			by[simplify(script)] = by[simplify(script)].union(chars)
+// simplify makes names equal that differ in case, blanks, hyphens, underscores or a leading "is".
+// It follows rule UAX44-LM3 of Unicode, and keeps isc, which is not a name of the category C.
+func simplify(name string) string {
+	name = strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(name, "is"); ok && rest != "c" {
+		name = rest
+	}
+	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name)
+}
+
+// lookUp returns the characters of a property's value, or nil when it has no such value. An age has
+// all characters up to that version of Unicode.
+func lookUp(property, value string) (s set) {
+	for line := range strings.Lines(unicodeData) {
+		rest, ok := strings.CutPrefix(line, property+" ")
+		if !ok {
+			continue
+		}
+		names, spans, _ := strings.Cut(rest, " ")
+		found := slices.Contains(strings.Split(names, ","), value)
+		if found || property == "age" {
+			s = append(s, parseSpans(spans)...)
+		}
+		if found {
+			return s.normal()
 		}
 	}
-	for name, s := range p.scripts {
-		p.extensions[name] = s.minus(all).union(by[name])
-	}
+	return nil
 }
 
-func tables(named map[string]*unicode.RangeTable) map[string]set {
-	sets := make(map[string]set, len(named))
-	for name, t := range named {
-		sets[simplify(name)] = fromTables(t)
+// mustLookUp is lookUp for values that unicode.txt has.
+func mustLookUp(property, value string) set {
+	s := lookUp(property, value)
+	if s == nil {
+		panic("unicode.txt has no " + property + " " + value)
 	}
-	return sets
+	return s
 }
 
-// derive computes the properties that DerivedCoreProperties.txt defines in terms of others.
-func (p properties) derive() {
-	b, c := p.booleans, p.categories
-	b["sentenceterminal"] = b["sterm"]
-	b["lowercase"] = c["ll"].union(b["otherlowercase"])
-	b["uppercase"] = c["lu"].union(b["otheruppercase"])
-	b["cased"] = b["lowercase"].union(b["uppercase"]).union(c["lt"])
-	b["alphabetic"] = c["l"].union(c["nl"]).union(b["otheralphabetic"])
-	b["math"] = c["sm"].union(b["othermath"])
-	b["graphemeextend"] = c["me"].union(c["mn"]).union(b["othergraphemeextend"])
-	syntax := b["patternsyntax"].union(b["patternwhitespace"])
-	b["idstart"] = c["l"].union(c["nl"]).union(b["otheridstart"]).minus(syntax)
-	b["idcontinue"] = b["idstart"].union(c["mn"]).union(c["mc"]).union(c["nd"]).union(c["pc"]).union(b["otheridcontinue"]).minus(syntax)
+// parseSpans reads the characters of a line of unicode.txt.
+func parseSpans(line string) (s set) {
+	next := rune(0)
+	for field := range strings.FieldsSeq(line) {
+		skipped, more, isRange := strings.Cut(field, "+")
+		first := next + parseNumber(skipped)
+		last := first
+		if isRange {
+			last += parseNumber(more)
+		}
+		s = append(s, span{first, last})
+		next = last + 1
+	}
+	return s
 }
+
+func parseNumber(text string) rune {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		panic(fmt.Sprintf("unicode.txt: %v", err))
+	}
+	return rune(n)
+}
+
+// casedRune is a character with all its cases, itself included.
+type casedRune struct {
+	r     rune
+	cases []rune
+}
+
+// casedRunes returns all characters that have several cases, ascending. The cases of a character
+// are those that fold to the same one.
+var casedRunes = sync.OnceValue(func() (list []casedRune) {
+	_, pairs, _ := strings.Cut(unicodeData, "\ncase ")
+	cases := map[rune][]rune{} // of a character to which others fold
+	next := rune(0)
+	for pair := range strings.FieldsSeq(pairs) {
+		skipped, distance, _ := strings.Cut(pair, ":")
+		from := next + parseNumber(skipped)
+		next = from + 1
+		to := from + parseNumber(distance)
+		if cases[to] == nil {
+			cases[to] = []rune{to}
+		}
+		cases[to] = append(cases[to], from)
+	}
+	for _, class := range cases {
+		for _, r := range class {
+			list = append(list, casedRune{r, class})
+		}
+	}
+	slices.SortFunc(list, func(a, b casedRune) int { return cmp.Compare(a.r, b.r) })
+	return list
+})
 
 // Perl classes as Rust defines them.
 var (
-	digits    = sync.OnceValue(func() set { return fromTables(unicode.Nd) })
-	spaces    = sync.OnceValue(func() set { return fromTables(unicode.White_Space) })
+	digits    = sync.OnceValue(func() set { return mustLookUp("gc", "nd") })
+	spaces    = sync.OnceValue(func() set { return mustLookUp("bool", "whitespace") })
 	wordChars = sync.OnceValue(func() set {
-		return fromTables(unicode.L, unicode.Nl, unicode.Other_Alphabetic, unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
+		return slices.Concat(mustLookUp("bool", "alphabetic"), digits(), mustLookUp("gc", "m"), mustLookUp("gc", "pc"), mustLookUp("bool", "joincontrol")).normal()
 	})
 )
 
 // WordRunes returns the characters of words, as ascending pairs of first and last.
 var WordRunes = sync.OnceValue(func() []rune { return wordChars().pairs() })
-
-func parseSpans(texts []string) (s set) {
-	for _, text := range texts {
-		first, last, isRange := strings.Cut(text, "..")
-		if !isRange {
-			last = first
-		}
-		a, err := strconv.ParseInt(first, 16, 32)
-		b, err2 := strconv.ParseInt(last, 16, 32)
-		if err != nil || err2 != nil {
-			panic(fmt.Sprintf("unicode.txt: invalid characters %q", text))
-		}
-		s = append(s, span{rune(a), rune(b)})
-	}
-	return s
-}
-
-// simplify makes names equal that differ in case, blanks, hyphens, underscores or a leading "is".
-func simplify(name string) string {
-	return strings.TrimPrefix(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name)), "is")
-}
-
-// findProperty returns the set that the braces of \p{...} name, such as Greek, sc=Greek or L.
-func findProperty(query string) (s set, negated, ok bool) {
-	all := loadProperties()
-	query, negated = strings.CutPrefix(query, "^")
-	at := strings.IndexAny(query, "=:")
-	if at < 0 {
-		for _, sets := range []map[string]set{all.booleans, all.categories, all.scripts} {
-			if s, ok = sets[simplify(query)]; ok {
-				return s, negated, true
-			}
-		}
-		return nil, false, false
-	}
-	kind, value := query[:at], simplify(query[at+1:])
-	switch simplify(kind) {
-	case "gc", "generalcategory":
-		s, ok = all.categories[value]
-	case "sc", "script":
-		s, ok = all.scripts[value]
-	case "scx", "scriptextensions":
-		s, ok = all.extensions[value]
-	}
-	return s, negated, ok
-}

@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"regexp/syntax"
+	"slices"
 	"unicode"
 )
 
@@ -9,15 +10,24 @@ func literalTree(r rune, flags syntax.Flags) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{r}, Flags: flags}
 }
 
+// simpleFolds returns a character with its other cases as package regexp/syntax folds literals.
+func simpleFolds(r rune) set {
+	list := []rune{r}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		list = append(list, f)
+	}
+	return runes(list...)
+}
+
 // classTree prefers literals, which a search can find directly.
 func classTree(s set) *syntax.Regexp {
 	list := s.pairs()
-	switch {
-	case len(list) == 0:
+	switch n := len(list); {
+	case n == 0:
 		return &syntax.Regexp{Op: syntax.OpNoMatch}
-	case len(list) == 2 && list[0] == list[1]:
+	case n == 2 && list[0] == list[1]:
 		return literalTree(list[0], 0)
-	case len(list) == 4 && list[0] == list[1] && list[2] == list[3] && unicode.SimpleFold(list[0]) == list[2] && unicode.SimpleFold(list[2]) == list[0]:
+	case n == 4 && slices.Equal(s, simpleFolds(list[0])):
 		return literalTree(list[2], syntax.FoldCase)
 	}
 	return &syntax.Regexp{Op: syntax.OpCharClass, Rune: list}
