@@ -25,6 +25,7 @@ type chatWindows struct {
 // does not fill with empty chats.
 func (cw *chatWindows) create() {
 	cw.ui.main.saveDraft()
+	cw.ui.main.sidebar.search.SetText("") // shows the list with the new chat
 	unused := cw.ui.view.UnusedChat()
 	if unused != "" && unused != cw.sent && cw.windows[unused] == nil && !cw.ui.drafts.has(unused) {
 		cw.ui.main.open(unused)

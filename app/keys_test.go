@@ -1,10 +1,15 @@
 package app
 
 import (
+	"context"
 	"testing"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
+	"fairlead/gateway/protocol"
 )
 
 func TestAnOverlayIsClosedByKey(t *testing.T) {
@@ -26,5 +31,68 @@ func TestAnOverlayIsClosedByKey(t *testing.T) {
 				t.Errorf("%s: the overlay is open: %v, the window is shown: %v", name, c.Overlays().Top() != nil, u.main.visible)
 			}
 		})
+	}
+}
+
+// pressEscape presses Escape; a field passes it to the window.
+func pressEscape(u *ui) {
+	u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+}
+
+func TestEscapeLeavesPagesWithAWayBack(t *testing.T) {
+	for name, open := range map[string]func(u *ui){
+		"shortcuts":    func(u *ui) { u.nav.openShortcuts() },
+		"search":       func(u *ui) { u.nav.search("") },
+		"conversation": func(u *ui) { u.nav.openArchives(protocol.MainSession) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newTestUI(t)
+			u.update(sample())
+			open(u)
+			if u.nav.title == "" {
+				t.Fatal("no page is open")
+			}
+			if pressEscape(u); u.nav.title != "" {
+				t.Errorf("Escape leaves the page %q open", u.nav.title)
+			}
+			if name == "conversation" {
+				return
+			}
+			u.nav.openTitled(transfersTitle)
+			open(u)
+			widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == "Back" }).OnTap()
+			if u.nav.title != transfersTitle {
+				t.Errorf("Back shows %q, want the page before", u.nav.title)
+			}
+		})
+	}
+}
+
+func TestEscapeClosesAPopupBeforeItLeavesTheForm(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	left := false
+	u.nav.open(page{"edit", "Form", func(context.Context) (fyne.CanvasObject, func() bool) {
+		return widgets.NewEntry(), func() bool { left = true; return true }
+	}})
+	c := u.main.window.Canvas()
+	widget.ShowPopUp(widget.NewLabel("a popup"), c)
+	if pressEscape(u); c.Overlays().Top() != nil || left {
+		t.Errorf("First Escape: the popup is open: %v, the form was left: %v", c.Overlays().Top() != nil, left)
+	}
+	if pressEscape(u); !left {
+		t.Error("the second Escape does not leave the form")
+	}
+}
+
+func TestNewChatShowsTheListOfChats(t *testing.T) {
+	u := newTestUI(t)
+	v := sample()
+	v.Sessions[1].MessageCount = 0
+	u.update(v)
+	u.main.sidebar.search.SetText("nothing like it")
+	u.chats.create()
+	if got := u.main.sidebar.search.Text; got != "" || u.main.sidebar.query != "" {
+		t.Errorf("Search field after New chat: got %q, want nothing", got)
 	}
 }

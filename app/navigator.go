@@ -72,12 +72,33 @@ func (n *navigator) editFile(path string) {
 
 func (n *navigator) search(query string) {
 	var p *search.Page
+	back := n.wayBack()
 	n.open(page{"search", searchTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p = search.New(ctx, n.ui.backend.state, n.openHit)
+		p = search.New(ctx, n.ui.backend.state, n.openHit, back)
 		p.Search(query)
-		return p.Box, nil
+		return p.Box, called(back)
 	}})
 	n.ui.main.window.Canvas().Focus(p.Field)
+}
+
+// wayBack returns a function that leaves the next page for what is shown now: a page with a fixed
+// place, or the chat.
+func (n *navigator) wayBack() func() {
+	title := n.title
+	return func() {
+		n.close()
+		n.openTitled(title)
+		n.ui.main.sidebar.show()
+		n.ui.main.restoreFocus()
+	}
+}
+
+// called makes a page's back of a function that always goes back.
+func called(back func()) func() bool {
+	return func() bool {
+		back()
+		return true
+	}
 }
 
 // openMachine shows a machine on the page of machines; an empty ID shows all.
@@ -181,7 +202,7 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 		p := archive.New(ctx, n.ui.backend.state, key, h)
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)
-		return p.Box, nil
+		return p.Box, p.Back
 	}})
 }
 

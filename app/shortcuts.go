@@ -157,6 +157,7 @@ const shortcutsTitle = "Keyboard shortcuts"
 // openShortcuts shows all shortcuts in the main window.
 func (n *navigator) openShortcuts() {
 	var field *widgets.SearchField
+	back := n.wayBack()
 	n.open(page{"question", shortcutsTitle, func(context.Context) (fyne.CanvasObject, func() bool) {
 		list := widgets.NewItemList(nil)
 		list.Compact = true
@@ -164,7 +165,7 @@ func (n *navigator) openShortcuts() {
 		field.OnChanged = func(query string) { list.Set(n.shortcutLines(query)) }
 		field.OnChanged("")
 		body := widgets.Border(widgets.Inset(0, 0, style.Inside, 0, field), nil, nil, nil, list)
-		return widgets.NewPage(shortcutsTitle, widgets.LimitWidth(720, true, body)), nil
+		return widgets.NewPage(shortcutsTitle, widgets.LimitWidth(720, true, body), widgets.NewQuietButton("Back", "back", back)), called(back)
 	}})
 	n.ui.main.show()
 	n.ui.main.window.Canvas().Focus(field)

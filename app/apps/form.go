@@ -22,6 +22,15 @@ type form struct {
 	machines    *machines
 	message     *widgets.Paragraph
 	create      *widgets.Button
+	draft       state.Draft[tokenDraft]
+}
+
+// tokenDraft is the content of a form.
+type tokenDraft struct {
+	name   string
+	period int // index in periods
+	scopes []protocol.Scope
+	nodes  []protocol.NodeID
 }
 
 // periods are how long a token is valid; the first is the default. A token outlives the day on which
@@ -34,23 +43,43 @@ var newTokenScopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeF
 
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
-	f := &form{p: p, name: widgets.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text")}
+	draft, left := state.OpenDraft(p.app.Drafts, "token", tokenDraft{scopes: newTokenScopes, nodes: []protocol.NodeID{}})
+	f := &form{p: p, name: widgets.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text"), draft: draft}
+	f.name.SetText(left.name)
+	f.name.OnChanged = func(string) { f.saveDraft() }
 	f.name.SetPlaceHolder("Where you will use it, such as Backup script")
 	f.name.OnSubmitted = func(string) { f.submit() }
 	f.period = widgets.NewSelect(state.Map(periods, func(e state.AccessPeriod) string { return e.Text }), nil)
-	f.period.SetSelectedIndex(0)
-	f.permissions = newPermissions(protocol.AppScopes, newTokenScopes, func() {})
-	f.machines = newMachines(p.view.Nodes, nil, p.Box.Refresh)
+	f.period.SetSelectedIndex(left.period)
+	f.period.OnChanged = func(string) { f.saveDraft() }
+	f.permissions = newPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
+	f.machines = newMachines(p.view.Nodes, left.nodes, func() {
+		f.saveDraft()
+		p.Box.Refresh()
+	})
 	f.create = widgets.NewButton("Create token", "check", f.submit)
 	f.create.Primary = true
 	f.message.Hide()
-	cancel := widgets.NewQuietButton("Cancel", "", p.back)
+	cancel := widgets.NewQuietButton("Cancel", "", func() {
+		draft.Drop()
+		p.back()
+	})
+	discard := func() {
+		draft.Drop()
+		p.openForm()
+	}
 	p.Put(widgets.NewPage("New token", widgets.NewForm(
+		widgets.NewDraftLine(draft.IsRestored, discard),
 		widgets.NewParagraph("A token lets a script or an app that cannot sign in use your machines over MCP or REST.", style.ColorText, "text"),
 		widgets.NewField("Name", f.name), widgets.NewField("Valid for", widgets.LimitWidth(260, true, f.period)),
 		widgets.NewSectionHeading("IT MAY"), f.permissions.box, widgets.NewSectionHeading("ON"), f.machines.box,
 		f.message, widgets.Row(style.Inside, -1, f.create, cancel))))
 	widgets.FocusIn(p.Box, f.name)
+}
+
+func (f *form) saveDraft() {
+	nodes, _ := f.machines.chosen()
+	f.draft.Save(tokenDraft{f.name.Text, f.period.SelectedIndex(), f.permissions.chosen(), nodes})
 }
 
 // params returns the form's values, or what is missing.
@@ -86,6 +115,7 @@ func (f *form) submit() {
 				f.say("The token was not created: " + state.Sentence(err))
 				return
 			}
+			f.draft.Drop()
 			f.p.showToken(r)
 		})
 }

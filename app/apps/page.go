@@ -173,7 +173,7 @@ func (p *Page) open(id protocol.AppID) {
 	p.detail.show()
 }
 
-// Back returns from one app or the form to the list, and reports whether one was shown.
+// Back returns from one app or the form, which leaves a draft, to the list, and reports whether one was shown.
 func (p *Page) Back() bool {
 	switch {
 	case p.detail != nil && p.detail.bar.Confirming != "":

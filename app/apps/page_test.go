@@ -260,6 +260,31 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	}
 }
 
+func TestLeftTokenFormIsRestored(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(full())
+	open := func() *widgets.Entry {
+		p.openForm()
+		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return strings.HasPrefix(e.PlaceHolder, "Where you") })
+	}
+	open().SetText("Backup")
+	check(t, p.Box, "Run commands").SetChecked(true)
+	p.Back()
+	if name := open(); name.Text != "Backup" || !check(t, p.Box, "Run commands").Checked {
+		t.Errorf("Form after the return: name %q, want what was typed and chosen", name.Text)
+	}
+	check(t, p.Box, "Run commands").SetChecked(false)
+	test.Tap(pagetest.Button(t, p.Box, "Discard"))
+	if name := open(); name.Text != "" {
+		t.Errorf("Name after Discard: got %q, want none", name.Text)
+	}
+	open().SetText("B")
+	open().SetText("")
+	if open(); widgettest.Find(p.Box, func(b *widgets.Button) bool { return b.Text == "Discard" && b.Visible() }) != nil {
+		t.Error("a form that was emptied again has a draft")
+	}
+}
+
 func TestTheDefaultPermissionsOfATokenHaveNoEffect(t *testing.T) {
 	for _, s := range newTokenScopes {
 		if slices.Contains([]protocol.Scope{protocol.ScopeShell, protocol.ScopeFilesWrite, protocol.ScopeAllTools}, s) {

@@ -175,6 +175,16 @@ func (p *Page) close() {
 	p.pane, p.cancel = nil, nil
 }
 
+// Back returns from one conversation to the list, or from the list to the chat. It reports true.
+func (p *Page) Back() bool {
+	if p.pane != nil {
+		p.back()
+	} else {
+		p.openChat()
+	}
+	return true
+}
+
 // back returns to the list and loads it if OpenHit skipped that.
 func (p *Page) back() {
 	p.close()

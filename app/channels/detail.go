@@ -45,7 +45,7 @@ func newDetail(p *Page, key string) *detail {
 	})
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
 	d.change = widgets.NewButton("Settings", "edit", func() {
-		p.openFields(state.FormOfAccount(d.a), func() { p.open(d.a.Key()) })
+		p.openFields(d.a.Key(), state.FormOfAccount(d.a), func() { p.open(d.a.Key()) })
 	})
 	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
 		d.confirmingLogout = !d.confirmingLogout

@@ -22,12 +22,13 @@ func (p *Page) openForm() {
 		return
 	}
 	k := p.view.Kinds[0]
-	p.openFields(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
+	p.openFields("new", state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
 type form struct {
 	p          *Page
 	f          state.ChannelForm
+	draft      state.Draft[state.ChannelForm]
 	onClose    func()
 	fields     *fyne.Container
 	message    *fyne.Container
@@ -38,19 +39,23 @@ type form struct {
 	scroll     *container.Scroll
 }
 
-func (p *Page) openFields(f state.ChannelForm, leave func()) {
-	p.form, p.detail = true, nil
-	o := &form{p: p, f: f, onClose: leave, fields: container.NewStack(), message: container.NewStack()}
+// openFields shows a form that starts with a copy of start, or with its draft; id names the form among
+// the drafts.
+func (p *Page) openFields(id string, start state.ChannelForm, leave func()) {
+	draft, f := state.OpenDraft(p.drafts, "channel "+id, start)
+	o := &form{p: p, f: f.Copy(), draft: draft, onClose: leave, fields: container.NewStack(), message: container.NewStack()}
+	p.form, p.detail = o, nil
 	title := "Add an account"
 	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, style.ColorText, "text")
 	if f.Exists {
 		title = "Settings for " + f.Account
 	} else if len(p.view.Kinds) > 1 {
 		choose := widgets.NewSelect(state.Map(p.view.Kinds, func(k protocol.ChannelKind) string { return k.Title }), nil)
-		choose.SetSelectedIndex(0)
+		choose.SetSelectedIndex(max(0, slices.IndexFunc(p.view.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == f.Kind.Channel })))
 		choose.OnChanged = func(string) {
 			k := p.view.Kinds[choose.SelectedIndex()]
 			o.f = state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel))
+			o.saveDraft()
 			o.draw()
 		}
 		kind = widgets.LimitWidth(320, true, choose)
@@ -59,7 +64,11 @@ func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	o.save.Primary = true
 	cancel := widgets.NewQuietButton("Cancel", "", o.cancel)
 	o.draw()
-	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.message, widgets.Row(style.Inside, -1, o.save, cancel))
+	discard := func() {
+		draft.Drop()
+		p.openFields(id, start, leave)
+	}
+	o.scroll = widgets.NewForm(widgets.NewDraftLine(draft.IsRestored, discard), widgets.NewField("Channel", kind), o.fields, o.message, widgets.Row(style.Inside, -1, o.save, cancel))
 	p.Put(widgets.NewPage(title, o.scroll))
 	if o.firstField != nil {
 		p.focus(o.firstField)
@@ -75,7 +84,7 @@ func (o *form) draw() {
 		if !field.Required {
 			caption += " (optional)"
 		}
-		changed := func(s string) { o.f.Values[field.Name] = s }
+		changed := func(s string) { o.f.Values[field.Name] = s; o.saveDraft() }
 		var entry fyne.CanvasObject
 		var focus fyne.Focusable
 		switch {
@@ -111,7 +120,7 @@ func (o *form) draw() {
 	if !o.f.Exists {
 		name := widgets.NewEntry()
 		name.SetText(o.f.Account)
-		name.OnChanged = func(s string) { o.f.Account = s }
+		name.OnChanged = func(s string) { o.f.Account = s; o.saveDraft() }
 		optional = append(optional, widgets.NewField("Account name", name))
 	}
 	if o.more {
@@ -156,15 +165,27 @@ func (o *form) submit() {
 func (o *form) handleSaved(key string, err error) {
 	o.p.show(o.p.m.Value.Get()) // the gateway has stored the account, but the page may not know yet
 	if err == nil {
+		o.draft.Drop()
 		o.p.open(key)
 		return
 	}
 	o.f.StoredKey = key
+	o.saveDraft()
 	o.showMessage(o.problem(key, err))
 }
 
-// cancel cancels the login in progress, or else closes the form.
+func (o *form) saveDraft() { o.draft.Save(o.f.Copy()) }
+
+// cancel cancels the login in progress, or else closes the form and discards its content.
 func (o *form) cancel() {
+	if o.stop == nil {
+		o.draft.Drop()
+	}
+	o.leave()
+}
+
+// leave cancels the login in progress, or else closes the form. The draft stays.
+func (o *form) leave() {
 	if o.stop == nil {
 		o.onClose()
 		return

@@ -26,8 +26,9 @@ type Page struct {
 	widgets.Body
 
 	view        state.ChannelsView
-	detail      *detail                   // nil while the list or the form is shown
-	form        bool                      // the form is open: updates do not disturb it
+	detail      *detail // nil while the list or the form is shown
+	form        *form   // nil while no form is shown: updates do not disturb it
+	drafts      *state.Drafts
 	maxRequests int                       // maximum number of access requests shown
 	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
 	first       fyne.Focusable            // the one to focus first
@@ -40,7 +41,7 @@ const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
-	p := newPage(ctx, state.NewChannels(a), offerUndo)
+	p := newPage(ctx, state.NewChannels(a), a.Drafts, offerUndo)
 	go p.m.Follow(ctx)
 	bind.Watch(ctx, p.m.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) {
@@ -51,8 +52,8 @@ func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Channels, offerUndo state.OfferUndo) *Page {
-	p := &Page{ctx: ctx, m: m, offerUndo: offerUndo, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
+func newPage(ctx context.Context, m *state.Channels, drafts *state.Drafts, offerUndo state.OfferUndo) *Page {
+	p := &Page{ctx: ctx, m: m, drafts: drafts, offerUndo: offerUndo, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
 	p.openList()
 	return p
 }
@@ -66,7 +67,7 @@ func (p *Page) focus(o fyne.Focusable) {
 func (p *Page) show(v state.ChannelsView) {
 	p.view = v
 	switch {
-	case p.form:
+	case p.form != nil:
 	case p.detail != nil:
 		p.detail.show()
 	default:
@@ -75,7 +76,7 @@ func (p *Page) show(v state.ChannelsView) {
 }
 
 func (p *Page) openList() {
-	p.detail, p.form = nil, false
+	p.detail, p.form = nil, nil
 	p.drawList()
 }
 
@@ -85,7 +86,7 @@ func (p *Page) back() {
 }
 
 func (p *Page) open(key string) {
-	p.form = false
+	p.form = nil
 	p.Forget()
 	p.detail = newDetail(p, key)
 	p.detail.show()
@@ -214,11 +215,16 @@ func stateIcon(a state.ChannelAccount) *widget.Icon {
 	return widget.NewIcon(style.IconIn(shown.name, shown.color))
 }
 
-// Back returns from one account to the list, and reports whether one was shown.
+// Back returns from one account to the list, or from a form, which leaves a draft. It reports whether
+// one was shown. While the account logs in, it cancels that.
 func (p *Page) Back() bool {
-	if p.detail == nil {
+	switch {
+	case p.form != nil:
+		p.form.leave()
+	case p.detail != nil:
+		p.back()
+	default:
 		return false
 	}
-	p.back()
 	return true
 }

@@ -35,7 +35,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
-	b.Page = newPage(ctx, state.NewChannels(app), func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
+	b.Page = newPage(ctx, state.NewChannels(app), app.Drafts, func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b
@@ -226,8 +226,19 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 	if p.Box.Objects[0] != before {
 		t.Error("the form is disturbed by what comes in")
 	}
+	p.form.f.Values[kind.Fields[0].Name] = "me@example.org"
+	p.form.saveDraft()
+	if !p.Back() || p.form != nil {
+		t.Error("Back does not leave the form")
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Add account"))
+	pagetest.Shows(t, p.Box, widgets.DraftRestored, "me@example.org")
 	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
-	pagetest.Button(t, p.Box, "Add account")
+	test.Tap(pagetest.Button(t, p.Box, "Add account"))
+	if v := p.form.f.Values[kind.Fields[0].Name]; v != "" {
+		t.Errorf("Address after Cancel: got %q, want none", v)
+	}
+	p.Back()
 	p.open("xmpp:agent")
 	test.Tap(pagetest.Button(t, p.Box, "Settings"))
 	pagetest.Shows(t, p.Box, "Settings for agent", "Unchanged", "agent@example.org")
@@ -255,8 +266,9 @@ func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
 	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	p.openForm()
 	p.m.Value.Update(func(v *state.ChannelsView) { *v = full() })
-	o := &form{p: p.Page, f: state.NewChannelForm(kind, "away")}
-	o.handleSaved("xmpp:away", nil)
+	p.form.f.Account = "away"
+	p.form.saveDraft()
+	p.form.handleSaved("xmpp:away", nil)
 	if p.detail == nil || p.detail.key != "xmpp:away" {
 		t.Error("the account is not shown")
 	}

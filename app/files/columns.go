@@ -139,7 +139,7 @@ func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // fileMarks adds the purpose of each agent file, and whether it is missing or unsaved.
-func fileMarks(v state.FilesView, drafts *state.FileDrafts, marks map[string]string) map[string]string {
+func fileMarks(v state.FilesView, drafts *state.Drafts, marks map[string]string) map[string]string {
 	if v.Place != "" {
 		return marks
 	}
@@ -147,7 +147,7 @@ func fileMarks(v state.FilesView, drafts *state.FileDrafts, marks map[string]str
 		marks = map[string]string{}
 	}
 	for _, e := range v.Entries {
-		_, draft := drafts.Get(e.Path)
+		_, draft := drafts.File(e.Path)
 		short, _, _ := state.AboutFile(e.Path)
 		switch {
 		case e.Dir:

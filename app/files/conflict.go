@@ -31,7 +31,7 @@ func (e *editor) keepMine() {
 
 func (e *editor) useDiskVersion() {
 	e.conflictBox.Hide()
-	e.page.app.Drafts.Save(e.draftKey, "")
+	e.page.app.Drafts.SaveFile(e.draftKey, "")
 	if e.diskVersion.Deleted {
 		e.page.close()
 		return

@@ -24,8 +24,9 @@ type editor struct {
 	isAgent   bool // one of the agent's own files
 	path      string
 	draftKey  string
-	isNew     bool   // a new file without a name
-	savedName string // name under which a new file was saved
+	draft     state.Draft[newFile] // of a new file, until it is saved
+	isNew     bool                 // a new file without a name
+	savedName string               // name under which a new file was saved
 	box       fyne.CanvasObject
 
 	base          string // the last known version on the disk
@@ -40,7 +41,10 @@ type editor struct {
 	discardButton *widgets.Button
 }
 
-func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
+// newFile is the unsaved content of a file without a name.
+type newFile struct{ name, text string }
+
+func newEditor(p *Page, v *viewer, f state.OpenFile, back fyne.CanvasObject) *editor {
 	e := &editor{
 		page: p, viewer: v, files: p.model.TextFiles(), isAgent: p.view.Place == "", path: f.Path, draftKey: draftKey(p.view.Place, f.Path), isNew: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, exists: !f.Missing,
 		text: newTextArea(), name: widgets.NewEntry(), status: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
@@ -52,6 +56,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	e.text.OnChanged = func(string) { e.textChanged() }
 	e.name.SetText(f.Path)
 	e.name.SetPlaceHolder("notes.md")
+	e.name.OnChanged = func(string) { e.saveDraft() }
 	e.lengthNote.Hide()
 
 	mine, take := widgets.NewButton("Keep my version", "check", e.keepMine), widgets.NewButton("Use the one on disk", "import", e.useDiskVersion)
@@ -66,9 +71,6 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	actions := []fyne.CanvasObject{save, e.discardButton}
 	if e.exists && e.isAgent {
 		actions = append(actions, widgets.NewQuietButton("Delete", "trash", e.delete))
-	}
-	if e.isNew {
-		e.confirmLeave(back)
 	}
 
 	title, top := f.Path, []fyne.CanvasObject{}
@@ -89,25 +91,37 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	top = append(top, e.conflictBox)
 	foot := widgets.Inset(style.Gap, 0, style.Inside, 0, widgets.Col(0, e.lengthNote, e.status))
 	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
-	if draft, ok := p.app.Drafts.Get(e.draftKey); ok && !e.isNew && draft != f.Text {
-		e.text.SetText(draft)
-		e.setStatus("Your unsaved changes were restored.", style.ColorNeedsYou)
-	}
+	e.restoreDraft(f)
 	e.showLength()
 	e.watchFile()
 	return e
 }
 
-// confirmLeave asks before a new, unnamed file is closed: its text cannot be stored without a name.
-func (e *editor) confirmLeave(back *widgets.Button) {
-	sure := false
-	back.OnTap = func() {
-		if e.hasChanges() && !sure {
-			sure = true
-			e.setStatus("Unsaved. Leave again to discard it.", style.ColorNeedsYou)
-			return
-		}
-		e.page.close()
+// restoreDraft shows what the person left without saving.
+func (e *editor) restoreDraft(f state.OpenFile) {
+	draft, ok := e.page.app.Drafts.File(e.draftKey)
+	if e.isNew {
+		var left newFile
+		e.draft, left = state.OpenDraft(e.page.app.Drafts, "new file "+e.draftKey, newFile{name: f.Path})
+		e.name.SetText(left.name)
+		draft, ok = left.text, e.draft.IsRestored
+	}
+	if ok && (draft != f.Text || e.isNew) {
+		e.text.SetText(draft)
+		e.setStatus(widgets.DraftRestored, style.ColorNeedsYou)
+		e.discardButton.Show()
+	}
+}
+
+// saveDraft retains what is not saved.
+func (e *editor) saveDraft() {
+	switch {
+	case e.isNew && e.savedName == "":
+		e.draft.Save(newFile{e.name.Text, e.text.Text})
+	case e.hasChanges():
+		e.page.app.Drafts.SaveFile(e.draftKey, e.text.Text)
+	default:
+		e.page.app.Drafts.SaveFile(e.draftKey, "")
 	}
 }
 
@@ -120,22 +134,13 @@ func (e *editor) setStatus(text string, color fyne.ThemeColorName) {
 
 func (e *editor) textChanged() {
 	dirty := e.hasChanges()
-	if !e.isNew {
-		draft := ""
-		if dirty {
-			draft = e.text.Text
-		}
-		e.page.app.Drafts.Save(e.draftKey, draft)
-	}
-	if dirty != e.discardButton.Visible() && !e.isNew {
+	e.saveDraft()
+	if dirty != e.discardButton.Visible() {
 		widgets.SetVisible(e.discardButton, dirty)
 		e.box.Refresh()
 	}
 	if dirty {
 		e.status.Set("Unsaved. Fairlead keeps this draft while it runs.", style.ColorNeedsYou)
-		if e.isNew {
-			e.status.Set("Unsaved", style.ColorNeedsYou)
-		}
 	} else {
 		e.status.Set("", style.ColorMuted)
 	}
@@ -160,8 +165,11 @@ func (e *editor) showLength() {
 }
 
 func (e *editor) discard() {
-	e.page.app.Drafts.Save(e.draftKey, "")
 	e.text.SetText(e.base)
+	if e.isNew && e.savedName == "" {
+		e.name.SetText(e.path)
+	}
+	e.discardButton.Hide()
 	e.conflictBox.Hide()
 	e.setStatus("", style.ColorMuted)
 }
@@ -200,7 +208,11 @@ func (e *editor) afterSave(at, text string, err error) {
 		return
 	}
 	e.base, e.exists, e.savedName = text, true, at
-	e.page.app.Drafts.Save(draftKey(e.page.view.Place, at), "")
+	if e.isNew {
+		e.draft.Drop()
+		e.draftKey = draftKey(e.page.view.Place, at)
+	}
+	e.page.app.Drafts.SaveFile(e.draftKey, "")
 	e.conflictBox.Hide()
 	e.textChanged()
 	if !e.hasChanges() { // no changes since
@@ -214,7 +226,7 @@ func (e *editor) delete() {
 		if p.h.Say.Failed("Could not delete the file", err) {
 			return
 		}
-		p.app.Drafts.Save(e.draftKey, "")
+		p.app.Drafts.SaveFile(e.draftKey, "")
 		p.close()
 		p.h.Undo("File deleted.", undo, time.Now().Add(state.UndoTime))
 	})

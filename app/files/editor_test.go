@@ -13,6 +13,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 )
 
 // inEditor opens one of the agent's files. edit is its editor.
@@ -41,12 +42,12 @@ func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
 	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
 	e.text.SetText("be kind and bri")
 	p.close()
-	again := newEditor(p, &viewer{}, state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}, pagetest.Button(t, p.viewerOf(t, "x").box, "All files"))
+	again := newEditor(p, &viewer{}, state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}, widgets.HLine())
 	if again.text.Text != "be kind and bri" || !again.discardButton.Visible() {
 		t.Errorf("it holds %q", again.text.Text)
 	}
 	test.Tap(again.discardButton)
-	if _, ok := p.app.Drafts.Get("SOUL.md"); ok || again.text.Text != "be kind" || again.discardButton.Visible() {
+	if _, ok := p.app.Drafts.File("SOUL.md"); ok || again.text.Text != "be kind" || again.discardButton.Visible() {
 		t.Errorf("discarding leaves %q", again.text.Text)
 	}
 }
@@ -100,7 +101,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 
 func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 	p := inPage(t)
-	p.app.Drafts.Save("AGENTS.md", "half")
+	p.app.Drafts.SaveFile("AGENTS.md", "half")
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
 	var trails []string
 	for _, e := range p.view.Entries {
@@ -114,7 +115,7 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 	p := inPage(t)
 	v := p.viewerOf(t, "x")
-	e := newEditor(p, v, state.OpenFile{Editable: true}, pagetest.Button(t, v.box, "All files"))
+	e := newEditor(p, v, state.OpenFile{Editable: true}, widgets.HLine())
 	e.text.SetText("one")
 	e.afterSave("a.md", "one", nil)
 	if !strings.Contains(e.status.Text(), "Saved") {

@@ -96,26 +96,33 @@ func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
 	}
 }
 
-func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
+func TestNewFileIsRestored(t *testing.T) {
 	p := inPage(t)
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "SOUL.md"}}})
-	test.Tap(pagetest.Button(t, p.Box, "New file"))
-	viewer := p.viewer
-	type typer interface{ TypedRune(rune) }
-	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
-		if field, ok := o.(typer); ok {
-			field.TypedRune('x')
-		}
-	})
-	test.Tap(pagetest.Button(t, p.Box, "All files"))
-	if p.viewer != viewer {
-		t.Fatal("the change is lost")
+	open := func() *editor {
+		test.Tap(pagetest.Button(t, p.Box, "New file"))
+		return p.viewer.edit
 	}
+	e := open()
+	e.name.SetText("ideas.md")
+	e.text.SetText("one")
 	test.Tap(pagetest.Button(t, p.Box, "All files"))
-	if p.viewer != nil {
-		t.Error("it cannot be left")
+	if e = open(); e.name.Text != "ideas.md" || e.text.Text != "one" {
+		t.Fatalf("New file after the return: got %q with %q, want what was typed", e.name.Text, e.text.Text)
 	}
-	pagetest.Button(t, p.Box, "New file")
+	pagetest.Shows(t, p.Box, widgets.DraftRestored)
+	test.Tap(pagetest.Button(t, p.Box, "Discard"))
+	test.Tap(pagetest.Button(t, p.Box, "All files"))
+	if e = open(); e.name.Text != "" || e.text.Text != "" {
+		t.Errorf("New file after Discard: got %q with %q, want nothing", e.name.Text, e.text.Text)
+	}
+	e.name.SetText("saved.md")
+	e.text.SetText("two")
+	e.afterSave("saved.md", "two", nil)
+	test.Tap(pagetest.Button(t, p.Box, "All files"))
+	if e = open(); e.name.Text != "" || e.text.Text != "" {
+		t.Errorf("New file after another was saved: got %q with %q, want nothing", e.name.Text, e.text.Text)
+	}
 }
 
 func TestLongNameKeepsItsEnd(t *testing.T) {

@@ -21,8 +21,9 @@ type detail struct {
 	p       *Page
 	rule    protocol.Rule
 	policy  json.RawMessage // as edited so far
-	changed bool            // it was edited
-	edit    bool            // it may be edited
+	command string          // as typed, also while it is none
+	draft   state.Draft[draft]
+	edit    bool // it may be edited
 
 	form    *form // nil while the JSON is shown
 	text    *widgets.Entry
@@ -32,8 +33,12 @@ type detail struct {
 	preview *preview
 }
 
+// draft is the unsaved content of a rule's form.
+type draft struct{ policy, command string }
+
 func (p *Page) open(r protocol.Rule) {
-	d := &detail{p: p, rule: r, policy: r.Policy, note: widgets.NewParagraph("", style.ColorBad, "text"), editor: widgets.Col(style.Group)}
+	saved, left := state.OpenDraft(p.drafts, "rule "+r.ID, draft{policy: string(r.Policy)})
+	d := &detail{p: p, rule: r, policy: json.RawMessage(left.policy), command: left.command, draft: saved, note: widgets.NewParagraph("", style.ColorBad, "text"), editor: widgets.Col(style.Group)}
 	p.detail = d
 	var remove bool
 	d.edit, remove = state.Changeable(r)
@@ -41,15 +46,21 @@ func (p *Page) open(r protocol.Rule) {
 	d.text.MultiLine = true
 	d.text.TextStyle.Monospace, d.text.Wrapping = true, fyne.TextWrapBreak
 	d.text.SetMinRowsVisible(12)
-	d.text.OnChanged = func(text string) { d.set(json.RawMessage(text)) }
+	d.text.OnChanged = func(text string) {
+		d.command = ""
+		d.set(json.RawMessage(text))
+	}
 	d.toggle = widgets.NewQuietButton("", "edit", d.switchEditor)
 	d.preview = newPreview(d)
-	rows := d.heading()
+	rows := append(d.heading(), widgets.NewDraftLine(saved.IsRestored, func() {
+		saved.Drop()
+		p.open(r)
+	}))
 	if r.Origin == protocol.RuleFromConfig {
 		rows = append(rows, widgets.NewParagraph("This rule is from All settings, Tool rules. Change it there.", style.ColorMuted, "text"))
 	}
 	rows = append(rows, d.editor, d.note, widgets.Flow(style.Inside, d.buttons(remove)...), d.preview.box)
-	back := widgets.NewQuietButton("All rules", "back", d.leave)
+	back := widgets.NewQuietButton("All rules", "back", p.back)
 	title := "Rule"
 	if r.ID == "" {
 		title = "New rule"
@@ -59,21 +70,6 @@ func (p *Page) open(r protocol.Rule) {
 	d.showForm()
 	d.preview.update()
 	p.Box.Refresh()
-}
-
-// leave returns to the list. Unsaved changes can be restored.
-func (d *detail) leave() {
-	p := d.p
-	p.openList()
-	if !d.changed {
-		return
-	}
-	p.h.Undo("The changes to the rule were discarded.", func() {
-		edited := d.rule
-		edited.Policy = d.policy
-		p.open(edited)
-		p.detail.changed = true
-	}, p.now().Add(state.UndoTime))
 }
 
 func (d *detail) heading() []fyne.CanvasObject {
@@ -169,10 +165,13 @@ func indent(raw json.RawMessage) string {
 
 // set changes the policy and updates the preview.
 func (d *detail) set(policy json.RawMessage) {
-	d.policy, d.changed = policy, true
+	d.policy = policy
+	d.saveDraft()
 	d.showError("")
 	d.preview.update()
 }
+
+func (d *detail) saveDraft() { d.draft.Save(draft{string(d.policy), d.command}) }
 
 func (d *detail) save() {
 	if !json.Valid(d.policy) {
@@ -189,6 +188,7 @@ func (d *detail) save() {
 			d.showError("The rule was not saved: " + err.Error())
 			return
 		}
+		d.draft.Drop()
 		if rule.Problem != "" {
 			d.p.open(rule) // the error message is shown
 		} else {

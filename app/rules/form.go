@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,7 +36,7 @@ func newForm(d *detail, rule state.RuleForm) *form {
 	f.verdict, f.expires = widgets.NewMenuButton("", "", f.verdictMenu), widgets.NewMenuButton("", "", f.expiresMenu)
 	f.tool, f.machine = widgets.NewMenuButton("", "", f.toolMenu), widgets.NewMenuButton("", "", f.machineMenu)
 	f.chat = widgets.NewMenuButton("", "", f.chatMenu)
-	f.command = entry("git push origin main", rule.Command(), f.setCommand)
+	f.command = entry("git push origin main", cmp.Or(d.command, rule.Command()), f.setCommand)
 	f.path = entry("docs/**", rule.Path, func(s string) { f.change(func(r *state.RuleForm) { r.Path = s }) })
 	f.folder = entry("Any folder", rule.Folder, func(s string) { f.change(func(r *state.RuleForm) { r.Folder = s }) })
 	f.below = widget.NewCheck("and its subfolders", nil)
@@ -129,6 +130,8 @@ func (f *form) drawWords() {
 }
 
 func (f *form) setCommand(text string) {
+	f.d.command = text
+	f.d.saveDraft()
 	r := f.rule
 	r.Words = slices.Clone(r.Words)
 	if err := r.SetCommand(text); err != nil {

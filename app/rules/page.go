@@ -33,6 +33,7 @@ type Handlers struct {
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	gateway state.Gateway
+	drafts  *state.Drafts
 	h       Handlers
 	Box     *fyne.Container
 
@@ -51,7 +52,7 @@ type Page struct {
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(a, h)
+	p := newPage(a, a.Drafts, h)
 	p.run = bind.Until(ctx)
 	seen := -1
 	bind.Watch(ctx, a.Value, func(v state.View) {
@@ -64,8 +65,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(g state.Gateway, h Handlers) *Page {
-	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
+func newPage(g state.Gateway, drafts *state.Drafts, h Handlers) *Page {
+	p := &Page{gateway: g, drafts: drafts, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.shown[i]) })
 	p.search = widgets.NewSearchField("Search rules", "")
 	p.search.OnChanged = func(string) { p.draw() }
@@ -199,12 +200,17 @@ func (p *Page) load() {
 	})
 }
 
-// Back returns from one rule, unless it has unsaved changes, and reports whether it did.
+// Back returns from one rule, whose unsaved changes remain as a draft, and reports whether one was
+// shown.
 func (p *Page) Back() bool {
-	if p.detail == nil || p.detail.changed {
+	if p.detail == nil {
 		return false
 	}
+	p.back()
+	return true
+}
+
+func (p *Page) back() {
 	p.openList()
 	widgets.Focus(p.list)
-	return true
 }

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -86,7 +87,7 @@ func newBench(t testing.TB, mode style.Mode) *bench {
 		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
 		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
 	}
-	b.Page = newPage(b.g, Handlers{
+	b.Page = newPage(b.g, &state.Drafts{}, Handlers{
 		Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
 		Say:  func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
 		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) },
@@ -166,14 +167,13 @@ func TestNewRuleIsMadeWordByWord(t *testing.T) {
 	f.folder.SetText("/srv/app")
 	pagetest.Shows(t, b.Box, "git ", "any value", "anything after it", "tower", "The parser")
 	pagetest.Shot(t, b.w, "rule-form")
-	if b.Back() {
-		t.Error("unsaved changes were left behind")
-	}
-	pagetest.Button(t, b.Box, "All rules").OnTap()
-	b.undo()
-	f = b.detail.form
 	f.command.SetText("git push 'origin")
 	pagetest.Shows(t, b.Box, "Enter one command, such as git push")
+	if !b.Back() || b.detail != nil {
+		t.Error("Back does not leave a form with unsaved changes")
+	}
+	pagetest.Button(t, b.Box, "New rule").OnTap()
+	pagetest.Shows(t, b.Box, widgets.DraftRestored, "git push 'origin", "any value", "tower")
 	b.g.did = nil
 	b.detail.save()
 	want := `put  {"argv":["git","push","*","main","**"],"cwd":"/srv/app/**","node":"n1","session":"s","tool":"Bash","verdict":"allow"}`

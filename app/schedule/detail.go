@@ -118,8 +118,8 @@ func (d *detail) draw() fyne.CanvasObject {
 	if !j.Enabled {
 		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
 	}
-	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(state.FormOf(d.job)) })
-	duplicate := widgets.NewQuietButton("Duplicate", "copy", func() { p.openForm(state.FormOf(d.job).Copy()) })
+	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(string(d.job.ID), state.FormOf(d.job)) })
+	duplicate := widgets.NewQuietButton("Duplicate", "copy", func() { p.openForm("copy of "+string(d.job.ID), state.FormOf(d.job).Copy()) })
 	remove := widgets.NewQuietButton("Delete", "trash", func() {
 		undo := p.m.Delete(d.job)
 		p.h.LeaveChat(protocol.ScheduleChat(d.job.AgentID, d.id))

@@ -71,6 +71,7 @@ func entry(text, hint string, changed func(string)) *widgets.Entry {
 type form struct {
 	p       *Page
 	f       state.ScheduleForm
+	draft   state.Draft[state.ScheduleForm]
 	errors  map[string]*widgets.Paragraph // beside the fields of [state.FieldError]
 	shown   map[fyne.CanvasObject]func() bool
 	box     *fyne.Container
@@ -79,19 +80,25 @@ type form struct {
 	cancel  context.CancelFunc // ends the preview in progress
 }
 
-func (p *Page) openForm(f state.ScheduleForm) {
-	p.form, p.detail = true, nil
+// openForm shows a form that starts with f, or with its draft; id names the form among the drafts.
+func (p *Page) openForm(id string, start state.ScheduleForm) {
+	draft, f := state.OpenDraft(p.drafts, "schedule "+id, start)
 	title := "New schedule"
 	if f.ID != "" {
-		title = "Edit " + f.Name
+		title = "Edit " + start.Name
 	}
 	m := &form{
-		p: p, f: f, errors: map[string]*widgets.Paragraph{}, shown: map[fyne.CanvasObject]func() bool{},
+		p: p, f: f, draft: draft, errors: map[string]*widgets.Paragraph{}, shown: map[fyne.CanvasObject]func() bool{},
 		next: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), cancel: func() {},
 	}
+	p.form, p.detail = m, nil
 	m.message.Hide()
-	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.clear(state.FieldName) })
-	rows := append([]fyne.CanvasObject{m.field("Name", state.FieldName, name)}, m.timeRows()...)
+	discard := func() {
+		m.discard()
+		p.openForm(id, start)
+	}
+	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.changed(state.FieldName) })
+	rows := append([]fyne.CanvasObject{widgets.NewDraftLine(draft.IsRestored, discard), m.field("Name", state.FieldName, name)}, m.timeRows()...)
 	rows = append(rows, m.taskRows()...)
 	m.box = widgets.Col(style.Group, rows...)
 	m.arrange()
@@ -170,17 +177,24 @@ func (m *form) taskRows() []fyne.CanvasObject {
 	f := &m.f
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
-	text.OnChanged = func(s string) { f.Text = s; m.clear(state.FieldText) }
-	once := widget.NewCheck("Delete after the run", func(on bool) { f.Once = on })
-	once.SetChecked(f.Once)
+	text.OnChanged = func(s string) { f.Text = s; m.changed(state.FieldText) }
+	once := widget.NewCheck("Delete after the run", nil)
+	once.Checked = f.Once
+	once.OnChanged = func(on bool) { f.Once = on; m.changed() }
 	save := widgets.NewButton("Save", "check", m.save)
 	save.Primary = true
-	cancel := widgets.NewQuietButton("Cancel", "", m.close)
+	cancel := widgets.NewQuietButton("Cancel", "", func() {
+		m.discard()
+		m.close()
+	})
+	choice := func(to *string) func(string) {
+		return func(s string) { *to = s; m.changed() }
+	}
 	return []fyne.CanvasObject{
 		m.field("Instructions", state.FieldText, text),
-		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
-		widgets.NewField("Notify me", choose(notifies, f.Notify, func(s string) { f.Notify = s })),
-		widgets.NewField("If Fairlead was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
+		widgets.NewField("Runs in", choose(modes, f.Mode, choice(&f.Mode))),
+		widgets.NewField("Notify me", choose(notifies, f.Notify, choice(&f.Notify))),
+		widgets.NewField("If Fairlead was not running", choose(missed, f.Missed, choice(&f.Missed))),
 		m.only(once, state.RepeatOnce),
 		m.message,
 		widgets.Row(style.Inside, -1, save, cancel),
@@ -192,6 +206,18 @@ func (m *form) arrange() {
 		widgets.SetVisible(row, isShown())
 	}
 	m.box.Refresh()
+}
+
+// changed saves the draft, and removes the errors of changed fields.
+func (m *form) changed(fields ...string) {
+	m.draft.Save(m.f)
+	m.clear(fields...)
+}
+
+// discard deletes the draft.
+func (m *form) discard() {
+	m.cancel()
+	m.draft.Drop()
 }
 
 // clear removes the errors of fields.
@@ -220,6 +246,7 @@ func (m *form) preview() {
 	m.cancel()
 	ctx, cancel := context.WithCancel(m.p.ctx)
 	m.cancel = cancel
+	m.changed()
 	m.message.Hide()
 	now, f := m.p.now(), m.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return m.p.m.Preview(ctx, f, now) }, func(text string, err error) {
@@ -247,7 +274,10 @@ func (m *form) save() {
 			m.problem(err)
 			return
 		}
-		m.cancel()
+		m.discard()
+		if p.form != m {
+			return // the person has left the form
+		}
 		if f.ID == "" {
 			p.openList() // its page needs the list with it
 			return
@@ -256,14 +286,15 @@ func (m *form) save() {
 	})
 }
 
-// close returns to the schedule, or to the list.
+// close returns to the schedule, or to the list. The draft stays.
 func (m *form) close() {
 	m.cancel()
 	if m.f.ID != "" {
 		m.p.openJob(m.f.ID)
-	} else {
-		m.p.openList()
+		return
 	}
+	m.p.openList()
+	widgets.Focus(m.p.list)
 }
 
 func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {

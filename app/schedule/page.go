@@ -37,21 +37,22 @@ type Page struct {
 	view      state.SchedulesView
 	list      *widgets.ItemList
 	detail    *detail // nil while the list or the form is shown
-	form      bool    // the form is open: updates do not disturb it
+	form      *form   // nil while no form is shown: updates do not disturb it
+	drafts    *state.Drafts
 	heartbeat *heartbeat
 	now       func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, state.NewSchedules(a), h)
+	p := newPage(ctx, state.NewSchedules(a), a.Drafts, h)
 	go p.m.Follow(ctx)
 	bind.Watch(ctx, p.m.Value, p.show)
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), now: time.Now}
+func newPage(ctx context.Context, m *state.Schedules, drafts *state.Drafts, h Handlers) *Page {
+	p := &Page{ctx: ctx, m: m, drafts: drafts, h: h, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) })
 	p.heartbeat = newHeartbeat(p)
 	p.openList()
@@ -63,7 +64,7 @@ func (p *Page) show(v state.SchedulesView) {
 	p.list.Set(state.Map(v.Jobs, p.item))
 	p.heartbeat.show(v)
 	switch {
-	case p.form:
+	case p.form != nil:
 	case p.detail != nil:
 		p.detail.show(v)
 	default:
@@ -108,7 +109,7 @@ func whenText(s protocol.CronSchedule, now time.Time) string {
 }
 
 func (p *Page) openList() {
-	p.detail, p.form = nil, false
+	p.detail, p.form = nil, nil
 	p.Forget()
 	p.drawList()
 }
@@ -136,13 +137,13 @@ func (p *Page) all() fyne.CanvasObject {
 }
 
 func (p *Page) addButton() *widgets.Button {
-	b := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
+	b := widgets.NewButton("New schedule", "plus", func() { p.openForm("new", state.NewScheduleForm()) })
 	b.Primary = true
 	return b
 }
 
 func (p *Page) openJob(id protocol.CronJobID) {
-	p.form = false
+	p.form = nil
 	p.detail = newDetail(p, id)
 	p.m.Show(id)
 	p.detail.show(p.view)
@@ -165,12 +166,17 @@ var results = map[string]result{
 	protocol.CronSkipped: {"right", style.ColorMuted, "Skipped"},
 }
 
-// Back returns from one schedule to the list, but not from a form, and reports whether it did.
+// Back returns from a form, which leaves a draft, or from one schedule to the list. It reports
+// whether one was shown.
 func (p *Page) Back() bool {
-	if p.detail == nil {
+	switch {
+	case p.form != nil:
+		p.form.close()
+	case p.detail != nil:
+		p.back()
+		widgets.Focus(p.list)
+	default:
 		return false
 	}
-	p.back()
-	widgets.Focus(p.list)
 	return true
 }

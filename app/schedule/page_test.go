@@ -22,7 +22,7 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, state.NewSchedules(app), Handlers{Undo: func(string, func(), time.Time) {}, LeaveChat: func(protocol.SessionKey) {}})
+	p := newPage(ctx, state.NewSchedules(app), app.Drafts, Handlers{Undo: func(string, func(), time.Time) {}, LeaveChat: func(protocol.SessionKey) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 700)
 	return p
@@ -103,7 +103,7 @@ func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
 func TestErrorsAreShownBesideTheirFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := inPage(t)
-		p.openForm(state.NewScheduleForm())
+		p.openForm("new", state.NewScheduleForm())
 		test.Tap(pagetest.Button(t, p.Box, "Save"))
 		pagetest.Settle()
 		pagetest.Shows(t, p.Box, "Enter a name")
@@ -146,6 +146,32 @@ func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
 	pagetest.Button(t, p.Box, "Save")
 	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
 	pagetest.Button(t, p.Box, "New schedule")
+}
+
+func TestLeftFormIsRestored(t *testing.T) {
+	p := inPage(t)
+	p.show(jobs())
+	open := func() (name *widgets.Entry) {
+		test.Tap(pagetest.Button(t, p.Box, "New schedule"))
+		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.PlaceHolder == "Morning report" })
+	}
+	test.Type(open(), "Weekly")
+	if !p.Back() || p.form != nil {
+		t.Fatal("Back does not leave the form")
+	}
+	if name := open(); name.Text != "Weekly" {
+		t.Errorf("Name after the return: got %q, want what was typed", name.Text)
+	}
+	pagetest.Shows(t, p.Box, widgets.DraftRestored)
+	test.Tap(pagetest.Button(t, p.Box, "Discard"))
+	if p.form.f.Name != "" {
+		t.Errorf("Name after Discard: got %q, want none", p.form.f.Name)
+	}
+	test.Type(widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.PlaceHolder == "Morning report" }), "Other")
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	if name := open(); name.Text != "" {
+		t.Errorf("Name after Cancel: got %q, want none", name.Text)
+	}
 }
 
 func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {

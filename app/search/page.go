@@ -44,8 +44,9 @@ const hitLead = 40
 
 const typingPause = 200 * time.Millisecond
 
-// New creates the page; it lives until ctx ends. open shows a message in its chat or archive.
-func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page {
+// New creates the page; it lives until ctx ends. open shows a message in its chat or archive; back
+// leaves the page.
+func New(ctx context.Context, a *state.App, open func(protocol.SearchHit), back func()) *Page {
 	p := &Page{ctx: ctx, app: a, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
 	p.list = widgets.NewItemList(func(i int) { open(p.hits[i]) })
 	p.more = widgets.NewQuietButton(showOlder, "down", func() {
@@ -66,7 +67,7 @@ func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page
 		}
 	}
 	p.draw("")
-	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.Field), nil, nil, nil, p.body))
+	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.Field), nil, nil, nil, p.body), widgets.NewQuietButton("Back", "back", back))
 	return p
 }
 

@@ -16,7 +16,7 @@ func inPage(t *testing.T) (p *Page, opened *protocol.SearchHit) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	opened = new(protocol.SearchHit)
-	p = New(ctx, app, func(h protocol.SearchHit) { *opened = h })
+	p = New(ctx, app, func(h protocol.SearchHit) { *opened = h }, func() {})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 500)
 	return p, opened

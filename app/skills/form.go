@@ -16,7 +16,7 @@ import (
 
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
-	var n state.NewSkill
+	draft, n := state.OpenDraft(p.drafts, "skill", state.NewSkill{})
 	where := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	where.Ellipsis = true
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
@@ -24,14 +24,18 @@ func (p *Page) openForm() {
 	name.SetPlaceHolder("Release notes")
 	name.OnChanged = func(s string) {
 		n.Name = s
+		draft.Save(n)
 		where.SetText("")
 		if folder := state.SkillFolder(s); folder != "" {
 			where.SetText("skills/" + folder + "/SKILL.md")
 		}
 	}
+	name.SetText(n.Name)
 	when := widgets.NewTextArea(3, "Write the release notes of a version. Use it when I say “what is new” or “write the changelog”.")
-	when.OnChanged = func(s string) { n.When = s }
-	caps := newNeeds(func(list []string) { n.Caps = list })
+	when.SetText(n.When)
+	when.OnChanged = func(s string) { n.When = s; draft.Save(n) }
+	caps := newNeeds(func(list []string) { n.Caps = list; draft.Save(n) })
+	caps.set(n.Caps)
 	create := widgets.NewButton("Create and edit", "check", nil)
 	create.Primary = true
 	create.OnTap = func() {
@@ -43,12 +47,22 @@ func (p *Page) openForm() {
 				message.Set("Not created: "+err.Error()+".", style.ColorBad)
 				return
 			}
+			draft.Drop()
 			p.h.Edit(path)
 		})
 	}
 	name.OnSubmitted = func(string) { widgets.Focus(when) }
-	cancel := widgets.NewQuietButton("Cancel", "", func() { p.openList(); widgets.Focus(p.search) })
+	cancel := widgets.NewQuietButton("Cancel", "", func() {
+		draft.Drop()
+		p.openList()
+		widgets.Focus(p.search)
+	})
+	discard := func() {
+		draft.Drop()
+		p.openForm()
+	}
 	p.Put(widgets.NewPage("New skill", widgets.NewForm(
+		widgets.NewDraftLine(draft.IsRestored, discard),
 		widgets.NewField("Name", name, where),
 		widgets.NewField("What it does and when to use it", when,
 			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),

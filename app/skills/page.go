@@ -43,19 +43,20 @@ type Page struct {
 	body    widgets.Body // the list, or a text in its place
 	detail  *detail      // nil while the list or the form is shown
 	form    bool         // the form is open: updates do not disturb it
+	drafts  *state.Drafts
 	now     func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, state.NewSkills(a), h)
+	p := newPage(ctx, state.NewSkills(a), a.Drafts, h)
 	go p.m.Follow(ctx)
 	bind.Watch(ctx, p.m.Value, p.show)
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
+func newPage(ctx context.Context, m *state.Skills, drafts *state.Drafts, h Handlers) *Page {
+	p := &Page{ctx: ctx, m: m, drafts: drafts, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.results[i].Path) })
 	p.list.OnMenu = p.menu
 	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
@@ -205,9 +206,9 @@ func (p *Page) open(path string) {
 	widgets.Focus(p.detail.toggle)
 }
 
-// Back returns from one skill to the list, and reports whether one was shown.
+// Back returns from one skill or the form, which leaves a draft, and reports whether one was shown.
 func (p *Page) Back() bool {
-	if p.detail == nil {
+	if p.detail == nil && !p.form {
 		return false
 	}
 	p.back()

@@ -13,6 +13,8 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -29,7 +31,7 @@ func inPage(t testing.TB, mode style.Mode, width float32) *bench {
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
 	note := func(what string) func(string) { return func(s string) { b.did = append(b.did, what+" "+s) } }
-	b.Page = newPage(ctx, state.NewSkills(app), Handlers{
+	b.Page = newPage(ctx, state.NewSkills(app), app.Drafts, Handlers{
 		Edit: note("edit"), Folder: note("folder"), Say: note("say"), Copy: note("copy"),
 		OpenURL: func(u *url.URL) { note("open")(u.String()) }, Undo: func(text string, undo func(), _ time.Time) { note("undo")(text); b.undo = undo },
 	})
@@ -198,6 +200,27 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 
 // TestThousandsOfSkillsDrawOnlyVisibleRows: as many rows as fit the window are built, however many
 // skills there are.
+func TestLeftFormIsRestored(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(taught())
+	open := func() *widgets.Entry {
+		p.openForm()
+		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.PlaceHolder == "Release notes" })
+	}
+	open().SetText("Tidy up")
+	if !p.Back() || p.form {
+		t.Error("Back does not leave the form")
+	}
+	if name := open(); name.Text != "Tidy up" {
+		t.Errorf("Name after the return: got %q, want what was typed", name.Text)
+	}
+	pagetest.Shows(t, p.Box, widgets.DraftRestored, "skills/tidy-up/SKILL.md")
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	if name := open(); name.Text != "" {
+		t.Errorf("Name after Cancel: got %q, want none", name.Text)
+	}
+}
+
 func TestThousandsOfSkillsDrawOnlyVisibleRows(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	built, create := 0, p.list.CreateItem

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"fairlead/gateway/protocol"
 )
@@ -159,23 +158,4 @@ func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err erro
 			return send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
 		})
 	}, nil
-}
-
-// FileDrafts retains unsaved changes of agent files in memory. It is safe for concurrent use.
-type FileDrafts struct{ texts sync.Map }
-
-// Save retains the unsaved text of a file; an empty text drops it.
-func (d *FileDrafts) Save(path, text string) {
-	if text == "" {
-		d.texts.Delete(path)
-	} else {
-		d.texts.Store(path, text)
-	}
-}
-
-// Get returns the unsaved text of a file.
-func (d *FileDrafts) Get(path string) (text string, ok bool) {
-	v, ok := d.texts.Load(path)
-	text, _ = v.(string)
-	return text, ok
 }

@@ -68,12 +68,12 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 func TestDraftsAreKeptUntilTheyAreSaved(t *testing.T) {
 	a := NewApp()
 	defer a.Close()
-	a.Drafts.Save("SOUL.md", "half a")
-	if text, ok := a.Drafts.Get("SOUL.md"); !ok || text != "half a" {
+	a.Drafts.SaveFile("SOUL.md", "half a")
+	if text, ok := a.Drafts.File("SOUL.md"); !ok || text != "half a" {
 		t.Errorf("%q", text)
 	}
-	a.Drafts.Save("SOUL.md", "")
-	if _, ok := a.Drafts.Get("SOUL.md"); ok {
+	a.Drafts.SaveFile("SOUL.md", "")
+	if _, ok := a.Drafts.File("SOUL.md"); ok {
 		t.Error("it stays")
 	}
 }

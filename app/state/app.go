@@ -29,7 +29,7 @@ type App struct {
 	Servers   Servers
 	Transfers Transfers
 	Models    Models
-	Drafts    *FileDrafts
+	Drafts    *Drafts
 
 	client atomic.Pointer[client.Client] // nil until Use
 	ctx    context.Context               // context of the actions
@@ -59,7 +59,7 @@ func newApp(v View) *App {
 	a := &App{Value: NewValue(v)}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
-	a.Drafts = &FileDrafts{}
+	a.Drafts = &Drafts{}
 	a.Archives, a.Approvals, a.Transfers = Archives{a}, Approvals{a}, Transfers{a}
 	a.Machines, a.Pairings, a.Apps, a.Servers, a.Models = Machines{a}, Pairings{a}, Apps{a}, Servers{a}, Models{a}
 	return a

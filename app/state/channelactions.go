@@ -204,6 +204,12 @@ func settingText(raw json.RawMessage) string {
 }
 
 // missing returns the name of a required field that is empty.
+// Copy returns a form that does not change with f.
+func (f ChannelForm) Copy() ChannelForm {
+	f.Values = maps.Clone(f.Values)
+	return f
+}
+
 func (f ChannelForm) missing() error {
 	for _, field := range f.Kind.Fields {
 		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Exists || !field.Secret) {

@@ -30,30 +30,69 @@ type addForm struct {
 	add     *widgets.Button
 	found   []protocol.FoundServer
 	request int // number of the latest request for a preview
+
+	draft state.Draft[addDraft]
+	left  addDraft // the restored draft, until its first preview
+}
+
+// addDraft is the content of a form. The choices about a single server are empty without one.
+type addDraft struct {
+	text, name, network string
+	node                protocol.NodeID
 }
 
 func (p *Page) openAdd() *addForm {
-	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, ""), message: newMessage(p)}
+	draft, left := state.OpenDraft(p.app.Drafts, "add a server", addDraft{})
+	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, left.node), message: newMessage(p), draft: draft, left: left}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
 	f.text.TextStyle.Monospace = true
-	f.text.OnChanged = f.read
-	f.name.OnChanged = func(string) { f.checkName() }
+	f.text.SetText(left.text)
+	f.text.OnChanged = func(text string) {
+		f.left = addDraft{}
+		f.saveDraft()
+		f.read(text)
+	}
+	f.name.OnChanged = func(string) {
+		f.saveDraft()
+		f.checkName()
+	}
+	f.run.OnChanged = func(string) { f.saveDraft() }
 	f.name.OnSubmitted = func(string) { f.submit() }
 	f.add = widgets.NewButton("Add", "check", f.submit)
 	f.add.Primary = true
 	f.where = widgets.NewField("Runs on", widgets.LimitWidth(320, true, f.run.Select))
 	f.where.Hide()
 	f.network = newNetwork("")
+	f.network.OnChanged = f.run.OnChanged
 	f.access = widgets.NewField("May use the network", widgets.LimitWidth(320, true, f.network))
 	f.access.Hide()
 	f.show("")
+	discard := func(then func()) func() {
+		return func() {
+			draft.Drop()
+			then()
+		}
+	}
 	p.openForm("Add a server", p.back,
+		widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openAdd() })),
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
 		f.text, f.preview, f.where, f.access,
 		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall),
-		f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", p.back)))
+		f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))))
 	widgets.FocusIn(p.Box, f.text)
+	if draft.IsRestored {
+		f.read(left.text)
+	}
 	return f
+}
+
+// saveDraft saves the text with the choices about its server.
+func (f *addForm) saveDraft() {
+	now := addDraft{text: f.text.Text}
+	if len(f.found) == 1 && now.text != "" {
+		now = addDraft{now.text, f.name.Text, networkOf(f.network), f.run.node()}
+	}
+	f.draft.Save(now)
 }
 
 // read requests the preview of a text.
@@ -72,6 +111,9 @@ func (f *addForm) read(text string) {
 				return
 			}
 			f.found = found
+			if f.left.name != "" && len(found) == 1 {
+				f.found[0].Name, f.found[0].Spec.Network = protocol.ServerName(f.left.name), f.left.network
+			}
 			if err != nil {
 				f.show(state.Sentence(err))
 				return
@@ -140,26 +182,27 @@ func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
 }
 
 func (f *addForm) submit() {
-	list := state.ServersToAdd(f.p.view, f.found, f.name.Text, f.run.node(), state.NetworkChoices[max(f.network.SelectedIndex(), 0)].Value)
+	list := state.ServersToAdd(f.p.view, f.found, f.name.Text, f.run.node(), networkOf(f.network))
 	if len(list) == 0 {
 		f.message.say("Nothing is left to add: choose another name.")
 		return
 	}
 	f.add.Disable()
-	f.p.addServers(list, func(err error) {
+	f.p.addServers(list, f.draft.Drop, func(err error) {
 		f.add.Enable()
 		f.message.say(state.Sentence(err))
 	})
 }
 
-// addServers adds servers and shows the list. failed gets the error.
-func (p *Page) addServers(list []protocol.FoundServer, failed func(error)) {
+// addServers adds servers, calls added and shows the list. failed gets the error.
+func (p *Page) addServers(list []protocol.FoundServer, added func(), failed func(error)) {
 	bind.Go(p.ctx, func(ctx context.Context) (int, error) { return p.app.Servers.Add(ctx, list) }, func(n int, err error) {
 		p.app.Servers.Load()
 		if err != nil {
 			failed(err)
 			return
 		}
+		added()
 		p.back()
 		if n == 1 {
 			p.h.Say("“" + string(list[0].Name) + "” was added.")
@@ -248,7 +291,7 @@ func (f *importForm) chosen() (list []protocol.FoundServer) {
 
 func (f *importForm) submit() {
 	f.add.Disable()
-	f.p.addServers(f.chosen(), func(err error) {
+	f.p.addServers(f.chosen(), func() {}, func(err error) {
 		f.message.say(state.Sentence(err))
 		f.load()
 	})

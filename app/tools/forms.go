@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"slices"
 
 	"fyne.io/fyne/v2"
 
@@ -45,6 +46,11 @@ func newNetwork(now string) *widgets.Select {
 	return s
 }
 
+// networkOf returns the value that the person chose.
+func networkOf(s *widgets.Select) string {
+	return state.NetworkChoices[max(s.SelectedIndex(), 0)].Value
+}
+
 // message is the line of a form that says what is wrong.
 type message struct {
 	*widgets.Paragraph
@@ -63,61 +69,99 @@ func (m message) say(text string) {
 	m.p.LayOutText()
 }
 
-// openSettings shows the form for the settings of a server.
+// settingsForm changes the settings of a server.
+type settingsForm struct {
+	p       *Page
+	server  protocol.ServerStatus
+	f       state.ServerForm
+	draft   state.Draft[state.ServerForm]
+	message message
+	save    *widgets.Button
+}
+
 func (p *Page) openSettings(s protocol.ServerStatus) {
-	f, m := state.FormOfServer(s.Spec), newMessage(p)
-	run, network := newRunner(p.view, s.Spec.Node), newNetwork(s.Spec.Network)
-	var save *widgets.Button
-	submit := func() {
-		f.Node, f.Network = run.node(), state.NetworkChoices[max(network.SelectedIndex(), 0)].Value
-		spec, problem := f.Spec(s.Spec)
-		if problem != "" {
-			m.say(problem)
+	draft, f := state.OpenDraft(p.app.Drafts, "settings of "+string(s.Name), state.FormOfServer(s.Spec))
+	m := &settingsForm{p: p, server: s, f: f, draft: draft, message: newMessage(p)}
+	m.save = widgets.NewButton("Save and restart", "check", m.submit)
+	m.save.Primary = true
+	first, rows := m.rows()
+	discard := func(then func()) func() {
+		return func() {
+			draft.Drop()
+			then()
+		}
+	}
+	leave := func() { p.open(s.Name) }
+	line := widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openSettings(s) }))
+	buttons := widgets.Row(style.Inside, -1, m.save, widgets.NewQuietButton("Cancel", "", discard(leave)))
+	p.openForm("Settings of “"+string(s.Name)+"”", leave, slices.Concat([]fyne.CanvasObject{line}, rows, []fyne.CanvasObject{m.message.Paragraph, buttons})...)
+	widgets.FocusIn(p.Box, first)
+}
+
+// rows returns the fields, and the one to focus first.
+func (m *settingsForm) rows() (first *widgets.Entry, rows []fyne.CanvasObject) {
+	f := &m.f
+	secrets := widgets.NewParagraph(protocol.MaskedSecret+" stands for a stored secret. Leave it to keep the secret, or replace it.", style.ColorMuted, style.SizeSmall)
+	if m.server.Spec.URL != "" {
+		first = m.line(&f.URL)
+		return first, []fyne.CanvasObject{widgets.NewField("Address", first), widgets.NewField("Headers, one a line", m.area(&f.Headers, "Authorization: Bearer …"), secrets)}
+	}
+	run, network := newRunner(m.p.view, f.Node), newNetwork(f.Network)
+	run.OnChanged = func(string) {
+		f.Node = run.node()
+		m.draft.Save(m.f)
+	}
+	network.OnChanged = func(string) {
+		f.Network = networkOf(network)
+		m.draft.Save(m.f)
+	}
+	first = m.line(&f.Command)
+	return first, []fyne.CanvasObject{
+		widgets.NewField("Runs on", widgets.LimitWidth(320, true, run.Select)), widgets.NewField("May use the network", widgets.LimitWidth(320, true, network)),
+		widgets.NewField("Command", first),
+		widgets.NewField("Arguments, one a line", m.area(&f.Args, "")),
+		widgets.NewField("Variables, one a line", m.area(&f.Env, "NAME=value"), secrets), widgets.NewField("Folder (optional)", m.line(&f.Cwd)),
+	}
+}
+
+func (m *settingsForm) line(text *string) *widgets.Entry {
+	e := widgets.NewEntry()
+	e.SetText(*text)
+	e.OnChanged = m.change(text)
+	e.OnSubmitted = func(string) { m.submit() }
+	return e
+}
+
+func (m *settingsForm) area(text *string, hint string) fyne.CanvasObject {
+	e := widgets.NewTextArea(3, hint)
+	e.SetText(*text)
+	e.OnChanged = m.change(text)
+	return e
+}
+
+func (m *settingsForm) change(text *string) func(string) {
+	return func(now string) {
+		*text = now
+		m.draft.Save(m.f)
+	}
+}
+
+func (m *settingsForm) submit() {
+	p, s := m.p, m.server
+	spec, problem := m.f.Spec(s.Spec)
+	if problem != "" {
+		m.message.say(problem)
+		return
+	}
+	m.save.Disable()
+	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Servers.Set(ctx, s.Name, spec) }, func(err error) {
+		m.save.Enable()
+		if err != nil {
+			m.message.say("The settings were not saved: " + state.Sentence(err))
 			return
 		}
-		save.Disable()
-		bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Servers.Set(ctx, s.Name, spec) }, func(err error) {
-			save.Enable()
-			if err != nil {
-				m.say("The settings were not saved: " + state.Sentence(err))
-				return
-			}
-			p.app.Servers.Load()
-			p.open(s.Name)
-		})
-	}
-	line := func(text *string) *widgets.Entry {
-		e := widgets.NewEntry()
-		e.SetText(*text)
-		e.OnChanged = func(now string) { *text = now }
-		e.OnSubmitted = func(string) { submit() }
-		return e
-	}
-	area := func(text *string, hint string) fyne.CanvasObject {
-		e := widgets.NewTextArea(3, hint)
-		e.SetText(*text)
-		e.OnChanged = func(now string) { *text = now }
-		return e
-	}
-	save = widgets.NewButton("Save and restart", "check", submit)
-	save.Primary = true
-	secrets := widgets.NewParagraph(protocol.MaskedSecret+" stands for a stored secret. Leave it to keep the secret, or replace it.", style.ColorMuted, style.SizeSmall)
-	var first *widgets.Entry
-	var rows []fyne.CanvasObject
-	if s.Spec.URL != "" {
-		first = line(&f.URL)
-		rows = []fyne.CanvasObject{widgets.NewField("Address", first), widgets.NewField("Headers, one a line", area(&f.Headers, "Authorization: Bearer …"), secrets)}
-	} else {
-		first = line(&f.Command)
-		rows = []fyne.CanvasObject{
-			widgets.NewField("Runs on", widgets.LimitWidth(320, true, run.Select)), widgets.NewField("May use the network", widgets.LimitWidth(320, true, network)),
-			widgets.NewField("Command", first),
-			widgets.NewField("Arguments, one a line", area(&f.Args, "")),
-			widgets.NewField("Variables, one a line", area(&f.Env, "NAME=value"), secrets), widgets.NewField("Folder (optional)", line(&f.Cwd)),
-		}
-	}
-	cancel := func() { p.open(s.Name) }
-	rows = append(rows, m.Paragraph, widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", cancel)))
-	p.openForm("Settings of “"+string(s.Name)+"”", cancel, rows...)
-	widgets.FocusIn(p.Box, first)
+		m.draft.Drop()
+		p.app.Servers.Load()
+		p.open(s.Name)
+	})
 }

@@ -150,6 +150,33 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 	}
 }
 
+func TestLeftFormsAreRestored(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(full())
+	p.openAdd().text.SetText("npx -y server-memory")
+	p.openSettings(full().Servers.Servers[1])
+	command := func() *widgets.Entry {
+		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return strings.HasPrefix(e.Text, "npx") })
+	}
+	command().SetText("npx2")
+	if !p.Back() || p.form != nil {
+		t.Fatal("Back does not leave the form")
+	}
+	p.openSettings(full().Servers.Servers[1])
+	pagetest.Shows(t, p.Box, widgets.DraftRestored, "npx2")
+	test.Tap(pagetest.Button(t, p.Box, "Discard"))
+	if text := command().Text; text != "npx" {
+		t.Errorf("Command after Discard: got %q, want the saved one", text)
+	}
+	if f := p.openAdd(); f.text.Text != "npx -y server-memory" {
+		t.Errorf("Text after the return: got %q, want what was typed", f.text.Text)
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	if f := p.openAdd(); f.text.Text != "" {
+		t.Errorf("Text after Cancel: got %q, want none", f.text.Text)
+	}
+}
+
 func TestTheListSaysWhatEachServerNeeds(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()

@@ -108,6 +108,17 @@ func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
 	return NewVScroll(Inset(0, style.Inside, style.Page, 0, LimitWidth(720, true, Col(style.Group, rows...))))
 }
 
+// DraftRestored says that a form or a file is shown as the person left it, with unsaved changes.
+const DraftRestored = "Your unsaved changes were restored."
+
+// NewDraftLine creates the line above a form that offers to discard its draft. It is hidden if the
+// form was opened without one.
+func NewDraftLine(isRestored bool, discard func()) fyne.CanvasObject {
+	line := Flow(style.Inside, NewText(DraftRestored, style.ColorNeedsYou, "text"), NewQuietButton("Discard", "undo", discard))
+	SetVisible(line, isRestored)
+	return line
+}
+
 // NewField creates an input below its label.
 func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)

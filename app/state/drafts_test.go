@@ -1,0 +1,45 @@
+package state
+
+import "testing"
+
+type testForm struct {
+	Name  string
+	Words []string
+}
+
+func TestDraftReturnsWhatWasLeft(t *testing.T) {
+	var drafts Drafts
+	start := testForm{Name: "new"}
+	draft, content := OpenDraft(&drafts, "rule 1", start)
+	if draft.IsRestored || content.Name != "new" {
+		t.Fatalf("First opening: got %v, restored %v, want the start", content, draft.IsRestored)
+	}
+	draft.Save(testForm{"typed", []string{"git", "push"}})
+	if draft, content = OpenDraft(&drafts, "rule 1", start); !draft.IsRestored || content.Name != "typed" || len(content.Words) != 2 {
+		t.Errorf("Second opening: got %v, restored %v, want what was typed", content, draft.IsRestored)
+	}
+	if other, _ := OpenDraft(&drafts, "rule 2", start); other.IsRestored {
+		t.Error("another form has the draft, too")
+	}
+	if _, ok := drafts.File("rule 1"); ok {
+		t.Error("a file of the same name has the draft of the form")
+	}
+}
+
+func TestDraftEnds(t *testing.T) {
+	for name, end := range map[string]func(Draft[testForm]){
+		"dropped":    Draft[testForm].Drop,
+		"typed back": func(d Draft[testForm]) { d.Save(testForm{Name: "new"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var drafts Drafts
+			start := testForm{Name: "new"}
+			draft, _ := OpenDraft(&drafts, "rule", start)
+			draft.Save(testForm{Name: "typed"})
+			end(draft)
+			if draft, content := OpenDraft(&drafts, "rule", start); draft.IsRestored || content.Name != "new" {
+				t.Errorf("Form: got %v, restored %v, want the start", content, draft.IsRestored)
+			}
+		})
+	}
+}
