@@ -71,6 +71,29 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	h.until("it is back after pairing again", func() bool { return h.info("laptop").Online })
 }
 
+// TestForgottenMachineLearnsThatItWasRevoked has the registry's reason arrive before the one of the
+// pairing, as it can when a person removes a machine.
+func TestForgottenMachineLearnsThatItWasRevoked(t *testing.T) {
+	h := openHouse(t)
+	m := newMachine(t, "laptop")
+	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	o := client.Through(client.Options{}, m.peers, peer.ID(), m.id, nil)
+	forgotten := protocol.ErrConflict.With(protocol.ForgottenReason)
+	if err := o.Refused(t.Context(), forgotten); !errors.Is(err, protocol.ErrConflict) {
+		t.Errorf("Forgotten, still paired: got %v, want the error that ends the connection", err)
+	}
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Refusal != nil {
+		t.Errorf("Refusal while it is paired: got %+v, %v, want none", p.Refusal, err)
+	}
+	ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: m.id.ID()})
+	if err := o.Refused(t.Context(), forgotten); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("Forgotten and revoked: got %v, want a refusal", err)
+	}
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Refusal == nil || p.Refusal.Reason != protocol.RefusedRevoked {
+		t.Errorf("Refusal: got %+v, %v, want revoked", p.Refusal, err)
+	}
+}
+
 func TestAnInvitationCountsOnce(t *testing.T) {
 	h := openHouse(t)
 	a, b := newMachine(t, "phone"), newMachine(t, "mallory")

@@ -60,7 +60,7 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	}
 	h.mu.Unlock()
 	if link != nil {
-		link.Close(protocol.CloseReplaced, "Forgotten from node registry")
+		link.Close(protocol.CloseReplaced, protocol.ForgottenReason)
 		out.Disconnected = true
 	}
 	if out.Removed {

@@ -197,3 +197,7 @@ const (
 	ClosePolicy       = 1008
 	CloseUnauthorized = 4001
 )
+
+// ForgottenReason is the reason in a close with [CloseReplaced] for a node that was removed from the
+// gateway's list; GSV uses the same one.
+const ForgottenReason = "Forgotten from node registry"

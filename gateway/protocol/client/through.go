@@ -90,9 +90,12 @@ func (p *pairedGateway) auth(conn net.Conn) (*protocol.Auth, error) {
 // clock was corrected. If that cannot be stored, the next handshake tries again.
 func (p *pairedGateway) clearRefusal() { p.peers.ClearRefusal(p.pairing) }
 
-// handleRefusal fetches a new token for a replaced one, or records the end of the pairing.
+// handleRefusal fetches a new token for a replaced one, or records the end of the pairing. A node that
+// was forgotten may have been revoked just before, too; it does not connect again in any case.
 func (p *pairedGateway) handleRefusal(ctx context.Context, err error) error {
-	if !errors.Is(err, protocol.ErrUnauthorized) {
+	forgotten := protocol.ErrConflict.With(protocol.ForgottenReason)
+	wasForgotten := errors.Is(err, forgotten) && err.Error() == forgotten.Error()
+	if !errors.Is(err, protocol.ErrUnauthorized) && !wasForgotten {
 		return err
 	}
 	why := refusal(err)
@@ -103,7 +106,10 @@ func (p *pairedGateway) handleRefusal(ctx context.Context, err error) error {
 		}
 		done, e := Pair(ctx, list, pake.Device{Key: p.id, Pin: p.pairing.Pin, Renew: true, Applicant: pake.Applicant{Role: p.pairing.Role}})
 		if e == nil {
-			return p.peers.Renew(p.pairing, done)
+			if e = p.peers.Renew(p.pairing, done); e == nil && wasForgotten {
+				return err
+			}
+			return e
 		}
 		if why = refusal(e); why.Reason == "" {
 			return e
