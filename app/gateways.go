@@ -73,7 +73,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			}
 		}
 		if p.Refusal != nil {
-			item.RefusedReason, item.RefusalFinal = refusedText(*p.Refusal, time.Now()), p.HasEnded()
+			item.RefusedReason, item.RefusalFinal = refusedText(p.Name, *p.Refusal, time.Now()), p.HasEnded()
 		}
 		list = append(list, item)
 	}
@@ -89,18 +89,19 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	return list, nil
 }
 
-// refusedText says why a gateway no longer accepts this computer.
-func refusedText(r protocol.DeviceRefused, now time.Time) string {
+// refusedText says in a sentence why a gateway no longer accepts this computer.
+func refusedText(gateway string, r protocol.DeviceRefused, now time.Time) string {
 	switch r.Reason {
 	case protocol.RefusedExpired:
-		return "it was for a limited time"
+		return "This computer's access to " + gateway + " was for a limited time, which is over."
 	case protocol.RefusedUnknown:
-		return "this computer was removed there"
+		return gateway + " removed this computer."
 	}
-	if r.At == 0 {
-		return "it was revoked there"
+	text := gateway + " revoked this computer's access"
+	if r.At > 0 {
+		text += " " + display.Ago(r.At, now)
 	}
-	return "it was revoked there, " + display.Ago(r.At, now)
+	return text + "."
 }
 
 // nodePrefix begins the IDs of pairings as a machine. The IDs of windows are certificate pins.

@@ -251,12 +251,13 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 func TestTheEndOfAPairingIsExplained(t *testing.T) {
 	now := time.Now()
 	for want, r := range map[string]protocol.DeviceRefused{
-		"it was revoked there, 5 min ago": {Reason: protocol.RefusedRevoked, By: "owner (command line)", At: now.Add(-5 * time.Minute).UnixMilli()},
-		"it was for a limited time":       {Reason: protocol.RefusedExpired},
-		"this computer was removed there": {Reason: protocol.RefusedUnknown},
+		"vm revoked this computer's access 5 min ago.":                        {Reason: protocol.RefusedRevoked, By: "owner (command line)", At: now.Add(-5 * time.Minute).UnixMilli()},
+		"vm revoked this computer's access.":                                  {Reason: protocol.RefusedRevoked},
+		"This computer's access to vm was for a limited time, which is over.": {Reason: protocol.RefusedExpired},
+		"vm removed this computer.":                                           {Reason: protocol.RefusedUnknown},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := refusedText(r, now); got != want {
+			if got := refusedText("vm", r, now); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

@@ -44,6 +44,7 @@ func (p *Page) advancedSection() fyne.CanvasObject {
 	entry := widgets.NewEntry()
 	entry.SetText(l.Listen())
 	entry.SetPlaceHolder("127.0.0.1:8787")
+	line, drop := keepDraft(p.app.Drafts, "listen address", entry)
 	saved := mutedText("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")
 	save := func() {
 		text, err := checkListenAddress(entry.Text)
@@ -52,11 +53,13 @@ func (p *Page) advancedSection() fyne.CanvasObject {
 			return
 		}
 		l.SetListen(text)
+		drop()
+		line.Hide()
 		saved.Set("✓ Saved. Takes effect at the next start.", style.ColorGood)
 	}
 	entry.OnSubmitted = func(string) { save() }
 	return page(section("Gateway", append(rows, textRow("Token", "Stored with the keys, never shown", token), status)...),
-		section("Listen address", field(entry, widgets.NewButton("Save", "", save)), saved),
+		section("Listen address", line, field(entry, widgets.NewButton("Save", "", save)), saved),
 		section("Logs", textRow("Folder", l.LogDir, widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(l.LogDir) }))))
 }
 

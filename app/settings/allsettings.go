@@ -18,9 +18,10 @@ import (
 
 // allSettings is the page with every setting of the gateway. It is built when it is opened.
 type allSettings struct {
-	ctx   context.Context
-	model *state.Settings
-	box   *fyne.Container
+	ctx    context.Context
+	model  *state.Settings
+	drafts *state.Drafts
+	box    *fyne.Container
 
 	view state.SettingsView
 	rows map[string]*settingRow // by name; a hidden row retains its unsaved text
@@ -45,8 +46,8 @@ const rowBatch = 9
 // allGroups is the choice of all groups.
 const allGroups = "All groups"
 
-func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
-	a := &allSettings{ctx: ctx, model: m, rows: map[string]*settingRow{}, column: widgets.Col(style.Group), body: container.NewStack()}
+func newAllSettings(ctx context.Context, m *state.Settings, drafts *state.Drafts) *allSettings {
+	a := &allSettings{ctx: ctx, model: m, drafts: drafts, rows: map[string]*settingRow{}, column: widgets.Col(style.Group), body: container.NewStack()}
 	a.save = func(name string, value []byte, done func(error)) {
 		bind.Run(ctx, func(ctx context.Context) error { return m.Save(ctx, name, value) }, done)
 	}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ type saved struct{ name, value string }
 func inAll(t *testing.T, mode style.Mode, width float32) (a *allSettings, w fyne.Window, asked *[]saved, refuse *error) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	a = newAllSettings(ctx, state.NewSettings(app))
+	a = newAllSettings(ctx, state.NewSettings(app), app.Drafts)
 	asked, refuse = new([]saved), new(error)
 	a.save = func(name string, value []byte, done func(error)) {
 		*asked = append(*asked, saved{name, string(value)})
@@ -298,5 +299,33 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 	a.update(v) // the same view builds nothing
 	if len(rest) > 0 {
 		t.Error("rows are built again")
+	}
+}
+
+func TestLeftSettingIsRestored(t *testing.T) {
+	a, _, _, refuse := inAll(t, style.Light, 800)
+	a.update(state.SettingsView{Loaded: true, List: []state.Setting{setting(jobs, "")}})
+	again := func() (r *settingRow, field *widgets.Entry) {
+		next := newAllSettings(a.ctx, a.model, a.drafts)
+		next.save, next.afterDraw = a.save, a.afterDraw
+		next.update(a.view)
+		r = next.row(a.view.List[0])
+		return r, r.focusTarget.(*widgets.Entry)
+	}
+	_, field := again()
+	field.SetText("12")
+	r, field := again()
+	if field.Text != "12" || !r.saveButtons.Visible() || r.result.Text() != widgets.DraftRestored {
+		t.Errorf("Setting after the return: got %q, %q, want what was typed", field.Text, r.result.Text())
+	}
+	*refuse = errors.New("too many")
+	r.saveTyped()
+	if _, field = again(); field.Text != "12" {
+		t.Errorf("Setting after a refused save: got %q, want what was typed", field.Text)
+	}
+	*refuse = nil
+	r.saveTyped()
+	if _, field = again(); field.Text != "100" {
+		t.Errorf("Setting after it was saved: got %q, want the gateway's value", field.Text)
 	}
 }

@@ -60,13 +60,15 @@ var (
 
 // computerPage is the page of the agent's access to this computer.
 type computerPage struct {
-	page        *Page
-	agent       Agent
-	current     Confinement
-	result      *widgets.Paragraph
-	folders     *fyne.Container
-	enforcement widgets.Body // enforced restrictions
-	redraw      func()
+	page    *Page
+	agent   Agent
+	current Confinement
+	folders *fyne.Container
+	// the button that adds a folder, and the result of changing folders beside it
+	folderRow    fyne.CanvasObject
+	folderResult *widgets.Paragraph
+	enforcement  widgets.Body // enforced restrictions
+	redraw       func()
 }
 
 func (p *Page) computer() fyne.CanvasObject {
@@ -76,11 +78,11 @@ func (p *Page) computer() fyne.CanvasObject {
 	}
 	c := &computerPage{
 		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: widgets.NewBody(),
-		result: mutedText("Changes apply immediately and stop running calls on this computer."),
 	}
-	reach, setReach := choiceButtons(fileAccessChoices, func(disk bool) { next := c.current; next.Disk = disk; c.save(next) })
-	mode, setMode := choiceButtons(sandboxChoices, func(m string) { next := c.current; next.Mode = m; c.save(next) })
-	network, setNetwork := choiceButtons(networkChoices, func(n string) { next := c.current; next.Network = n; c.save(next) })
+	reach, setReach := confinementChoice(c, fileAccessChoices, func(to *Confinement, disk bool) { to.Disk = disk })
+	mode, setMode := confinementChoice(c, sandboxChoices, func(to *Confinement, m string) { to.Mode = m })
+	network, setNetwork := confinementChoice(c, networkChoices, func(to *Confinement, n string) { to.Network = n })
+	c.folderRow = c.newFolderRow()
 	c.redraw = func() {
 		setReach(c.current.Disk)
 		setMode(cmp.Or(c.current.Mode, "workspace-write"))
@@ -93,18 +95,30 @@ func (p *Page) computer() fyne.CanvasObject {
 		section("Allowed folders", mutedText("Folders outside the workspace that the agent may also use."), c.folders),
 		section("File access", reach, mutedText("What the agent's tools may open, read and change.")),
 		section("What commands may change", mode, mutedText("The agent's commands can change files here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
-		section("Network access for commands", network, c.result),
+		section("Network access for commands", network, mutedText("Changes apply immediately and stop running calls on this computer.")),
 		section("Enforced on this computer", c.enforcement.Box))
 	bind.Watch(p.ctx, p.app.Value, c.showEnforcement) // it updates objects that exist now
 	return built
 }
 
-func (c *computerPage) save(next Confinement) {
-	c.result.Set("Saving…", style.ColorMuted)
+// confinementChoice is a choice of one part of the confinement, with the result of saving it.
+func confinementChoice[V comparable](c *computerPage, list []choice[V], change func(to *Confinement, v V)) (row fyne.CanvasObject, set func(V)) {
+	var result *widgets.Paragraph
+	buttons, set := choiceButtons(list, func(v V) {
+		next := c.current
+		change(&next, v)
+		c.save(next, result)
+	})
+	row, result = withResult(buttons)
+	return row, set
+}
+
+func (c *computerPage) save(next Confinement, result *widgets.Paragraph) {
+	result.Set("Saving…", style.ColorMuted)
 	bind.Run(c.page.ctx, func(context.Context) error { return c.agent.SetConfinement(next) }, func(err error) {
 		c.current = c.agent.Confinement()
 		c.redraw()
-		showSaved(c.result, err)
+		showSaved(result, err)
 	})
 }
 
@@ -119,6 +133,14 @@ func (c *computerPage) drawFolders() {
 		remove := widgets.NewQuietButton("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
 		c.folders.Add(widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("folder", style.ColorMuted)), path, turn, remove))
 	}
+	if len(c.current.Folders) == 0 {
+		c.folders.Add(widgets.NewText("None. The agent stays in its workspace.", style.ColorMuted, "text"))
+	}
+	c.folders.Add(c.folderRow)
+	c.folders.Refresh()
+}
+
+func (c *computerPage) newFolderRow() (row fyne.CanvasObject) {
 	add := widgets.NewButton("Add folder…", "plus", func() {
 		c.page.handlers.PickFolder(func(dir string) {
 			c.changeFolders(func(list []Folder) []Folder {
@@ -129,18 +151,15 @@ func (c *computerPage) drawFolders() {
 			})
 		})
 	})
-	if len(c.current.Folders) == 0 {
-		c.folders.Add(widgets.NewText("None. The agent stays in its workspace.", style.ColorMuted, "text"))
-	}
-	c.folders.Add(widgets.Row(style.Inside, -1, add))
-	c.folders.Refresh()
+	row, c.folderResult = withResult(add)
+	return row
 }
 
 // changeFolders sets another list of folders; f may modify its argument.
 func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 	next := c.current
 	next.Folders = f(slices.Clone(next.Folders))
-	c.save(next)
+	c.save(next, c.folderResult)
 }
 
 // showEnforcement shows the restrictions that this computer enforces, as tested.
@@ -159,15 +178,18 @@ func (p *Page) workspace(l Agent) fyne.CanvasObject {
 	status := mutedText("Reading here needs no approval. Changes and other folders do.")
 	entry := widgets.NewEntry()
 	entry.SetText(l.Workspace())
+	line, drop := keepDraft(p.app.Drafts, "workspace folder", entry)
 	set := func(dir string) {
 		status.Set("Changing the folder…", style.ColorMuted)
 		p.run(status, func(context.Context) error { return l.SetWorkspace(dir) }, func() {
 			entry.SetText(l.Workspace())
+			drop()
+			line.Hide()
 			status.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)
 		})
 	}
 	entry.OnSubmitted = set
 	choose := widgets.NewButton("Choose…", "folder", func() { p.handlers.PickFolder(set) })
 	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
-	return section("Workspace folder", field(entry, choose, use), status)
+	return section("Workspace folder", line, field(entry, choose, use), status)
 }

@@ -23,7 +23,7 @@ type Gateway struct {
 	ID, Name      string
 	Addresses     []string
 	PairedAt      time.Time
-	RefusedReason string // reason why it refuses this computer; empty while it does not
+	RefusedReason string // sentence that says why it refuses this computer; empty while it does not
 	RefusalFinal  bool   // the refusal is final; an expired pairing may be extended instead
 	IsMachine     bool   // its agent uses this computer's tools
 	OfflineReason string // reason why it is not connected to them; empty while it is
@@ -64,10 +64,18 @@ type gatewaysPage struct {
 
 	invitation, address, name *widgets.Entry
 	asMachine                 bool // pair as a machine
+	draft                     state.Draft[pairingDraft]
+	draftLine                 fyne.CanvasObject
 	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
 	// cancels the pairing in progress; nil if there is none
 	cancelPairing context.CancelFunc
+}
+
+// pairingDraft is the content of the form for a pairing.
+type pairingDraft struct {
+	invitation, address, name string
+	asMachine                 bool
 }
 
 func newGatewaysPage(p *Page) *gatewaysPage {
@@ -82,8 +90,11 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
 	e.name.SetPlaceHolder("same as here")
 	how, name := widgets.NewStatus(), widgets.NewField("Name of this computer there", e.name)
+	draft, left := state.OpenDraft(p.app.Drafts, "pairing", pairingDraft{})
+	e.draft, e.draftLine = draft, widgets.NewDraftLine(draft.IsRestored, func() { e.fill(pairingDraft{}) })
 	chosen := func(work bool) {
 		e.asMachine = work
+		e.saveDraft()
 		how.Set(howToPair(work), style.ColorMuted)
 		widgets.SetVisible(name, work)
 		if e.box != nil {
@@ -95,22 +106,42 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 		choose(asMachine)
 		chosen(asMachine)
 	}
-	e.setRole(false)
+	e.fill(left)
 	e.invitation.OnChanged = func(text string) {
 		// the link states its role
 		if link, err := pake.ParseLink(text); err == nil && link.Role != "" {
 			e.setRole(link.Role == protocol.RoleNode)
 		}
+		e.saveDraft()
 	}
+	e.address.OnChanged = func(string) { e.saveDraft() }
+	e.name.OnChanged = e.address.OnChanged
 	e.box = page(
 		section("Other gateways", mutedText("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
 		section("Add a gateway",
-			as, how,
+			e.draftLine, as, how,
 			widgets.NewField("Link or code", e.invitation),
 			widgets.NewField("Address (only if not found automatically)", e.address), name,
 			widgets.Row(style.Inside, -1, e.pair), e.result, e.words))
 	bind.Watch(p.ctx, e.gateways.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
+}
+
+// fill replaces the content of the form.
+func (e *gatewaysPage) fill(d pairingDraft) {
+	e.address.SetText(d.address)
+	e.name.SetText(d.name)
+	e.invitation.SetText(d.invitation)
+	e.setRole(d.asMachine) // and saves the draft
+}
+
+func (e *gatewaysPage) saveDraft() {
+	now := pairingDraft{e.invitation.Text, e.address.Text, e.name.Text, e.asMachine}
+	if now == (pairingDraft{asMachine: e.asMachine}) {
+		e.draftLine.Hide()
+		now = pairingDraft{} // the choice alone is no draft
+	}
+	e.draft.Save(now)
 }
 
 // pairingChoices are the roles this computer can have for a remote gateway: true is a machine.
@@ -142,54 +173,74 @@ func (e *gatewaysPage) load() {
 
 func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, style.ColorText, "text")
+	name.Ellipsis = true
 	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())
 	color := style.ColorMuted
 	switch {
+	case g.RefusedReason != "":
+		text, color = g.RefusedReason, style.ColorBad
 	case g.IsMachine && g.OfflineReason == "":
 		text += " · uses this computer · connected"
 	case g.IsMachine:
 		text, color = text+" · uses this computer · not connected: "+g.OfflineReason, style.ColorNeedsYou
 	}
-	if g.RefusedReason != "" {
-		text, color = "Access has ended: "+g.RefusedReason, style.ColorBad
+	about := widgets.NewParagraph(text, color, style.SizeSmall)
+	icon := widget.NewIcon(style.IconIn(widgets.Choose(g.IsMachine, "machine", "globe"), style.ColorMuted))
+	return widgets.WithControls(180, widgets.WithIcon("text", 0, icon, widgets.Col(0, name, about)), widgets.Flow(style.Inside, e.actions(g)...))
+}
+
+// actions are the buttons of a gateway.
+func (e *gatewaysPage) actions(g Gateway) (buttons []fyne.CanvasObject) {
+	switch {
+	case g.RefusalFinal:
+		buttons = append(buttons, widgets.NewButton("Pair again", "reset", func() { e.pairAgain(g) }))
+	case !g.IsMachine:
+		buttons = append(buttons, widgets.NewButton("Open", "window", func() {
+			bind.Run(e.page.ctx, func(context.Context) error { return e.gateways.Open(g.ID) }, func(err error) {
+				if err != nil {
+					e.showResult("The window could not be opened: "+err.Error(), style.ColorBad)
+				}
+			})
+		}))
 	}
-	about := widgets.NewText(text, color, style.SizeSmall)
-	name.Ellipsis, about.Ellipsis = true, true
-	open := widgets.NewButton("Open", "window", func() {
-		bind.Run(e.page.ctx, func(context.Context) error { return e.gateways.Open(g.ID) }, func(err error) {
-			if err != nil {
-				e.showResult("The window could not be opened: "+err.Error(), style.ColorBad)
-			}
-		})
-	})
 	leave := widgets.NewQuietButton("Unpair", "trash", nil)
 	if e.confirmID == g.ID {
 		leave.Danger = true
 		leave.Text = widgets.Choose(g.IsMachine, "Unpair and disconnect", "Unpair and close its window")
 	}
 	leave.OnTap = func() {
-		if e.confirmID != g.ID {
+		if e.confirmID != g.ID && !g.RefusalFinal {
 			e.confirmID = g.ID
 			e.load()
 			return
 		}
 		e.confirmID = ""
-		bind.Go(e.page.ctx, func(ctx context.Context) (bool, error) { return e.gateways.Leave(ctx, g.ID) }, func(notified bool, err error) {
-			switch {
-			case err != nil:
-				e.showResult("Could not unpair: "+err.Error(), style.ColorBad)
-			case !notified:
-				e.showResult(g.Name+" could not be notified. Fairlead tries again at the next start.", style.ColorNeedsYou)
-			}
-			e.load()
-		})
+		e.leave(g)
 	}
-	icon := widgets.Choose(g.IsMachine, "machine", "globe")
-	buttons := []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted)), widgets.Col(0, name, about)}
-	if !g.RefusalFinal && !g.IsMachine {
-		buttons = append(buttons, open)
+	return append(buttons, leave)
+}
+
+func (e *gatewaysPage) leave(g Gateway) {
+	bind.Go(e.page.ctx, func(ctx context.Context) (bool, error) { return e.gateways.Leave(ctx, g.ID) }, func(notified bool, err error) {
+		switch {
+		case err != nil:
+			e.showResult("Could not unpair: "+err.Error(), style.ColorBad)
+		case !notified:
+			e.showResult(g.Name+" could not be notified. Fairlead tries again at the next start.", style.ColorNeedsYou)
+		}
+		e.load()
+	})
+}
+
+// pairAgain fills in the form for another pairing with a gateway that ended the last one.
+func (e *gatewaysPage) pairAgain(g Gateway) {
+	address := ""
+	if len(g.Addresses) > 0 {
+		address = g.Addresses[0]
 	}
-	return widgets.Row(style.Inside, 1, append(buttons, leave)...)
+	e.fill(pairingDraft{address: address, asMachine: g.IsMachine})
+	e.showResult("Create an invitation on "+g.Name+" and paste it here.", style.ColorText)
+	widgets.FocusIn(e.box, e.invitation)
 }
 
 func (e *gatewaysPage) showResult(text string, color fyne.ThemeColorName) {
@@ -249,8 +300,7 @@ func (e *gatewaysPage) pairOrCancel() {
 		case err != nil:
 			e.showFailure(err)
 		default:
-			e.invitation.SetText("")
-			e.address.SetText("")
+			e.fill(pairingDraft{asMachine: invitation.AsMachine})
 			done := "Open its window here or in the tray menu."
 			if invitation.AsMachine {
 				done = "Its agent can now use this computer."

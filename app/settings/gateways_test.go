@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -124,8 +125,26 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		press("Unpair")
 		press("Unpair and disconnect")
 		says("None yet")
-		f.list = []Gateway{{ID: "old", Name: "attic", RefusedReason: "revoked"}}
+		f.list = []Gateway{{ID: "old", Name: "attic", Addresses: []string{"10.0.0.9:8788"}, IsMachine: true, OfflineReason: "Forgotten", RefusedReason: "attic revoked this computer's access.", RefusalFinal: true}}
 		e.load()
-		says("Access has ended: revoked")
+		says("attic revoked this computer's access.")
+		press("Pair again")
+		says("Create an invitation on attic")
+		if e.address.Text != "10.0.0.9:8788" || !e.asMachine {
+			t.Errorf("Form to pair again: address %q, as a machine %v", e.address.Text, e.asMachine)
+		}
+		press("Unpair")
+		says("None yet")
+
+		e.invitation.SetText("9-otter-lamp-nine")
+		e = newGatewaysPage(p)
+		says(widgets.DraftRestored)
+		if e.invitation.Text != "9-otter-lamp-nine" || !e.asMachine {
+			t.Errorf("Form after the return: got %q, as a machine %v, want what was typed", e.invitation.Text, e.asMachine)
+		}
+		press("Discard")
+		if e = newGatewaysPage(p); e.invitation.Text != "" {
+			t.Errorf("Form after Discard: got %q, want nothing", e.invitation.Text)
+		}
 	})
 }

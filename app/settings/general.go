@@ -79,8 +79,8 @@ func (p *Page) general() fyne.CanvasObject {
 
 // systemChoice are the rows of a setting of the system, and a function that shows its state.
 func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
-	result := mutedText(about)
-	row, set := choiceButtons(list, func(on bool) {
+	var result *widgets.Paragraph
+	buttons, set := choiceButtons(list, func(on bool) {
 		bind.Run(p.ctx, func(context.Context) error { return put(on) }, func(err error) {
 			if err != nil {
 				set(!on)
@@ -88,7 +88,8 @@ func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about str
 			showSaved(result, err)
 		})
 	})
-	return []fyne.CanvasObject{row, result}, set
+	row, result := withResult(buttons)
+	return []fyne.CanvasObject{row, mutedText(about)}, set
 }
 
 func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
@@ -132,24 +133,26 @@ func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.Can
 
 // appearance has theme and text size, and a function that shows their values.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
-	const about = "Applies to all windows immediately."
-	result, failed := mutedText(about), false
-	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) { p.saveSetting("ui.theme", m, result) })
-	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) { p.saveSetting("ui.textSize", s, result) })
+	var modeResult, sizeResult *widgets.Paragraph
+	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) { p.saveSetting("ui.theme", m, modeResult) })
+	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) { p.saveSetting("ui.textSize", s, sizeResult) })
+	modeRow, modeResult := withResult(modeGroup)
+	sizeRow, sizeResult := withResult(sizeGroup)
+	failed := false
 	show = func(ui UI, err error) {
 		if err != nil {
 			failed = true
-			setError(result, err)
+			setError(modeResult, err)
 			return
 		}
 		if failed {
 			failed = false
-			result.Set(about, style.ColorMuted)
+			modeResult.Set("", style.ColorMuted)
 		}
 		setMode(style.Mode(ui.Theme))
 		setSize(ui.TextSize)
 	}
-	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}, show
+	return []fyne.CanvasObject{section("Theme", modeRow), section("Text size", sizeRow)}, show
 }
 
 // UI has the windows' settings in the configuration.

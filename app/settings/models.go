@@ -144,7 +144,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	}
 	rows = append(rows, result)
 	if m.current.Provider == p.ID {
-		rows = append(rows, m.thinking(result)...)
+		rows = append(rows, m.thinking()...)
 	}
 	rows = append(rows, list)
 	switch {
@@ -162,13 +162,14 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	return rows, load
 }
 
-func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
+func (m *models) thinking() []fyne.CanvasObject {
 	levels := append([]string{""}, protocol.ThinkingLevels...) // the first is the model's default
 	names := make([]string, len(levels))
 	for i, level := range levels {
 		names[i] = state.ThinkingName(level)
 	}
 	group := widgets.NewSelect(names, nil)
+	row, result := withResult(group)
 	group.SetSelected(state.ThinkingName(m.current.ThinkingLevel))
 	group.OnChanged = func(string) {
 		level := levels[group.SelectedIndex()]
@@ -179,7 +180,7 @@ func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 		m.page.saveSetting("model.thinkingLevel", value, result)
 		m.current.ThinkingLevel = level
 	}
-	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelledValue("Thinking", widgets.LimitWidth(240, true, group))}
+	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelledValue("Thinking", row)}
 }
 
 func (m *models) testProvider(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {

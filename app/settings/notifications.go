@@ -42,9 +42,9 @@ func alignLeft(box *widget.Check) fyne.CanvasObject {
 
 // notificationsPage has the settings of notifications.
 type notificationsPage struct {
-	page   *Page
-	result *widgets.Paragraph
-	now    state.NotificationSettings
+	page    *Page
+	problem *widgets.Paragraph // of reading the settings
+	now     state.NotificationSettings
 	// show functions of the controls, called with now
 	shows []func(state.NotificationSettings)
 }
@@ -52,19 +52,19 @@ type notificationsPage struct {
 const aboutNotifications = "They appear while no Fairlead window is in front."
 
 func (p *Page) notifications() fyne.CanvasObject {
-	n := &notificationsPage{page: p, result: mutedText(aboutNotifications)}
+	n := &notificationsPage{page: p, problem: mutedText(aboutNotifications)}
 	var kinds []fyne.CanvasObject
 	for _, k := range notificationKinds {
-		box, set := newCheck(k.name, func(on bool) { n.save(string(k.value), on) })
+		box, set := n.check(k.name, string(k.value))
 		n.shows = append(n.shows, func(s state.NotificationSettings) { set(!s.Off[k.value]) })
-		kinds = append(kinds, alignLeft(box))
+		kinds = append(kinds, box)
 	}
-	sound, setSound := newCheck("Play the system's sound", func(on bool) { n.save("sound", on) })
+	sound, setSound := n.check("Play the system's sound", "sound")
 	n.shows = append(n.shows, func(s state.NotificationSettings) { setSound(s.Sound) })
 	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.handlers.TestNotification) })
 	built := page(
-		section("Notify me about", widgets.Col(0, kinds...), n.result),
-		section("Sound and test", alignLeft(sound), widgets.Row(style.Inside, -1, try),
+		section("Notify me about", widgets.Col(0, kinds...), n.problem),
+		section("Sound and test", sound, widgets.Row(style.Inside, -1, try),
 			mutedText("If none appears, check the notification settings of this computer.")),
 		n.quietHours(),
 	)
@@ -73,7 +73,7 @@ func (p *Page) notifications() fyne.CanvasObject {
 			return state.ReadNotifications(ctx, p.app)
 		}, func(s state.NotificationSettings, err error) {
 			if err != nil {
-				setError(n.result, err)
+				setError(n.problem, err)
 				return
 			}
 			n.apply(s)
@@ -89,19 +89,30 @@ func (n *notificationsPage) apply(s state.NotificationSettings) {
 	}
 }
 
-func (n *notificationsPage) save(path string, value any) {
-	n.page.saveSetting("notifications."+path, value, n.result)
+func (n *notificationsPage) save(path string, value any, result *widgets.Paragraph) {
+	n.page.saveSetting("notifications."+path, value, result)
+}
+
+// check is a check box of a setting, with the result of saving it.
+func (n *notificationsPage) check(label, path string) (row fyne.CanvasObject, set func(bool)) {
+	var result *widgets.Paragraph
+	box, set := newCheck(label, func(on bool) { n.save(path, on, result) })
+	row, result = withResult(alignLeft(box))
+	return row, set
 }
 
 func (n *notificationsPage) quietHours() fyne.CanvasObject {
-	enabled, setEnabled := choiceButtons(onOffChoices, func(on bool) { n.save("quietHours.enabled", on) })
+	var enabledResult, allowResult *widgets.Paragraph
+	enabled, setEnabled := choiceButtons(onOffChoices, func(on bool) { n.save("quietHours.enabled", on, enabledResult) })
+	enabled, enabledResult = withResult(enabled)
 	from := n.timeMenu("from", func(s state.NotificationSettings) string { return s.Quiet.From })
 	to := n.timeMenu("to", func(s state.NotificationSettings) string { return s.Quiet.To })
 	var allowed []choice[string]
 	for _, a := range state.QuietAllow {
 		allowed = append(allowed, choice[string]{a[0], a[1]})
 	}
-	allow, setAllow := choiceButtons(allowed, func(a string) { n.save("quietHours.allow", a) })
+	allow, setAllow := choiceButtons(allowed, func(a string) { n.save("quietHours.allow", a, allowResult) })
+	allow, allowResult = withResult(allow)
 	details := widgets.Col(style.Group,
 		labelledValue("From", from), labelledValue("To", to), labelledValue("On", n.days()), labelledValue("Notify about", allow))
 	n.shows = append(n.shows, func(s state.NotificationSettings) {
@@ -119,6 +130,7 @@ func (n *notificationsPage) timeMenu(path string, value func(state.NotificationS
 		times = append(times, fmt.Sprintf("%02d:%02d", i/2, 30*(i%2)))
 	}
 	menu := widgets.NewSelect(times, nil)
+	row, result := withResult(menu)
 	n.shows = append(n.shows, func(s state.NotificationSettings) {
 		menu.OnChanged = nil
 		if at := value(s); at != "" && !slices.Contains(menu.Options, at) { // set elsewhere
@@ -126,17 +138,18 @@ func (n *notificationsPage) timeMenu(path string, value func(state.NotificationS
 			slices.Sort(menu.Options)
 		}
 		menu.SetSelected(value(s))
-		menu.OnChanged = func(at string) { n.save("quietHours."+path, at) }
+		menu.OnChanged = func(at string) { n.save("quietHours."+path, at, result) }
 	})
-	return widgets.LimitWidth(120, true, menu)
+	return row
 }
 
 // days are buttons for the days of the week; none chosen is every day, too.
 func (n *notificationsPage) days() fyne.CanvasObject {
 	var buttons []fyne.CanvasObject
+	var result *widgets.Paragraph
 	for _, day := range state.Weekdays {
 		b := widgets.NewButton(day[0], "", nil)
-		b.OnTap = func() { n.save("quietHours.days", state.ToggleDay(n.now.Quiet.Days, day[1])) }
+		b.OnTap = func() { n.save("quietHours.days", state.ToggleDay(n.now.Quiet.Days, day[1]), result) }
 		n.shows = append(n.shows, func(s state.NotificationSettings) {
 			if on := len(s.Quiet.Days) == 0 || slices.Contains(s.Quiet.Days, day[1]); b.Primary != on {
 				b.Primary = on
@@ -145,5 +158,6 @@ func (n *notificationsPage) days() fyne.CanvasObject {
 		})
 		buttons = append(buttons, b)
 	}
-	return widgets.Flow(style.Gap, buttons...)
+	row, result := withResult(widgets.Flow(style.Gap, buttons...))
+	return row
 }

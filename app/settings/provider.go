@@ -20,22 +20,28 @@ import (
 // access is the part of a provider's page with its address and its key, which one button saves. The
 // key is stored in the keychain, and afterwards shown only as set.
 type access struct {
-	m        *models
-	p        protocol.Provider
-	result   *widgets.Paragraph
-	box      *fyne.Container
-	address  *widgets.Entry // nil for a fixed address
-	key      *widgets.Entry // nil while a key is set
-	saveArea *fyne.Container
+	m         *models
+	p         protocol.Provider
+	result    *widgets.Paragraph
+	box       *fyne.Container
+	address   *widgets.Entry // unused for a fixed address
+	key       *widgets.Entry
+	asksKey   bool // the field of the key is shown, and not only that one is set
+	saveArea  *fyne.Container
+	dropDraft func()
 }
 
 func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *access {
-	a := &access{m: m, p: p, result: result, box: widgets.Col(style.Group), saveArea: container.NewStack()}
+	a := &access{m: m, p: p, result: result, box: widgets.Col(style.Group), address: widgets.NewEntry(), key: widgets.NewPasswordEntry(), saveArea: container.NewStack()}
+	a.address.SetText(p.BaseURL)
+	a.address.SetPlaceHolder("http://127.0.0.1:8000/v1")
+	a.address.OnSubmitted = func(string) { a.save() }
+	a.key.SetPlaceHolder("Paste the key")
+	a.key.OnSubmitted = func(string) { a.save() }
+	line, drop := keepDraft(m.page.app.Drafts, "provider "+p.ID, a.address, a.key)
+	a.dropDraft = drop
+	a.box.Add(line)
 	if !p.NeedsKey {
-		a.address = widgets.NewEntry()
-		a.address.SetText(p.BaseURL)
-		a.address.SetPlaceHolder("http://127.0.0.1:8000/v1")
-		a.address.OnSubmitted = func(string) { a.save() }
 		a.box.Add(widgets.NewField("Address", a.address))
 	}
 	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
@@ -48,13 +54,13 @@ func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *acces
 
 // showSave shows the button if there is a field to save.
 func (a *access) showSave() {
-	if a.address != nil || a.key != nil {
+	if !a.p.NeedsKey || a.asksKey {
 		widgets.SetContent(a.saveArea, widgets.Row(style.Inside, -1, widgets.NewButton("Save", "check", a.save)))
 	}
 }
 
 func (a *access) keyRows() []fyne.CanvasObject {
-	if a.p.KeySet {
+	if a.p.KeySet && a.key.Text == "" {
 		remove := widgets.NewQuietButton("Remove", "trash", nil)
 		replace := widgets.NewQuietButton("Replace", "edit", nil)
 		box := container.NewStack()
@@ -88,22 +94,14 @@ func (a *access) keyRows() []fyne.CanvasObject {
 
 // newKey returns the field for a key, with the place where it is stored.
 func (a *access) newKey() fyne.CanvasObject {
-	a.key = widgets.NewPasswordEntry()
-	a.key.SetPlaceHolder("Paste the key")
-	a.key.OnSubmitted = func(string) { a.save() }
+	a.asksKey = true
 	return widgets.Col(style.Gap, a.key,
 		widgets.NewParagraph("Stored in "+state.SecretPlace(a.m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall))
 }
 
 // save saves the address and then the key, as far as they have changed. The texts stay until then.
 func (a *access) save() {
-	path, address, key := "providers."+a.p.ID+".baseUrl", a.p.BaseURL, ""
-	if a.address != nil {
-		address = strings.TrimSpace(a.address.Text)
-	}
-	if a.key != nil {
-		key = strings.TrimSpace(a.key.Text)
-	}
+	path, address, key := "providers."+a.p.ID+".baseUrl", strings.TrimSpace(a.address.Text), strings.TrimSpace(a.key.Text)
 	if a.p.ID == "compatible" && address == "" {
 		a.result.Set("Enter the address of the server, such as http://127.0.0.1:8000/v1.", style.ColorNeedsYou)
 		widgets.FocusIn(a.box, a.address)
@@ -119,7 +117,10 @@ func (a *access) save() {
 			return nil
 		}
 		return a.m.page.app.Set(ctx, "apiKeys."+a.p.ID, key)
-	}, func() { a.m.load(a.p.ID) })
+	}, func() {
+		a.dropDraft()
+		a.m.load(a.p.ID)
+	})
 }
 
 // save changes a setting of a provider and reloads its page; nil removes the value.

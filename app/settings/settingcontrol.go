@@ -99,6 +99,7 @@ func (r *settingRow) useEntry(e *widgets.Entry) {
 	r.typedText = func() string { return e.Text }
 	r.focusTarget = e
 	e.OnChanged = func(string) {
+		widgets.Call(r.typed)
 		if r.hasChanges() != r.saveButtons.Visible() {
 			widgets.SetVisible(r.saveButtons, r.hasChanges())
 			r.page.relayout()

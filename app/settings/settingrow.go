@@ -31,6 +31,8 @@ type settingRow struct {
 	focusTarget fyne.Focusable
 
 	savedText   string // the control's value without unsaved changes
+	typed       func() // saves the draft; nil if each choice is saved at once
+	dropDraft   func()
 	saveButtons *fyne.Container
 	facts       *widgets.Paragraph // default and limits
 	reset       *widgets.Button
@@ -63,7 +65,33 @@ func newSettingRow(a *allSettings, s state.Setting) *settingRow {
 	r.box = widgets.Col(style.Gap, container.New(titleLayout{}, title, r.changedMark, path), widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.saveButtons, r.facts,
 		r.foot, r.result)
 	r.apply(s, true)
+	r.restoreDraft()
 	return r
+}
+
+// restoreDraft shows the text that the person left without saving it.
+func (r *settingRow) restoreDraft() {
+	e, ok := r.focusTarget.(*widgets.Entry)
+	if !ok || r.typedText == nil {
+		return
+	}
+	draft, text := state.OpenDraft(r.page.drafts, "setting "+r.setting.Name, "")
+	r.dropDraft = draft.Drop
+	if draft.IsRestored {
+		if r.setting.Secret {
+			r.control.Objects = []fyne.CanvasObject{e} // it may be hidden behind the stored one
+		}
+		e.SetText(text)
+		r.result.Set(widgets.DraftRestored, style.ColorNeedsYou)
+		r.result.Show()
+	}
+	r.typed = func() {
+		if r.hasChanges() {
+			draft.Save(e.Text)
+		} else {
+			draft.Drop()
+		}
+	}
 }
 
 // title includes a chosen name: Key of openai.
@@ -207,6 +235,7 @@ func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 			now.Value = json.RawMessage(`"` + protocol.MaskedSecret + `"`)
 		}
 		now.Changed = r.setting.Name != "auth.token" && state.SettingText(now.ConfigField, now.Value) != state.SettingText(now.ConfigField, now.Default)
+		widgets.Call(r.dropDraft)
 		r.apply(now, true)
 		r.showResult(done, style.ColorGood)
 		if !before.Secret {

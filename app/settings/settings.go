@@ -117,7 +117,7 @@ func New(ctx context.Context, app *state.App, h Handlers, about About, title str
 func (p *Page) everySetting() fyne.CanvasObject {
 	settings := state.NewSettings(p.app)
 	go settings.Follow(p.ctx)
-	p.allSettings = newAllSettings(p.ctx, settings)
+	p.allSettings = newAllSettings(p.ctx, settings, p.app.Drafts)
 	bind.Watch(p.ctx, settings.Value, p.allSettings.update)
 	return p.allSettings.box
 }
@@ -197,6 +197,12 @@ func showSaved(result *widgets.Paragraph, err error) {
 		return
 	}
 	result.Set("✓ Saved.", style.ColorGood)
+}
+
+// withResult puts the result of saving a setting beside its control.
+func withResult(control fyne.CanvasObject) (row fyne.CanvasObject, result *widgets.Paragraph) {
+	result = widgets.NewParagraph("", style.ColorMuted, "text")
+	return widgets.Beside(style.Inside, 120, control, widgets.Inset(style.Gap, 0, 0, 0, result)), result
 }
 
 func setError(result *widgets.Paragraph, err error) { result.Set(state.Sentence(err), style.ColorBad) }

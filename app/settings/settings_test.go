@@ -498,9 +498,56 @@ func texts2(o fyne.CanvasObject, width float32) string {
 	return test.RenderObjectToMarkup(o)
 }
 
+func TestSavedStandsBesideTheSetting(t *testing.T) {
+	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
+		page := p.computer()
+		pagetest.Window(t, page, 860, 1200)
+		top := func(o fyne.CanvasObject) float32 { return fyne.CurrentApp().Driver().AbsolutePositionForObject(o).Y }
+		for _, choice := range []string{"Whole disk", "Full access", "Blocked"} {
+			button := pagetest.Button(t, page, choice)
+			test.Tap(button)
+			pagetest.Settle()
+			beside := widgettest.Find(page, func(p *widgets.Paragraph) bool {
+				return strings.HasPrefix(p.Text(), "✓ Saved") && top(p)-top(button) >= 0 && top(p)-top(button) < 12
+			})
+			if beside == nil {
+				t.Errorf("%s: “Saved” does not stand beside it", choice)
+			}
+		}
+	})
+}
+
+func TestLeftSettingsAreRestored(t *testing.T) {
+	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *Page, _ *string) {
+		field := func(page fyne.CanvasObject, placeholder string) *widgets.Entry {
+			return widgettest.Find(page, func(e *widgets.Entry) bool { return e.PlaceHolder == placeholder })
+		}
+		provider := protocol.Provider{ID: "openai", Name: "OpenAI", NeedsKey: true, KeySet: true}
+		open := map[string]func() *widgets.Entry{
+			"key of a provider": func() *widgets.Entry {
+				a := newAccess(&models{page: p}, provider, widgets.NewStatus())
+				if a.key.Text == "" {
+					pagetest.Button(t, a.box, "Replace").OnTap()
+				}
+				pagetest.Window(t, a.box, 500, 300)
+				return field(a.box, "Paste the key")
+			},
+			"address to listen on": func() *widgets.Entry { return field(p.advancedSection(), "127.0.0.1:8787") },
+		}
+		for name, open := range open {
+			open().SetText("typed")
+			if e := open(); e == nil || e.Text != "typed" {
+				t.Errorf("%s: got %v, want what was typed", name, e)
+			} else if e.SetText(""); open().Text != "" {
+				t.Errorf("%s: an emptied field has a draft", name)
+			}
+		}
+	})
+}
+
 func TestNotificationsAreChosenByKindAndTime(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		n := &notificationsPage{page: p, result: mutedText("")}
+		n := &notificationsPage{page: p, problem: mutedText("")}
 		box := n.quietHours()
 		n.apply(state.NotificationSettings{Quiet: state.QuietHours{From: "22:15", To: "07:00", Allow: state.QuietQuestions}})
 		if strings.Contains(texts(box), "07:00") {

@@ -58,7 +58,8 @@ func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(y-l.gap, 0)
 }
 
-// Beside puts right, with the remaining width, after left, or below it if that is less than least.
+// Beside puts right, with the remaining width, after left, or below it if that is less than least. A
+// [Flow] at the left is in one line if there is room for it.
 func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
 	return container.New(&besideLayout{gap: gap, minWidth: least}, left, right)
 }
@@ -74,12 +75,12 @@ func (l *besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	a := o[0].MinSize()
+	a := fyne.NewSize(min(lineWidth(o[0]), size.Width), 0)
+	a.Height = Fit(o[0], a.Width)
 	at, width := fyne.NewPos(a.Width+l.gap, 0), size.Width-a.Width-l.gap
 	if width < l.minWidth {
 		at, width = fyne.NewPos(0, a.Height+l.gap), size.Width
 	}
-	o[0].Resize(a)
 	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Move(at)
 	l.height = max(a.Height, at.Y+Fit(o[1], width))

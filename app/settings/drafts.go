@@ -1,0 +1,41 @@
+package settings
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// keepDraft restores what the person left in fields, which show the saved texts, and retains what
+// they type. It returns the line about a restored draft, and a function that drops the draft.
+func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (line fyne.CanvasObject, drop func()) {
+	texts := func() []string { return state.Map(fields, func(e *widgets.Entry) string { return e.Text }) }
+	fill := func(texts []string) {
+		for i, e := range fields {
+			e.SetText(texts[i])
+		}
+	}
+	saved := texts()
+	draft, left := state.OpenDraft(drafts, form, saved)
+	fill(left)
+	line = widgets.NewDraftLine(draft.IsRestored, func() {
+		fill(saved) // and drops the draft
+		line.Hide()
+	})
+	for _, e := range fields {
+		before := e.OnChanged
+		e.OnChanged = func(text string) {
+			widgets.CallWith(before, text)
+			if now := texts(); !slices.Equal(now, saved) {
+				draft.Save(now)
+			} else {
+				draft.Drop()
+				line.Hide()
+			}
+		}
+	}
+	return line, draft.Drop
+}
