@@ -9,11 +9,11 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/stream"
@@ -38,10 +38,10 @@ type backend struct {
 	cancelStart context.CancelFunc // cancels early
 	retries     chan struct{}      // holds a token when opening shall be retried
 	ready       chan struct{}      // closed when gw or join is set, or when neither will be
-	wg          sync.WaitGroup
+	wg          crash.Group
 	gw          *gateway.Gateway
 	join        *client.Options // set instead of gw for a remote gateway
-	gwWG        sync.WaitGroup
+	gwWG        crash.Group
 	stopGateway context.CancelFunc
 	node        localNode
 	stopTimeout time.Duration // time limit of stop
@@ -193,7 +193,7 @@ const stopTimeout = 5 * time.Second
 func (b *backend) stop() bool {
 	done := make(chan struct{})
 	b.cancelStart()
-	go func() {
+	crash.Go(func() {
 		defer close(done)
 		<-b.ready
 		ctx, cancel := context.WithTimeout(context.Background(), b.stopTimeout)
@@ -214,7 +214,7 @@ func (b *backend) stop() bool {
 				b.log.Error("Closing the store failed", "err", err)
 			}
 		}
-	}()
+	})
 	select {
 	case <-done:
 		return true

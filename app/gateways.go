@@ -17,6 +17,7 @@ import (
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
@@ -37,7 +38,7 @@ type gateways struct {
 	// for the tray; open windows report the number of pending approvals
 	list *state.Value[[]state.GatewayLine]
 	ctx  context.Context // windows are closed when it is cancelled
-	wg   sync.WaitGroup
+	wg   crash.Group
 
 	mu sync.Mutex // guards windows
 	// cancel functions of the open windows, by the gateway's id
@@ -205,7 +206,7 @@ func (g *gateways) Open(id string) error {
 		g.windows[id] = closeWindow
 	}
 	g.mu.Unlock()
-	context.AfterFunc(open, func() { stdin.Close() })
+	crash.WhenDone(open, func() { stdin.Close() })
 	g.wg.Go(func() {
 		readCounts(counts, func(n int) { g.setPending(id, n) })
 		if first {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"fairlead/app/state"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/pake"
 )
 
@@ -69,7 +70,7 @@ func claimInstance(home, link string) (i *instance, first bool) {
 		i.l = nil
 		return i, true
 	}
-	go i.serve()
+	crash.Go(func() { i.serve() })
 	return i, true
 }
 

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/settings"
 	"fairlead/app/style"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
@@ -141,12 +142,12 @@ func (b *backend) startNode(dir string) error {
 	done := make(chan struct{})
 	l.cancel, l.done = cancel, done
 	l.workspace.Store(dir)
-	go func() {
+	crash.Go(func() {
 		defer close(done)
 		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
 			b.log.Error("The node stopped", "err", err)
 		}
-	}()
+	})
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/app/state"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -92,7 +93,7 @@ func openPrefs(home string, log *slog.Logger) *prefs {
 		log.Warn("Reading the window settings failed", "err", err)
 		p.value = preferences{}
 	}
-	go p.run()
+	crash.Go(func() { p.run() })
 	return p
 }
 

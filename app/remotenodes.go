@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
@@ -111,7 +112,7 @@ func (s *remoteNodes) startNode(p identity.Peer) error {
 	s.mu.Lock()
 	s.running[p.Pin] = w
 	s.mu.Unlock()
-	go func() {
+	crash.Go(func() {
 		defer close(w.done)
 		release, ok := s.waitForLock(ctx, w, p)
 		if !ok {
@@ -123,7 +124,7 @@ func (s *remoteNodes) startNode(p identity.Peer) error {
 			s.log.Warn("The node for a remote gateway stopped", "gateway", p.Name, "err", err)
 			s.setProblem(w, err.Error())
 		}
-	}()
+	})
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/tray"
 )
 
@@ -78,10 +79,10 @@ func runGUI(f flags, b *backend, i *instance) {
 		b.wg.Go(func() { native.Rest(ctx) })
 		b.start()
 		if f.withParent {
-			go func() { // it ends with the process
+			crash.Go(func() { // it ends with the process
 				io.Copy(io.Discard, os.Stdin) //nolint:errcheck // the parent process has ended or closed the pipe
 				bind.Do(ctx, u.quit)
-			}()
+			})
 			b.wg.Go(func() { writeCounts(os.Stdout, b.state.Value.Changes(ctx)) })
 		} else if f.join == "" {
 			b.wg.Go(func() {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/skills"
 )
@@ -18,7 +18,7 @@ import (
 // had a moment to connect.
 func (g *Gateway) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	serve := func(l net.Listener, owner bool) {
 		wg.Go(func() {
 			if err := g.server.Serve(ctx, l, owner); err != nil {
@@ -35,20 +35,20 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.ready.await(ctx, g.bus, g.hub.Node) })
-	wg.Go(func() { followMachines(ctx, g.bus, g.catalog.Commands) })
-	var head sync.WaitGroup
+	wg.Go(func() { crash.Forever(ctx, func() { followMachines(ctx, g.bus, g.catalog.Commands) }) })
+	var head crash.Group
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
-	head.Go(func() { g.audit().SaveHead(headCtx) })
+	head.Go(func() { crash.Forever(headCtx, func() { g.audit().SaveHead(headCtx) }) })
 	defer head.Wait() // after the last call has been logged
 	defer headEnd()
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
-	wg.Go(func() { skills.Watch(ctx, g.files, g.bus) })
+	wg.Go(func() { crash.Forever(ctx, func() { skills.Watch(ctx, g.files, g.bus) }) })
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
 	wg.Go(func() { g.mcp.Run(ctx) })
-	var servers sync.WaitGroup
+	var servers crash.Group
 	servers.Go(func() { g.servers.Run(ctx) })
 	wg.Go(func() {
 		defer close(resumed)
@@ -133,10 +133,10 @@ func (r *readiness) await(ctx context.Context, bus *event.Bus, machine func(prot
 func (g *Gateway) StopRuns(ctx context.Context) {
 	g.stopOnce.Do(func() {
 		done := make(chan struct{})
-		go func() {
+		crash.Go(func() {
+			defer close(done)
 			g.sessions.Close()
-			close(done)
-		}()
+		})
 		select {
 		case <-done:
 		case <-ctx.Done():

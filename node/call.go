@@ -52,7 +52,7 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	case protocol.EventLogsGet:
 		var l protocol.LogsGet
 		if err := n.read(e, &l); l.CallID != "" {
-			n.work.Go(func() { crash.Run("log", func() { n.logs(l, err) }) })
+			n.work.Go(func() { n.logs(l, err) })
 		}
 	}
 }
@@ -170,10 +170,10 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
-	go func() {
+	crash.Go(func() {
 		defer close(reported)
 		n.sendProgress(ctx, latest)
-	}()
+	})
 	defer func() {
 		close(latest)
 		<-reported

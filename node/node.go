@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/peer/stream"
@@ -79,8 +80,8 @@ type Node struct {
 	out     *outbox
 	file    *logfile.File // nil without LogDir
 	log     *slog.Logger
-	running *access.Slots  // for running calls; see maxCalls
-	work    sync.WaitGroup // running and waiting calls
+	running *access.Slots // for running calls; see maxCalls
+	work    crash.Group   // running and waiting calls
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc
@@ -209,7 +210,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.ends = stream.NewEnds(ends)
 	defer n.ends.Close()
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	defer n.work.Wait()
 	defer stopCalls()

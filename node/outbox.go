@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -122,7 +123,7 @@ func (o *outbox) drop(i *item) (more bool) {
 
 // deliver sends items until ctx ends. It calls lost for items that the gateway refuses.
 func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error)) {
-	var queues sync.WaitGroup
+	var queues crash.Group
 	defer queues.Wait()
 	sending := make(chan struct{}, maxSending)
 	for {
@@ -153,7 +154,7 @@ func (o *outbox) deliverQueue(ctx context.Context, key queueKey, sending chan st
 			return
 		}
 		limited, cancel := context.WithTimeout(ctx, ackLimit)
-		err := i.send(limited)
+		err := crash.Call("report to the gateway", func() error { return i.send(limited) })
 		cancel()
 		<-sending
 		switch {
@@ -181,6 +182,9 @@ func (o *outbox) deliverQueue(ctx context.Context, key queueKey, sending chan st
 // the item this time. An item that it refused, such as the result of a call that it no longer
 // knows, stays refused.
 func (i *item) worthRetry(err error) bool {
+	if _, hasCrashed := errors.AsType[*crash.Error](err); hasCrashed {
+		return false
+	}
 	e, ok := errors.AsType[*protocol.Error](err)
 	if !ok {
 		return true

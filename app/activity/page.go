@@ -42,7 +42,7 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	m := state.NewActivity(a)
 	p := newPage(h, m.Reload)
-	go m.Follow(ctx)
+	bind.Follow(ctx, m.Follow)
 	bind.Watch(ctx, a.Value, func(v state.View) {
 		p.view = v
 		p.draw()

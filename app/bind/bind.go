@@ -20,7 +20,7 @@ const redrawInterval = 100 * time.Millisecond
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
 // second. It returns at once.
 func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
-	go func() {
+	crash.Go(func() {
 		for s := range v.Changes(ctx) {
 			if ctx.Err() != nil {
 				return
@@ -37,15 +37,21 @@ func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
 			case <-ctx.Done():
 			}
 		}
-	}()
+	})
+}
+
+// Follow runs f, which keeps a view model up to date until ctx ends, off the GUI thread. It returns at
+// once. After a panic f runs again.
+func Follow(ctx context.Context, f func(context.Context)) {
+	crash.Go(func() { crash.Forever(ctx, func() { f(ctx) }) })
 }
 
 // Go runs work off the GUI thread and then done on it, unless ctx has ended by then.
 func Go[R any](ctx context.Context, work func(context.Context) (R, error), done func(R, error)) {
-	go func() {
+	crash.Go(func() {
 		r, err := guard(ctx, work)
 		Do(ctx, func() { done(r, err) })
-	}()
+	})
 }
 
 // guard runs work. A panic is its failure, so that the gateway in this process goes on.
@@ -93,7 +99,7 @@ func post(ctx context.Context, f func()) {
 // Every calls f on the GUI thread at an interval until ctx ends. A call does not end a rest of the
 // thread, and may be late by a fraction of a second.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
-	go func() {
+	crash.Go(func() {
 		tick := time.Tick(interval)
 		for {
 			select {
@@ -103,5 +109,5 @@ func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 				post(ctx, func() { f(now) })
 			}
 		}
-	}()
+	})
 }

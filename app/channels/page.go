@@ -42,7 +42,7 @@ const requestsShown = 20
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
 	p := newPage(ctx, state.NewChannels(a), a.Drafts, offerUndo)
-	go p.m.Follow(ctx)
+	bind.Follow(ctx, p.m.Follow)
 	bind.Watch(ctx, p.m.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) {
 		if p.detail != nil {

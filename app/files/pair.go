@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -47,7 +48,7 @@ func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
 	p := newPage(ctx, b.app, h)
 	p.pair = b
 	bind.Watch(ctx, p.model.Value, p.show)
-	context.AfterFunc(ctx, p.model.Close)
+	crash.WhenDone(ctx, p.model.Close)
 	bind.Watch(ctx, b.app.Value, p.watchMachine)
 	return p
 }

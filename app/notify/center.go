@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // permission is the permission for notifications, on systems that ask the person.
@@ -70,7 +72,7 @@ type centerSystem struct {
 	plain   system // shows notifications if there is no center for this program, and detects the lock
 	actions Actions
 	events  chan event
-	done    sync.WaitGroup
+	done    crash.Group
 
 	requested   bool        // used by the notifier's goroutine only
 	unavailable atomic.Bool // there is no center for this program

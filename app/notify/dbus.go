@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"fairlead/assets"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
 )
 
@@ -32,7 +33,7 @@ type bus struct {
 	buttons bool // the server supports actions
 	markup  bool // the server interprets markup in the body
 	signals chan *dbus.Signal
-	done    sync.WaitGroup
+	done    crash.Group
 
 	mu    sync.Mutex // guards the fields below
 	shown map[string]uint32

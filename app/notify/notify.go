@@ -13,9 +13,9 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 )
 
@@ -116,7 +116,7 @@ type Notifier struct {
 	log     *slog.Logger
 	jobs    chan job
 	cancel  context.CancelFunc
-	done    sync.WaitGroup
+	done    crash.Group
 
 	// Used by run's goroutine only:
 	off      bool      // there are no notifications, and Off was called

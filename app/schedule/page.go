@@ -46,7 +46,7 @@ type Page struct {
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, state.NewSchedules(a), a.Drafts, h)
-	go p.m.Follow(ctx)
+	bind.Follow(ctx, p.m.Follow)
 	bind.Watch(ctx, p.m.Value, p.show)
 	return p
 }

@@ -34,7 +34,7 @@ type App struct {
 	client atomic.Pointer[client.Client] // nil until Use
 	ctx    context.Context               // context of the actions
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // counts running actions
+	wg     crash.Group // counts running actions
 
 	pairingLoads atomic.Int64 // number of the latest request for Pairing
 	appLoads     atomic.Int64 // number of the latest request for Apps
@@ -82,7 +82,7 @@ func (a *App) start(f func(context.Context)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.closed {
-		a.wg.Go(func() { crash.Run("window", func() { f(a.ctx) }) })
+		a.wg.Go(func() { f(a.ctx) })
 	}
 }
 

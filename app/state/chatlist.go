@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -160,7 +161,7 @@ const parallelRequests = 16
 
 // forAll calls f for all chats, for several at once, and returns the first error.
 func forAll(keys []protocol.SessionKey, f func(protocol.SessionKey) error) error {
-	var wg sync.WaitGroup
+	var wg crash.Group
 	errs := make([]error, len(keys))
 	slots := make(chan struct{}, parallelRequests)
 	for i, key := range keys {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -246,7 +247,7 @@ type loader[V any] struct {
 
 // Follow keeps the state up to date until ctx ends. It blocks.
 func (l *loader[V]) Follow(ctx context.Context) {
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	if l.interval > 0 {
 		wg.Go(func() {

@@ -174,7 +174,7 @@ func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol
 	r.Progress.State(protocol.RunTools, "")
 	results := make([]protocol.Message, len(calls))
 	errs := make([]error, len(calls))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, c := range calls {
 		begun := make(chan struct{})
 		onBegin := sync.OnceFunc(func() { close(begun) })

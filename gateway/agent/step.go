@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -132,7 +133,7 @@ func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, res
 		return ctx, func(time.Duration) {}, func() {}
 	}
 	stream, cancel := context.WithCancelCause(ctx)
-	silence := time.AfterFunc(r.SilenceLimit, func() {
+	silence := crash.AfterFunc(r.SilenceLimit, func() {
 		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has sent nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", llm.Pause(r.SilenceLimit))))
 	})
 	return stream, func(pause time.Duration) { silence.Reset(pause + r.SilenceLimit) }, func() { silence.Stop(); cancel(nil) }

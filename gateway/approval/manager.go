@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -102,7 +103,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		put()
 	}
 	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	defer stop()
 	wg.Go(func() { m.escalate(watch, a.ID) })

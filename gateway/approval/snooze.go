@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -63,7 +64,7 @@ func (m *Manager) scheduleEnd(id protocol.ApprovalID, until int64) {
 	if until == 0 {
 		return
 	}
-	w.snooze = time.AfterFunc(time.Until(time.UnixMilli(until)), func() {
+	w.snooze = crash.AfterFunc(time.Until(time.UnixMilli(until)), func() {
 		err := m.setSnooze(context.Background(), id, func(was int64) int64 {
 			if was == until {
 				return 0

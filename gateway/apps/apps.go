@@ -23,6 +23,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -174,8 +175,8 @@ func (a *Apps) Run(ctx context.Context) {
 		case <-ctx.Done():
 			running = false
 		}
-		a.endLost()
-		if err := a.saveUsed(); err != nil {
+		crash.Run("apps", a.endLost)
+		if err := crash.Call("apps", a.saveUsed); err != nil {
 			slog.Warn("Calls of apps cannot be stored", "err", err)
 		}
 	}

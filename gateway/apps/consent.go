@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
@@ -81,11 +82,11 @@ func (a *Apps) Ask(ctx context.Context, c protocol.Consent) (asked protocol.Cons
 		c.Code = newCode()
 	}
 	q := &consent{Consent: c, decision: make(chan Decision, 1)}
-	q.timer = time.AfterFunc(consentTime, func() { p.end(q) })
+	q.timer = crash.AfterFunc(consentTime, func() { p.end(q) })
 	p.all = append(p.all, q)
 	p.mu.Unlock()
 	p.changed()
-	context.AfterFunc(ctx, func() { p.end(q) })
+	crash.WhenDone(ctx, func() { p.end(q) })
 	return c, q.decision, nil
 }
 

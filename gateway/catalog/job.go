@@ -28,7 +28,7 @@ const (
 type jobs struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	wg     crash.Group
 	lost   func(*job) // ends what a call has opened whose result nobody gets
 
 	mu      sync.Mutex // guards the fields below
@@ -178,7 +178,7 @@ func (s *jobs) start(id identity, release func(), run func(context.Context, *job
 			s.lost(j)
 		}
 		if j.key != "" || j.isKept() {
-			time.AfterFunc(keepOutcome, func() { s.expire(j) })
+			crash.AfterFunc(keepOutcome, func() { s.expire(j) })
 			return
 		}
 		s.remove(j)

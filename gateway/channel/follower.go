@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -73,20 +74,20 @@ func isRelevant(c protocol.Change) bool {
 func (h *follower) run(ctx context.Context) {
 	sub := h.bus.SubscribeOnly(isRelevant)
 	defer sub.Close()
-	h.catchUp(ctx)
+	crash.Run("channel", func() { h.catchUp(ctx) })
 	purge, again := time.Now().Add(purgeInterval), time.Now().Add(recheckInterval)
 	for ctx.Err() == nil {
 		step, cancel := context.WithDeadline(ctx, again)
 		c, err := sub.Next(step)
 		cancel()
 		if err == nil {
-			h.handle(ctx, c)
+			crash.Run("channel", func() { h.handle(ctx, c) })
 		}
 		if time.Now().Before(again) || ctx.Err() != nil {
 			continue
 		}
 		again = time.Now().Add(recheckInterval)
-		h.catchUp(ctx)
+		crash.Run("channel", func() { h.catchUp(ctx) })
 		if time.Now().After(purge) {
 			purge = time.Now().Add(purgeInterval)
 			if err := h.store.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {

@@ -47,6 +47,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -121,7 +122,7 @@ func (h *Hub) Load(ctx context.Context) error {
 
 // Run connects the accounts that were connected before and delivers answers until ctx is cancelled.
 func (h *Hub) Run(ctx context.Context) {
-	defer context.AfterFunc(ctx, h.registry.cancel)()
+	defer crash.WhenDone(ctx, h.registry.cancel)()
 	h.connectAll(ctx)
 	h.follower.run(ctx)
 	h.registry.close()

@@ -21,7 +21,7 @@ type registry struct {
 
 	ctx    context.Context // cancelled when the hub's Run ends
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	wg     crash.Group
 
 	mu       sync.Mutex // guards the fields below
 	closed   bool
@@ -85,7 +85,7 @@ func (r *registry) goTracked(f func()) bool {
 	if r.closed {
 		return false
 	}
-	r.wg.Go(func() { crash.Run("channel", f) })
+	r.wg.Go(f)
 	return true
 }
 

@@ -127,7 +127,7 @@ func (l *sender) forwardTyping() {
 			return
 		case t := <-l.typing:
 			ctx, cancel := context.WithTimeout(l.ctx, 10*time.Second)
-			if err := l.t.Typing(ctx, t); err != nil && l.ctx.Err() == nil {
+			if err := crash.Call("typing state", func() error { return l.t.Typing(ctx, t) }); err != nil && l.ctx.Err() == nil {
 				slog.Debug("Sending the typing state failed", "channel", l.channel, "account", l.id, "err", err)
 			}
 			cancel()

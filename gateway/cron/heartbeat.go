@@ -115,15 +115,17 @@ func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, do
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	hb.wg.Go(func() {
 		var end heartbeatResult
-		if done == nil {
-			end.skip = hb.skipReason(hb.ctx, id, h, at)
-		}
-		if end.skip == "" {
-			run := protocol.RunID(protocol.NewID())
-			end.err = crash.Call("heartbeat", func() (err error) {
+		run := protocol.RunID(protocol.NewID())
+		end.err = crash.Call("heartbeat", func() (err error) {
+			if done == nil {
+				end.skip = hb.skipReason(hb.ctx, id, h, at)
+			}
+			if end.skip == "" {
 				end.text, end.expired, err = hb.runAgent(hb.ctx, id, h, last, run)
-				return err
-			}, "agent", id)
+			}
+			return err
+		}, "agent", id)
+		if end.skip == "" {
 			end.usage = hb.usageOf(run)
 		}
 		if done != nil {

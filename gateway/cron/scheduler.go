@@ -8,7 +8,6 @@ package cron
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -129,7 +128,9 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	for {
 		var alarm <-chan time.Time
 		if p.ready && ctx.Err() == nil {
-			if wait := s.tick(); wait > 0 {
+			wait := retryAfter
+			crash.Run("schedules", func() { wait = s.tick() })
+			if wait > 0 {
 				alarm = time.After(wait)
 			}
 		}
@@ -141,11 +142,11 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 		case f := <-s.inbox:
 			f()
 		case <-s.wake:
-			p.realign(now())
+			crash.Run("schedules", func() { p.realign(now()) })
 		case <-alarm:
 		case <-ready:
 			ready, p.ready = nil, true
-			p.resume()
+			crash.Run("schedules", p.resume)
 		case <-ctx.Done():
 			return
 		}
@@ -185,7 +186,7 @@ type loop struct {
 	ended chan struct{} // closed when the goroutine ends
 
 	ctx     context.Context // of the goroutine; set before the first function runs
-	wg      sync.WaitGroup  // what the goroutine has started
+	wg      crash.Group     // what the goroutine has started
 	changed bool            // a schedule or heartbeat has changed since this was published
 }
 

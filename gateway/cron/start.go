@@ -272,7 +272,11 @@ func (p *planner) ask(j *job, due int64) {
 		Choices: []string{protocol.ScopeOnce},
 	}
 	p.wg.Go(func() {
-		end, err := p.o.Ask(ctx, a, 0, nil)
+		var end protocol.Approval
+		err := crash.Call("question of a schedule", func() (err error) {
+			end, err = p.o.Ask(ctx, a, 0, nil)
+			return err
+		}, "job", j.ID)
 		p.report(func() {
 			if ctx.Err() == nil { // the question was not withdrawn
 				j.withdrawQuestion()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
@@ -91,7 +92,7 @@ func (n *Listener) Run(ctx context.Context, serve func(context.Context, net.List
 	for ctx.Err() == nil {
 		want := n.o.Settings()
 		run, stop := context.WithCancel(ctx)
-		var stopped sync.WaitGroup
+		var stopped crash.Group
 		var retry <-chan time.Time
 		if !want.Enabled {
 			n.setState(false, "")
@@ -133,7 +134,7 @@ func (n *Listener) setState(running bool, problem string) {
 }
 
 // start binds, and serves in goroutines of wg until ctx ends.
-func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup, serve func(context.Context, net.Listener) error) error {
+func (n *Listener) start(ctx context.Context, want Settings, wg *crash.Group, serve func(context.Context, net.Listener) error) error {
 	l, pin, err := listenTLS(n.o.Secrets, want.Listen)
 	if err != nil {
 		return err

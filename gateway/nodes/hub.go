@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 )
@@ -63,7 +64,7 @@ func Listening(p protocol.ConnectParams, listens chan<- struct{}) {
 		close(listens)
 		return
 	}
-	time.AfterFunc(settle, func() { close(listens) })
+	crash.AfterFunc(settle, func() { close(listens) })
 }
 
 // Hub manages nodes and their calls. It is safe for concurrent use.

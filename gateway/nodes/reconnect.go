@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,7 +25,7 @@ func (n *node) continues(inv protocol.ToolInvoke) bool {
 
 // failLater fails a call if its node has not reconnected when the time for that is over.
 func (t *callTable) failLater(id protocol.CallID, p *pending, n *node) {
-	time.AfterFunc(reconnectLimit, func() {
+	crash.AfterFunc(reconnectLimit, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.pending[id] == p && p.node == n {

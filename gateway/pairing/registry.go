@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -191,7 +192,7 @@ const checkExpiryEvery = time.Minute
 func (r *registry) watchLocked(id protocol.DeviceID, expired func()) (unwatch func()) {
 	stopped := false
 	var timer *time.Timer
-	timer = time.AfterFunc(checkExpiryEvery, func() {
+	timer = crash.AfterFunc(checkExpiryEvery, func() {
 		r.mu.Lock()
 		d := r.devices[id]
 		ends := d != nil && isExpired(d.Device, time.Now())

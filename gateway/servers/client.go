@@ -2,8 +2,6 @@ package servers
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,7 +15,7 @@ const closeLimit = 2 * time.Second
 
 // closeWithin closes a session. When the server does not answer, its connection is broken.
 func closeWithin(session *mcp.ClientSession, t *transport) {
-	limit := time.AfterFunc(closeLimit, t.end)
+	limit := crash.AfterFunc(closeLimit, t.end)
 	defer limit.Stop()
 	session.Close()
 }
@@ -50,36 +48,4 @@ func recoverPanics(name protocol.ServerName) mcp.Middleware {
 			return next(ctx, method, r)
 		}
 	}
-}
-
-// silenceLimit is the time after which the state of a server says that it has not answered yet.
-const silenceLimit = 10 * time.Second
-
-// noteSilence says in the state, after a time, that the server has not answered yet, and what it wrote.
-// The caller calls settled when it has, or does not start.
-func (s *server) noteSilence(ctx context.Context, t *transport) (settled func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		for waited, pause := time.Duration(0), silenceLimit; ; pause = waited {
-			waitFor(ctx, pause, nil)
-			waited += pause
-			if ctx.Err() != nil {
-				return
-			}
-			if s.isStarting() { // rather than waiting for a sign-in
-				s.setState(protocol.ServerStarting, fmt.Errorf("it has not answered for %s%s", waited, t.wrote()))
-			}
-		}
-	})
-	return func() {
-		cancel()
-		watch.Wait()
-	}
-}
-
-func (s *server) isStarting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state == protocol.ServerStarting
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
@@ -88,7 +88,7 @@ func (s *server) countItems(ctx context.Context) error {
 func (m *Manager) Items(ctx context.Context) (protocol.ServerItemsResult, error) {
 	servers := m.list()
 	lists := make([][]protocol.ServerItem, len(servers))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, s := range servers {
 		wg.Go(func() {
 			var err error

@@ -20,6 +20,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/question"
@@ -99,7 +100,7 @@ func (m *Manager) Reload() {
 
 // Run keeps the servers connected until ctx ends, and stops them.
 func (m *Manager) Run(ctx context.Context) {
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	sub := m.o.Bus.SubscribeOnly(func(c protocol.Change) bool {
 		return c.Kind == protocol.ChangeNode || c.Kind == protocol.ChangeNodeForgotten
@@ -113,7 +114,7 @@ func (m *Manager) Run(ctx context.Context) {
 		}
 	})
 	for {
-		m.reconcile(func(s *server) { wg.Go(func() { s.run(ctx) }) })
+		m.reconcile(func(s *server) { wg.Go(func() { crash.Forever(ctx, func() { s.run(ctx) }) }) })
 		select {
 		case <-m.reload:
 		case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/process"
@@ -111,7 +112,7 @@ func (s *server) machineChanged() {
 func (s *server) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.stopped, cancel)()
+	defer crash.WhenDone(s.stopped, cancel)()
 	pause := retryMin
 	for ctx.Err() == nil {
 		if s.settings().Disabled {
@@ -203,14 +204,14 @@ func (s *server) connectOnce(ctx context.Context) error {
 		return fmt.Errorf("the machine %s has the same name: rename the server", id)
 	}
 	s.setState(protocol.ServerStarting, nil)
-	limit := time.AfterFunc(startLimit, func() { drop(errNotStarted) })
+	limit := crash.AfterFunc(startLimit, func() { drop(errNotStarted) })
 	t, err := s.transport(ctx)
 	limit.Stop()
 	if err != nil {
 		return err
 	}
 	defer t.end()
-	limit = time.AfterFunc(connectLimit, func() { drop(errNoAnswer) })
+	limit = crash.AfterFunc(connectLimit, func() { drop(errNoAnswer) })
 	if t.paused != nil {
 		t.paused.Store(limit)
 	}
@@ -218,7 +219,11 @@ func (s *server) connectOnce(ctx context.Context) error {
 	if isLegacy {
 		o.ProtocolVersion = legacyVersion
 	}
-	settled := s.noteSilence(ctx, t)
+	settled := t.noteSilence(ctx, func(why error) {
+		if s.status().State == protocol.ServerStarting { // rather than waiting for a sign-in
+			s.setState(protocol.ServerStarting, why)
+		}
+	})
 	session, err := s.client().Connect(ctx, t.Transport, o)
 	settled()
 	limit.Stop()
@@ -261,12 +266,11 @@ func (s *server) use(ctx context.Context, session *mcp.ClientSession, t *transpo
 	}
 	s.setState(protocol.ServerReady, nil)
 	following, stop := context.WithCancel(ctx)
-	var lists sync.WaitGroup
-	lists.Go(func() { s.followLists(following) })
+	var lists crash.Group
+	lists.Go(func() { crash.Forever(following, func() { s.followLists(following) }) })
 	defer lists.Wait()
 	defer stop()
-	over := make(chan error, 1)
-	go func() { over <- session.Wait() }()
+	over := crash.Result(session.Wait)
 	var err error
 	select {
 	case err = <-over:

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
@@ -50,6 +51,30 @@ func (t *transport) reason(ctx context.Context, err error) error {
 		return fmt.Errorf("%w%s", cause, t.wrote())
 	}
 	return cmp.Or(cause, t.ended(), err)
+}
+
+// silenceLimit is the time after which the state of a server says that it has not answered yet.
+const silenceLimit = 10 * time.Second
+
+// noteSilence calls say after a time, and then less and less often, with how long the server has not
+// answered, and what it wrote. The caller calls settled when it has, or does not start.
+func (t *transport) noteSilence(ctx context.Context, say func(error)) (settled func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watch crash.Group
+	watch.Go(func() {
+		for waited, pause := time.Duration(0), silenceLimit; ; pause = waited {
+			waitFor(ctx, pause, nil)
+			if ctx.Err() != nil {
+				return
+			}
+			waited += pause
+			say(fmt.Errorf("it has not answered for %s%s", waited, t.wrote()))
+		}
+	})
+	return func() {
+		cancel()
+		watch.Wait()
+	}
 }
 
 // transport opens the way to the server. The caller calls its end.

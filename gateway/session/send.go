@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/media"
@@ -113,7 +114,7 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 func upload(ctx, manager context.Context, files *media.Upload, list []protocol.Attachment) (protocol.Content, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(manager, cancel)()
+	defer crash.WhenDone(manager, cancel)()
 	return files.Attachments(ctx, list)
 }
 

@@ -129,13 +129,15 @@ func (s *session) begin(row store.Run) {
 	s.run = r
 	s.m.wg.Go(func() {
 		defer cancel(nil)
+		defer func() {
+			close(r.done)
+			s.m.do(s.key, func(s *session) { // an error means that the manager closes, so nothing starts
+				s.run = nil
+				s.startNext()
+			})
+		}()
 		r.publish()
 		r.finishUnlessSuspended(ctx, crash.Call("run", func() error { return r.runAgent(ctx) }, "session", row.Session, "run", row.ID))
-		close(r.done)
-		s.m.do(s.key, func(s *session) { // an error means that the manager closes, so nothing starts
-			s.run = nil
-			s.startNext()
-		})
 	})
 }
 
@@ -174,7 +176,7 @@ func (q *queue) add(row store.Run) {
 // use.
 type sessions struct {
 	m     *Manager
-	wg    sync.WaitGroup // the goroutines of sessions and runs, and others
+	wg    crash.Group // the goroutines of sessions and runs, and others
 	pause *pause
 
 	mu     sync.Mutex // guards the fields below

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -84,7 +85,7 @@ func (b *callBatch) schedule(delay time.Duration) {
 	switch {
 	case b.closed:
 	case b.timer == nil:
-		b.timer = time.AfterFunc(delay, func() {
+		b.timer = crash.AfterFunc(delay, func() {
 			b.mu.Lock()
 			b.timer = nil
 			b.mu.Unlock()

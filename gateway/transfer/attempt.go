@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -91,7 +91,7 @@ type attempt struct {
 
 // exchange runs f while reports and frames of the ends are routed to this attempt, and stops the
 // ends when f fails.
-func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.WaitGroup) (outcome, error)) (out outcome, err error) {
+func (a *attempt) exchange(ctx context.Context, f func(context.Context, *crash.Group) (outcome, error)) (out outcome, err error) {
 	e, r := a.Engine, a.relay
 	src, dst := r.src, r.dst
 	src.id = e.number()
@@ -104,8 +104,8 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	defer unregister()
 	ctx, cancel := context.WithCancelCause(ctx)
 	a.cancel = cancel
-	var wg sync.WaitGroup
-	wg.Go(func() { a.watch(ctx) })
+	var wg crash.Group
+	a.spawn(&wg, func() { a.watch(ctx) })
 	out, err = f(ctx, &wg)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -119,6 +119,15 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	r.dst.in.Close(io.ErrClosedPipe)
 	wg.Wait()
 	return out, err
+}
+
+// spawn starts f in a goroutine of the attempt, which fails if f panics.
+func (a *attempt) spawn(wg *crash.Group, f func()) {
+	wg.Go(func() {
+		if err := crash.Run("transfer", f); err != nil {
+			a.cancel(err)
+		}
+	})
 }
 
 // watch cancels the attempt when an end disconnects or nothing is received for [stall].
@@ -197,7 +206,7 @@ func (a *attempt) startSource(ctx context.Context, destination *protocol.Transfe
 }
 
 // run executes a transfer between ends that support streams. Their frames carry records.
-func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err error) {
+func (a *attempt) run(ctx context.Context, wg *crash.Group) (out outcome, err error) {
 	r, t := a.relay, a.job.view()
 	send := protocol.TransferSend{Path: pathOf(t.Sources[0]), Stream: a.terms(t)}
 	for _, s := range t.Sources {
@@ -232,8 +241,8 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	}
 	a.introduced = accept.Peer != nil
 	a.requested = stream.Requested{Machine: string(r.src.name), Names: requestedNames(t)}
-	wg.Go(func() { a.forward(ctx, r.src, r.dst) })
-	wg.Go(func() { a.forward(ctx, r.dst, r.src) })
+	a.spawn(wg, func() { a.forward(ctx, r.src, r.dst) })
+	a.spawn(wg, func() { a.forward(ctx, r.dst, r.src) })
 	if err := a.startSource(ctx, accept.Peer); err != nil {
 		return out, err
 	}

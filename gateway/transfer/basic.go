@@ -7,9 +7,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -114,7 +114,7 @@ func (s *basicTransfer) move(ctx context.Context, f file, before stream.Progress
 	}
 	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst), earlier: before}
 	accepted := false
-	out, err = a.exchange(ctx, func(ctx context.Context, wg *sync.WaitGroup) (outcome, error) {
+	out, err = a.exchange(ctx, func(ctx context.Context, wg *crash.Group) (outcome, error) {
 		return a.runFile(ctx, wg, s, f, to, &accepted)
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *incompleteError) Error() string {
 }
 
 // runFile executes a transfer of one file.
-func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTransfer, f file, to string, accepted *bool) (out outcome, err error) {
+func (a *attempt) runFile(ctx context.Context, wg *crash.Group, s *basicTransfer, f file, to string, accepted *bool) (out outcome, err error) {
 	r := a.relay
 	send := protocol.TransferSend{Path: f.from}
 	if r.src.isFairlead {
@@ -175,7 +175,7 @@ func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTrans
 	}
 	*accepted = true
 	forwarded := make(chan error, 1)
-	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
+	wg.Go(func() { forwarded <- crash.Call("transfer", func() error { return a.forward(ctx, r.src, r.dst) }) })
 	if !r.src.isFairlead {
 		if _, err := wait(ctx, time.After(time.Until(reported.Add(startDelay)))); err != nil {
 			return out, err

@@ -25,6 +25,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -82,7 +83,7 @@ type Engine struct {
 
 	ctx    context.Context // cancelled by Close
 	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
+	wg     crash.Group
 	wake   chan struct{}
 
 	mu           sync.Mutex // guards the fields below, and the fields of all jobs
@@ -139,7 +140,7 @@ func (j *job) addLocked() {
 func (e *Engine) Run(ctx context.Context) {
 	sub := e.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	wg.Go(func() { e.workspaces.sweep(ctx) })
 	wg.Go(func() { e.cleanUp(ctx, "") })
@@ -157,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		e.startReady()
+		crash.Run("transfers", e.startReady)
 		select {
 		case <-ctx.Done():
 			return

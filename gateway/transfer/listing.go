@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -170,7 +170,7 @@ func (s *basicTransfer) list(ctx context.Context) (files []file, left outcome, e
 // listOurs asks a source that supports streams for a folder's files.
 func (s *basicTransfer) listOurs(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
 	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst)}
-	_, err = a.exchange(ctx, func(ctx context.Context, _ *sync.WaitGroup) (outcome, error) {
+	_, err = a.exchange(ctx, func(ctx context.Context, _ *crash.Group) (outcome, error) {
 		if meta, err = a.askSource(ctx, protocol.TransferSend{Path: f.from, List: true, Links: s.t.Links}); err != nil {
 			return outcome{}, err
 		}

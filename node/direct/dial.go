@@ -9,9 +9,9 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
@@ -44,7 +44,7 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	networks := c.c.networks()
 	connected := make(chan net.Conn, maxAddresses)
 	defer func() {
@@ -64,7 +64,11 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn
 		}
 		attempts++
 		wg.Go(func() {
-			conn, err := c.reach(ctx, at.String(), pin, token)
+			var conn net.Conn
+			err := crash.Call("direct connection", func() (err error) {
+				conn, err = c.reach(ctx, at.String(), pin, token)
+				return err
+			})
 			if err != nil {
 				failed <- err
 				return
@@ -93,7 +97,7 @@ func (c *caller) reach(ctx context.Context, address string, pin identity.Pin, to
 	if err != nil {
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
-	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
+	hangUp := crash.WhenDone(ctx, func() { raw.Close() })
 	conn := tls.Client(raw, c.self.config(pin))
 	err = c.prove(ctx, conn, token)
 	if !hangUp() && err == nil {

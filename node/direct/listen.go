@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +39,7 @@ type listener struct {
 	limit    time.Duration
 	slots    chan struct{}
 	accepted chan net.Conn // receives the connection of the source
-	wg       sync.WaitGroup
+	wg       crash.Group
 	finished atomic.Bool // the source has connected, or Accept has given up
 }
 
@@ -142,7 +141,7 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, proveLimit)
 	defer cancel()
-	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
+	hangUp := crash.WhenDone(ctx, func() { raw.Close() })
 	conn := tls.Server(raw, l.config)
 	proof, err := l.check(ctx, conn)
 	if err != nil || !hangUp() || !l.finished.CompareAndSwap(false, true) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -63,7 +64,7 @@ func (t *transfers) begin(x *transfer) (id string, err error) {
 		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d files are open on this machine. Finish one, or wait.", maxOpen))
 		return "", f.With(map[string]int64{"retry_after_ms": time.Second.Milliseconds()})
 	}
-	x.timer = time.AfterFunc(t.idle, func() { t.end(id, x) })
+	x.timer = crash.AfterFunc(t.idle, func() { t.end(id, x) })
 	t.open[id] = x
 	return id, nil
 }

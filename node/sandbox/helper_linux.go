@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/floor"
 	"fairlead/node/sandbox/confine"
 	"fairlead/node/sandbox/supervisor"
@@ -138,7 +139,7 @@ func (s *system) close() {
 	helpers := s.helpers
 	s.helpers, s.closed = [2]*supervisor.Helper{}, true
 	s.mu.Unlock()
-	var closing sync.WaitGroup
+	var closing crash.Group
 	for _, h := range helpers {
 		if h != nil {
 			closing.Go(h.Close)

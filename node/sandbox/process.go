@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // Exit says how a command itself ended.
@@ -119,8 +121,16 @@ func direct(argv []string, s Spec) (*Process, error) {
 	}
 	p := newProcess()
 	p.pid, p.terminate, p.kill, p.list = cmd.Process.Pid, g.terminate, g.killTree, g.processes
-	go func() {
-		e, err := g.wait()
+	crash.Go(func() {
+		defer func() {
+			g.close()
+			p.finish(g.killedCount())
+		}()
+		var e Exit
+		err := crash.Call("command", func() (err error) {
+			e, err = g.wait()
+			return err
+		})
 		p.setExit(e, err)
 		if !g.waitEmpty(SettleTime) {
 			g.terminate()
@@ -128,9 +138,7 @@ func direct(argv []string, s Spec) (*Process, error) {
 				g.killTree()
 			}
 		}
-		g.close()
-		p.finish(g.killedCount())
-	}()
+	})
 	return p, nil
 }
 

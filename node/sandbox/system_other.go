@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // system starts commands as children of this process and groups them by the system's own means.
@@ -40,12 +42,12 @@ func (s *system) start(spec Spec) (*Process, error) {
 		return nil, err
 	}
 	s.running[p] = struct{}{}
-	go func() {
+	crash.Go(func() {
 		<-p.Done()
 		s.mu.Lock()
 		delete(s.running, p)
 		s.mu.Unlock()
-	}()
+	})
 	return p, nil
 }
 

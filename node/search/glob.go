@@ -170,7 +170,9 @@ func (g *glob) run(display string, from, real workspace.Path, out *globOut) erro
 		return access.ReadError(from, err)
 	}
 	g.folder(first)
-	g.running.Wait()
+	if err := g.wait(); err != nil {
+		return err
+	}
 	if g.ctx.Err() != nil {
 		return errCancelled
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 	"path/filepath"
-	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -48,7 +48,7 @@ func streamGlob(ctx context.Context, ws *workspace.Root, call access.Call, in gl
 	defer stop()
 	s := &stream[string]{limit: math.MaxInt, found: make(chan []string, searchers), send: call.Chunk, stop: stop}
 	var emit func(string)
-	var sender sync.WaitGroup
+	var sender crash.Group
 	if call.Chunk != nil {
 		emit = func(path string) { s.add(searching, []string{workspace.Spell(path)}) }
 		sender.Go(func() { s.run(ctx) })

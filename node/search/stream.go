@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -135,7 +136,7 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 		scanners: sync.Pool{New: func() any { return newScanner(searching, m, w) }},
 		emit:     func(path string, found []grepMatch) { s.add(searching, streamMatches(path, found)) },
 	}
-	var sender sync.WaitGroup
+	var sender crash.Group
 	sender.Go(func() { s.run(ctx) })
 	if info.IsDir() {
 		err = g.tree(base, real)
@@ -188,8 +189,16 @@ func (s *stream[M]) add(ctx context.Context, list []M) {
 	}
 }
 
-// run sends the first match at once, and later ones in batches, until found is closed.
+// run sends matches until found is closed. If it panics, the search ends with its error.
 func (s *stream[M]) run(ctx context.Context) {
+	if err := crash.Run("search", func() { s.sendAll(ctx) }); err != nil {
+		s.err = err
+		s.stop()
+	}
+}
+
+// sendAll sends the first match at once, and later ones in batches, until found is closed.
+func (s *stream[M]) sendAll(ctx context.Context) {
 	last := time.Time{}
 	tick := time.NewTicker(batchTime)
 	defer tick.Stop()

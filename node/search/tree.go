@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/workspace"
 )
 
@@ -56,7 +57,9 @@ func (g *grep) tree(base, real workspace.Path) (err error) {
 			case problem == nil:
 				f.chain = l.chain
 				g.folder(f)
-				g.running.Wait()
+				if err := g.wait(); err != nil {
+					return err
+				}
 			case l.display == base.Abs:
 				err = problem
 			}
@@ -74,7 +77,7 @@ func (g *grep) folder(f folder) {
 	files, folders, links := g.list(f)
 	slices.Sort(files)
 	slices.Sort(folders)
-	var batches sync.WaitGroup
+	var batches crash.Group
 	for ; len(files) > batchSize; files = files[batchSize:] {
 		names := files[:batchSize]
 		batches.Add(1)

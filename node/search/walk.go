@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/workspace"
 )
@@ -29,7 +30,8 @@ type walk struct {
 	noHidden, noIgnored bool
 	exclusions          *exclusions
 	helpers             chan struct{} // one token for each further goroutine
-	running             sync.WaitGroup
+	running             crash.Group
+	failed              atomic.Pointer[error] // of a further goroutine that panicked
 }
 
 // startWalk waits until a search may start in a folder or file without symbolic links. The caller
@@ -57,11 +59,22 @@ func (w *walk) spawn(f func()) {
 	case w.helpers <- struct{}{}:
 		w.running.Go(func() {
 			defer func() { <-w.helpers }()
-			f()
+			if err := crash.Run("search", f); err != nil {
+				w.failed.CompareAndSwap(nil, &err)
+			}
 		})
 	default:
 		f()
 	}
+}
+
+// wait waits for the further goroutines, and returns the error of one that panicked.
+func (w *walk) wait() error {
+	w.running.Wait()
+	if err := w.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 type folder struct {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
@@ -187,10 +188,10 @@ func Await(ctx context.Context, signals <-chan os.Signal, read func() (string, e
 	done := make(chan struct{})
 	var got string
 	var readErr error
-	go func() {
+	crash.Go(func() {
 		defer close(done)
 		got, readErr = read()
-	}()
+	})
 	select {
 	case <-done:
 		return got, readErr

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
@@ -161,7 +162,7 @@ func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool)
 	}
 	j.stdin, j.terminal, j.pid = s.in, s.terminal, j.child.PID()
 	t.records.saveRunning(j)
-	go j.run(s, o.timeout, t.finish)
+	crash.Go(func() { j.run(s, o.timeout, t.finish) })
 	return j, nil
 }
 
@@ -201,10 +202,10 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	defer finish(j)
 	defer s.close()
 	drained := make(chan struct{})
-	go func() {
+	crash.Go(func() {
 		defer close(drained)
 		io.Copy(&j.out, s.out) // ends at the end, with EIO of a terminal, or when waiting was given up
-	}()
+	})
 	var timedOut <-chan time.Time
 	if timeout > 0 {
 		timer := time.NewTimer(timeout)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -60,7 +61,7 @@ type Jobs struct {
 	launcher   *launcher
 	records    recordDir
 	foreground *access.Slots // for commands with a waiting caller
-	wg         sync.WaitGroup
+	wg         crash.Group
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job

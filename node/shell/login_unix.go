@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/sandbox"
 
@@ -132,7 +133,11 @@ func (l *launcher) attempt(ctx context.Context, o startRequest, s streams, scrip
 // command does not start, or an error if waiting was given up.
 func (l *launcher) awaitMarker(ctx context.Context, child *sandbox.Process, s streams, marker string, within time.Duration) (reason string, err error) {
 	found := make(chan bool, 1)
-	go func() { found <- readMarker(s.out, marker) }()
+	crash.Go(func() {
+		ok := false
+		defer func() { found <- ok }()
+		ok = readMarker(s.out, marker)
+	})
 	interrupt := func() { // a terminal has no deadlines
 		s.childOut.WriteString(marker)
 		<-found

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
@@ -289,7 +290,7 @@ func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec, 
 
 // serve sends the output of the server, and returns when it has ended.
 func (v *served) serve(p *pipes) {
-	var readers sync.WaitGroup
+	var readers crash.Group
 	v.send(servePart{Started: !v.fetches})
 	readers.Go(func() {
 		v.forward(p.out, func(b []byte) servePart {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -240,7 +241,7 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 		return nil, startFault(err)
 	}
 	c := &session{job: j}
-	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
+	c.expiry = crash.AfterFunc(s.abandoned, func() { s.end(c) })
 	s.open[j.id] = c
 	s.mu.Unlock()
 	s.jobs.ReportPrograms(j.id)

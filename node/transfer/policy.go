@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
@@ -112,7 +113,7 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 	asking := make(chan struct{}, 1)
 	lines, closed := make(chan string), make(chan struct{})
 	read := sync.OnceFunc(func() {
-		go func() {
+		crash.Go(func() {
 			defer close(closed)
 			for s := bufio.NewScanner(in); s.Scan(); {
 				select {
@@ -120,7 +121,7 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 				default:
 				}
 			}
-		}()
+		})
 	})
 	return func(ctx context.Context, r protocol.TransferReceive) error {
 		select {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // Listings of folders are cached between walks: reading them is a third of the work of a walk over
@@ -92,7 +94,7 @@ func (c *listingCache) put(l listing) {
 	}
 	c.listings[l.folder] = l
 	if c.timer == nil {
-		c.timer = time.AfterFunc(listingLifetime, c.expire)
+		c.timer = crash.AfterFunc(listingLifetime, c.expire)
 	}
 }
 

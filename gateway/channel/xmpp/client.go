@@ -55,8 +55,8 @@ func newClient(s *stream, set settings, up *channel.Upstream) *client {
 // serve reads stanzas until the connection closes.
 func (c *client) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var wg sync.WaitGroup
-	stop := context.AfterFunc(ctx, func() {
+	var wg crash.Group
+	stop := crash.WhenDone(ctx, func() {
 		c.s.send("</stream:stream>")
 		c.s.conn.Close()
 	})
@@ -98,7 +98,7 @@ func (c *client) serve(ctx context.Context) error {
 // in parallel, because fetching or transcribing a file takes time.
 type inbox struct {
 	c     *client
-	wg    *sync.WaitGroup
+	wg    *crash.Group
 	slots chan struct{} // a token for each message being processed
 	chats wire.TicketLocks
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/crash"
 )
 
 const (
@@ -58,7 +60,7 @@ func dial(ctx context.Context, l login) (s *stream, err error) {
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	stop := crash.WhenDone(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
 		if late := !stop(); late && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = errors.New("the server does not answer")

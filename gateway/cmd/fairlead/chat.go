@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/setup"
@@ -48,7 +49,7 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 			// the chat starts, Ctrl+C ends the program.
 			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 			defer cancel()
-			chat.takeSignals = context.AfterFunc(cmd.Context(), cancel)
+			chat.takeSignals = crash.WhenDone(cmd.Context(), cancel)
 			message := strings.Join(args, " ")
 			if local {
 				return o.localChat(ctx, chat, message, setup.Default(nodeID, workspace, gateway.Version))
@@ -120,9 +121,8 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 
 // subscribe subscribes to the gateway's feed; end calls cancel and waits until that has ended.
 func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err error) {
-	feedDone := make(chan error, 1)
-	go func() {
-		feedDone <- ch.c.Feed(ctx, func(s protocol.FeedSnapshot) {
+	feedDone := crash.Result(func() error {
+		return ch.c.Feed(ctx, func(s protocol.FeedSnapshot) {
 			select {
 			case ch.resync <- s:
 			case <-ctx.Done():
@@ -133,7 +133,7 @@ func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err e
 			case <-ctx.Done():
 			}
 		})
-	}()
+	})
 	end = func() { cancel(); <-feedDone }
 	select {
 	case s := <-ch.resync:

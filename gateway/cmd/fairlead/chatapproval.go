@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -114,10 +115,10 @@ func (ch *chat) readWhileOpen(ctx context.Context, run protocol.RunID, read func
 	defer leave()
 	done := make(chan struct{})
 	var readErr error
-	go func() {
+	crash.Go(func() {
 		defer close(done)
 		readErr = read(reading)
-	}()
+	})
 	for {
 		select {
 		case <-done:

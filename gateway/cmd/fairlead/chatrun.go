@@ -6,11 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"sync"
 	"syscall"
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -198,7 +198,7 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, own n
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var chatErr error
-	var wg sync.WaitGroup
+	var wg crash.Group
 	err = l.run(ctx, func(g *gateway.Gateway) {
 		wg.Go(func() {
 			defer cancel()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
@@ -141,7 +142,7 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	// An interrupted command may have to undo something.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.Client, c.stop = client.New(opts), cancel
-	go func() { c.done <- c.Run(life) }()
+	c.done = crash.Result(func() error { return c.Run(life) })
 	select {
 	case c.hello = <-up:
 		return c, nil

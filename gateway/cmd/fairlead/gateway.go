@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
@@ -115,8 +116,7 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 	}
 	gatewayCtx, stopGateway := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGateway()
-	gatewayDone := make(chan error, 1)
-	go func() { gatewayDone <- g.Run(gatewayCtx) }()
+	gatewayDone := crash.Result(func() error { return g.Run(gatewayCtx) })
 
 	nodeCtx, stopNode := context.WithCancel(ctx)
 	defer stopNode()
@@ -129,8 +129,7 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 			stopGateway()
 			return errors.Join(err, <-gatewayDone)
 		}
-		nodeDone = make(chan error, 1)
-		go func() { nodeDone <- n.Run(nodeCtx) }()
+		nodeDone = crash.Result(func() error { return n.Run(nodeCtx) })
 	}
 	var runErr error
 	for running := true; running; {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
@@ -164,7 +164,7 @@ func endPairings(ctx context.Context, peers *identity.Peers, id identity.Key, li
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
 	errs := make([]error, len(list))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, p := range list {
 		wg.Go(func() {
 			if p.Refusal != nil {

@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
@@ -120,7 +120,7 @@ func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	wg.Go(func() {
 		noted := make(map[string]bool)
 		c.Feed(ctx, func(protocol.FeedSnapshot) {}, func(change protocol.Change) {

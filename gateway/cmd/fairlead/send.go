@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -219,14 +220,13 @@ func watchTransfer(
 		}
 		update(now)
 	}
-	feedDone := make(chan error, 1)
-	go func() {
-		feedDone <- c.Feed(watching, onConnect, func(ch protocol.Change) {
+	feedDone := crash.Result(func() error {
+		return c.Feed(watching, onConnect, func(ch protocol.Change) {
 			if ch.Kind == protocol.ChangeTransfer {
 				update(*ch.Transfer)
 			}
 		})
-	}()
+	})
 	select {
 	case end := <-ended:
 		stop()

@@ -14,12 +14,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -89,7 +89,7 @@ func Scan(ctx context.Context, addresses []string) []protocol.DetectedServer {
 	}
 	found := make([]*protocol.DetectedServer, len(addresses))
 	seen := map[string]bool{}
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, a := range addresses {
 		if !loopback(a) || seen[a] {
 			continue

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,7 +26,7 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 		return nil, err
 	}
 	list := make([]*protocol.ModelInfo, len(tags.Models))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, t := range tags.Models {
 		wg.Go(func() { list[i] = m.show(ctx, cmp.Or(t.Name, t.Model)) })
 	}

@@ -18,11 +18,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/mdns"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 )
 
@@ -143,7 +143,7 @@ func Find(ctx context.Context, pin identity.Pin) []string {
 	accepted := tags(pin, time.Now())
 	entries := make(chan *mdns.ServiceEntry, 64)
 	var received []*mdns.ServiceEntry // collected first, because the library modifies the entries that it has sent until the query ends
-	var collect, queries sync.WaitGroup
+	var collect, queries crash.Group
 	collect.Go(func() {
 		for e := range entries {
 			received = append(received, e)

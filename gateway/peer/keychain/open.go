@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/zalando/go-keyring"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // Patience is the time limit for an answer from the keychain. A locked one waits for a person, who
@@ -125,10 +127,14 @@ func withTimeout[T any](f func() (T, error)) (T, error) {
 		err error
 	}
 	done := make(chan result, 1)
-	go func() {
-		v, err := f()
-		done <- result{v, err}
-	}()
+	crash.Go(func() {
+		var r result
+		r.err = crash.Call("keychain", func() (err error) {
+			r.v, err = f()
+			return err
+		})
+		done <- r
+	})
 	timer := time.NewTimer(Patience)
 	defer timer.Stop()
 	select {

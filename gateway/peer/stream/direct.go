@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -137,11 +138,11 @@ func (e *Ends) dialDirect(ctx context.Context, n *end, call Caller, destination 
 	}
 	e.options.Log.Info("Connected directly", "transfer", n.id)
 	d := &directConn{conn: conn, closed: make(chan struct{})}
-	context.AfterFunc(ctx, func() { closeRaw(conn) })
+	crash.WhenDone(ctx, func() { closeRaw(conn) })
 	e.wg.Go(func() {
 		defer close(d.closed)
+		defer closeRaw(conn)
 		n.readDirect(conn, nil)
-		closeRaw(conn)
 	})
 	return d
 }
@@ -158,7 +159,7 @@ func (e *Ends) acceptDirect(ctx context.Context, n *end, listen Listener) (send 
 		if err != nil {
 			return
 		}
-		stop := context.AfterFunc(ctx, func() { closeRaw(conn) })
+		stop := crash.WhenDone(ctx, func() { closeRaw(conn) })
 		defer stop()
 		defer closeRaw(conn)
 		n.readDirect(conn, func() {

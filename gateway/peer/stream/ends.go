@@ -73,7 +73,7 @@ type Ends struct {
 	options  Options
 	share    Share            // of outgoing transfers
 	attempts wire.TicketLocks // one attempt at a time, by transfer and end
-	wg       sync.WaitGroup
+	wg       crash.Group
 
 	mu     sync.Mutex // guards the fields below
 	open   map[role]*end

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
 	"time"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // Kinds of record (docs/protocol.md#transfers-between-fairleads-own-peers). From the sender:
@@ -170,7 +171,7 @@ const aliveEvery = 5 * time.Second
 // fails, so does the next send.
 func withKeepAlive(ctx context.Context, alive func(context.Context), f func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() {

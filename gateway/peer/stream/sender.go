@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"sync"
 	"sync/atomic"
+
+	"fairlead/gateway/peer/crash"
 )
 
 const (
@@ -46,10 +48,10 @@ func (s *Sender) Run(ctx context.Context) error {
 	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
 	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve}
 	done := make(chan struct{})
-	go func() {
+	crash.Go(func() {
 		defer close(done)
-		cancel(s.receive(ctx))
-	}()
+		cancel(crash.Call("transfer", func() error { return s.receive(ctx) }))
+	})
 	err := s.sendAll(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

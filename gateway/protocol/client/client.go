@@ -18,6 +18,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -113,13 +114,13 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 	if c.ends != nil {
 		defer c.ends.Close()
-		var swept sync.WaitGroup
+		var swept crash.Group
 		defer swept.Wait()
 		swept.Go(func() { c.opts.Unfinished.Sweep(c.opts.Files.Disk(), time.Now().Add(-stream.PartAge)) })
 	}
 	if c.opts.Dial == nil || c.opts.Auth != nil { // otherwise the transport does not use the network
 		watching, end := context.WithCancel(ctx)
-		var wg sync.WaitGroup
+		var wg crash.Group
 		defer wg.Wait()
 		defer end()
 		wg.Go(func() { watch(watching, c.Probe) })
@@ -168,7 +169,7 @@ func (c *Client) Probe(why string) {
 	conn, _ := c.current()
 	c.log.Debug("Probing the gateway", "why", why)
 	if conn != nil {
-		go conn.probe()
+		crash.Go(func() { conn.probe() })
 		return
 	}
 	select {
@@ -185,12 +186,12 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	}
 	conn := newConn(ws, c.opts.OnEvent, c.opts.OnFrame)
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { conn.write(ctx) })
 	ended := make(chan error, 1)
-	wg.Go(func() { ended <- conn.read() })
+	wg.Go(func() { ended <- crash.Call("connection", conn.read) })
 	defer ws.Close()
 	defer func() { conn.ready <- false }()
 

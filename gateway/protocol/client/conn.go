@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/peer/wire"
@@ -44,8 +45,8 @@ func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func
 
 // write sends queued frames and pings until ctx ends.
 func (c *conn) write(ctx context.Context) {
+	defer c.ws.Close() // ends the reader, and with it the connection
 	c.out.Run(ctx, pingEvery, func() {})
-	c.ws.Close() // ends the reader, and with it the connection
 }
 
 // probe closes the connection if the gateway does not answer a ping within probeLimit, or at once if
@@ -60,7 +61,7 @@ func (c *conn) probe() {
 		return
 	}
 	before := c.received.Load()
-	time.AfterFunc(probeLimit, func() {
+	crash.AfterFunc(probeLimit, func() {
 		if c.received.Load() == before {
 			c.ws.Close() // ends the reader, and with it the connection
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // Memory returns a transport inside one process: connections from dial arrive at the listener. The
@@ -99,7 +101,7 @@ func (s *direction) set(d *deadline, t time.Time) {
 	}
 	d.at = t
 	if !t.IsZero() {
-		d.timer = time.AfterFunc(time.Until(t), func() {
+		d.timer = crash.AfterFunc(time.Until(t), func() {
 			s.mu.Lock()
 			s.wake.Broadcast()
 			s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -40,7 +41,7 @@ func Pair(ctx context.Context, addresses []string, device pake.Device) (identity
 		return identity.Pairing{}, err
 	}
 	defer ws.Close()
-	stop := context.AfterFunc(ctx, func() { ws.Close() })
+	stop := crash.WhenDone(ctx, func() { ws.Close() })
 	defer stop()
 	ws.SetReadLimit(pake.MaxMessage)
 	done, err := device.Run(pairTransport{ws})

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // returnPath is where the browser returns to.
@@ -32,10 +34,10 @@ type browserReturn struct {
 func newReturn(l net.Listener) *browserReturn {
 	b := &browserReturn{results: make(chan returned, 1), done: make(chan struct{})}
 	b.server = &http.Server{Handler: http.HandlerFunc(b.serve), ReadHeaderTimeout: 10 * time.Second}
-	go func() {
+	crash.Go(func() {
 		defer close(b.done)
 		_ = b.server.Serve(l) // ends with close
-	}()
+	})
 	return b
 }
 

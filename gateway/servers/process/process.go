@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
 )
@@ -91,7 +92,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 		p.other.add(line)
 	}
 	p.running, p.kill = context.WithCancel(context.WithoutCancel(ctx))
-	go p.run(raw)
+	crash.Go(func() { p.run(raw) })
 	select {
 	case <-p.started:
 		return p, nil
@@ -114,6 +115,8 @@ func (p *Process) Stop() {
 // run blocks until the command has ended.
 func (p *Process) run(args json.RawMessage) {
 	defer close(p.over)
+	defer p.in.close()
+	defer crash.Recover(&p.err, "MCP server")
 	inv := protocol.ToolInvoke{CallID: p.call, Tool: Tool, Args: args, Direct: true, Network: p.o.Network}
 	raw, err := p.o.Machines.Call(p.running, p.o.Node, inv, p.receive)
 	p.output.Lock()

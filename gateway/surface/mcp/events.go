@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/crash"
 )
 
 const (
@@ -31,7 +33,7 @@ func newEventWriter(w http.ResponseWriter) *eventWriter {
 	e := &eventWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.timer = time.AfterFunc(beatTime, e.beat)
+	e.timer = crash.AfterFunc(beatTime, e.beat)
 	return e
 }
 

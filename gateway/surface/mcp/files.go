@@ -188,7 +188,7 @@ func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p au
 
 // pollFiles looks at the watched files of all clients until ctx ends.
 func (s *Server) pollFiles(ctx context.Context) {
-	var polls sync.WaitGroup
+	var polls crash.Group
 	defer polls.Wait()
 	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
@@ -197,7 +197,7 @@ func (s *Server) pollFiles(ctx context.Context) {
 		case <-tick.C:
 			for _, c := range s.all() {
 				if c.files.begin(slices.Collect(c.server.Sessions())) {
-					polls.Go(func() { crash.Run("watched files", func() { c.poll(ctx) }) })
+					polls.Go(func() { c.poll(ctx) })
 				}
 			}
 		case <-ctx.Done():

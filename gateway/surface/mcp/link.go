@@ -6,10 +6,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // link is a connection of a relay with the gateway.
@@ -64,7 +65,7 @@ const (
 
 // stayConnected connects again after the connection was lost, until ctx ends.
 func (r *relay) stayConnected(ctx context.Context) {
-	var closing sync.WaitGroup // a connection closes when its calls have ended
+	var closing crash.Group // a connection closes when its calls have ended
 	defer closing.Wait()
 	for {
 		r.mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // Stdio connects a client that talks over standard input and output with a gateway: it offers what
@@ -54,7 +56,7 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	staying, stop := context.WithCancel(ctx)
-	var staysConnected sync.WaitGroup
+	var staysConnected crash.Group
 	staysConnected.Go(func() { r.stayConnected(staying) })
 	defer staysConnected.Wait()
 	defer stop()

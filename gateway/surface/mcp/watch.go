@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,10 +31,10 @@ func isWatched(c protocol.Change) bool {
 // ends.
 func (s *Server) Run(ctx context.Context) {
 	defer s.changes.Close()
-	var senders sync.WaitGroup
+	var senders crash.Group
 	defer senders.Wait()
-	senders.Go(func() { s.expireAll(ctx) })
-	senders.Go(func() { s.pollFiles(ctx) })
+	senders.Go(func() { crash.Forever(ctx, func() { s.expireAll(ctx) }) })
+	senders.Go(func() { crash.Forever(ctx, func() { s.pollFiles(ctx) }) })
 	machines := make(lists)
 	for change := range s.changes.All(ctx) {
 		if n := change.Node; n != nil && change.Kind == protocol.ChangeNode && !machines.changed(string(n.ID), described(*n)) {
@@ -46,7 +45,7 @@ func (s *Server) Run(ctx context.Context) {
 		}
 		for _, c := range s.all() {
 			if c.record(change) {
-				senders.Go(func() { crash.Run("notifications of resources", func() { c.notify(ctx) }) })
+				senders.Go(func() { c.notify(ctx) })
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fairlead/gateway/apps"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -125,7 +126,7 @@ func (h *handler) ask(w http.ResponseWriter, r *http.Request, req request, scope
 	h.pending.mu.Lock()
 	h.pending.all[secret] = &pending{req, consent, answer, cancel}
 	h.pending.mu.Unlock()
-	time.AfterFunc(time.Until(time.UnixMilli(consent.ExpiresAt))+time.Minute, func() {
+	crash.AfterFunc(time.Until(time.UnixMilli(consent.ExpiresAt))+time.Minute, func() {
 		cancel()
 		h.pending.mu.Lock()
 		delete(h.pending.all, secret)

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -58,7 +59,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, p auth.Principa
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	s := &events{w: w, control: http.NewResponseController(w), cancel: cancel}
-	var beats sync.WaitGroup
+	var beats crash.Group
 	beats.Go(func() { s.beat(ctx) })
 	in.Emit = func(_ context.Context, part catalog.Part) error {
 		kind := part.Kind

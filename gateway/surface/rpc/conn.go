@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
@@ -37,7 +37,7 @@ type Conn struct {
 	closers   []func() // run when the connection has closed, in order
 	workers   int
 	jobs      chan func() // to an idle worker
-	wg        sync.WaitGroup
+	wg        crash.Group
 
 	chats wire.TicketLocks // orders the messages of each chat
 }
@@ -61,7 +61,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 
 func (c *Conn) run() {
 	c.wg.Go(c.write)
-	err := c.read()
+	err := crash.Call("connection", c.read, "conn", c.id)
 	slog.Debug("Connection closed", "conn", c.id, "err", err)
 	c.cancel()
 	c.server.watches.removeAll(c)
@@ -257,8 +257,8 @@ func (s *socket) SendEvent(ctx context.Context, name string, payload any) error 
 // It blocks no longer than a stuck peer does. It implements nodes.Link.
 func (s *socket) Close(code int, reason string) {
 	// A write to a stuck peer could otherwise block for a long time.
-	kill := time.AfterFunc(2*closeLimit, func() { s.ws.Close() })
-	context.AfterFunc(s.ctx, func() { kill.Stop() })
+	kill := crash.AfterFunc(2*closeLimit, func() { s.ws.Close() })
+	crash.WhenDone(s.ctx, func() { kill.Stop() })
 	s.out.Close(s.ctx, code, reason)
 }
 

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
@@ -211,7 +212,7 @@ func (r *refusals) add(address string, why error) {
 	}
 	if len(r.counts) == 0 {
 		r.counts = make(map[string]int)
-		r.timer = time.AfterFunc(refusedEvery, r.report)
+		r.timer = crash.AfterFunc(refusedEvery, r.report)
 	}
 	r.counts[address] = 0
 	r.mu.Unlock()

@@ -7,12 +7,13 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
 type feed struct {
 	socket    *socket
-	wg        *sync.WaitGroup // of the connection
+	wg        *crash.Group // of the connection
 	bus       *event.Bus
 	canonical func(protocol.SessionKey) protocol.SessionKey
 
@@ -58,7 +59,7 @@ func (f *feed) push(sub *event.Subscription, send func(protocol.Change)) {
 		defer cancel()
 		defer sub.Close()
 		for change := range sub.All(ctx) {
-			send(change)
+			crash.Run("feed", func() { send(change) })
 		}
 	})
 }

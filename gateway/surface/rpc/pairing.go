@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -83,12 +84,12 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	ws.SetReadLimit(pake.MaxMessage)
 	ctx, cancel := context.WithTimeout(s.ctx, pairLimit)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { ws.Close() })
+	stop := crash.WhenDone(ctx, func() { ws.Close() })
 	defer stop()
 	gone, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	p := &pairTransport{ws: ws, messages: make(chan []byte), ctx: gone, disconnect: lost}
-	var reader sync.WaitGroup
+	var reader crash.Group
 	reader.Go(p.read)
 	err = s.services.Devices.Pair(s.ctx, gone, p, from)
 	slog.Info("Pairing finished", "from", from, "err", err)

@@ -52,7 +52,7 @@ type Server struct {
 	mu     sync.Mutex // guards the fields below
 	conns  map[*Conn]struct{}
 	closed bool
-	wg     sync.WaitGroup // connections and background calls
+	wg     crash.Group // connections and background calls
 }
 
 // New returns a server.
@@ -210,8 +210,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 		h = s.Owner()
 	}
 	srv := httpServer(h)
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
+	done := crash.Result(func() error { return srv.Serve(l) })
 	var err error
 	select {
 	case err = <-done:

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/workspace"
 )
 
@@ -33,12 +34,10 @@ func (v View) IsEmpty() bool { return len(v.ReadOnly)+len(v.Hidden)+len(v.Replac
 // CanIsolate reports whether this process can give threads a view of their own. It needs
 // CAP_SYS_ADMIN in its user name space, and mount_setattr (Linux 5.12).
 func CanIsolate() bool {
-	result := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		result <- View{ReadOnly: []string{os.DevNull}}.Enter()
-	}()
-	return <-result == nil
+	return <-crash.Result(func() error {
+		runtime.LockOSThread() // the thread ends with its goroutine
+		return View{ReadOnly: []string{os.DevNull}}.Enter()
+	}) == nil
 }
 
 // Enter gives the calling thread the view. The conditions of [Thread] apply, which must be called

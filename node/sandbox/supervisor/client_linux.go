@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/sandbox/confine"
 )
 
@@ -107,7 +108,7 @@ func Start(cmd *exec.Cmd, set Settings, userSpace bool) (*Helper, error) {
 	}
 	h := &Helper{wire: w, cmd: cmd, reaped: make(chan struct{}), calls: map[uint64]*call{}}
 	ready := make(chan error, 1)
-	go h.read(ready)
+	crash.Go(func() { h.read(ready) })
 	if w.send(set) != nil {
 		w.conn.Close() // the reader reports the reason
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/peer/crash"
 )
 
 const hello = "supervisor"
@@ -53,7 +55,7 @@ func Serve() error {
 	v := &server{wire: w, null: null, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
 	defer v.confiner.close()
 	requests := make(chan incoming)
-	go func() {
+	crash.Go(func() {
 		defer close(requests)
 		for {
 			var o incoming
@@ -65,7 +67,7 @@ func Serve() error {
 			}
 			requests <- o
 		}
-	}()
+	})
 	v.run(requests, ends)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/sandbox/confine"
 )
 
@@ -112,8 +113,9 @@ func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) 
 	}
 	defer limitForks()()
 	done := make(chan struct{})
-	go func() {
+	crash.Go(func() {
 		defer close(done)
+		defer crash.Recover(&err, "start of a command")
 		// The goroutine never unlocks its thread, so the thread ends with it and never runs
 		// anything else.
 		runtime.LockOSThread()
@@ -129,7 +131,7 @@ func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) 
 		if err == nil {
 			pid, err = fork(argv, attr)
 		}
-	}()
+	})
 	<-done
 	return pid, err
 }

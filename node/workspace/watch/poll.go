@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/workspace"
 )
 
@@ -62,7 +63,7 @@ func (w *Watcher) openTree(abs string) (io.Closer, error) {
 		ws: w.ws, top: abs, reports: w.treeReports, pause: w.pollPause, maxEntries: w.maxPollEntries, quit: make(chan struct{}), done: make(chan struct{}),
 		seed: maphash.MakeSeed(), folders: make(map[uint64]folderState),
 	}
-	go p.run()
+	crash.Go(func() { p.run() })
 	return p, nil
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/windows"
+
+	"fairlead/gateway/peer/crash"
 )
 
 // watchesByTree: one handle reports all changes below a folder. With a handle for each folder, as
@@ -56,7 +58,7 @@ func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 		return nil, err
 	}
 	begun := make(chan error)
-	go t.run(w.treeReports, abs, begun)
+	crash.Go(func() { t.run(w.treeReports, abs, begun) })
 	if err = <-begun; err != nil {
 		<-t.done
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/workspace"
 
 	"github.com/fsnotify/fsnotify"
@@ -96,7 +97,7 @@ func New(ws *workspace.Root, publish func(Change)) (*Watcher, error) {
 		done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
 		treeReports: make(chan treeReport), folders: make(map[string]*folder), subfolders: newSubfolders(),
 	}
-	go w.run()
+	crash.Go(func() { w.run() })
 	return w, nil
 }
 
