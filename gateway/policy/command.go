@@ -18,6 +18,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		}
 	}
 	at := make([]folders, len(ev.facts.Commands))
+	ev.folders = at
 	for i, c := range ev.facts.Commands {
 		ev.resolver.enterLaunched(ev.facts.Commands, c)
 		at[i] = ev.resolver.dirs
@@ -45,6 +46,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 	if len(ev.facts.Commands) == 0 {
 		ev.decideEmpty()
 	}
+	ev.liftRecords()
 	for _, f := range ev.facts.Findings {
 		if f.Soft && ev.fallback == Allow && !ev.hasCommandRules {
 			continue
@@ -85,6 +87,7 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	ev.noOffers = true
 	p.set(Ask, "", why)
 	p.byRule, p.Floor = true, true
+	ev.lift(&p, ev.floor.protectedFiles(c))
 	return p, true
 }
 

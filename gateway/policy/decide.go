@@ -42,7 +42,7 @@ func (p Policy) Decide(q Request) Decision {
 	if p.Rules != nil && p.Rules.doubt != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
 		d = Decision{Verdict: Ask, Reason: p.Rules.doubt}
 	}
-	d.Enforced, d.Unenforced = byRules.Enforced, byRules.Unenforced
+	d.Enforced, d.Unenforced, d.Lifts = byRules.Enforced, byRules.Unenforced, byRules.Lifts
 	if d.Verdict == Ask {
 		d.Parts = byRules.Parts
 		if !byRules.Floor && q.Preview != nil && !q.Preview.Truncated { // else nobody has seen all of the call
@@ -260,15 +260,16 @@ func (q Request) Call() Call {
 	}
 	// A value of the wrong type must not hide the other one, so each is read separately.
 	var command struct {
-		Text string `json:"command"`
-		User string `json:"username"` // of the tool command
+		Text    string   `json:"command"`
+		User    string   `json:"username"` // of the tool command
+		Changes []string `json:"changes"`
 	}
 	var file struct {
 		Path string `json:"path"`
 	}
 	switch {
 	case q.Effect == protocol.EffectExec && json.Unmarshal(q.Args, &command) == nil:
-		c.Command = command.Text
+		c.Command, c.Changes = command.Text, command.Changes
 		if q.Host == nil || command.User != q.Host.User {
 			c.User = command.User
 		}

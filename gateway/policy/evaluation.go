@@ -22,6 +22,8 @@ type evaluation struct {
 	noOffers   bool // more than a missing rule prevents an allow
 	enforced   []string
 	unenforced []string
+	lifts      []string
+	folders    []folders // in which the commands start
 }
 
 // matcher compares rules and grants with a call.
@@ -55,6 +57,7 @@ func (s *Set) Decide(c Call) Decision {
 	if c.User != "" {
 		ev.addPart(Part{Kind: "call", Text: c.User, Verdict: Ask, Floor: true, Reason: "Runs as another user (" + shorten(c.User) + ")", byRule: true})
 	}
+	ev.decideChanges()
 	switch {
 	case c.Server:
 		ev.decideServer()
@@ -97,7 +100,7 @@ func (ev *evaluation) result() Decision {
 		ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: Ask, Reason: "The command does nothing that a rule could allow"})
 	}
 	first := ev.parts[0]
-	r := Decision{Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts, Enforced: ev.enforced, Unenforced: ev.unenforced}
+	r := Decision{Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts, Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts}
 	for _, p := range ev.parts[1:] {
 		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove
 		r.Floor = r.Floor || p.Floor

@@ -136,6 +136,8 @@ type Call struct {
 	// that it blocks.
 	NoNetwork bool
 	Blocked   []protocol.FolderAccess
+	// Changes are protected files that the command has to change, as the caller says.
+	Changes []string
 	// Server means that an MCP server has the tool, and Risk is what it warns of.
 	Server bool
 	Risk   string
@@ -163,6 +165,8 @@ type Part struct {
 	// The sandbox will stop the part: it uses the network, or one of Call.Blocked, by index.
 	NoNetwork bool  `json:"noNetwork,omitempty"`
 	Blocked   []int `json:"blocked,omitempty"`
+	// Changes are the protected files that the part may change if the call runs.
+	Changes []string `json:"changes,omitempty"`
 
 	byRule bool // a rule, not the lack of one, makes it ask
 }
@@ -184,6 +188,9 @@ type Decision struct {
 	// first. Both are empty if the words of the call name the files that it opens.
 	Enforced   []string `json:"held,omitempty"`
 	Unenforced []string `json:"loose,omitempty"`
+	// Lifts are the files that the machine protects from commands and that this call may change if it
+	// runs: those that the question names, and what git itself records. Absolute, with slashes.
+	Lifts []string `json:"lifts,omitempty"`
 }
 
 // Offer is a rule that may be offered for one command of a call.
@@ -197,7 +204,7 @@ func (d Decision) ApprovalParts() (list []protocol.ApprovalPart) {
 	for _, p := range d.Parts {
 		list = append(list, protocol.ApprovalPart{
 			Kind: p.Kind, Text: p.Text, From: p.From, To: p.To, Argv: p.Argv, Verdict: string(p.Verdict), Reason: p.Reason, Floor: p.Floor,
-			Risk: p.Risk, Starts: p.Starts, Started: p.Started, NoNetwork: p.NoNetwork, Folders: p.Blocked,
+			Risk: p.Risk, Starts: p.Starts, Started: p.Started, NoNetwork: p.NoNetwork, Folders: p.Blocked, Changes: p.Changes,
 		})
 	}
 	return list

@@ -139,6 +139,9 @@ type ApprovalPart struct {
 	// them unless the answer allows them.
 	NoNetwork bool  `json:"noNetwork,omitempty"`
 	Folders   []int `json:"folders,omitempty"`
+	// Changes are the protected files that the part may change if the call is allowed; commands cannot
+	// change others.
+	Changes []string `json:"changes,omitempty"`
 }
 
 // ApprovalTool describes the called tool of an MCP server in the server's own words, which prove

@@ -84,6 +84,9 @@ type ToolInvoke struct {
 	// Folders are the folders that the person allowed for this call. They are part of the hash in
 	// Approved, and the call must need each of them (extension).
 	Folders []FolderAccess `json:"folders,omitempty"`
+	// Lifts are protected files that the command may change: those that the question about the call
+	// named (extension). Absolute paths.
+	Lifts []string `json:"lifts,omitempty"`
 	// IdempotencyKey is stable over retries of the same call (extension).
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// SessionKey and RunID identify the chat and the run of the call (extension).

@@ -56,6 +56,7 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 		return policy.Decision{}, err
 	}
 	d := a.Policy.Decide(ctx, a.request)
+	a.lifts = d.Lifts
 	if own := a.target.own; own != nil && own.Files != nil {
 		d = a.decideFiles(ctx, d, own.Files(a.call.Args))
 	}

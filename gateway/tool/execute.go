@@ -98,6 +98,9 @@ func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 	if a.record.Info.ApprovalID != "" {
 		inv.Approved, inv.Policy = a.record.Hash, a.version
 	}
+	if a.target.Spec.Effect == protocol.EffectExec {
+		inv.Lifts = a.lifts
+	}
 	if p == nil {
 		return inv, nil
 	}

@@ -118,6 +118,8 @@ type Call struct {
 	// Folders are folders outside the workspace that the person opened for this call. They must be
 	// among those that the call's preview named.
 	Folders []protocol.FolderAccess
+	// Lifts are protected files that the command may change.
+	Lifts []string
 	// Target is the path without symbolic links that the preview named. If the call's path now
 	// leads elsewhere, the call fails with [workspace.ErrTargetChanged]. An empty Target is not
 	// checked.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/sensitive"
+	"fairlead/node/workspace"
 )
 
 const (
@@ -161,4 +162,34 @@ func mayMatch(name string) bool {
 		ok, err := filepath.Match(p, name)
 		return ok && err == nil
 	})
+}
+
+// Without returns the list without a file or folder that may be changed. A listed folder that
+// contains it is replaced by its other entries, so that they stay protected.
+func Without(list []string, path string) (rest []string) {
+	for _, f := range list {
+		if !workspace.InFolder(path, f) {
+			if !workspace.InFolder(f, path) {
+				rest = append(rest, f)
+			}
+			continue
+		}
+		for dir := f; dir != path; {
+			next := dir
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				child := filepath.Join(dir, e.Name())
+				if workspace.InFolder(path, child) {
+					next = child
+				} else {
+					rest = append(rest, child)
+				}
+			}
+			if next == dir {
+				break // path does not exist yet
+			}
+			dir = next
+		}
+	}
+	return rest
 }

@@ -21,7 +21,7 @@ func write(t testing.TB, paths ...string) {
 	}
 }
 
-func workspace(t testing.TB) (dir string, at func(string) string) {
+func newTree(t testing.TB) (dir string, at func(string) string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -32,7 +32,7 @@ func workspace(t testing.TB) (dir string, at func(string) string) {
 }
 
 func TestFilesThatStartProgramsAreListed(t *testing.T) {
-	dir, at := workspace(t)
+	dir, at := newTree(t)
 	want := []string{
 		".envrc", ".git/config", ".git/hooks", ".git/info/attributes", ".git/modules/libs/a/config", ".git/modules/libs/a/hooks",
 		".git/worktrees/w/commondir", ".hg/hgrc", ".husky", ".jj/repo/config.toml", ".npmrc", ".vscode/settings.json", "a.code-workspace",
@@ -64,7 +64,7 @@ func TestFilesThatStartProgramsAreListed(t *testing.T) {
 }
 
 func TestListFollowsChanges(t *testing.T) {
-	dir, at := workspace(t)
+	dir, at := newTree(t)
 	var list List
 	check := func(want ...string) {
 		t.Helper()
@@ -89,9 +89,28 @@ func TestListFollowsChanges(t *testing.T) {
 	check(".git/config", ".git/hooks")
 }
 
+func TestWithoutLiftsOnePath(t *testing.T) {
+	_, at := newTree(t)
+	write(t, at(".husky/a"), at(".husky/b"), at(".husky/_/c"), at(".husky/_/d"))
+	list := []string{at(".envrc"), at(".husky")}
+	for path, want := range map[string][]string{
+		".envrc": {".husky"}, ".husky": {".envrc"}, ".": nil, "other": {".envrc", ".husky"},
+		".husky/_/c": {".envrc", ".husky/_/d", ".husky/a", ".husky/b"}, ".husky/new": {".envrc", ".husky/_", ".husky/a", ".husky/b"},
+	} {
+		for i := range want {
+			want[i] = at(want[i])
+		}
+		got := Without(list, at(path))
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
 // BenchmarkFiles lists a tree of 50,000 files again.
 func BenchmarkFiles(b *testing.B) {
-	dir, at := workspace(b)
+	dir, at := newTree(b)
 	for i := range 5000 {
 		for k := range 10 {
 			write(b, at(strconv.Itoa(i%50)+"/"+strconv.Itoa(i)+"/"+strconv.Itoa(k)+".go"))

@@ -58,6 +58,7 @@ func startHelper(set supervisor.Settings, userSpace bool) (*supervisor.Helper, e
 
 func start(h *supervisor.Helper, s Spec, r *confine.Restrictions) (*Process, error) {
 	p := newProcess()
+	p.restrictions = r
 	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY, Credential: s.User.credential(), Restrictions: r}
 	if r != nil {
 		o.Env = unset(s.Env, sockets...)
@@ -78,6 +79,7 @@ type system struct {
 	set         supervisor.Settings
 	unavailable string // why no helper can run; empty if one can
 	floor       floor.List
+	protects    bool // files that start programs later are read-only
 	// userSpace says that contained commands need a helper with a name space of users of its own.
 	userSpace bool
 
@@ -104,6 +106,7 @@ func (s *system) start(spec Spec) (*Process, error) {
 	}
 	var r *confine.Restrictions
 	if spec.Profile.isContained() {
+		spec.Profile.Unprotected = spec.Profile.Unprotected || !s.protects
 		r = spec.Profile.restrictions(&s.floor)
 	}
 	h, err := s.runningHelper(r != nil)

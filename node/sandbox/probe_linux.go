@@ -24,11 +24,12 @@ import (
 // start. During a login the machine may be unresponsive for seconds.
 const probeLimit = 30 * time.Second
 
-func (s *system) probe(ctx context.Context, opts Options) Report {
+func (s *system) probe(ctx context.Context, opts Options) (report Report) {
 	if s.unavailable != "" {
 		return unenforcedReport(s.unavailable, Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.unavailable})
 	}
 	r, err := s.runProtectedProbe(ctx, opts)
+	defer func() { s.protects = report.Check(CheckProtected).Enforced }()
 	unwrapped := ""
 	if s.set.Wrap != "" && (err != nil || !r.ConfinesFiles()) {
 		unwrapped = "it was tested and did not confine files"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/node/sandbox/confine"
 )
 
 // Exit says how a command itself ended.
@@ -29,6 +30,7 @@ type Process struct {
 	terminate    func()
 	kill         func()
 	list         func() []int
+	restrictions *confine.Restrictions // nil if it is not contained
 	once         sync.Once
 }
 
@@ -58,6 +60,15 @@ func (p *Process) KilledCount() int {
 
 // Processes lists the running processes of the command, including its own.
 func (p *Process) Processes() []int { return p.list() }
+
+// Protected returns the paths that the command cannot change although they are in folders that it
+// can; nil where the machine does not enforce that.
+func (p *Process) Protected() []string {
+	if p.restrictions == nil {
+		return nil
+	}
+	return p.restrictions.ReadOnly
+}
 
 // Wait waits for the end of the command itself. It may be called any number of times. An error
 // means that the end could not be observed.

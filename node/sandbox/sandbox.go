@@ -52,6 +52,10 @@ type Profile struct {
 	// Write are granted writable folders, Read granted readable secrets; absolute paths. A device,
 	// or /dev/shm for programs with shared memory, is granted like a folder.
 	Write, Read []string
+	// Lifted are files and folders that the command may change although they start programs later;
+	// absolute paths. Unprotected lifts all of them, for the person's own commands.
+	Lifted      []string
+	Unprotected bool
 }
 
 // Spec is one command to start.
@@ -126,8 +130,14 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 		r.Writable = append(r.Writable, p.Workspace)
 	}
 	r.Writable = append(r.Writable, p.Write...)
+	if p.Unprotected {
+		return r
+	}
 	for _, dir := range r.Writable {
 		r.ReadOnly = append(r.ReadOnly, list.Files(workspace.RealPath(dir))...)
+	}
+	for _, path := range p.Lifted {
+		r.ReadOnly = floor.Without(r.ReadOnly, workspace.RealPath(path))
 	}
 	return r
 }

@@ -33,6 +33,7 @@ type bashIn struct {
 	YieldMs    *float64 `json:"yieldMs,omitempty" jsonschema:"wait this long (10 to 120000 ms), then leave the command running in the background and return a sessionId"`
 	Pty        bool     `json:"pty,omitempty" jsonschema:"run it in a terminal (120 by 40), for programs that need one; type with Process, which also resizes it"`
 	Network    bool     `json:"network,omitempty" jsonschema:"true if the command needs the network; the person is asked for approval if this machine allows that"`
+	Changes    []string `json:"changes,omitempty" jsonschema:"protected files or folders that the command has to change, such as .envrc or .git/config; the person is asked for approval"`
 }
 
 // bashOut is the output of Bash. Its status is completed, failed or running.
@@ -176,7 +177,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	}
 	j, err := jobs.start(ctx, startRequest{
 		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID,
-		caller: call.Caller, tool: "Bash", network: in.Network, folders: call.Folders, direct: call.Direct,
+		caller: call.Caller, tool: "Bash", network: in.Network, folders: call.Folders, lifts: call.Lifts, direct: call.Direct,
 	}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err

@@ -71,6 +71,8 @@ type outcome struct {
 	// hasSurvivors reports that some could not be ended.
 	processesEnded int
 	hasSurvivors   bool
+	// refused are the protected paths that the command could not change.
+	refused []string
 	// waitErr is the reason why the command's end is unknown.
 	waitErr error
 }
@@ -102,6 +104,9 @@ func (e outcome) note() string {
 	if e.waitErr != nil {
 		all = append(all, "The command's exit status is unknown: "+e.waitErr.Error())
 	}
+	if note := protectedNote(e.refused); note != "" {
+		all = append(all, note)
+	}
 	return strings.Join(all, " ")
 }
 
@@ -118,6 +123,7 @@ type startRequest struct {
 	tool         string // the tool that starts it
 	// folders that it may use in addition to those of the profile
 	folders        []protocol.FolderAccess
+	lifts          []string   // protected files that it may change
 	network        bool       // it may use the network, regardless of the profile
 	direct         bool       // started by the person, not by the agent
 	release        func()     // see job
@@ -245,6 +251,9 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		s.terminal.hangUp()
 	}
 	j.result.isOutputOpen = drain(s.out, drainLimit, drained, &j.out)
+	if j.result.code == nil || *j.result.code != 0 {
+		j.result.refused = refusedPaths(j.out.tail(), j.dir, j.child.Protected())
+	}
 	j.result.at = time.Now()
 	if !j.result.isOutputOpen {
 		j.out.shrink(retained) // a reader that did not finish would continue to write

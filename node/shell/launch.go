@@ -28,6 +28,10 @@ func (l *launcher) profileOf(o startRequest) sandbox.Profile {
 	if o.network {
 		profile.Network = sandbox.NetAllowed
 	}
+	profile.Unprotected = o.direct
+	for _, path := range o.lifts {
+		profile.Lifted = append(profile.Lifted, workspace.Unspell(path))
+	}
 	for _, f := range o.folders {
 		f.Path = workspace.Unspell(f.Path)
 		if f.Write {

@@ -118,13 +118,14 @@ func Program(p protocol.ApprovalPart) string {
 
 // Risk says why a part of a command is dangerous or denied; "" if it is not known to be.
 func Risk(p protocol.ApprovalPart) string {
-	switch {
-	case p.Risk != "":
-		return p.Risk
-	case p.Kind == "finding" || p.Verdict == "deny" || p.Floor:
-		return p.Reason
+	risk := p.Risk
+	if risk == "" && (p.Kind == "finding" || p.Verdict == "deny" || p.Floor) {
+		risk = p.Reason
 	}
-	return ""
+	if len(p.Changes) > 0 {
+		risk += ". If you allow it, it can change " + strings.Join(p.Changes, ", ")
+	}
+	return risk
 }
 
 // Stopped says what the sandbox will stop of a part of a command; "" if nothing is known.

@@ -1,0 +1,62 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAnswersLiftWhatTheyShow compares the protected files that a command may change once it runs.
+func TestAnswersLiftWhatTheyShow(t *testing.T) {
+	t.Parallel()
+	s := must(t, `{"default":"allow","rules":[]}`)
+	for _, c := range []struct {
+		command, changes string
+		floor            bool
+		want             string // relative to the workspace
+	}{
+		{command: "echo x > .envrc", floor: true, want: ".envrc"},
+		{command: "touch .envrc .npmrc a", floor: true, want: ".envrc .npmrc"},
+		{command: "cp a .git/hooks/pre-commit", floor: true, want: ".git/hooks/pre-commit"},
+		{command: "cp .envrc sub/", floor: true, want: ".envrc sub/.envrc"},
+		{command: "cd sub && echo x >> .envrc", floor: true, want: ".envrc sub/.envrc"},
+		{command: "git config user.name x", floor: true, want: ".git/config"},
+		{command: "cd sub && git config user.name x", floor: true, want: ".git/config sub/.git/config"},
+		{command: "make", changes: ".npmrc sub/.git/config", floor: true, want: ".npmrc sub/.git/config"},
+		{command: "make", changes: "other", floor: true, want: "other"},
+		{command: "make"},
+		{command: "cat .envrc"},
+		{command: "git switch topic", want: ".git/config"},
+		{command: "git checkout -b a origin/a && ls", want: ".git/config"},
+		{command: "git worktree remove trees/a", want: ".git/worktrees"},
+		{command: "git switch topic && make"},
+		{command: "git switch topic && ./script"},
+		{command: "git switch $X"},
+		{command: "git -C other switch topic"},
+		{command: "git commit -m x"},
+	} {
+		t.Run(c.command+" "+c.changes, func(t *testing.T) {
+			call := corpusCall("bash", c.command)
+			call.Changes = strings.Fields(c.changes)
+			d := s.Decide(call)
+			if d.Floor != c.floor {
+				t.Errorf("floor: got %v, want %v (%s)", d.Floor, c.floor, d.Reason)
+			}
+			var got []string
+			for _, f := range d.Lifts {
+				got = append(got, strings.TrimPrefix(f, corpusCwd+"/"))
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("lifts: got %q, want %q", got, c.want)
+			}
+			for _, p := range d.Parts {
+				for _, f := range p.Changes {
+					if !slices.Contains(d.Lifts, f) {
+						t.Errorf("the question shows %s, and the answer does not lift it", f)
+					}
+				}
+			}
+		})
+	}
+}

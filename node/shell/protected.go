@@ -1,0 +1,109 @@
+package shell
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// refusals are the system's messages when a command tries to change, move or link a protected file,
+// in lower case, and the codes that programs print instead.
+var refusals = []string{"read-only file system", "device or resource busy", "cross-device link", "erofs", "ebusy", "exdev"}
+
+// maxNamed is the number of protected paths that a note names.
+const maxNamed = 3
+
+// refusedPaths returns the protected paths, or folders with some, that a command tried to change in
+// vain according to its output. The list may be incomplete: not every program says why it failed.
+func refusedPaths(output, dir string, protected []string) (list []string) {
+	for line := range strings.Lines(output) {
+		low := strings.ToLower(line)
+		if !slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(low, r) }) {
+			continue
+		}
+		for _, name := range namedIn(line, dir, protected) {
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// namedIn returns the names under which a line mentions protected paths, or folders that contain
+// them where it does not mention more.
+func namedIn(line, dir string, protected []string) (names []string) {
+	for _, p := range protected {
+		if name := mentioned(line, dir, p); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	all := slices.Clone(names)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(all, func(other string) bool { return strings.HasPrefix(other, name+"/") })
+	})
+}
+
+// mentioned returns the name under which a line mentions a path, or the nearest folder that contains
+// it; empty if it does not.
+func mentioned(line, dir, path string) string {
+	for at := path; at != dir && filepath.Dir(at) != at; at = filepath.Dir(at) {
+		name, err := filepath.Rel(dir, at)
+		if err != nil || strings.HasPrefix(name, "..") {
+			name = at
+		}
+		if mentions(line, name, dir) {
+			return name
+		}
+	}
+	return ""
+}
+
+// mentions reports whether a text contains a name that is not a part of a longer one, except of that
+// in the folder.
+func mentions(text, name, dir string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(name)
+		before := text[:from]
+		starts := from == 0 || !isNameByte(text[from-1]) && text[from-1] != '/' || strings.HasSuffix(before, dir+"/") || strings.HasSuffix(before, "./")
+		if starts && (to == len(text) || !isNameByte(text[to])) {
+			return true
+		}
+		at = to
+	}
+}
+
+func isNameByte(b byte) bool {
+	return b == '_' || b == '-' || b == '.' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80
+}
+
+// protectedNote tells the agent how to get the permission.
+func protectedNote(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	verb, it := "is", "it starts"
+	if len(paths) > 1 {
+		verb, it = "are", "they start"
+	}
+	shown := paths[:min(len(paths), maxNamed)]
+	names := strings.Join(shown, ", ")
+	if n := len(paths) - len(shown); n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s %s protected, because %s programs later: ask for it with changes: %s if the command must change it.", names, verb, it, quoteAll(shown))
+}
+
+func quoteAll(names []string) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = strconv.Quote(n)
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}

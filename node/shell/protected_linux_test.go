@@ -1,0 +1,53 @@
+package shell
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/node/access"
+	"fairlead/node/sandbox"
+)
+
+func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
+	useShell(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	b.File(".envrc", "old")
+	b.File(".npmrc", "old")
+	b.File(".git/hooks/pre-commit", "old")
+	b.File(".git/hooks/pre-push", "old")
+	for _, c := range []struct {
+		command, lifts string
+		call           access.Call
+		note           string // "" if it works
+	}{
+		{command: "echo new >.envrc", note: ".envrc is protected"},
+		{command: "echo new >.envrc", lifts: ".envrc"},
+		{command: "echo new >.npmrc", lifts: ".envrc", note: ".npmrc is protected"},
+		{command: "mv .git g", note: ".git is protected"},
+		{command: "echo new >.git/hooks/pre-commit", lifts: ".git/hooks/pre-commit"},
+		{command: "echo new >.git/hooks/pre-push", lifts: ".git/hooks/pre-commit", note: ".git/hooks/pre-push is protected"},
+		{command: "rm -r .git", lifts: ".git"},
+		{command: "echo person >.npmrc", call: access.Call{Direct: true}},
+	} {
+		t.Run(c.command+" "+c.lifts, func(t *testing.T) {
+			if c.lifts != "" {
+				c.call.Lifts = []string{filepath.Join(b.WS.Dir(), c.lifts)}
+			}
+			out, err := runBash(t.Context(), b.WS, b.jobs, c.call, bashIn{Command: c.command})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if worked := out.Status == "completed"; worked != (c.note == "") || !strings.Contains(out.Note, c.note) {
+				t.Errorf("got %s with note %q, want note %q (%s)", out.Status, out.Note, c.note, out.Output)
+			}
+		})
+	}
+	if data, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".npmrc")); err != nil || string(data) != "person\n" {
+		t.Errorf("got %q, %v", data, err)
+	}
+}
