@@ -116,7 +116,7 @@ type Transfer struct {
 	Later     bool       `json:"later,omitempty"`
 	AskedBy   AskedBy    `json:"askedBy"`
 	Session   SessionKey `json:"sessionKey,omitempty"`
-	App       AppID      `json:"app,omitempty"` // the connected app that started it
+	App       AppID      `json:"app,omitempty"`    // the connected app that started it
 	CallID    CallID     `json:"callId,omitempty"` // the gsv__Transfer call that started it
 	Attempts  int        `json:"attempts,omitempty"`
 	CreatedAt int64      `json:"createdAt"`

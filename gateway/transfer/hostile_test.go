@@ -126,7 +126,9 @@ func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 					return protocol.Marshal(map[string]any{"matches": list})
 				}
 				began := atomic.Bool{}
-				s.comes("b", func(_ *puppet, event string, _ uint32) { began.Store(began.Load() || event == protocol.EventTransferSend) })
+				s.comes("b", func(_ *puppet, event string, _ uint32) {
+					began.Store(began.Load() || event == protocol.EventTransferSend)
+				})
 				s.comes("a", nil)
 				by.TransferStartParams = protocol.TransferStartParams{Sources: []string{"b:/w/x"}, Destination: "a:y", Conflict: protocol.ConflictOverwrite}
 				tr, err := s.e.Start(s.t.Context(), by)
