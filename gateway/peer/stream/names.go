@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -186,5 +188,17 @@ func (c createdNames) clashes(name string, root *os.Root) bool {
 		return false
 	}
 	theirs, err := root.Lstat(other)
-	return err == nil && os.SameFile(mine, theirs)
+	return err == nil && (os.SameFile(mine, theirs) || !isListed(root, name))
+}
+
+// isListed reports whether a folder lists a file by exactly this name. The identity of files is not
+// enough to find equal names: some disks of networks and FUSE invent one for each name.
+func isListed(root *os.Root, name string) bool {
+	dir, err := root.Open(path.Dir(name))
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	return err != nil || slices.Contains(names, path.Base(name))
 }
