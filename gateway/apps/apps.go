@@ -45,6 +45,9 @@ type Options struct {
 	// Lost, if set, ends the calls and commands of an app that has just lost its access: it was
 	// revoked, or its last token has expired. It must not block.
 	Lost func(id protocol.AppID)
+	// Changed, if set, ends what an app may not do any more after a change of its rights. It must not
+	// block.
+	Changed func(app protocol.App)
 }
 
 // Apps are the connected apps. It is safe for concurrent use.
@@ -314,9 +317,18 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	if err := checkApp(app.Name, app.Scopes); err != nil {
 		return app, err
 	}
-	return app, a.apply(ctx, store.AppChange{
+	err = a.apply(ctx, store.AppChange{
 		Put: []protocol.App{app}, Tokens: a.extendTokens(was, app), Audit: []protocol.AuditEntry{audit(by, "changed", "allowed", app)},
 	})
+	a.limit(app, err)
+	return app, err
+}
+
+// limit ends what an app may not do any more after a change of its rights that had the error err.
+func (a *Apps) limit(app protocol.App, err error) {
+	if err == nil && a.o.Changed != nil {
+		a.o.Changed(app)
+	}
 }
 
 // Revoke ends an app's access at once.

@@ -44,7 +44,9 @@ func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes 
 	change := a.limitTokens(app)
 	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes)), nodes
 	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{audit(by, "connected", "allowed", app)}
-	return app, a.apply(ctx, change)
+	err := a.apply(ctx, change)
+	a.limit(app, err)
+	return app, err
 }
 
 // signedIn returns the connected app of a client.

@@ -96,6 +96,28 @@ func (c *Catalog) CancelOf(id protocol.AppID) {
 	c.Commands.loseAll(func(x session) bool { return x.caller.ID == string(id) })
 }
 
+// Limit cancels the calls of an app that it may not make any more, and ends what it has opened and
+// may not use any more; p is the app with its present rights. It does not wait for their ends.
+func (c *Catalog) Limit(p auth.Principal) {
+	c.jobs.limit(p)
+	c.Commands.loseAll(func(x session) bool {
+		return x.caller.ID == p.Caller() && (!p.MayUse(x.node) || checkScopes(p, []protocol.Scope{scopeOf(x.tool)}) != nil)
+	})
+}
+
+// scopeOf returns the scope that continuing a session with a tool of a machine needs.
+func scopeOf(tool string) protocol.Scope {
+	switch tool {
+	case commandTool:
+		return protocol.ScopeShell
+	case fsRead:
+		return protocol.ScopeFilesRead
+	case fsWrite:
+		return protocol.ScopeFilesWrite
+	}
+	return protocol.ScopeAllTools
+}
+
 // Tools lists the tools that the caller may use, in a fixed order.
 func (c *Catalog) Tools(p auth.Principal) []Tool {
 	var list []Tool

@@ -74,6 +74,7 @@ type job struct {
 	asked   []protocol.CallID // calls that the person was asked about
 	keep    bool              // the outcome stays after the call, because its caller has gone
 	callers int
+	machine protocol.NodeID // that it calls; empty before
 	opened  []string // IDs of the sessions that the call has begun
 
 	isOver, isAbandoned, isFetched bool // it has ended; its callers have gone; one has got its result
@@ -243,6 +244,23 @@ func (s *jobs) cancelOf(owner string) {
 	defer s.mu.Unlock()
 	for _, j := range s.running {
 		if j.owner == owner {
+			j.cancel()
+		}
+	}
+}
+
+// limit cancels the calls of a caller that its present rights p do not allow.
+func (s *jobs) limit(p auth.Principal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.running {
+		if j.owner != p.Caller() {
+			continue
+		}
+		j.mu.Lock()
+		machine := j.machine
+		j.mu.Unlock()
+		if checkScopes(p, j.need) != nil || machine != "" && !p.MayUse(machine) {
 			j.cancel()
 		}
 	}

@@ -71,6 +71,10 @@ func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.Raw
 		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner,
 		OnApproval: c.job.recordApproval, OnProgress: c.progress,
 	}
+	machine, _, _ := name.Split()
+	c.job.mu.Lock()
+	c.job.machine = machine
+	c.job.mu.Unlock()
 	if c.principal.App != "" {
 		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
 	}

@@ -128,6 +128,28 @@ func (c *client) workspaces(p auth.Principal) string {
 // principalKey is the name of the principal among what the SDK keeps about a request's token.
 const principalKey = "principal"
 
+// connectionKey is the name of the context of the HTTP request there.
+const connectionKey = "connection"
+
+// whileConnected returns a context that also ends when the client of a call has hung up: no later
+// request could fetch the result, because streams cannot be resumed. The SDK does that only for the
+// newest version.
+func whileConnected(ctx context.Context, x *mcp.RequestExtra) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if x == nil || x.TokenInfo == nil {
+		return ctx, cancel
+	}
+	connection, ok := x.TokenInfo.Extra[connectionKey].(context.Context)
+	if !ok {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(connection, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
 // who returns who made a request: nobody, if the SDK does not say. An app can have tokens with
 // different scopes, so that those of another request do not count.
 func who(x *mcp.RequestExtra) auth.Principal {
@@ -220,6 +242,8 @@ func encoded(s *jsonschema.Schema) json.RawMessage {
 
 // call runs a tool. A failure is a result for the model, with the failure as JSON.
 func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, done := whileConnected(ctx, r.Extra)
+	defer done()
 	if id := withdrawn(r); id != "" {
 		return c.result(c.o.Tools.Withdraw(ctx, who(r.Extra), id))
 	}

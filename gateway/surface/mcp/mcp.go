@@ -138,7 +138,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no") // events must not wait in a proxy
 	// The SDK ties sessions to the user of the token, which was verified above.
 	verified := func(context.Context, string, *http.Request) (*sdkauth.TokenInfo, error) {
-		return &sdkauth.TokenInfo{UserID: p.Caller(), Expiration: time.Now().Add(time.Hour), Extra: map[string]any{principalKey: p}}, nil
+		return &sdkauth.TokenInfo{UserID: p.Caller(), Expiration: time.Now().Add(time.Hour), Extra: map[string]any{principalKey: p, connectionKey: r.Context()}}, nil
 	}
 	sdkauth.RequireBearerToken(verified, nil)(handler).ServeHTTP(events, r)
 }

@@ -221,7 +221,7 @@ func TestNameOfHeaderCanBeEncoded(t *testing.T) {
 }
 
 func TestEndOfInputWaitsForIDsInAnyForm(t *testing.T) {
-	p := newPending(strings.NewReader(`{"jsonrpc":"2.0","id":1.0,"method":"ping"}`+"\n"+`{"jsonrpc":"2.0","id":"\u0041","method":"ping"}`+"\n"), io.Discard)
+	p := newPending(strings.NewReader(`{"jsonrpc":"2.0","id":1.0,"method":"ping"}`+"\n"+`{"jsonrpc":"2.0","id":"\u0041","method":"ping"}`+"\n"), io.Discard, func() {})
 	b := make([]byte, 1<<10)
 	p.Read(b)
 	p.Read(b)

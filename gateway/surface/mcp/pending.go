@@ -31,10 +31,12 @@ type pending struct {
 	out  io.Writer
 	open map[string]bool // by ID, as canonical JSON
 	none chan struct{}   // capacity 1: open became empty
+	// gone is called when the client waits for no answer any more. It must not block.
+	gone func()
 }
 
-func newPending(in io.Reader, out io.Writer) *pending {
-	return &pending{in: bufio.NewReader(in), out: out, open: make(map[string]bool), none: make(chan struct{}, 1)}
+func newPending(in io.Reader, out io.Writer, gone func()) *pending {
+	return &pending{in: bufio.NewReader(in), out: out, gone: gone, open: make(map[string]bool), none: make(chan struct{}, 1)}
 }
 
 // Read implements io.Reader.
@@ -45,6 +47,7 @@ func (p *pending) Read(b []byte) (int, error) {
 			p.rest, err = p.accept(bytes.TrimSpace(line))
 		} else if errors.Is(err, io.EOF) {
 			p.drain()
+			p.gone()
 		}
 		if err != nil {
 			return 0, err
@@ -113,6 +116,7 @@ func (p *pending) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, err := p.out.Write(addCode(b)); err != nil {
+		p.gone()
 		return 0, err
 	}
 	for line := range bytes.Lines(b) {

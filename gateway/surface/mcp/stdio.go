@@ -23,8 +23,9 @@ type Stdio struct {
 
 // relay passes the requests of one side on to the other.
 type relay struct {
-	dial   func(ctx context.Context) (link, error) // connects with the gateway
-	server *mcp.Server
+	dial    func(ctx context.Context) (link, error) // connects with the gateway
+	server  *mcp.Server
+	serving context.Context // ends when the client waits for no answer any more, and its calls with it
 
 	mu      sync.Mutex // guards the fields below
 	current link
@@ -55,12 +56,13 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := r.list(ctx); err != nil {
 		return err
 	}
-	staying, stop := context.WithCancel(ctx)
+	serving, stop := context.WithCancel(ctx)
+	r.serving = serving
 	var staysConnected crash.Group
-	staysConnected.Go(func() { r.stayConnected(staying) })
+	staysConnected.Go(func() { r.stayConnected(serving) })
 	defer staysConnected.Wait()
 	defer stop()
-	ends := newPending(in, out)
+	ends := newPending(in, out, stop)
 	err = r.server.Run(ctx, &mcp.IOTransport{Reader: ends, Writer: ends})
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -69,7 +71,7 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func (s Stdio) relay() *relay {
-	r := &relay{watched: make(map[string]bool), tools: make(lists), prompts: make(lists), contents: make(lists)}
+	r := &relay{serving: context.Background(), watched: make(map[string]bool), tools: make(lists), prompts: make(lists), contents: make(lists)}
 	own := &mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.Version}
 	client := mcp.NewClient(own, &mcp.ClientOptions{
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true}, // questions are for the client at the other end
@@ -196,6 +198,9 @@ func (r *relay) listPrompts(ctx context.Context) error {
 
 // call passes a call on, with its progress token: the one client's tokens are unique.
 func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.serving, cancel)()
 	params := &mcp.CallToolParams{
 		Name: q.Params.Name, Arguments: q.Params.Arguments, InputResponses: q.Params.InputResponses, RequestState: q.Params.RequestState,
 		Meta: mcp.Meta{mcp.MetaKeyClientCapabilities: capabilities(q)}, // the gateway asks only what the client can show
