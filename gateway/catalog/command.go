@@ -14,10 +14,10 @@ import (
 type commandIn struct {
 	CommandID   string          `json:"command_id,omitempty" jsonschema:"continues a command"`
 	Session     *commandSession `json:"session,omitempty" jsonschema:"starts a command"`
-	Input       string          `json:"input,omitempty" jsonschema:"for standard input, with escapes such as \\n"`
+	Input       string          `json:"input,omitempty" jsonschema:"text, with escapes such as \\n"`
 	Raw         bool            `json:"raw,omitempty" jsonschema:"no escapes in input"`
 	Signal      signalName      `json:"signal,omitempty" jsonschema:"to send"`
-	IdleTimeout *float64        `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output, at most 600; default 5"`
+	IdleTimeout *float64        `json:"idle_timeout,omitempty" jsonschema:"seconds without output; at most 600, default 5"`
 }
 
 type commandSession struct {
@@ -65,7 +65,7 @@ const commandTool = protocol.CommandTool
 func addCommand(c *Catalog) {
 	add(c, Tool{
 		Name: commandTool, Title: "Run a command", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: []protocol.Scope{protocol.ScopeShell},
-		Description: "Runs a command on a machine: session starts it, command_id reads on or sends input or a signal, until 30 seconds after its end. " +
+		Description: "Runs a command: session starts it; command_id reads on, or sends input or a signal, until 30 seconds after its end. " +
 			"MACHINE__Bash is for commands in the workspace without input. To move files, use file or the fs_ tools.",
 	}, nil, c.command)
 }

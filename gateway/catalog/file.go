@@ -32,7 +32,7 @@ type fileIn struct {
 	NewString      *string           `json:"new_string,omitempty" jsonschema:"edit: replacement"`
 	ReplaceAll     bool              `json:"replace_all,omitempty" jsonschema:"edit: every occurrence"`
 	Edits          []editStep        `json:"edits,omitempty" jsonschema:"multi_edit: all or none"`
-	ExpectedSHA256 string            `json:"expected_sha256,omitempty" jsonschema:"of the old file; fetch_url: of the download"`
+	ExpectedSHA256 string            `json:"expected_sha256,omitempty" jsonschema:"of the old file, or the download"`
 	Ops            []json.RawMessage `json:"ops,omitempty" jsonschema:"batch: at most 100, without target"`
 	URL            string            `json:"url,omitempty" jsonschema:"of fetch_url"`
 	Headers        map[string]string `json:"headers,omitempty" jsonschema:"of fetch_url"`
@@ -77,7 +77,7 @@ func addFile(c *Catalog) {
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite}
 	add(c, Tool{
 		Name: "file", Title: "Work with files", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: both,
-		Description: "Works with files by op. Use it for batch (several operations) and fetch_url (a download); for one operation, prefer the fs_ tools.",
+		Description: "Works with files by op. Use it for batch and fetch_url (a download); for one operation, prefer the fs_ tools, which describe arguments.",
 	}, fileIn.scopes, c.file)
 }
 

@@ -75,7 +75,7 @@ type job struct {
 	keep    bool              // the outcome stays after the call, because its caller has gone
 	callers int
 	machine protocol.NodeID // that it calls; empty before
-	opened  []string // IDs of the sessions that the call has begun
+	opened  []string        // IDs of the sessions that the call has begun
 
 	isOver, isAbandoned, isFetched bool // it has ended; its callers have gone; one has got its result
 }

@@ -191,15 +191,19 @@ func (c *client) updateTools() {
 	current := make(map[string]bool)
 	for _, t := range c.o.Tools.Tools(c.principal) {
 		current[t.Name] = true
-		described := &mcp.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(t.In), OutputSchema: encoded(brief(t.Out)),
-			Annotations: annotations(t),
-		}
+		described := describe(t)
 		if c.tools.changed(t.Name, described) {
 			c.server.AddTool(described, c.call)
 		}
 	}
 	c.server.RemoveTools(c.tools.retain(current)...)
+}
+
+func describe(t catalog.Tool) *mcp.Tool {
+	return &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(brief(t)), OutputSchema: anyResult,
+		Annotations: annotations(t),
+	}
 }
 
 // annotations describes the effects of a tool. Only a tool that changes something needs the hints
@@ -212,30 +216,35 @@ func annotations(t catalog.Tool) *mcp.ToolAnnotations {
 	return a
 }
 
-// brief returns the schema of a result with the types of its fields only, because models read the
-// list in each request. It requires nothing: some clients check failures, which are JSON in the same
-// place, against it. A result whose fields depend on the arguments is any object.
-func brief(s *jsonschema.Schema) *jsonschema.Schema {
-	short := &jsonschema.Schema{Type: "object", Properties: make(map[string]*jsonschema.Schema)}
-	if !slices.ContainsFunc(s.Required, func(name string) bool { return name != durationField }) {
-		return short
-	}
-	for name, p := range s.Properties {
-		if name != durationField && name != "error" && (p.Type != "" || p.Types != nil) {
-			short.Properties[name] = &jsonschema.Schema{Type: p.Type, Types: p.Types}
+// anyResult is the schema of every result: models read the list of tools in each request, and some
+// clients check failures, which are JSON in the same place, against it. The fields are in the OpenAPI
+// document.
+var anyResult = json.RawMessage(`{"type":"object"}`)
+
+// evident are the fields whose names say enough to a model, beside the description of the tool.
+var evident = []string{"target", "session", "command_id", "signal", "new_string", "replace_all", "encoding", "chunk_b64"}
+
+// special are the fields of the tool file that no other tool describes.
+var special = []string{"ops", "expected_sha256", "force"}
+
+// brief returns the schema of a tool's arguments without the descriptions that a model does not need.
+func brief(t catalog.Tool) *jsonschema.Schema {
+	short := *t.In
+	short.Properties = maps.Clone(t.In.Properties)
+	for name, p := range short.Properties {
+		if slices.Contains(evident, name) || t.Name == "file" && !slices.Contains(special, name) {
+			plain := *p
+			plain.Description, short.Properties[name] = "", &plain
 		}
 	}
-	return short
+	return &short
 }
-
-// durationField is in nearly every result, and of no use for a model.
-const durationField = "duration_ms"
 
 // encoded returns a schema as JSON. The SDK encodes any other form anew for each call of the tool.
 func encoded(s *jsonschema.Schema) json.RawMessage {
 	raw, err := protocol.Marshal(s)
 	if err != nil {
-		return json.RawMessage(`{"type":"object"}`)
+		return anyResult
 	}
 	return raw
 }
@@ -245,7 +254,7 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 	ctx, done := whileConnected(ctx, r.Extra)
 	defer done()
 	if id := withdrawn(r); id != "" {
-		return c.result(c.o.Tools.Withdraw(ctx, who(r.Extra), id))
+		return result(c.o.Tools.Withdraw(ctx, who(r.Extra), id)), nil
 	}
 	if f := unanswered(r); f != nil {
 		return failure(f), nil
@@ -273,15 +282,15 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 		out, err = c.o.Tools.Call(ctx, who(r.Extra), in) // the same call, which still waits
 	}
 	out.Data = catalog.WithMatches(out.Data, chunks)
-	return c.result(out, err)
+	return result(out, err), nil
 }
 
 // result returns the outcome of a call with its structure and the same as text.
-func (c *client) result(out catalog.Result, err error) (*mcp.CallToolResult, error) {
+func result(out catalog.Result, err error) *mcp.CallToolResult {
 	if err != nil {
-		return failure(err), nil
+		return failure(err)
 	}
-	return &mcp.CallToolResult{StructuredContent: out.Data, Content: []mcp.Content{&mcp.TextContent{Text: string(out.Data)}}}, nil
+	return &mcp.CallToolResult{StructuredContent: out.Data, Content: []mcp.Content{&mcp.TextContent{Text: string(out.Data)}}}
 }
 
 // progressText is the message of a progress notification.
