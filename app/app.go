@@ -18,8 +18,10 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -33,6 +35,7 @@ type flags struct {
 	changelog  string         // text of CHANGELOG.md
 	link       string         // pairing invitation that the system asked the program to open
 	withParent bool           // exit with the parent process, which shows the tray icon for both
+	reopened   bool           // the windows of the parent process, which serves them, have failed
 	peer       *identity.Peer // the paired gateway that join names; nil if join is a URL
 }
 
@@ -58,6 +61,7 @@ func parseFlags(args []string) (f flags, version bool, err error) {
 	set.StringVar(&f.join, "join", "", "")
 	set.BoolVar(&f.hidden, "hidden", false, "")
 	set.BoolVar(&f.withParent, "with-parent", false, "")
+	set.BoolVar(&f.reopened, "reopened", false, "")
 	set.BoolVar(&version, "version", false, "")
 	err = set.Parse(args)
 	if set.NArg() == 1 && pake.IsLink(set.Arg(0)) {
@@ -87,6 +91,9 @@ func Main(args []string, changelog string) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, new(*crash.Error)): // the toolkit runs once in a process
+		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+		return crashed
 	case f.withParent || homeErr != nil: // the parent process has a window
 		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
@@ -129,17 +136,21 @@ func runInstance(f flags) error {
 		return err
 	}
 	defer logs.Close()
-	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(own), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
-		debug.SetCrashOutput(crash, debug.CrashOptions{})
-		crash.Close()
+	if file, err := os.OpenFile(filepath.Join(gateway.LogDir(own), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		debug.SetCrashOutput(file, debug.CrashOptions{})
+		file.Close()
 	}
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(logs, os.Stderr), nil))
 	slog.SetDefault(log)
 	b := newBackend(f, home, log)
-	runGUI(f, b, instance)
-	b.stop()
+	err = runGUI(f, b, instance)
 	b.prefs.close()
-	return nil
+	if err != nil && !f.reopened {
+		instance.close()
+		err = reopenWindows(b.reopenArgs(), time.Now)
+	}
+	b.stop()
+	return err
 }
 
 // gatewayName is the person's name for this window's remote gateway; empty for the local one.

@@ -50,8 +50,10 @@ func applyTheme(a fyne.App, mode, system style.Mode, scale float32) {
 // lives long, so that this costs little time; in use, it saves 30 MB.
 const gcPercent = 50
 
-// runGUI opens the windows and blocks until the person quits. It must run on the main goroutine.
-func runGUI(f flags, b *backend, i *instance) {
+// runGUI opens the windows and blocks until the person quits. It must run on the main goroutine. A
+// panic of the toolkit's loop ends it with an error: the windows are gone, and a process opens
+// windows only once.
+func runGUI(f flags, b *backend, i *instance) error {
 	debug.SetGCPercent(gcPercent)
 	retainFrameMemory()
 	a := newFyneApp()
@@ -98,14 +100,23 @@ func runGUI(f flags, b *backend, i *instance) {
 			}
 		})
 		u.settings.openInvitation(f.link)
+		if f.reopened {
+			b.state.Notify("warning", "The windows had an internal error and were opened again. The agent's work went on. The log has more.")
+		}
 	})
-	if !(f.hidden || last.Hidden) || !u.hasTray {
+	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.window.Show()
 		u.settings.showNews()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
 	a.Lifecycle().SetOnExitedForeground(func() { u.setFocused(false) })
 	defer u.notes.start()()
-	a.Run()
+	if err := crash.Run("window", a.Run); err != nil {
+		cancel()
+		crash.Run("window", a.Quit) // removes the tray icon
+		native.Terminate()
+		return err
+	}
 	u.save()
+	return nil
 }

@@ -25,6 +25,13 @@ func With(w fyne.Window, f func(*glfw.Window)) {
 	})
 }
 
+// Terminate closes the system's windows when the toolkit's loop has failed. Nothing may use them
+// afterwards. Call it on the GUI thread.
+func Terminate() {
+	canBeWoken.Store(false)
+	glfw.Terminate()
+}
+
 // exists reports whether the system's window exists.
 func exists(w driver.NativeWindow) (ok bool) {
 	w.RunNative(func(context any) {
