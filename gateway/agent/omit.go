@@ -60,6 +60,9 @@ func omit(m protocol.Message, o protocol.Omission) protocol.Message {
 	if m.Origin == protocol.OriginNotice {
 		return m
 	}
+	if slices.Contains(o.Messages, m.ID) {
+		return withoutContents(m)
+	}
 	var content protocol.Content
 	for _, b := range m.Content {
 		if o.Thoughts {

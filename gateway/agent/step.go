@@ -59,19 +59,25 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		case !errors.Is(err, protocol.ErrIncomplete):
 			m.StopReason = llm.StopError
 		}
-		if errors.Is(err, tool.ErrSuspended) || m.Content.Text() == "" {
+		if errors.Is(err, tool.ErrSuspended) {
 			return true, err
 		}
 	}
-	stored, storeErr := r.Conversation.Append(context.WithoutCancel(ctx), m)
-	if storeErr != nil {
-		return true, storeErr
+	if err == nil || m.Content.Text() != "" {
+		stored, storeErr := r.Conversation.Append(context.WithoutCancel(ctx), m)
+		if storeErr != nil {
+			return true, storeErr
+		}
+		r.History = append(r.History, stored...)
 	}
-	r.History = append(r.History, stored...)
-	if err != nil {
-		return true, err
+	if isFiltered(a.stop, err) && context.Cause(ctx) == nil {
+		ids, text := conversation{r.History, r.Ref}.filtered()
+		r.omitted, r.omittedText = &protocol.Omission{Messages: ids}, text
+		if storeErr := r.postOmission(context.WithoutCancel(ctx)); storeErr != nil {
+			return true, storeErr
+		}
 	}
-	return len(m.Content.Calls()) == 0, nil
+	return err != nil || len(m.Content.Calls()) == 0, err
 }
 
 // stream sends a request and collects the output, which it also returns with an error.

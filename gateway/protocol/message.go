@@ -166,6 +166,8 @@ type Omission struct {
 	Thoughts bool     `json:"thoughts,omitempty"`
 	Calls    bool     `json:"calls,omitempty"` // calls and results are sent as text
 	Tools    []string `json:"tools,omitempty"` // names of tools that are not offered
+	// Messages are the IDs of messages whose contents are not sent at all.
+	Messages []MessageID `json:"messages,omitempty"`
 }
 
 // StopBlind is the stop reason of a notice that a part of the chat is not sent to the model, such
