@@ -162,9 +162,7 @@ func (g *Gateway) configChanged(path string) {
 	switch path {
 	case "auth.token":
 		if v, ok := g.config.Secret(path); ok {
-			if err := g.tokens.Set(keychain.Secret(v)); err != nil {
-				g.log.Error("The new token could not be stored; the old one stays valid", "err", err)
-			}
+			g.tokens.Use(keychain.Secret(v))
 		}
 	case "agent", "agent.paused":
 		g.sessions.SetPaused(g.config.Get().Agent.Paused)

@@ -179,7 +179,6 @@ func (g *Gateway) openWorkspaces() error {
 
 // openTools opens what runs a tool call, and the transfers.
 func (g *Gateway) openTools(ctx context.Context) (err error) {
-	g.gate = approval.New(g.store.Approvals, g.bus, g.remindOfApproval)
 	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
 		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
 		MachineName: g.machineName,
@@ -188,6 +187,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	g.gate = approval.New(g.store.Approvals, g.rules, g.bus, g.remindOfApproval)
 	g.servers, err = servers.Open(ctx, servers.Options{
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Version: Version,
 		ClientDocument: func() string { return clientDocument(g.config.Get().API) },

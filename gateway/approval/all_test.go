@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -15,7 +16,7 @@ func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
 	for i := range n {
 		q := offering()
 		q.ID, q.State, q.Hash = protocol.ApprovalID(fmt.Sprint("q", i)), protocol.ApprovalPending, "h"
-		if err := g.store.Put(t.Context(), q); err != nil {
+		if err := g.store.Put(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
@@ -26,7 +27,7 @@ func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
 func offering() protocol.Approval {
 	q := question()
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeAlways}
-	q.Offers = []protocol.RuleOffer{{}}
+	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
 	return q
 }
 

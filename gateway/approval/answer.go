@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
-// Answer answers an approval on behalf of by. If another answer came first, the result holds it and
-// Won is false. A hash that is not the approval's fails with protocol.ErrConflict.
+// Answer answers an approval on behalf of by, and saves the rules or the permission that the answer
+// chose. If they cannot be saved, it fails and the approval stays pending. If another answer came
+// first, the result holds it and Won is false. A hash that is not the approval's fails with protocol.ErrConflict.
 func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 	a, err := m.store.Get(ctx, p.ID)
 	if err != nil {
@@ -35,12 +37,28 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 		return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("decision must be allow or deny, not %q", p.Decision))
 	}
 	a.Reason, a.AnsweredBy = p.Reason, by
-	end, won, err := m.resolve(ctx, a)
+	end, won, err := m.close(ctx, a)
 	if err != nil {
 		return protocol.ApprovalAnswerResult{}, err
 	}
 	slog.Info("Approval answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
 	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
+}
+
+// close closes an approval with the person's answer.
+func (m *Manager) close(ctx context.Context, a protocol.Approval) (end protocol.Approval, won bool, err error) {
+	if a.State == protocol.ApprovalAllowed && savesRules(a.Scope) {
+		err = m.rules.grant(a.AnsweredBy, a, func(c store.RuleChange) (bool, error) {
+			end, won, err = m.resolve(ctx, a, c)
+			return won, err
+		})
+		return end, won, err
+	}
+	end, won, err = m.resolve(ctx, a)
+	if won && a.Scope == protocol.ScopeSession {
+		m.rules.changed()
+	}
+	return end, won, err
 }
 
 // allow fills in an answer that allows the call, after checking it.

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -23,7 +24,11 @@ func openManager(t *testing.T) (*Manager, *store.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return New(s.Approvals, new(event.Bus), nil), s
+	rules, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(s.Approvals, rules, new(event.Bus), nil), s
 }
 
 func question() protocol.Approval {
@@ -86,7 +91,7 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 	g, s := openManager(t)
 	a := question()
 	a.ID, a.State, a.Hash = "a", protocol.ApprovalPending, "right"
-	if err := s.Approvals.Put(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -106,7 +111,7 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 }
 
 func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
+	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)
@@ -143,7 +148,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	a := question()
 	a.ID, a.State, a.CreatedAt = "a", protocol.ApprovalPending, 1
 	a.Hash, _ = hashOf(a)
-	if err := s.Approvals.Put(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	// Nobody waits yet: the answer must not be lost.
@@ -161,7 +166,7 @@ func TestOrphansAreCancelled(t *testing.T) {
 	for _, id := range []protocol.ApprovalID{"a", "b"} {
 		a := question()
 		a.ID, a.State = id, protocol.ApprovalPending
-		if err := s.Approvals.Put(t.Context(), a); err != nil {
+		if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,14 +185,14 @@ type fakeStore struct {
 	rows map[protocol.ApprovalID]protocol.Approval
 }
 
-func (f *fakeStore) Put(_ context.Context, a protocol.Approval) error {
+func (f *fakeStore) Put(_ context.Context, a protocol.Approval, _ *store.Grant) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rows[a.ID] = a
 	return nil
 }
 
-func (f *fakeStore) Change(_ context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (protocol.Approval, bool, error) {
+func (f *fakeStore) Change(_ context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool, _ ...store.RuleChange) (protocol.Approval, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := f.rows[id]

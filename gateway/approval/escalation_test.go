@@ -42,7 +42,7 @@ func ask(t *testing.T, g *Manager, then func(id protocol.ApprovalID)) (seen []pr
 
 func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
 		began := time.Now()
 		var reached []time.Duration
 		g.notify = func(_ context.Context, a protocol.Approval) error {
@@ -65,7 +65,7 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
 		g.notify = func(context.Context, protocol.Approval) error {
 			t.Error("a question in view was sent on")
 			return nil

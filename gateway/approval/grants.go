@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,12 +16,13 @@ import (
 )
 
 // errNoOffer is returned when an answer chooses a rule that the approval does not offer.
-var errNoOffer = errors.New("no rule was offered with this approval")
+var errNoOffer = protocol.ErrBadRequest.With("no rule was offered with this approval: allow it once")
 
-// Grant saves the rules that an answer chose among the approval's offers. If it chose none, the
-// narrow ones are saved, which allow exactly the displayed command. An existing rule is not
-// duplicated: two windows may answer two similar approvals at the same time.
-func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error {
+// grant passes the rules that an answer chose among the approval's offers to put, which stores them
+// with the answer and reports whether it did. If it chose none, these are the narrow ones, which allow
+// exactly the displayed command. An existing rule is not duplicated: two windows may answer two
+// similar approvals at the same time.
+func (r *Rules) grant(by string, a protocol.Approval, put func(store.RuleChange) (bool, error)) error {
 	if len(a.Offers) == 0 {
 		return errNoOffer
 	}
@@ -58,13 +58,10 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 		}
 		add = append(add, rule)
 	}
-	switch {
-	case chosen == 0:
+	if chosen == 0 {
 		return errNoOffer
-	case len(add) == 0:
-		return nil
 	}
-	return r.save(ctx, by, protocol.AuditRuleMade, add...)
+	return r.save(put, by, protocol.AuditRuleMade, add...)
 }
 
 // OfferedRule returns the rule that an answer with the scope makes of the approval's offer i.

@@ -21,13 +21,14 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 )
 
 // Store saves approvals. Change changes a pending approval in one transaction.
 type Store interface {
-	Put(ctx context.Context, a protocol.Approval) error
-	Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error)
+	Put(ctx context.Context, a protocol.Approval, grant *store.Grant) error
+	Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool, rules ...store.RuleChange) (a protocol.Approval, changed bool, err error)
 	Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
@@ -36,6 +37,7 @@ type Store interface {
 // Manager holds the pending approvals. It is safe for concurrent use.
 type Manager struct {
 	store Store
+	rules *Rules
 	bus   *event.Bus
 	// notify shows an approval outside the windows; may be nil.
 	notify func(ctx context.Context, a protocol.Approval) error
@@ -44,10 +46,11 @@ type Manager struct {
 	waiting map[protocol.ApprovalID]*waiter
 }
 
-// New returns a manager. notify shows an approval that nobody has seen in any window outside of
-// them, for example on a channel; it may block, and is nil when there is no such way.
-func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protocol.Approval) error) *Manager {
-	return &Manager{store: store, bus: bus, notify: notify, waiting: make(map[protocol.ApprovalID]*waiter)}
+// New returns a manager. An answer saves the rules that it chose in rules. notify shows an approval
+// that nobody has seen in any window outside of them, for example on a channel; it may block, and is
+// nil when there is no such way.
+func New(s Store, rules *Rules, bus *event.Bus, notify func(ctx context.Context, a protocol.Approval) error) *Manager {
+	return &Manager{store: s, rules: rules, bus: bus, notify: notify, waiting: make(map[protocol.ApprovalID]*waiter)}
 }
 
 // Ask requests an approval and waits until it is closed in any way; see the result's State. limit
@@ -58,6 +61,11 @@ func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protoco
 // published; it is not called if the approval was answered before or expires at once, see
 // expireUnattended.
 func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
+	return m.AskWith(ctx, a, nil, limit, put)
+}
+
+// AskWith is Ask for an approval that can be allowed for its chat, which saves grant.
+func (m *Manager) AskWith(ctx context.Context, a protocol.Approval, grant *store.Grant, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	a.ID = cmp.Or(a.ID, protocol.ApprovalID(protocol.NewID()))
 	a.State = protocol.ApprovalPending
@@ -95,7 +103,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		a.Later = old.Later // a restart does not shorten a snooze
 		m.scheduleEnd(a.ID, a.Later)
 	}
-	if err := m.store.Put(ctx, a); err != nil {
+	if err := m.store.Put(ctx, a, grant); err != nil {
 		return a, err
 	}
 	m.publish(a)
@@ -130,14 +138,15 @@ func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, exp
 	return end, err
 }
 
-// resolve closes an approval. It returns the closed one, and whether end is what closed it.
-func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
+// resolve closes an approval, together with the rules that its answer saves. It returns the closed
+// one, and whether end is what closed it.
+func (m *Manager) resolve(ctx context.Context, end protocol.Approval, rules ...store.RuleChange) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
 	_, won, err := m.store.Change(ctx, end.ID, func(a *protocol.Approval) bool {
 		end.Shown, end.SurfaceShown, end.ShownAt, end.Unseen = a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen
 		*a = end
 		return true
-	})
+	}, rules...)
 	if err != nil {
 		return end, false, err
 	}
@@ -231,7 +240,7 @@ func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Approval) (b
 	}
 	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, answeredByNobody, reasonUnattended
 	a.ExpiresAt, a.AnsweredAt = a.CreatedAt, a.CreatedAt
-	if err := m.store.Put(context.WithoutCancel(ctx), *a); err != nil {
+	if err := m.store.Put(context.WithoutCancel(ctx), *a, nil); err != nil {
 		return true, err
 	}
 	m.publish(*a)

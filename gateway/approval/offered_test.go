@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -23,6 +24,11 @@ func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
 	return a.Offers
 }
 
+// save saves the rules that an answer of ann chose.
+func save(ctx context.Context, r *Rules, a protocol.Approval) error {
+	return r.grant("ann", a, func(c store.RuleChange) (bool, error) { return true, r.store.Put(ctx, c) })
+}
+
 func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 	for scope, want := range map[string]map[string]policy.Verdict{
 		protocol.ScopeFolder:  {"same": policy.Allow, "chat": policy.Allow, "folder": policy.Ask, "node": policy.Ask},
@@ -36,7 +42,7 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 			t.Fatalf("%+v", d)
 		}
 		a := protocol.Approval{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: offersOf(t, r, d), Scope: scope}
-		if err := r.Grant(t.Context(), "ann", a); err != nil {
+		if err := save(t.Context(), r, a); err != nil {
 			t.Fatal(scope, err)
 		}
 		rule := r.List().Rules[0]
@@ -82,22 +88,18 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 		t.Fatalf("%+v", d.Offers)
 	}
 	a := protocol.Approval{ID: "q", Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{broad}, Scope: protocol.ScopeAlways}
-	if err := r.Grant(t.Context(), "ann", a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != policy.Allow {
+	if err := save(t.Context(), r, a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != policy.Allow {
 		t.Errorf("%v %+v", err, r.List())
 	}
 }
 
 func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	g, s := openManager(t)
-	rules, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
-	if err != nil {
-		t.Fatal(err)
-	}
 	q := question()
 	q.ID, q.State, q.Hash = "q", protocol.ApprovalPending, "h"
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
-	if err := s.Approvals.Put(t.Context(), q); err != nil {
+	if err := s.Approvals.Put(t.Context(), q, nil); err != nil {
 		t.Fatal(err)
 	}
 	until := time.Now().Add(time.Hour)
@@ -112,10 +114,7 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	if err != nil || !r.Won {
 		t.Fatal(err)
 	}
-	if err := rules.Grant(t.Context(), "w", r.Approval); err != nil {
-		t.Fatal(err)
-	}
-	list := rules.List().Rules
+	list := g.rules.List().Rules
 	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {
 		t.Errorf("%+v", list)
 	}
@@ -136,7 +135,7 @@ func TestFolderRuleIsForTheFolderOfTheCommand(t *testing.T) {
 			t.Fatalf("%s: got %d offers, %v", folder, len(a.Offers), err)
 		}
 		shown := a.Offers[0].As[protocol.ScopeFolder]
-		if err := r.Grant(t.Context(), "ann", a); err != nil {
+		if err := save(t.Context(), r, a); err != nil {
 			t.Fatal(folder, err)
 		}
 		saved := r.List().Rules[0]

@@ -74,7 +74,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		if next.Hash, err = hashOf(next); err != nil || next.Hash == a.Hash {
 			t.Fatalf("%v: the policy is not in the hash", err)
 		}
-		if err := s.Approvals.Put(t.Context(), next); err != nil {
+		if err := s.Approvals.Put(t.Context(), next, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Answer(t.Context(), "late", protocol.ApprovalAnswerParams{ID: next.ID, Hash: a.Hash, Decision: protocol.DecisionAllow}); !errors.Is(err, protocol.ErrConflict) {
@@ -140,7 +140,7 @@ func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 		a.Offers = append(slices.Clone(a.Offers), a.Offers[0]) // the same twice in one answer, too
 		a.Chosen = append(a.Chosen, len(a.Offers)-1)
 		wg.Go(func() {
-			if err := r.Grant(context.Background(), "ann", a); err != nil {
+			if err := save(context.Background(), r, a); err != nil {
 				t.Error(err)
 			}
 		})

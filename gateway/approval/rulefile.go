@@ -102,7 +102,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 		return res, nil
 	}
 	res.Added += len(add)
-	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
+	return res, r.save(putRules(ctx, r.store), by, protocol.AuditRuleMade, add...)
 }
 
 // importGrants adds the permissions of chats from a file.

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // List returns the active and the switched-off rules, newest first, and those of the configuration.
@@ -65,7 +66,7 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 	if err := r.refuseDuplicate(rule); err != nil {
 		return rule, err
 	}
-	return rule, r.save(ctx, by, kind, rule)
+	return rule, r.save(putRules(ctx, r.store), by, kind, rule)
 }
 
 // refuseDuplicate refuses a rule when another active one is identical.
@@ -111,13 +112,19 @@ func (r *Rules) find(id string) (protocol.Rule, bool) {
 	return r.list[i], true
 }
 
-// save stores rules and activates them. The caller holds r.change.
-func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rule) error {
-	var lines []protocol.AuditEntry
+// putRules returns a function that stores rules on their own.
+func putRules(ctx context.Context, s RuleStore) func(store.RuleChange) (bool, error) {
+	return func(c store.RuleChange) (bool, error) { return true, s.Put(ctx, c) }
+}
+
+// save activates new or changed rules once put has stored them; put may also find that they are no
+// longer wanted, and return false. The caller holds r.change.
+func (r *Rules) save(put func(store.RuleChange) (bool, error), by, kind string, rules ...protocol.Rule) error {
+	c := store.RuleChange{Rules: rules}
 	for _, rule := range rules {
-		lines = append(lines, protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: rule.ID, Policy: rule.Policy, What: rule.Words, Approval: rule.CreatedFrom})
+		c.Audit = append(c.Audit, protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: rule.ID, Policy: rule.Policy, What: rule.Words, Approval: rule.CreatedFrom})
 	}
-	if err := r.store.Put(ctx, rules, lines...); err != nil {
+	if stored, err := put(c); err != nil || !stored {
 		return err
 	}
 	r.mu.Lock()
@@ -165,7 +172,7 @@ func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind, g
 		}
 	}
 	rule.DeletedAt = at
-	return r.save(ctx, by, kind, rule)
+	return r.save(putRules(ctx, r.store), by, kind, rule)
 }
 
 // describe returns Words with the person's name of the machine.

@@ -21,7 +21,7 @@ import (
 // RuleStore saves rules and their use.
 type RuleStore interface {
 	List(ctx context.Context) ([]protocol.Rule, error)
-	Put(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error
+	Put(ctx context.Context, c store.RuleChange) error
 	CountHit(ctx context.Context, id string, at int64) error
 }
 
@@ -175,17 +175,18 @@ func settingsRule(c config.ToolRule) policy.SettingsRule {
 // Decide decides a call and counts the use of the deciding rule. It logs a failure to count.
 func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 	d := r.Evaluate(q)
-	now := time.Now().UnixMilli()
-	r.mu.Lock()
-	i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == d.Rule })
-	if i >= 0 {
-		r.list[i].Hits, r.list[i].LastUsed = r.list[i].Hits+1, now
+	if _, ok := r.find(d.Rule); !ok {
+		return d
 	}
-	r.mu.Unlock()
-	if i >= 0 {
-		if err := r.store.CountHit(context.WithoutCancel(ctx), d.Rule, now); err != nil {
-			slog.Warn("Counting the use of a rule failed", "rule", d.Rule, "err", err)
-		}
+	now := time.Now().UnixMilli()
+	if err := r.store.CountHit(context.WithoutCancel(ctx), d.Rule, now); err != nil {
+		slog.Warn("Counting the use of a rule failed", "rule", d.Rule, "err", err)
+		return d
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == d.Rule }); i >= 0 {
+		r.list[i].Hits, r.list[i].LastUsed = r.list[i].Hits+1, now
 	}
 	return d
 }

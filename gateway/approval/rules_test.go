@@ -10,6 +10,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 func command(text string) policy.Request {
@@ -193,7 +194,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	// A rule that an older version wrote.
 	broken := protocol.Rule{ID: "old", Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`), CreatedAt: 1}
 	unreadable := protocol.Rule{ID: "odd", Policy: json.RawMessage(`{"tool":7,"verdict":"allow"}`), CreatedAt: 2}
-	if err := r.store.Put(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
+	if err := r.store.Put(t.Context(), store.RuleChange{Rules: []protocol.Rule{broken, unreadable}}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
@@ -224,7 +225,7 @@ func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			r := rulesOf(t, config.Default().ToolApproval)
 			put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
-			if err := r.store.Put(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
+			if err := r.store.Put(t.Context(), store.RuleChange{Rules: []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}}); err != nil {
 				t.Fatal(err)
 			}
 			again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})

@@ -15,7 +15,7 @@ import (
 func TestQuestionPutOffComesBackByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}
-		g := New(s, new(event.Bus), nil)
+		g := New(s, nil, new(event.Bus), nil)
 		sub := g.bus.Subscribe()
 		defer sub.Close()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +81,7 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 		q := question()
 		q.ID, q.State, q.Later = "q", protocol.ApprovalPending, time.Now().Add(time.Minute).UnixMilli()
 		s.rows["q"] = q
-		g := New(s, new(event.Bus), nil)
+		g := New(s, nil, new(event.Bus), nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -105,7 +105,7 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 }
 
 func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
+	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
 	for _, p := range []protocol.ApprovalSnoozeParams{{}, {IDs: []protocol.ApprovalID{"q"}, For: -1}, {IDs: []protocol.ApprovalID{"q"}, For: protocol.MaxSnooze + 1}} {
 		if err := g.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%+v: %v", p, err)

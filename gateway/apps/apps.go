@@ -198,8 +198,16 @@ func (a *Apps) saveUsed() error {
 	if len(c.Put) == 0 {
 		return nil
 	}
-	defer a.publish()
-	return a.o.Store.Apply(context.Background(), c)
+	if err := a.o.Store.Apply(context.Background(), c); err != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, app := range c.Put {
+			a.used[app.ID] = true
+		}
+		return err
+	}
+	a.publish()
+	return nil
 }
 
 // List returns the apps, newest first, and the consents that wait for the person.

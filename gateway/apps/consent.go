@@ -55,6 +55,8 @@ type consent struct {
 	protocol.Consent
 	timer    *time.Timer
 	decision chan Decision // capacity 1; closed after the answer or the end
+	claimed  bool          // an answer is being stored
+	late     bool          // its time ended meanwhile
 	over     bool
 }
 
@@ -109,32 +111,49 @@ func (p *consents) list() []protocol.Consent {
 	return list
 }
 
-// take removes and returns the consent with an ID, or without an ID the one with a code. It returns
-// nil if neither is waiting.
-func (p *consents) take(id, code string) *consent {
+// claim returns the consent with an ID, or without an ID the one with a code, for an answer that ends
+// it with finish. It returns nil if neither is waiting.
+func (p *consents) claim(id, code string) *consent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.all, func(q *consent) bool {
-		return id != "" && q.ID == id || id == "" && code != "" && strings.EqualFold(q.Code, strings.TrimSpace(code))
+		return !q.claimed && (id != "" && q.ID == id || id == "" && code != "" && strings.EqualFold(q.Code, strings.TrimSpace(code)))
 	})
 	if i < 0 {
 		return nil
 	}
-	return p.removeLocked(i)
+	p.all[i].claimed = true
+	return p.all[i]
 }
 
-func (p *consents) removeLocked(i int) *consent {
+// finish ends a claimed consent with a decision; nil if its answer could not be stored: then it waits
+// again, if there is time left.
+func (p *consents) finish(q *consent, d *Decision) {
+	p.mu.Lock()
+	q.claimed = false
+	if isOver := d != nil || q.late; isOver {
+		p.removeLocked(slices.Index(p.all, q))
+		if d != nil {
+			q.decision <- *d
+		}
+		close(q.decision)
+	}
+	p.mu.Unlock()
+	p.changed()
+}
+
+func (p *consents) removeLocked(i int) {
 	q := p.all[i]
 	p.all = slices.Delete(p.all, i, i+1)
 	q.over = true
 	q.timer.Stop()
-	return q
 }
 
 // end ends a consent without an answer.
 func (p *consents) end(q *consent) {
 	p.mu.Lock()
-	over := q.over
+	q.late = true
+	over := q.over || q.claimed
 	if !over {
 		p.removeLocked(slices.Index(p.all, q))
 		close(q.decision)
@@ -176,21 +195,24 @@ func (a *Apps) Answer(ctx context.Context, by string, in protocol.ConsentAnswerP
 			}
 		}
 	}
-	q := a.pending.take(in.ID, in.Code)
+	q := a.pending.claim(in.ID, in.Code)
 	if q == nil {
 		return protocol.OK{}, protocol.ErrNotFound.With("no app waits for this answer: it was answered already, or took too long. Connect the app again")
 	}
-	defer a.publish()
-	defer close(q.decision)
+	var decision *Decision
+	defer func() { a.pending.finish(q, decision) }()
 	if !in.Allow {
 		app := protocol.App{Name: q.Name, ID: protocol.AppID(q.ClientID)}
-		q.decision <- Decision{}
-		return protocol.OK{OK: true}, a.o.Store.Apply(ctx, auditOnly(audit(by, "refused", "denied", app)))
+		if err := a.o.Store.Apply(ctx, auditOnly(audit(by, "refused", "denied", app))); err != nil {
+			return protocol.OK{}, err
+		}
+		decision = &Decision{}
+		return protocol.OK{OK: true}, nil
 	}
 	app, err := a.grant(ctx, by, q.Consent, scopes, in.Nodes)
 	if err != nil {
 		return protocol.OK{}, err
 	}
-	q.decision <- Decision{Allowed: true, App: app, Scopes: distinct(scopes)}
+	decision = &Decision{Allowed: true, App: app, Scopes: distinct(scopes)}
 	return protocol.OK{OK: true}, nil
 }

@@ -163,8 +163,6 @@ const TokenName = "gateway-token"
 
 // Tokens holds the gateway's token. It is safe for concurrent use.
 type Tokens struct {
-	store keychain.Store
-
 	mu    sync.Mutex // guards token
 	token keychain.Secret
 }
@@ -172,7 +170,7 @@ type Tokens struct {
 // OpenTokens reads the token, or creates it at the first start. FAIRLEAD_TOKEN overrides it for
 // this process and is not stored.
 func OpenTokens(store keychain.Store) (*Tokens, error) {
-	t := &Tokens{store: store}
+	t := &Tokens{}
 	if env := keychain.FromEnv(); env != "" {
 		t.token = env
 		return t, nil
@@ -181,7 +179,11 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	if errors.Is(err, keychain.ErrNotFound) {
 		var b [32]byte
 		rand.Read(b[:])
-		return t, t.Set(keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:])))
+		t.token = keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
+		if err := store.Set(TokenName, t.token); err != nil {
+			return nil, fmt.Errorf("store the gateway's token: %w", err)
+		}
+		return t, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the gateway's token: %w", err)
@@ -190,19 +192,12 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	return t, nil
 }
 
-// Set stores a token that the person chose. Open connections stay open. While FAIRLEAD_TOKEN is
-// set, the next start uses that one again.
-func (t *Tokens) Set(token keychain.Secret) error {
-	if token == "" {
-		return protocol.ErrBadRequest.With("the token must not be empty: without a token, anybody could use the gateway")
-	}
-	if err := t.store.Set(TokenName, token); err != nil {
-		return fmt.Errorf("store the gateway's token: %w", err)
-	}
+// Use makes a token valid that the person chose and that is stored. Open connections stay open. While
+// FAIRLEAD_TOKEN is set, the next start uses that one again.
+func (t *Tokens) Use(token keychain.Secret) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.token = token
-	t.mu.Unlock()
-	return nil
 }
 
 // Current returns the token, for a person who asks to see it.

@@ -144,21 +144,25 @@ func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) 
 		if err != nil {
 			return err
 		}
+		secrets := make(map[string]keychain.Secret)
+		for _, f := range d.Kind().Fields {
+			if f.Secret {
+				secrets[secretName(name, id, f.Name)] = ""
+			}
+		}
+		undo, err := keychain.Replace(m.o.Secrets, secrets)
+		if err != nil {
+			return fmt.Errorf("forget the secrets of %s: %w", key(name, id), err)
+		}
+		if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
+			return errors.Join(err, undo())
+		}
+		ctx := context.WithoutCancel(ctx) // from here on the logout must be completed
 		if err := m.disconnect(ctx, a); err != nil {
 			return err
 		}
 		if err := d.Logout(ctx, full); err != nil {
 			slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
-		}
-		for _, f := range d.Kind().Fields {
-			if f.Secret {
-				if err := m.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
-					return fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
-				}
-			}
-		}
-		if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
-			return err
 		}
 		m.mu.Lock()
 		delete(m.accounts, key(name, id))

@@ -56,7 +56,9 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 		route.ReplyToID, who = in.Message.ID, in.Peer.ID
 	}
 	agent, chat := h.o.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
-	h.recordActivity(ctx, in.Channel, in.AccountID)
+	if err := h.recordActivity(ctx, in.Channel, in.AccountID); err != nil {
+		return res, err
+	}
 	run := runID(in)
 	duplicate := protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}
 	if _, err := h.o.Store.Runs.Get(ctx, run); err == nil {

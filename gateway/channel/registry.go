@@ -182,16 +182,17 @@ func (r *registry) onlyAccount(name string, later bool) (string, error) {
 }
 
 // recordActivity stores the time of an account's last incoming message.
-func (r *registry) recordActivity(ctx context.Context, channel, account string) {
+func (r *registry) recordActivity(ctx context.Context, channel, account string) error {
 	at := now()
+	if err := r.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
+		return err
+	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if a := r.accounts[key(channel, account)]; a != nil {
 		a.lastMessage = at
 	}
-	r.mu.Unlock()
-	if err := r.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
-		slog.Warn("Storing the time of a channel's last message failed", "channel", channel, "account", account, "err", err)
-	}
+	return nil
 }
 
 // removeConnection removes a connection over the network, and its account unless it has a newer

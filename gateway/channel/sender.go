@@ -39,6 +39,7 @@ type sender struct {
 	cancel      context.CancelFunc
 	wake        chan struct{} // holds a token when the outbox may have a new message
 	typing      chan protocol.ChannelTyping
+	unstored    *store.Outbound // was delivered, which could not be stored yet; used by run only
 }
 
 func newSender(r *registry, a *account, t Transport) *sender {
@@ -55,7 +56,7 @@ func (l *sender) run() {
 			return err
 		}, "channel", l.channel, "account", l.id)
 		if err != nil && l.ctx.Err() == nil {
-			slog.Error("Reading the outbox of a channel failed", "channel", l.channel, "account", l.id, "err", err)
+			slog.Error("Reading or storing the outbox of a channel failed", "channel", l.channel, "account", l.id, "err", err)
 			wait = lastRetry
 		}
 		if wait == 0 {
@@ -71,6 +72,9 @@ func (l *sender) run() {
 
 // deliverNext delivers the oldest message in the outbox, or returns the time to wait.
 func (l *sender) deliverNext() (wait time.Duration, err error) {
+	if err := l.storeDelivered(); err != nil {
+		return 0, err
+	}
 	o, err := l.outbox.store.Outbox.Next(l.ctx, l.channel, l.id)
 	at := now()
 	switch {
@@ -90,9 +94,9 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	case sendErr == nil:
 		o.State, o.MessageID, o.Error = store.OutboxSent, id, ""
 		o.Attempts++
-		err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
+		l.unstored = &o
 		l.outbox.report(o.ID, delivery{messageID: id})
-		return 0, err
+		return 0, l.storeDelivered()
 	case l.ctx.Err() != nil:
 		return 0, nil // the next connection sends it again
 	case errors.Is(sendErr, ErrRefused):
@@ -108,15 +112,30 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	return 0, l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 }
 
+// storeDelivered stores that the last message was delivered, if that is not stored yet: it must not be
+// sent again.
+func (l *sender) storeDelivered() error {
+	if l.unstored == nil {
+		return nil
+	}
+	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), *l.unstored)
+	if err == nil {
+		l.unstored = nil
+	}
+	return err
+}
+
 // giveUp gives up on a message and publishes a notice.
 func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
-	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
+	if err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o); err != nil {
+		return err
+	}
 	slog.Warn("A message to a channel could not be delivered", "channel", l.channel, "account", l.id, "err", why)
 	reason := strings.TrimSuffix(why, ".")
 	l.bus.PublishNotice("warning", fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, reason))
 	l.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("The message was not delivered: " + why)})
-	return err
+	return nil
 }
 
 // forwardTyping forwards the typing state.
@@ -155,24 +174,35 @@ func (o *outbox) report(id string, d delivery) {
 	}
 }
 
+// newOutbound returns a message as it is stored in the outbox.
+func newOutbound(id string, e protocol.ChannelOutbound) store.Outbound {
+	e.Message.Text = strings.TrimRight(blankLines.ReplaceAllString(e.Message.Text, ""), " \t\r\n")
+	at := now()
+	return store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e}
+}
+
 // add stores a message in the outbox, once for each ID. An empty message is ignored.
 func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound) error {
-	e.Message.Text = strings.TrimRight(blankLines.ReplaceAllString(e.Message.Text, ""), " \t\r\n")
-	if e.Message.Text == "" && len(e.Message.Media) == 0 {
+	m := newOutbound(id, e)
+	if m.Event.Message.Text == "" && len(m.Event.Message.Media) == 0 {
 		return nil
 	}
-	at := now()
-	added, err := o.store.Outbox.Put(ctx, store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e})
+	added, err := o.store.Outbox.Put(ctx, m)
 	if err != nil || !added {
 		return err
 	}
-	if l := o.senderOf(e.Channel, e.AccountID); l != nil {
+	o.wake(e.Channel, e.AccountID)
+	return nil
+}
+
+// wake makes the sender of an account look for new messages.
+func (o *outbox) wake(channel, account string) {
+	if l := o.senderOf(channel, account); l != nil {
 		select {
 		case l.wake <- struct{}{}:
 		default:
 		}
 	}
-	return nil
 }
 
 // blankLines matches the blank lines before a text, without the indentation of its first line.

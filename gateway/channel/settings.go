@@ -43,13 +43,16 @@ func (m *accountManager) configure(ctx context.Context, d Driver, name, id strin
 	if err := d.Check(full); err != nil {
 		return protocol.ErrBadRequest.With(err.Error())
 	}
+	named := make(map[string]keychain.Secret, len(secrets))
 	for field, v := range secrets {
-		if err := m.o.Secrets.Set(secretName(name, id, field), v); err != nil {
-			return fmt.Errorf("store the %s of %s: %w", field, key(name, id), err)
-		}
+		named[secretName(name, id, field)] = v
+	}
+	undo, err := keychain.Replace(m.o.Secrets, named)
+	if err != nil {
+		return fmt.Errorf("store the secrets of %s: %w", key(name, id), err)
 	}
 	if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Autostart: wanted, UpdatedAt: now()}); err != nil {
-		return err
+		return errors.Join(err, undo())
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -60,7 +60,8 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 		Channel: in.Channel, SenderID: config.SenderID(in.Channel, id), SenderName: display.Line(name, 120), RequestedAt: now(),
 		AccountID: in.AccountID, FirstMessage: display.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
-	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
+	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending))
+	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending, reply)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
@@ -71,10 +72,7 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 		h.publishChange(in.Channel)
 		who := in.Channel + ": " + display.Line(p.SenderID, 0)
 		h.o.Bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
-		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
-		if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
-			return protocol.ChannelInboundResult{}, err
-		}
+		h.outbox.wake(in.Channel, in.AccountID)
 	}
 	return protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
@@ -106,8 +104,8 @@ func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListRes
 	return res, err
 }
 
-// takePair removes and returns the request that a person has decided about.
-func (h *Hub) takePair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
+// pair returns the request that a person has decided about.
+func (h *Hub) pair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
 	if strings.TrimSpace(in.Channel) == "" || strings.TrimSpace(in.SenderID) == "" {
 		return p, protocol.ErrBadRequest.With("channel and senderId required")
 	}
@@ -115,51 +113,61 @@ func (h *Hub) takePair(ctx context.Context, in protocol.PairParams) (p store.Pai
 	if err != nil {
 		return p, err
 	}
-	return h.o.Store.Channels.TakePair(ctx, name, config.SenderID(name, in.SenderID), oldest())
+	return h.o.Store.Channels.Pair(ctx, name, config.SenderID(name, in.SenderID), oldest())
 }
 
 // Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
 func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (out protocol.PairApproveResult, err error) {
 	h.allow.Lock()
 	defer h.allow.Unlock()
-	p, err := h.takePair(ctx, in)
+	p, err := h.pair(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	list := h.o.Config().Channels[p.Channel].AllowFrom
-	if !isAllowed(list, p.Channel, p.SenderID, p.Peer) {
-		raw, err := json.Marshal(append(slices.Clone(list), p.SenderID))
-		if err == nil {
-			err = h.o.Set(ctx, "channels."+p.Channel+".allowFrom", raw)
-		}
-		if err != nil {
-			_, back := h.o.Store.Channels.AddPair(context.WithoutCancel(ctx), p, 0, maxPending+1)
-			return out, errors.Join(err, back)
+	before := h.o.Config().Channels[p.Channel].AllowFrom
+	isNew := !isAllowed(before, p.Channel, p.SenderID, p.Peer)
+	if isNew {
+		if err := h.setAllowFrom(ctx, p.Channel, append(slices.Clone(before), p.SenderID)); err != nil {
+			return out, err
 		}
 	}
-	if err := h.recordVerdict(ctx, by, p, "allowed"); err != nil {
+	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved))
+	if err := h.o.Store.Channels.TakePair(ctx, p, verdictEntry(by, p, "allowed"), reply); err != nil {
+		if isNew {
+			err = errors.Join(err, h.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
+		}
 		return out, err
 	}
-	e := outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
-	if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
-		return out, err
-	}
+	h.publishChange(p.Channel)
+	h.outbox.wake(p.Channel, p.AccountID)
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
+}
+
+// setAllowFrom stores who may write on a channel.
+func (h *Hub) setAllowFrom(ctx context.Context, channel string, list []string) error {
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return h.o.Set(ctx, "channels."+channel+".allowFrom", raw)
 }
 
 // Reject removes a stranger's request (pair.reject). The stranger may ask again.
 func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
-	p, err := h.takePair(ctx, in)
+	p, err := h.pair(ctx, in)
+	if err == nil {
+		err = h.o.Store.Channels.TakePair(ctx, p, verdictEntry(by, p, "denied"))
+	}
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.recordVerdict(ctx, by, p, "denied")
+	h.publishChange(p.Channel)
+	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
 }
 
-// recordVerdict publishes a decision about a stranger and adds it to the audit log.
-func (h *Hub) recordVerdict(ctx context.Context, by string, p store.Pair, verdict string) error {
-	h.publishChange(p.Channel)
-	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
+// verdictEntry returns the audit entry about the decision about a stranger.
+func verdictEntry(by string, p store.Pair, verdict string) protocol.AuditEntry {
+	return protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict}
 }
 
 // isOwner reports whether one of the channel's owners wrote a direct message. In a room, anybody
@@ -181,13 +189,13 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 	case !errors.Is(err, protocol.ErrNotFound):
 		return res, false, err
 	}
+	if err := h.o.Store.Channels.SetLastRoute(ctx, chat, to, now()); err != nil {
+		return res, false, err
+	}
 	done, ok := h.o.Sessions.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
 	if !ok {
 		return res, false, nil
 	}
 	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
-	if err := h.o.Store.Channels.SetLastRoute(ctx, chat, to, now()); err != nil {
-		return res, true, err
-	}
 	return res, true, h.outbox.add(ctx, id, outboundTo(to, chat, res.Response))
 }

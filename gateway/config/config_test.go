@@ -18,11 +18,13 @@ func (m memory) All(context.Context) (map[string]json.RawMessage, error) {
 	return maps.Clone(m), nil
 }
 
-func (m memory) Put(_ context.Context, key string, v json.RawMessage) error {
-	if v == nil {
-		delete(m, key)
-	} else {
-		m[key] = v
+func (m memory) Put(_ context.Context, values map[string]json.RawMessage) error {
+	for key, v := range values {
+		if v == nil {
+			delete(m, key)
+		} else {
+			m[key] = v
+		}
 	}
 	return nil
 }

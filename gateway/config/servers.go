@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -114,7 +115,7 @@ func isSecret(kind, name, value string) bool {
 // their paths. A value that is masked already must have a stored secret.
 func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage, map[string]string, error) {
 	if path != "mcp" && path != "mcp.servers" && !strings.HasPrefix(path, "mcp.servers.") {
-		return value, nil, nil
+		return value, map[string]string{}, nil
 	}
 	var tree any
 	if err := json.Unmarshal(value, &tree); err != nil {
@@ -174,39 +175,13 @@ func serverSecrets(c Config) map[string]bool {
 	return paths
 }
 
-// saveSecrets stores new secrets of servers.
-func (s *Store) saveSecrets(found map[string]string) error {
-	for path, plain := range found {
-		if err := s.secrets.Set(path, keychain.Secret(plain)); err != nil {
-			return fmt.Errorf("store %s: %w", path, err)
-		}
-	}
+// unusedSecrets returns the paths of the secrets of servers that a configuration does not have.
+func (s *Store) unusedSecrets(now Config) []string {
+	used := serverSecrets(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for path, plain := range found {
-		s.keys[path] = plain
-		s.removeMissing(path)
-	}
-	return nil
-}
-
-// dropSecrets deletes the secrets of servers that the configuration no longer has. A secret that
-// cannot be deleted stays in the keychain, unused.
-func (s *Store) dropSecrets(now Config) {
-	used := serverSecrets(now)
-	var gone []string
-	s.mu.Lock()
-	for path := range s.keys {
-		if strings.HasPrefix(path, "mcp.") && !used[path] {
-			gone = append(gone, path)
-			delete(s.keys, path)
-		}
-	}
-	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return strings.HasPrefix(p, "mcp.") && !used[p] })
-	s.mu.Unlock()
-	for _, path := range gone {
-		_ = s.secrets.Delete(path)
-	}
+	paths := slices.Concat(slices.Collect(maps.Keys(s.keys)), s.missing)
+	return slices.DeleteFunc(paths, func(p string) bool { return !strings.HasPrefix(p, "mcp.") || used[p] })
 }
 
 // loadSecrets reads the secrets of servers at the start.

@@ -23,6 +23,9 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 		return err
 	}
 	changed, err := s.set(ctx, path, f, value)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	watchers := slices.Clone(s.watchers)
 	s.mu.Unlock()
@@ -31,22 +34,20 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 			w(p)
 		}
 	}
-	return err
+	return nil
 }
 
-// set returns the changed paths, also when it failed after a part.
-func (s *Store) set(ctx context.Context, path string, f field, value json.RawMessage) (changed []string, err error) {
+// set returns the changed paths.
+func (s *Store) set(ctx context.Context, path string, f field, value json.RawMessage) ([]string, error) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	switch {
 	case path == "apiKeys" || path == "auth":
 		return s.setSecrets(ctx, path, value)
 	case f.secret != "":
-		err = s.setSecret(ctx, path, f.secret, value)
-	default:
-		err = s.setValue(ctx, path, f, value)
+		return s.setSecretsAt(ctx, map[string]json.RawMessage{path: value})
 	}
-	if err != nil {
+	if err := s.setValue(ctx, path, f, value); err != nil {
 		return nil, err
 	}
 	return []string{path}, nil
@@ -59,32 +60,28 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	s.mu.Lock()
 	overrides := maps.Clone(s.overrides)
 	s.mu.Unlock()
-	var dropped []string
-	trimmed := map[string]json.RawMessage{}
+	values, secrets := map[string]json.RawMessage{}, map[string]string{}
 	for p, whole := range overrides {
 		// it was set as a part of an object; a server is replaced as a whole
 		if below, ok := strings.CutPrefix(path, p+"."); ok && (reset || isServer(path)) {
 			if rest, had := without(whole, below); had {
-				overrides[p], trimmed[p] = rest, rest
+				overrides[p], values[p] = rest, rest
 			}
 		}
 		if p == path || strings.HasPrefix(p, path+".") { // a new object replaces its stored parts
 			delete(overrides, p)
-			if p != path || reset {
-				dropped = append(dropped, p)
-			}
+			values[p] = nil
 		}
 	}
-	var hidden map[string]string
 	if !reset {
 		var err error
-		if value, hidden, err = s.hideSecrets(path, value); err != nil {
+		if value, secrets, err = s.hideSecrets(path, value); err != nil {
 			return err
 		}
 		if err := f.check(path, value); err != nil {
 			return err
 		}
-		overrides[path] = value
+		overrides[path], values[path] = value, value
 	}
 	next, _, err := build(overrides)
 	if errors.Is(err, protocol.ErrBadRequest) {
@@ -92,29 +89,50 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	} else if err != nil {
 		return bad("%s: %v", path, err)
 	}
-	if err := s.saveSecrets(hidden); err != nil {
+	for _, unused := range s.unusedSecrets(next) {
+		secrets[unused] = ""
+	}
+	if err := s.store(ctx, values, secrets); err != nil {
 		return err
 	}
-	for _, p := range dropped {
-		if err := s.backend.Put(ctx, p, nil); err != nil {
-			return err
-		}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.overrides, s.current = overrides, next
+	return nil
+}
+
+// store stores values, and secrets by their paths, all of them or none; nil or an empty secret removes
+// one. Only then the secrets are active.
+func (s *Store) store(ctx context.Context, values map[string]json.RawMessage, secrets map[string]string) error {
+	named := make(map[string]keychain.Secret, len(secrets))
+	for path, plain := range secrets {
+		named[nameInStore(path)] = keychain.Secret(plain)
 	}
-	for p, rest := range trimmed {
-		if err := s.backend.Put(ctx, p, rest); err != nil {
-			return err
-		}
+	undo, err := keychain.Replace(s.secrets, named)
+	if err != nil {
+		return err
 	}
-	if !reset {
-		if err := s.backend.Put(ctx, path, value); err != nil {
-			return err
-		}
+	if err := s.backend.Put(ctx, values); err != nil {
+		return errors.Join(err, undo())
 	}
 	s.mu.Lock()
-	s.overrides, s.current = overrides, next
-	s.mu.Unlock()
-	s.dropSecrets(next)
+	defer s.mu.Unlock()
+	for path, plain := range secrets {
+		s.keys[path] = plain
+		if plain == "" {
+			delete(s.keys, path)
+		}
+		s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
+	}
 	return nil
+}
+
+// nameInStore returns the name in the secret store of the secret at a path.
+func nameInStore(path string) string {
+	if f, err := lookup(path); err == nil && f.secret != "" {
+		return f.secret
+	}
+	return path // a variable or a header of a server
 }
 
 func without(whole json.RawMessage, path string) (rest json.RawMessage, had bool) {
@@ -188,57 +206,36 @@ func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessa
 		}
 	}
 	s.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if string(parts[name]) == unchanged {
+	at := map[string]json.RawMessage{}
+	for name, value := range parts {
+		if string(value) != unchanged {
+			at[path+"."+name] = value
+		}
+	}
+	return s.setSecretsAt(ctx, at)
+}
+
+// setSecretsAt sets secrets by their paths, all of them or none, and returns the paths.
+func (s *Store) setSecretsAt(ctx context.Context, at map[string]json.RawMessage) ([]string, error) {
+	values, secrets := map[string]json.RawMessage{}, map[string]string{}
+	for path, value := range at {
+		values[path], secrets[path] = nil, ""
+		if isReset(value) {
+			if path == "auth.token" {
+				return nil, errTokenStays
+			}
 			continue
 		}
-		part := path + "." + name
-		f, err := lookup(part)
-		if err == nil {
-			err = s.setSecret(ctx, part, f.secret, parts[name])
-		}
+		plain, err := plainSecret(path, value)
 		if err != nil {
-			return changed, err
+			return nil, err
 		}
-		changed = append(changed, part)
+		values[path], secrets[path] = json.RawMessage(`true`), plain // only the fact that it is set
 	}
-	return changed, nil
-}
-
-func (s *Store) setSecret(ctx context.Context, path, name string, value json.RawMessage) error {
-	if isReset(value) {
-		if path == "auth.token" {
-			return errTokenStays
-		}
-		if err := s.secrets.Delete(name); err != nil {
-			return fmt.Errorf("remove %s: %w", path, err)
-		}
-		s.mu.Lock()
-		delete(s.keys, path)
-		s.removeMissing(path)
-		s.mu.Unlock()
-		return s.backend.Put(ctx, path, nil)
+	if err := s.store(ctx, values, secrets); err != nil {
+		return nil, fmt.Errorf("store %s: %w", strings.Join(slices.Sorted(maps.Keys(at)), ", "), err)
 	}
-	plain, err := plainSecret(path, value)
-	if err != nil {
-		return err
-	}
-	if err := s.secrets.Set(name, keychain.Secret(plain)); err != nil {
-		return fmt.Errorf("store %s: %w", path, err)
-	}
-	if err := s.backend.Put(ctx, path, json.RawMessage(`true`)); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.keys[path] = plain
-	s.removeMissing(path)
-	s.mu.Unlock()
-	return nil
-}
-
-// removeMissing removes a secret from the missing ones. The caller holds s.mu.
-func (s *Store) removeMissing(path string) {
-	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
+	return slices.Sorted(maps.Keys(at)), nil
 }
 
 var errTokenStays = bad("the token cannot be removed: without it, anyone could control the gateway")

@@ -19,7 +19,8 @@ import (
 // Backend stores the settings that differ from their defaults, by path.
 type Backend interface {
 	All(ctx context.Context) (map[string]json.RawMessage, error)
-	Put(ctx context.Context, key string, value json.RawMessage) error
+	// Put stores all of the values or none; nil removes one.
+	Put(ctx context.Context, values map[string]json.RawMessage) error
 }
 
 // Store is the live configuration. It is safe for concurrent use; reading never blocks on the disk.

@@ -217,7 +217,7 @@ func (a *fakeAgent) refused(r store.Run, state string) {
 	ctx, id := context.Background(), protocol.NewCallID()
 	q := protocol.Approval{ID: protocol.ApprovalID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
 	info := protocol.CallInfo{CallID: id, SessionKey: r.Session, RunID: r.ID, Node: "box", Tool: "Bash", State: protocol.CallDenied, ApprovalID: q.ID, EndedAt: 1}
-	if err := errors.Join(a.Store.Approvals.Put(ctx, q), a.Store.Calls.Put(ctx, store.Call{Info: info})); err != nil {
+	if err := errors.Join(a.Store.Approvals.Put(ctx, q, nil), a.Store.Calls.Put(ctx, store.Call{Info: info})); err != nil {
 		panic(err)
 	}
 }

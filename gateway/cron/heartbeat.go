@@ -3,6 +3,7 @@ package cron
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -19,6 +20,7 @@ import (
 type beat struct {
 	state   protocol.HeartbeatState
 	running bool
+	retryAt int64 // when to try again to store its next time; 0 if that is stored
 }
 
 // heartbeats runs the heartbeats of all agents. Its fields belong to the loop's goroutine.
@@ -51,22 +53,29 @@ func (hb *heartbeats) tick(at int64) (next int64) {
 		interval := d.Milliseconds()
 		due := b.state.NextHeartbeatAt
 		switch {
+		case b.retryAt > at:
 		case interval == 0 && due != nil:
-			hb.plan(b, 0)
+			hb.replan(b, 0, at)
 		case interval == 0:
 		case due == nil || *due > at+interval: // a new agent, a shorter interval, or a clock that was set back
-			hb.plan(b, at+interval)
+			hb.replan(b, at+interval, at)
 		case *due <= at && !b.running:
-			hb.plan(b, at+interval)
-			hb.start(id, b, h, nil)
+			if hb.replan(b, at+interval, at) {
+				hb.start(id, b, h, nil)
+			}
 		}
-		if due = b.state.NextHeartbeatAt; due != nil && (next == 0 || *due < next) {
+		if b.retryAt > at {
+			due = &b.retryAt
+		} else {
+			due = b.state.NextHeartbeatAt
+		}
+		if due != nil && (next == 0 || *due < next) {
 			next = *due
 		}
 	}
 	for id, b := range hb.beats {
-		if _, ok := hb.agents()[id]; !ok && b.state.NextHeartbeatAt != nil {
-			hb.plan(b, 0)
+		if _, ok := hb.agents()[id]; !ok && b.state.NextHeartbeatAt != nil && b.retryAt <= at {
+			hb.replan(b, 0, at)
 		}
 	}
 	return next
@@ -81,20 +90,34 @@ func (hb *heartbeats) beat(id protocol.AgentID) *beat {
 	return b
 }
 
-// plan plans an agent's next heartbeat; 0 means never.
-func (hb *heartbeats) plan(b *beat, at int64) {
-	b.state.NextHeartbeatAt = nil
-	if at > 0 {
-		b.state.NextHeartbeatAt = &at
+// replan is plan for a heartbeat that nobody asked for: it reports whether the time was stored, and
+// otherwise tries again later than at.
+func (hb *heartbeats) replan(b *beat, next, at int64) bool {
+	err := hb.plan(b, next)
+	if err != nil {
+		slog.Error("A heartbeat could not be stored", "agent", b.state.AgentID, "err", err)
+		b.retryAt = at + retryAfter.Milliseconds()
 	}
-	hb.save(b)
+	return err == nil
 }
 
-func (hb *heartbeats) save(b *beat) {
-	hb.changed = true
-	if err := hb.o.Store.Heartbeats.Put(context.WithoutCancel(hb.ctx), b.state); err != nil {
-		slog.Error("A heartbeat could not be stored", "agent", b.state.AgentID, "err", err)
+// plan plans an agent's next heartbeat; 0 means never.
+func (hb *heartbeats) plan(b *beat, at int64) error {
+	next := b.state
+	next.NextHeartbeatAt = nil
+	if at > 0 {
+		next.NextHeartbeatAt = &at
 	}
+	return hb.save(b, next)
+}
+
+// save stores a heartbeat's state. If that fails, the state stays as it is.
+func (hb *heartbeats) save(b *beat, next protocol.HeartbeatState) error {
+	if err := hb.o.Store.Heartbeats.Put(context.WithoutCancel(hb.ctx), next); err != nil {
+		return err
+	}
+	b.state, b.retryAt, hb.changed = next, 0, true
+	return nil
 }
 
 // heartbeatResult is the outcome of a heartbeat. skip is the reason why it was skipped.
@@ -128,16 +151,22 @@ func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, do
 		if end.skip == "" {
 			end.usage = hb.usageOf(run)
 		}
-		if done != nil {
-			done <- end
-		}
-		hb.report(func() { hb.finish(b, at.UnixMilli(), end) })
+		hb.report(func() {
+			if err := hb.finish(b, at.UnixMilli(), end); err != nil {
+				slog.Error("The end of a heartbeat could not be stored", "agent", id, "err", err)
+				end.err = errors.Join(end.err, err)
+			}
+			if done != nil {
+				done <- end
+			}
+		})
 	})
 }
 
-func (hb *heartbeats) finish(b *beat, began int64, end heartbeatResult) {
+func (hb *heartbeats) finish(b *beat, began int64, end heartbeatResult) error {
 	b.running = false
-	st := &b.state
+	next := b.state
+	st := &next
 	if end.usage.Total > 0 {
 		sum := end.usage
 		if st.Usage != nil {
@@ -162,7 +191,7 @@ func (hb *heartbeats) finish(b *beat, began int64, end heartbeatResult) {
 			st.LastHeartbeatText, st.LastHeartbeatSentAt = end.text, now()
 		}
 	}
-	hb.save(b)
+	return hb.save(b, next)
 }
 
 // usageOf returns the tokens and the cost of a run so far.
@@ -230,7 +259,9 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 		for id, h := range s.heartbeats.agents() {
 			if d, _ := h.Interval(); d > 0 {
 				n++
-				s.heartbeats.plan(s.heartbeats.beat(id), at+d.Milliseconds())
+				if err := s.heartbeats.plan(s.heartbeats.beat(id), at+d.Milliseconds()); err != nil {
+					return err
+				}
 			}
 		}
 		out = protocol.HeartbeatStartResult{Message: fmt.Sprintf("Heartbeat scheduler started for %d agents", n), Agents: s.heartbeats.states()}

@@ -210,22 +210,33 @@ func set[T any](to, from *T) {
 	}
 }
 
-// Remove deletes a job with its history and its chat, which also stops a run in progress there.
+// Remove deletes a job with its history and its chat, which also stops a run in progress there. If
+// only the chat cannot be deleted, the error says so.
 func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out protocol.CronRemoveResult, err error) {
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")
 	}
+	var chat chan error // receives the outcome of deleting the chat; nil if there was no such job
 	err = s.do(ctx, func() error {
 		j := s.planner.jobs[in.ID]
-		out = protocol.CronRemoveResult{OK: true, Removed: j != nil}
-		err := s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID)
-		if err == nil && j != nil {
-			j.withdrawQuestion()
-			delete(s.planner.jobs, in.ID)
-			s.changed = true
-			s.planner.deleteChat(j)
+		if err := s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID); err != nil || j == nil {
+			return err
 		}
-		return err
+		j.withdrawQuestion()
+		delete(s.planner.jobs, in.ID)
+		s.changed, chat = true, s.planner.deleteChat(j)
+		return nil
 	})
-	return out, err
+	if err != nil || chat == nil {
+		return protocol.CronRemoveResult{OK: err == nil}, err
+	}
+	select {
+	case err := <-chat:
+		if err != nil {
+			return out, fmt.Errorf("the schedule was deleted, but not its chat: %w", err)
+		}
+		return protocol.CronRemoveResult{OK: true, Removed: true}, nil
+	case <-ctx.Done(): // such as a run that removes its own schedule, which ends with its chat
+		return out, ctx.Err()
+	}
 }

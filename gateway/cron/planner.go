@@ -31,6 +31,7 @@ type planner struct {
 	requests []*running // that have not started
 	ready    bool       // runs may start
 	last     int64      // the wall clock at the last check
+	unsaved  bool       // a next time could not be stored: tick plans again
 }
 
 // job is a job with its state in memory.
@@ -52,8 +53,18 @@ type running struct {
 	store.JobRun
 	force   bool          // requested for a time that need not be due
 	waiting bool          // for an approval; it occupies no slot
-	done    chan struct{} // closed when result is set
+	ended   bool          // but its end is not stored yet; it occupies no slot
+	done    chan struct{} // closed when result or err is set
 	result  protocol.CronRunResult
+	err     error // the run, or its end, could not be stored
+}
+
+// settle notifies those who wait for the run.
+func (r *running) settle(result protocol.CronRunResult, err error) {
+	if r.result.Status == "" && r.err == nil {
+		r.result, r.err = result, err
+		close(r.done)
+	}
 }
 
 func newRun(id protocol.CronJobID, force bool) *running {
@@ -75,9 +86,12 @@ func (r *running) progress() protocol.CronRunResult {
 func (p *planner) tick(at int64) (next int64) {
 	if at < p.last-time.Minute.Milliseconds() {
 		slog.Info("The clock was set back; planning all schedules again", "by", time.Duration(p.last-at)*time.Millisecond)
-		p.realign(at)
+		p.unsaved = true
 	}
 	p.last = at
+	if p.unsaved {
+		p.realign(at)
+	}
 	p.serveRequests(at)
 	if !p.o.Config().Cron.Enabled {
 		return 0
@@ -114,7 +128,7 @@ func (p *planner) tick(at int64) (next int64) {
 func (p *planner) freeSlots() int {
 	n := p.o.Config().Cron.MaxConcurrent
 	for _, j := range p.jobs {
-		if j.run != nil && !j.run.waiting {
+		if j.run != nil && !j.run.waiting && !j.run.ended {
 			n--
 		}
 	}
@@ -133,23 +147,29 @@ func (p *planner) sortedJobs() []*job {
 // changed.
 func (p *planner) realign(at int64) {
 	zone := p.o.zone()
+	p.unsaved = false
 	for _, j := range p.jobs {
 		if !j.Enabled || j.Schedule.Kind == protocol.CronAt || j.run != nil || j.State.NextRunAtMs != 0 && j.State.NextRunAtMs <= at {
 			continue
 		}
-		if next := nextRun(j.Schedule, j.Base, at, zone); next != j.State.NextRunAtMs {
-			j.State.NextRunAtMs = next
-			p.save(j)
+		if at := nextRun(j.Schedule, j.Base, at, zone); at != j.State.NextRunAtMs {
+			next := j.Job
+			next.State.NextRunAtMs = at
+			if p.save(j, next) != nil {
+				p.unsaved = true
+			}
 		}
 	}
 }
 
-// save stores a job. If that fails, the job continues from memory and is stored at its next change.
-func (p *planner) save(j *job) {
-	p.changed = true
-	if err := p.o.Store.Jobs.Put(context.WithoutCancel(p.ctx), j.Job); err != nil {
+// save stores a changed job. If that fails, the job stays as it is.
+func (p *planner) save(j *job, next store.Job) error {
+	if err := p.o.Store.Jobs.Put(context.WithoutCancel(p.ctx), next); err != nil {
 		slog.Error("A job could not be stored", "job", j.ID, "err", err)
+		return err
 	}
+	j.Job, p.changed = next, true
+	return nil
 }
 
 // serveRequests starts the requested runs, as far as slots are free.
@@ -165,12 +185,14 @@ func (p *planner) serveRequests(at int64) {
 			if !r.force {
 				due = p.latestDue(j, at)
 			}
-			p.startRun(j, due, at, r)
+			if err := p.startRun(j, due, at, r); err != nil {
+				r.settle(protocol.CronRunResult{}, err)
+			}
 		}
 		if j == nil || j.run != r {
-			r.result = protocol.CronRunResult{JobID: r.Job, Status: protocol.CronSkipped}
-			r.result.Error = "It is already running, was removed, or could not be started."
-			close(r.done)
+			r.settle(protocol.CronRunResult{
+				JobID: r.Job, Status: protocol.CronSkipped, Error: "It is already running, was removed, or could not be started.",
+			}, nil)
 		}
 		p.requests = p.requests[1:]
 	}

@@ -189,6 +189,9 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		wanted = append(wanted, joined...)
 		if in.Wait != nil && !*in.Wait {
 			for _, r := range wanted {
+				if r.err != nil {
+					return r.err
+				}
 				add(r.progress())
 			}
 			wanted = nil
@@ -198,6 +201,9 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 	for _, r := range wanted {
 		select {
 		case <-r.done:
+			if r.err != nil {
+				return out, r.err
+			}
 			add(r.result)
 		case <-s.ended:
 			return out, errStopping

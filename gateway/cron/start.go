@@ -36,13 +36,17 @@ func (p *planner) resume() {
 	}
 }
 
-// start starts a run of a job.
-func (p *planner) start(j *job, due, at int64) { p.startRun(j, due, at, newRun(j.ID, false)) }
+// start starts a run of a job. If it cannot be stored, it is tried again later.
+func (p *planner) start(j *job, due, at int64) {
+	if err := p.startRun(j, due, at, newRun(j.ID, false)); err != nil {
+		slog.Error("A job could not be started", "job", j.ID, "err", err)
+		j.retryAt = at + retryAfter.Milliseconds()
+	}
+}
 
-// startRun stores a run and starts it, or tries again later if it cannot be stored. A run with due
-// 0 is outside of the schedule. A due time that has run already only moves the job to its next
-// time.
-func (p *planner) startRun(j *job, due, at int64, run *running) {
+// startRun stores a run and starts it. A run with due 0 is outside of the schedule. A due time that has
+// run already only moves the job to its next time.
+func (p *planner) startRun(j *job, due, at int64, run *running) error {
 	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at}
 	r.Session = p.chatOf(j, r.Run)
 	next := j.Job
@@ -56,15 +60,13 @@ func (p *planner) startRun(j *job, due, at int64, run *running) {
 	case errors.Is(err, protocol.ErrConflict):
 		next.State.RunningAtMs = 0
 		next.Enabled = next.Enabled && j.Schedule.Kind != protocol.CronAt
-		j.Job = next
-		p.save(j)
+		return p.save(j, next)
 	case err != nil:
-		slog.Error("A job could not be started", "job", j.ID, "err", err)
-		j.retryAt = at + retryAfter.Milliseconds()
-	default:
-		j.Job, j.retryAt, run.JobRun = next, 0, r
-		p.launch(j, run)
+		return err
 	}
+	j.Job, j.retryAt, run.JobRun = next, 0, r
+	p.launch(j, run)
+	return nil
 }
 
 // nextAfter returns a job's next due time after the due time due was run at the time at.
@@ -92,7 +94,7 @@ func (p *planner) launch(j *job, run *running) {
 			end = failedOutcome(err)
 		}
 		if p.ctx.Err() == nil {
-			p.report(func() { p.finish(run, end) })
+			p.report(func() { p.finish(run, end, now()) })
 		}
 	})
 }
@@ -109,15 +111,17 @@ func (p *planner) chatOf(j *job, run protocol.RunID) protocol.SessionKey {
 	return protocol.ScheduleChat(j.AgentID, j.ID)
 }
 
-// deleteChat deletes a job's chat.
-func (p *planner) deleteChat(j *job) {
-	key := protocol.ScheduleChat(j.AgentID, j.ID)
+// deleteChat deletes a job's chat and returns the outcome.
+func (p *planner) deleteChat(j *job) chan error {
+	key, outcome := protocol.ScheduleChat(j.AgentID, j.ID), make(chan error, 1)
 	p.wg.Go(func() {
 		_, err := p.o.Sessions.Delete(p.ctx, protocol.SessionParams{SessionKey: key})
-		if err != nil && !errors.Is(err, protocol.ErrNotFound) && p.ctx.Err() == nil {
-			slog.Warn("The chat of a schedule could not be deleted", "session", key, "err", err)
+		if errors.Is(err, protocol.ErrNotFound) {
+			err = nil
 		}
+		outcome <- err
 	})
+	return outcome
 }
 
 // outcome is the end of a run.
@@ -128,43 +132,65 @@ type outcome struct {
 
 func failedOutcome(err error) outcome { return outcome{status: protocol.CronError, err: err.Error()} }
 
-// finish stores the end of a run and notifies the waiting requests.
-func (p *planner) finish(run *running, end outcome) {
-	at := now()
-	run.EndedAt, run.Status, run.Error, run.Summary = at, end.status, end.err, end.summary
-	duration := max(at-run.StartedAt, 0)
-	run.result = protocol.CronRunResult{JobID: run.Job, Status: end.status, Error: end.err, Summary: end.summary, DurationMs: duration}
-	if end.status == protocol.CronOK { // clients use it to find the chat of the run
-		run.result.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + end.summary)
-	}
-	defer close(run.done)
+// finish stores the end of a run and notifies the waiting requests. If it cannot be stored, that is
+// tried again until it can, or until the next start continues the run.
+func (p *planner) finish(run *running, end outcome, at int64) {
 	j := p.jobs[run.Job]
-	if j == nil || j.run != run {
-		return // the job was removed meanwhile
+	duration := max(at-run.StartedAt, 0)
+	result := protocol.CronRunResult{JobID: run.Job, Status: end.status, Error: end.err, Summary: end.summary, DurationMs: duration}
+	if end.status == protocol.CronOK { // clients use it to find the chat of the run
+		result.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + end.summary)
 	}
-	j.run = nil
-	p.notify(j, run.Session, end)
-	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
-	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &duration
+	if j == nil || j.run != run { // the job was removed meanwhile
+		run.settle(result, nil)
+		return
+	}
+	next := j.Job
+	next.State.RunningAtMs, next.State.LastRunAtMs = 0, run.StartedAt
+	next.State.LastStatus, next.State.LastError, next.State.LastDurationMs = end.status, end.err, &duration
 	remove := false
 	// Without a next time, nobody ran the job early or changed its time meanwhile.
 	if j.Schedule.Kind == protocol.CronAt && j.State.NextRunAtMs == 0 {
-		j.Enabled = false
+		next.Enabled = false
 		remove = j.DeleteAfterRun && end.status == protocol.CronOK
 	}
-	run.NextRunAt, run.result.NextRunAtMs = j.State.NextRunAtMs, j.State.NextRunAtMs
-	p.record(j, run.JobRun, remove)
+	stored := run.JobRun
+	stored.EndedAt, stored.Status, stored.Error, stored.Summary = at, end.status, end.err, end.summary
+	stored.NextRunAt, result.NextRunAtMs = j.State.NextRunAtMs, j.State.NextRunAtMs
+	if err := p.record(j, next, stored, remove); err != nil {
+		run.ended, p.changed = true, true
+		run.settle(protocol.CronRunResult{}, fmt.Errorf("the run has ended, but that could not be stored: %w", err))
+		p.later(func() { p.finish(run, end, at) })
+		return
+	}
+	j.run = nil
+	p.notify(j, run.Session, end)
+	j.Job = next
+	run.settle(result, nil)
+}
+
+// later runs f on the loop after [retryAfter].
+func (p *planner) later(f func()) {
+	p.wg.Go(func() {
+		select {
+		case <-time.After(retryAfter):
+			p.report(f)
+		case <-p.ctx.Done():
+		}
+	})
 }
 
 // record stores a finished run and its job, and deletes the oldest runs.
-func (p *planner) record(j *job, r store.JobRun, remove bool) {
+func (p *planner) record(j *job, next store.Job, r store.JobRun, remove bool) error {
+	if err := p.o.Store.Jobs.EndRun(context.WithoutCancel(p.ctx), next, r, p.o.Config().Cron.MaxRuns, remove); err != nil {
+		slog.Error("The end of a job's run could not be stored", "job", j.ID, "run", r.Run, "err", err)
+		return err
+	}
 	p.changed = true
 	if remove {
 		delete(p.jobs, j.ID)
 	}
-	if err := p.o.Store.Jobs.EndRun(context.WithoutCancel(p.ctx), j.Job, r, p.o.Config().Cron.MaxRuns, remove); err != nil {
-		slog.Error("The end of a job's run could not be stored", "job", j.ID, "run", r.Run, "err", err)
-	}
+	return nil
 }
 
 // notify notifies the person of a run's end as they chose. Of a job that keeps failing they hear
@@ -194,8 +220,9 @@ func (p *planner) runDue(j *job, at int64) {
 	case onTime(first), j.Missed == protocol.MissedAll && p.canCatchUp(j, at):
 		p.start(j, first, at)
 	case j.Missed == protocol.MissedAll, j.Missed == protocol.MissedSkip && onTime(latest):
-		p.skip(j, first, at, latest-1)
-		p.start(j, latest, at)
+		if p.skip(j, first, at, latest-1) {
+			p.start(j, latest, at)
+		}
 	case j.Missed == protocol.MissedSkip:
 		p.skip(j, latest, at, at)
 	case j.Missed == protocol.MissedAsk:
@@ -236,8 +263,9 @@ func (p *planner) latestDue(j *job, at int64) int64 {
 	}
 }
 
-// skip stores that due times up to until were skipped.
-func (p *planner) skip(j *job, due, at, until int64) {
+// skip stores that due times up to until were skipped. If that cannot be stored, it returns false, and
+// the job is looked at again later.
+func (p *planner) skip(j *job, due, at, until int64) bool {
 	next := j.Job
 	next.LastDue = due
 	next.State.NextRunAtMs = 0
@@ -252,13 +280,18 @@ func (p *planner) skip(j *job, due, at, until int64) {
 		NextRunAt: next.State.NextRunAtMs,
 	}
 	stored, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
-	j.Job = next
+	switch {
+	case errors.Is(err, protocol.ErrConflict): // it has run already
+		err = p.save(j, next)
+	case err == nil:
+		j.Job = next
+		err = p.record(j, next, stored, false)
+	}
 	if err != nil {
 		slog.Warn("A skipped run could not be stored", "job", j.ID, "err", err)
-		p.save(j)
-		return
+		j.retryAt = at + retryAfter.Milliseconds()
 	}
-	p.record(j, stored, false)
+	return err == nil
 }
 
 // ask asks the person whether to run a missed job now. The next start asks again.

@@ -104,9 +104,12 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 	if r == nil {
 		return protocol.ErrNotFound.With("this request is no longer pending")
 	}
+	if err := m.o.Audit.Append(ctx, auditEntry(by, "refused", "denied", r.Device)); err != nil {
+		return err
+	}
 	m.requests.finish(r, answer{err: errDenied})
 	publishChange(m.o.Bus)
-	return m.o.Audit.Append(ctx, auditEntry(by, "refused", "denied", r.Device))
+	return nil
 }
 
 // change edits a device and stores it.

@@ -45,12 +45,16 @@ func (a *accepted) add(ctx context.Context, name protocol.ServerName, list []rem
 	for _, t := range list {
 		next[t.name] = store.AcceptedTool{Hash: t.hash, Description: t.description}
 	}
-	if err := a.store.Put(context.WithoutCancel(ctx), name, next); err != nil {
+	return a.put(ctx, name, next)
+}
+
+func (a *accepted) put(ctx context.Context, name protocol.ServerName, tools store.AcceptedTools) error {
+	if err := a.store.Put(context.WithoutCancel(ctx), name, tools); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all[name] = next
+	a.all[name] = tools
 	return nil
 }
 

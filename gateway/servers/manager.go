@@ -250,8 +250,19 @@ func (m *Manager) Remove(ctx context.Context, p protocol.ServerParams) (protocol
 	if _, ok := m.o.Config.Server(p.Name); !ok {
 		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("no MCP server is called %.60q", string(p.Name)))
 	}
+	undo, err := keychain.Replace(m.o.Secrets, map[string]keychain.Secret{signInName(p.Name): ""})
+	if err != nil {
+		return protocol.OK{}, fmt.Errorf("remove the sign-in: %w", err)
+	}
+	tools := m.accepted.of(p.Name)
+	if err := m.accepted.forget(ctx, p.Name); err != nil {
+		return protocol.OK{}, errors.Join(err, undo())
+	}
 	if err := m.o.Config.Set(ctx, settingOf(p.Name), nil); err != nil {
-		return protocol.OK{}, err
+		if tools != nil {
+			err = errors.Join(err, m.accepted.put(ctx, p.Name, tools))
+		}
+		return protocol.OK{}, errors.Join(err, undo())
 	}
 	m.mu.Lock()
 	s := m.servers[p.Name]
@@ -261,12 +272,8 @@ func (m *Manager) Remove(ctx context.Context, p protocol.ServerParams) (protocol
 		s.stop()
 	}
 	m.Reload()
-	err := m.accepted.forget(ctx, p.Name)
-	if e := m.o.Secrets.Delete(signInName(p.Name)); e != nil && !errors.Is(e, keychain.ErrNotFound) {
-		err = errors.Join(err, fmt.Errorf("remove the sign-in: %w", e))
-	}
 	m.publish()
-	return protocol.OK{OK: err == nil}, err
+	return protocol.OK{OK: true}, nil
 }
 
 // Restart connects to a server again.

@@ -62,9 +62,6 @@ func (h *history) reset(ctx context.Context, key protocol.SessionKey) (protocol.
 		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
 		ArchivedTo: h.writeArchive(ctx, a),
 	}
-	if err := h.store.Grants.DeleteAll(ctx, key); err != nil {
-		return out, h.pause.onStoreError(err)
-	}
 	h.saveResetMemories(old, a)
 	h.publishHistory(key)
 	return out, nil
@@ -282,7 +279,6 @@ func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 	if err := os.Remove(h.archivePath(restored.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		slog.Warn("Removing the file of a restored archive failed", "session", key, "err", err)
 	}
-	err = h.store.Grants.DeleteAll(ctx, key)
 	h.publishHistory(key)
-	return out, h.pause.onStoreError(err)
+	return out, nil
 }

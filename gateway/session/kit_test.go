@@ -80,10 +80,11 @@ func (g *gateway) open(steps ...llmtest.Step) {
 		g.t.Fatal(err)
 	}
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
-	g.gate = approval.New(s.Approvals, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
+	rules := openRules(g.t, s, cfg)
+	g.gate = approval.New(s.Approvals, rules, g.bus, nil)
 	calls := tool.New(tool.Options{
-		Registry: tool.NewRegistry(hub, nil), Executor: hub, Policy: openRules(g.t, s, cfg), Approver: g.gate, Journal: journal.New(s.Calls),
+		Registry: tool.NewRegistry(hub, nil), Executor: hub, Policy: rules, Approver: g.gate, Journal: journal.New(s.Calls),
 		Grants: s.Grants, Sessions: s.Sessions, Bus: g.bus, Config: func() config.Config { return cfg },
 	})
 	cfg.Session.AutoTitle = g.autoTitle

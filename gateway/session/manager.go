@@ -119,6 +119,10 @@ func (m *Manager) Load(ctx context.Context) error {
 		return err
 	}
 	for _, row := range rows {
+		if row.State == protocol.RunCancelled { // it was stopped, and its end was not stored
+			m.runs.track(row).finish(errCancelled)
+			continue
+		}
 		if err := m.do(row.Session, func(s *session) {
 			s.lastCreatedAt, s.hasEarlierRuns = max(s.lastCreatedAt, row.CreatedAt), true
 			s.queue.add(row)
@@ -252,20 +256,26 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {
 		return protocol.OK{}, err
 	}
-	var invalid error
-	_, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { invalid = m.settings.patch(s, in) })
-	if err = errors.Join(invalid, err); err != nil {
-		return protocol.OK{}, err
-	}
+	var lines []protocol.AuditEntry
 	if in.Settings != nil && in.Settings.Approvals != nil {
 		mode := in.Settings.Approvals
 		line := protocol.AuditEntry{At: now(), Kind: protocol.AuditMode, By: cmp.Or(in.By, "person"), SessionKey: key, What: mode.Mode}
 		if mode.Until > 0 {
 			line.What += " until " + time.UnixMilli(mode.Until).Format(time.RFC3339)
 		}
-		if err := m.store.Audit.Append(ctx, line); err != nil {
-			return protocol.OK{}, err
-		}
+		lines = append(lines, line)
+	}
+	current, err := m.store.Sessions.Get(ctx, key)
+	if err == nil { // checked first, because the audit log must not contain a change that is refused
+		err = m.settings.patch(&current, in)
+	}
+	if err != nil {
+		return protocol.OK{}, err
+	}
+	var invalid error
+	_, err = m.store.Sessions.Update(ctx, key, func(s *store.Session) { invalid = m.settings.patch(s, in) }, lines...)
+	if err = errors.Join(invalid, err); err != nil {
+		return protocol.OK{}, err
 	}
 	m.publishSession(key)
 	return protocol.OK{OK: true}, nil

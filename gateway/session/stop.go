@@ -18,37 +18,47 @@ import (
 var errCancelled = errors.New("Run cancelled by user")
 
 // Cancel stops a run: without an ID the one in progress, with an ID that one, or removes its
-// message from the queue. The next queued message starts when the stopped run has ended.
-func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+// message from the queue. The next queued message starts when the stopped run has ended. A run in
+// progress stops even if that cannot be stored, which is then an error: the next start continues it.
+func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (out protocol.ChatCancelResult, err error) {
 	var id protocol.RunID
-	if err := m.do(m.Canonical(in.SessionKey), func(s *session) { id = s.stop(in.RunID) }); err != nil {
-		return protocol.ChatCancelResult{}, err
+	if doErr := m.do(m.Canonical(in.SessionKey), func(s *session) { id, err = s.stop(in.RunID) }); doErr != nil {
+		return out, doErr
+	}
+	if err != nil {
+		return out, m.pause.onStoreError(err)
 	}
 	return protocol.ChatCancelResult{OK: true, RunID: id, Cancelled: id != ""}, nil
 }
 
 // stop cancels a run as Cancel describes, and returns its ID, or "" if there is none.
-func (s *session) stop(id protocol.RunID) protocol.RunID {
+func (s *session) stop(id protocol.RunID) (protocol.RunID, error) {
 	runs := s.m.runs
+	mark := func(id protocol.RunID) error {
+		return s.m.store.Runs.MarkCancelled(context.WithoutCancel(s.m.ctx), id)
+	}
 	// A run that is not registered any more has already sent its terminal event.
 	if s.run != nil && (id == "" || id == s.run.row.ID) && runs.get(s.run.row.ID) != nil {
 		s.run.stop()
-		return s.run.row.ID
+		return s.run.row.ID, mark(s.run.row.ID)
 	}
 	isWanted := func(row store.Run) bool {
 		return row.ID == id || id == "" && row.StartedAt > 0 && !isDirect(row) // a run of an earlier start
 	}
 	if i := slices.IndexFunc(s.queue, isWanted); i >= 0 {
 		row := s.queue[i]
+		if err := mark(row.ID); err != nil {
+			return "", err
+		}
 		s.queue = slices.Delete(s.queue, i, i+1)
 		runs.get(row.ID).finish(errCancelled)
-		return row.ID
+		return row.ID, nil
 	}
 	if r := runs.get(id); r != nil && isDirect(r.row) {
 		r.stop()
-		return id
+		return id, mark(id)
 	}
-	return ""
+	return "", nil
 }
 
 // stopAll cancels all runs of the session, the queued ones too. The caller must wait for the
@@ -69,13 +79,47 @@ func (s *session) stopAll() (wait []<-chan struct{}) {
 	return wait
 }
 
-// stopAndBlock cancels all runs of a session and prevents new ones from starting until unblock.
-func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
-	var wait []<-chan struct{}
+// block prevents runs of a session from starting until unblock. It fails if some would be stopped for a
+// change that cannot be stored now.
+func (a *sessions) block(ctx context.Context, key protocol.SessionKey) error {
+	isBusy := false
 	if err := a.do(key, func(s *session) {
 		s.blocks++
-		wait = s.stopAll()
-	}); err != nil {
+		isBusy = s.run != nil || len(s.queue)+len(s.m.runs.commandsOf(key)) > 0
+	}); err != nil || !isBusy {
+		return err
+	}
+	if _, err := a.m.store.Sessions.Update(ctx, key, func(*store.Session) {}); err != nil {
+		a.unblock(key)
+		return a.pause.onStoreError(err)
+	}
+	return nil
+}
+
+// stopAndBlock cancels all runs of a session and prevents new ones from starting until unblock.
+func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
+	return a.stopWithBlock(ctx, key, (*session).stopAll)
+}
+
+// stopRunAndBlock cancels the agent's run in progress, waits for its end, and prevents runs from
+// starting until unblock. Queued messages stay queued.
+func (a *sessions) stopRunAndBlock(ctx context.Context, key protocol.SessionKey) error {
+	return a.stopWithBlock(ctx, key, func(s *session) []<-chan struct{} {
+		if s.run == nil {
+			return nil
+		}
+		s.run.stop()
+		return []<-chan struct{}{s.run.done}
+	})
+}
+
+// stopWithBlock blocks a session, calls stop in it, and waits for the runs that stop returns.
+func (a *sessions) stopWithBlock(ctx context.Context, key protocol.SessionKey, stop func(*session) []<-chan struct{}) error {
+	if err := a.block(ctx, key); err != nil {
+		return err
+	}
+	var wait []<-chan struct{}
+	if err := a.do(key, func(s *session) { wait = stop(s) }); err != nil {
 		return err
 	}
 	for _, done := range wait {
@@ -87,28 +131,6 @@ func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) er
 		}
 	}
 	return nil
-}
-
-// stopRunAndBlock cancels the agent's run in progress, waits for its end, and prevents runs from
-// starting until unblock. Queued messages stay queued.
-func (a *sessions) stopRunAndBlock(ctx context.Context, key protocol.SessionKey) error {
-	var ended <-chan struct{}
-	if err := a.do(key, func(s *session) {
-		s.blocks++
-		if s.run != nil {
-			s.run.stop()
-			ended = s.run.done
-		}
-	}); err != nil || ended == nil {
-		return err
-	}
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		a.unblock(key)
-		return ctx.Err()
-	}
 }
 
 // blockIdle prevents runs of a chat from starting until unblock. While a run is in progress it

@@ -19,22 +19,29 @@ type approvalRow struct {
 	ID         protocol.ApprovalID
 	State      string
 	SessionKey protocol.SessionKey
-	CreatedAt  int64             `gorm:"autoCreateTime:false"`
-	Approval   protocol.Approval `gorm:"column:json;serializer:json"`
+	CreatedAt  int64          `gorm:"autoCreateTime:false"`
+	Stored     storedApproval `gorm:"column:json;serializer:json"`
 }
 
-func rowOfApproval(a protocol.Approval) approvalRow {
-	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, a}
+// storedApproval is an approval with the permission that an allow for its chat saves.
+type storedApproval struct {
+	protocol.Approval
+	Grant *Grant `json:"grant,omitempty"`
+}
+
+func rowOfApproval(a protocol.Approval, g *Grant) approvalRow {
+	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, storedApproval{a, g}}
 }
 
 func (r approvalRow) approval() protocol.Approval {
-	r.Approval.State = r.State
-	return r.Approval
+	r.Stored.State = r.State
+	return r.Stored.Approval
 }
 
-// Put stores a new approval, or changes a pending one. A closed one is not changed.
-func (s *Approvals) Put(ctx context.Context, a protocol.Approval) error {
-	row := rowOfApproval(a)
+// Put stores a new approval, or changes a pending one. A closed one is not changed. grant is the
+// permission that an allow for its chat saves; nil if the approval does not offer one.
+func (s *Approvals) Put(ctx context.Context, a protocol.Approval, grant *Grant) error {
+	row := rowOfApproval(a, grant)
 	return s.write(ctx, "store approval", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "id"}},
@@ -44,10 +51,19 @@ func (s *Approvals) Put(ctx context.Context, a protocol.Approval) error {
 	})
 }
 
+// RuleChange is new or changed rules, with the audit entries about them.
+type RuleChange struct {
+	Rules []protocol.Rule
+	Audit []protocol.AuditEntry
+}
+
 // Change changes or closes a pending approval; the function reports whether it changed anything. An
 // approval that is closed or that the function did not change is returned as it is, with changed
-// false: the first to close it wins.
-func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
+// false: the first to close it wins. Together with a changed one, Change stores the rules that its
+// answer saves, and the permission of an allow for its chat.
+func (s *Approvals) Change(
+	ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool, rules ...RuleChange,
+) (a protocol.Approval, changed bool, err error) {
 	err = s.write(ctx, "change approval", func(tx *gorm.DB) error {
 		changed = false
 		var row approvalRow
@@ -57,15 +73,35 @@ func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change f
 		if a = row.approval(); a.State != protocol.ApprovalPending || !change(&a) {
 			return nil
 		}
-		row = rowOfApproval(a)
+		row = rowOfApproval(a, row.Stored.Grant)
 		res := tx.Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
-		changed = res.RowsAffected == 1
-		return res.Error
+		if changed = res.RowsAffected == 1; res.Error != nil || !changed {
+			return res.Error
+		}
+		return row.saveAnswer(tx, rules)
 	})
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = protocol.ErrNotFound.With(fmt.Sprintf("No approval has the ID %s", id))
 	}
 	return a, changed && err == nil, err
+}
+
+// saveAnswer stores what the answer to an approval saves beyond its call.
+func (r approvalRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
+	for _, c := range rules {
+		if err := c.put(tx); err != nil {
+			return err
+		}
+	}
+	if r.State != protocol.ApprovalAllowed || r.Stored.Scope != protocol.ScopeSession {
+		return nil
+	}
+	if r.Stored.Grant == nil {
+		return protocol.ErrUnavailable.With("The chat has not asked again since Fairlead was started. Try again in a moment.")
+	}
+	g := *r.Stored.Grant
+	g.CreatedAt = r.Stored.AnsweredAt
+	return g.put(tx, nil)
 }
 
 // Get returns an approval, or protocol.ErrNotFound.
@@ -129,23 +165,21 @@ func (s *Rules) List(ctx context.Context) ([]protocol.Rule, error) {
 	return convert(rows, ruleRow.rule), err
 }
 
-// Put stores new or changed rules, together with the audit entries about them. The hits of
-// existing rules do not change.
-func (s *Rules) Put(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
-	rows := convert(rules, func(r protocol.Rule) ruleRow {
+// Put stores new or changed rules. The hits of existing ones do not change.
+func (s *Rules) Put(ctx context.Context, c RuleChange) error {
+	return s.write(ctx, "store rules", c.put)
+}
+
+func (c RuleChange) put(tx *gorm.DB) error {
+	for _, r := range c.Rules {
 		row := ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt, Hits: r.Hits, LastUsed: r.LastUsed, Rule: r}
 		row.Rule.Hits, row.Rule.LastUsed, row.Rule.Problem = 0, 0, ""
-		return row
-	})
-	return s.write(ctx, "store rules", func(tx *gorm.DB) error {
-		for _, row := range rows {
-			err := tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"json", "deleted_at"})}).Create(&row).Error
-			if err != nil {
-				return err
-			}
+		err := tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"json", "deleted_at"})}).Create(&row).Error
+		if err != nil {
+			return err
 		}
-		return appendAudit(tx, lines)
-	})
+	}
+	return appendAudit(tx, c.Audit)
 }
 
 // CountHit increments a rule's hits. It does not wait for the disk.
@@ -175,17 +209,19 @@ type Grants struct{ *conn }
 // the same one.
 func (s *Grants) Put(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
 	g.ID = cmp.Or(g.ID, protocol.NewID())
-	return s.write(ctx, "store grant", func(tx *gorm.DB) error {
-		var have int64
-		same := map[string]any{"session_key": g.Session, "node": g.Node, "tool": g.Tool, "match": g.Match, "deleted_at": 0}
-		if err := tx.Model(&Grant{}).Where(same).Count(&have).Error; err != nil || have > 0 {
-			return err
-		}
-		if err := tx.Create(&g).Error; err != nil {
-			return err
-		}
-		return appendAudit(tx, lines)
-	})
+	return s.write(ctx, "store grant", func(tx *gorm.DB) error { return g.put(tx, lines) })
+}
+
+func (g Grant) put(tx *gorm.DB, lines []protocol.AuditEntry) error {
+	var have int64
+	same := map[string]any{"session_key": g.Session, "node": g.Node, "tool": g.Tool, "match": g.Match, "deleted_at": 0}
+	if err := tx.Model(&Grant{}).Where(same).Count(&have).Error; err != nil || have > 0 {
+		return err
+	}
+	if err := tx.Create(&g).Error; err != nil {
+		return err
+	}
+	return appendAudit(tx, lines)
 }
 
 // List returns a session's grants; those of all sessions if session is empty. Oldest first.
@@ -208,9 +244,6 @@ func (s *Grants) SetDeleted(ctx context.Context, id string, deletedAt int64, lin
 	return done && err == nil, err
 }
 
-// DeleteAll revokes all of a session's grants.
-func (s *Grants) DeleteAll(ctx context.Context, session protocol.SessionKey) error {
-	return s.write(ctx, "delete grants", func(tx *gorm.DB) error {
-		return tx.Where("session_key = ?", string(session)).Delete(&Grant{}).Error
-	})
+func deleteGrants(tx *gorm.DB, session protocol.SessionKey) error {
+	return tx.Where("session_key = ?", string(session)).Delete(&Grant{}).Error
 }

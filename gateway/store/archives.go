@@ -62,7 +62,7 @@ func archiveCurrent(tx *gorm.DB, row sessionRow, now int64) (Archive, error) {
 	return a, storeArchive(tx, &a)
 }
 
-// Reset starts a new session ID for a conversation. old is the session before the reset, and the
+// Reset starts a new session ID for a conversation, and revokes its grants. old is the session before the reset, and the
 // archive holds its messages under the old ID. If there were none, there is no archive and its ID
 // is empty.
 func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, a Archive, err error) {
@@ -78,7 +78,10 @@ func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID pro
 		row.ID, row.Previous = newID, append(slices.Clone(row.Previous), old.ID)
 		row.AutoTitle, row.FirstText, row.MessageCount, row.Usage, row.ContextTokens, row.CompactedThrough = "", "", 0, protocol.Usage{}, 0, 0
 		row.UpdatedAt, row.LastResetAt, row.NextSeq = now, now, 1
-		return row.save(tx)
+		if err := row.save(tx); err != nil {
+			return err
+		}
+		return deleteGrants(tx, key)
 	})
 	return old, a, err
 }
@@ -213,7 +216,8 @@ func (s *Archives) IDs(ctx context.Context) (ids []protocol.ArchiveID, err error
 const archivePage = 500
 
 // Restore makes archived messages current again, under their old session ID; the archive is
-// then gone. The current messages are archived first; if there are none, old.ID is empty. If the
+// then gone. The current messages are archived first, and the session's grants are revoked, unless the
+// archive is of an edit or a deletion; if there are no messages, old.ID is empty. If the
 // archive is a compacted part, or some of its messages are missing or unreadable, it fails with
 // protocol.ErrConflict and changes nothing. The archive of an edit replaces only what came after the
 // edit; that of a deletion replaces nothing.
@@ -258,7 +262,10 @@ func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id prot
 			return err
 		}
 		row.UpdatedAt, row.LastActiveAt, row.DeletedAt, row.NextSeq = now, now, 0, back.Last+1
-		return row.save(tx)
+		if err := row.save(tx); err != nil {
+			return err
+		}
+		return deleteGrants(tx, key)
 	})
 	return back, old, err
 }

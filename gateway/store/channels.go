@@ -108,10 +108,10 @@ func (s *Channels) Pairs(ctx context.Context) ([]Pair, error) {
 	return convert(rows, func(r channelPairRow) Pair { return r.Pair }), err
 }
 
-// AddPair stores an unknown sender, and reports whether they are new. At most most are stored per
-// channel, and none from before since; when the limit is reached, a new one fails with
-// protocol.ErrUnavailable.
-func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int) (added bool, err error) {
+// AddPair stores an unknown sender with a message to them, and reports whether they are new. At most
+// most are stored per channel, and none from before since; when the limit is reached, a new one fails
+// with protocol.ErrUnavailable.
+func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int, reply Outbound) (added bool, err error) {
 	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, p}
 	err = s.write(ctx, "store pairing request", func(tx *gorm.DB) error {
 		added = false
@@ -129,28 +129,43 @@ func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int) (
 			return protocol.ErrUnavailable.With("Too many unknown senders are waiting for an answer.")
 		}
 		added = true
-		return tx.Create(&row).Error
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		_, err := reply.put(tx)
+		return err
 	})
 	return added, err
 }
 
-// TakePair removes an unknown sender and returns them. One from before since, or one that does not
-// exist, fails with protocol.ErrNotFound.
-func (s *Channels) TakePair(ctx context.Context, channel, sender string, since int64) (p Pair, err error) {
-	var rows []channelPairRow
-	err = s.write(ctx, "remove pairing request", func(tx *gorm.DB) error {
-		if err := tx.Where("channel = ? AND sender = ? AND requested_at >= ?", channel, sender, since).Find(&rows).Error; err != nil {
-			return err
-		}
-		return tx.Where("channel = ? AND sender = ?", channel, sender).Delete(&channelPairRow{}).Error
+// Pair returns an unknown sender. One from before since, or one that does not exist, fails with
+// protocol.ErrNotFound.
+func (s *Channels) Pair(ctx context.Context, channel, sender string, since int64) (Pair, error) {
+	missing := fmt.Sprintf("No pending pairing for %s:%s", channel, sender)
+	row, err := findOne[channelPairRow](ctx, s.conn, "read pairing request", missing, func(db *gorm.DB) *gorm.DB {
+		return db.Where("channel = ? AND sender = ? AND requested_at >= ?", channel, sender, since)
 	})
-	if err == nil && len(rows) == 0 {
-		err = protocol.ErrNotFound.With(fmt.Sprintf("No pending pairing for %s:%s", channel, sender))
-	}
-	if err != nil {
-		return p, err
-	}
-	return rows[0].Pair, nil
+	return row.Pair, err
+}
+
+// TakePair removes an unknown sender about whom the person has decided, together with the audit entry
+// and the messages to them. One that does not exist fails with protocol.ErrNotFound.
+func (s *Channels) TakePair(ctx context.Context, p Pair, line protocol.AuditEntry, replies ...Outbound) error {
+	return s.write(ctx, "remove pairing request", func(tx *gorm.DB) error {
+		res := tx.Where("channel = ? AND sender = ?", p.Channel, p.SenderID).Delete(&channelPairRow{})
+		if res.Error != nil {
+			return res.Error
+		}
+		if res.RowsAffected == 0 {
+			return protocol.ErrNotFound.With(fmt.Sprintf("No pending pairing for %s:%s", p.Channel, p.SenderID))
+		}
+		for _, reply := range replies {
+			if _, err := reply.put(tx); err != nil {
+				return err
+			}
+		}
+		return appendAudit(tx, []protocol.AuditEntry{line})
+	})
 }
 
 // StartRun stores the address for the answers of a run, and makes it the chat's last
@@ -235,15 +250,17 @@ func (outboxRow) TableName() string { return "channel_outbox" }
 
 // Put adds a message to the outbox. If it is there already, added is false.
 func (s *Outbox) Put(ctx context.Context, o Outbound) (added bool, err error) {
-	o.State = OutboxWaiting
-	row := outboxRow{o, o.Event.Channel, o.Event.AccountID}
-	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
-		row.Seq = 0
-		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
-		added = res.RowsAffected > 0
-		return res.Error
+	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) (err error) {
+		added, err = o.put(tx)
+		return err
 	})
 	return added, err
+}
+
+func (o Outbound) put(tx *gorm.DB) (added bool, err error) {
+	o.Seq, o.State = 0, OutboxWaiting
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&outboxRow{o, o.Event.Channel, o.Event.AccountID})
+	return res.RowsAffected > 0, res.Error
 }
 
 // Next returns the oldest waiting message of an account, or protocol.ErrNotFound.

@@ -253,12 +253,20 @@ func (s *Settings) All(ctx context.Context) (map[string]json.RawMessage, error) 
 	return all, nil
 }
 
-// Put stores a setting; nil removes it.
-func (s *Settings) Put(ctx context.Context, key string, value json.RawMessage) error {
-	return s.write(ctx, "store setting", func(tx *gorm.DB) error {
-		if value == nil {
-			return tx.Where("key = ?", key).Delete(&settingRow{}).Error
+// Put stores settings, all of them or none; nil removes one.
+func (s *Settings) Put(ctx context.Context, values map[string]json.RawMessage) error {
+	return s.write(ctx, "store settings", func(tx *gorm.DB) error {
+		for key, value := range values {
+			var err error
+			if value == nil {
+				err = tx.Where("key = ?", key).Delete(&settingRow{}).Error
+			} else {
+				err = upsert(tx, &settingRow{key, string(value)})
+			}
+			if err != nil {
+				return err
+			}
 		}
-		return upsert(tx, &settingRow{key, string(value)})
+		return nil
 	})
 }

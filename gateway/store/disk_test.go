@@ -101,7 +101,7 @@ func TestWinnerIsStored(t *testing.T) {
 	for i := range 200 {
 		id := protocol.ApprovalID(protocol.NewID())
 		a := protocol.Approval{ID: id, State: protocol.ApprovalPending, CreatedAt: 1}
-		if err := s.Approvals.Put(t.Context(), a); err != nil {
+		if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 			t.Fatal(err)
 		}
 		a.State = protocol.ApprovalAllowed
@@ -128,7 +128,7 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
 	for _, err := range []error{
 		s.Grants.Put(t.Context(), Grant{Session: key, Tool: "Bash"}),
-		s.Approvals.Put(t.Context(), protocol.Approval{ID: "a", SessionKey: key, State: protocol.ApprovalPending}),
+		s.Approvals.Put(t.Context(), protocol.Approval{ID: "a", SessionKey: key, State: protocol.ApprovalPending}, nil),
 		s.Calls.Put(t.Context(), Call{Info: protocol.CallInfo{CallID: "c", SessionKey: key, State: protocol.CallDone}}),
 	} {
 		if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -21,7 +22,7 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "new.db")
 	s := must(Open(t.Context(), path))(t)
-	if err := s.Settings.Put(t.Context(), "a", []byte("1")); err != nil {
+	if err := s.Settings.Put(t.Context(), map[string]json.RawMessage{"a": []byte("1")}); err != nil {
 		t.Fatal(err)
 	}
 	for version, want := range map[int]string{999: "start the newer version", 19: "move the folder " + dir + " away", 1: "move the folder " + dir + " away"} {

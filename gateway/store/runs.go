@@ -64,6 +64,13 @@ func (s *Runs) Start(ctx context.Context, r Run, m protocol.Message) (protocol.M
 	return msgs[0], nil
 }
 
+// MarkCancelled stores that a run that has not ended was stopped: the next start does not continue it.
+func (s *Runs) MarkCancelled(ctx context.Context, id protocol.RunID) error {
+	return s.write(ctx, "stop run", func(tx *gorm.DB) error {
+		return tx.Model(&Run{}).Where("id = ? AND ended_at = 0", string(id)).Update("state", protocol.RunCancelled).Error
+	})
+}
+
 // Unfinished returns the runs that have not ended, oldest first.
 func (s *Runs) Unfinished(ctx context.Context) ([]Run, error) {
 	return find[Run](ctx, s.conn, "list runs", func(db *gorm.DB) *gorm.DB { return db.Where("ended_at = 0").Order("created_at, id") })

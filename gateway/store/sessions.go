@@ -100,9 +100,9 @@ func (s *Sessions) ensure(tx *gorm.DB, key protocol.SessionKey, now int64) (sess
 	return row, row.save(tx)
 }
 
-// Update changes a session in one transaction. Changes of Key, ID and MessageCount by edit
-// are ignored; edit must not call the database, which would deadlock.
-func (s *Sessions) Update(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
+// Update changes a session in one transaction, together with the audit entries about that. Changes of
+// Key, ID and MessageCount by edit are ignored; edit must not call the database, which would deadlock.
+func (s *Sessions) Update(ctx context.Context, key protocol.SessionKey, edit func(*Session), lines ...protocol.AuditEntry) (Session, error) {
 	var out Session
 	err := s.write(ctx, "update session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
@@ -113,7 +113,10 @@ func (s *Sessions) Update(ctx context.Context, key protocol.SessionKey, edit fun
 		edit(&row.Session)
 		row.Key, row.ID, row.MessageCount = was.Key, was.ID, was.MessageCount
 		out = row.Session
-		return row.save(tx)
+		if err := row.save(tx); err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
 	})
 	return out, err
 }

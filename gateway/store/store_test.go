@@ -169,11 +169,11 @@ func TestCallEndsOnce(t *testing.T) {
 func TestFirstAnswerIsStored(t *testing.T) {
 	s := openTest(t)
 	a := protocol.Approval{ID: "a", State: protocol.ApprovalPending, CreatedAt: 1}
-	if err := s.Approvals.Put(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	a.Shown = true
-	if err := s.Approvals.Put(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	if list := must(s.Approvals.Pending(t.Context()))(t); len(list) != 1 || !list[0].Shown {
@@ -193,7 +193,7 @@ func TestFirstAnswerIsStored(t *testing.T) {
 		t.Errorf("wins = %v, want exactly one", wins)
 	}
 	a.Shown = false
-	if err := s.Approvals.Put(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := must(s.Approvals.Get(t.Context(), "a"))(t); got.State == protocol.ApprovalPending {
@@ -229,9 +229,12 @@ func TestRunAndItsMessageAreStoredTogether(t *testing.T) {
 func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := must(Open(t.Context(), path))(t)
+	put := func(key string, value json.RawMessage) error {
+		return s.Settings.Put(t.Context(), map[string]json.RawMessage{key: value})
+	}
 	for _, err := range []error{
-		s.Settings.Put(t.Context(), "a.b", json.RawMessage(`1`)), s.Settings.Put(t.Context(), "a.b", json.RawMessage(`2`)),
-		s.Settings.Put(t.Context(), "c", json.RawMessage(`3`)), s.Settings.Put(t.Context(), "c", nil),
+		put("a.b", json.RawMessage(`1`)), put("a.b", json.RawMessage(`2`)),
+		put("c", json.RawMessage(`3`)), put("c", nil),
 		s.Grants.Put(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 1}),
 		s.Grants.Put(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 2}), // the same, from another answer
 		s.Nodes.Put(t.Context(), protocol.NodeInfo{ID: "n", Online: true}), s.Close(),
@@ -248,7 +251,8 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 1 || g[0].Match != "m" {
 		t.Errorf("grants = %+v", g)
 	}
-	if err := s.Grants.DeleteAll(t.Context(), key); err != nil {
+	must(s.Sessions.Ensure(t.Context(), key, 1))(t)
+	if _, _, err := s.Archives.Reset(t.Context(), key, "next", 9); err != nil {
 		t.Fatal(err)
 	}
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {

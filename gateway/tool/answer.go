@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -12,14 +11,13 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 )
 
 // maxReason is the maximum length of a person's reason in the journal and the audit log.
 const maxReason = 200
 
 // applyAnswer continues with the answer of the person, or ends the call with it.
-func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, grant *store.Grant) error {
+func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval) error {
 	a.record.DecidedBy = answer.AnsweredBy
 	a.record.Decision = policy.Decision{Verdict: policy.Deny, Reason: "the question was " + answer.State}
 	switch answer.State {
@@ -53,7 +51,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 	case d.Verdict == policy.Deny:
 		return a.decide(ctx)
 	}
-	return a.saveGrant(ctx, answer, grant)
+	return nil
 }
 
 // expiredText tells the model that nobody has answered.
@@ -76,31 +74,6 @@ func openedFolders(answer protocol.Approval) (list []protocol.FolderAccess) {
 		}
 	}
 	return list
-}
-
-// saveGrant saves the rule or the permission that the person chose with the answer.
-func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, grant *store.Grant) error {
-	switch answer.Scope {
-	case protocol.ScopeSession:
-		if grant == nil {
-			return nil
-		}
-		grant.CreatedAt = time.Now().UnixMilli()
-		if err := a.Grants.Put(ctx, *grant); err != nil {
-			return err
-		}
-		a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRules})
-	case protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways:
-		// The person has seen this call: it runs even if the rule for later ones cannot be saved.
-		if err := a.Policy.Grant(ctx, answer.AnsweredBy, answer); err != nil {
-			slog.Error("Cannot save a rule", "approval", answer.ID, "err", err)
-			a.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-				Level: "warning", At: time.Now().UnixMilli(),
-				Text: "The rule could not be saved, so the next call will need your approval too: " + err.Error(),
-			}})
-		}
-	}
-	return nil
 }
 
 // applyEdit replaces the arguments with those of the person. The call becomes a direct action of

@@ -15,12 +15,12 @@ import (
 // decide the call, that decision applies.
 func (a *activeCall) approve(ctx context.Context) error {
 	for a.record.Decision.Verdict == policy.Ask {
-		answer, grant, err := a.ask(ctx)
+		answer, err := a.ask(ctx)
 		if err != nil {
 			return err // suspended, or a storage error: the record stays as it is
 		}
 		if answer.State != protocol.ApprovalSuperseded {
-			return a.applyAnswer(ctx, answer, grant)
+			return a.applyAnswer(ctx, answer)
 		}
 		a.record.Info.ApprovalID, a.record.Hash = "", ""
 		if err := a.decide(ctx); err != nil || a.ended {
@@ -30,15 +30,14 @@ func (a *activeCall) approve(ctx context.Context) error {
 	return nil
 }
 
-// ask requests one approval and returns it when it is closed. grant is the permission that the chat
-// gets if the person allows it there; nil when that is not offered.
-func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *store.Grant, err error) {
+// ask requests one approval and returns it when it is closed.
+func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, err error) {
 	q, grant, err := a.newApproval()
 	if err != nil {
-		return answer, nil, err
+		return answer, err
 	}
 	if err := a.startPending(); err != nil {
-		return answer, nil, err
+		return answer, err
 	}
 	defer func() {
 		a.Pipeline.mu.Lock()
@@ -49,17 +48,17 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 	}()
 	a.record.Info.ApprovalID, a.version = q.ID, q.Policy
 	if a.record.Hash, err = protocol.CallHash(q.Kind, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
-		return answer, nil, err
+		return answer, err
 	}
 	if err := a.storeRecord(ctx); err != nil {
-		return answer, nil, err
+		return answer, err
 	}
 	a.publish(a.record.Info)
-	answer, err = a.Approver.Ask(ctx, q, a.Config().Approvals.Limit(a.call.AskedBy), func() { a.call.notify(q) })
+	answer, err = a.Approver.AskWith(ctx, q, grant, a.Config().Approvals.Limit(a.call.AskedBy), func() { a.call.notify(q) })
 	if err == nil {
 		a.call.notify(answer)
 	}
-	return answer, grant, err
+	return answer, err
 }
 
 // maxQuestions bounds the questions of an app that wait for the person at the same time.
@@ -90,7 +89,8 @@ func (a *activeCall) startPending() error {
 	return nil
 }
 
-// newApproval builds the approval of the call.
+// newApproval builds the approval of the call. grant is the permission that the chat gets if the
+// person allows it there; nil when that is not offered.
 func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err error) {
 	d, info := a.record.Decision, a.record.Info
 	q = protocol.Approval{

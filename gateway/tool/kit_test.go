@@ -57,7 +57,7 @@ func (g *gateway) open() {
 	}
 	g.t.Cleanup(func() { s.Close() })
 	g.store, g.bus = s, new(event.Bus)
-	g.hub, g.gate = nodes.New(g.bus, s.Nodes), approval.New(s.Approvals, g.bus, nil)
+	g.hub = nodes.New(g.bus, s.Nodes)
 	if err := g.hub.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (g *gateway) open() {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.rules = rules
+	g.rules, g.gate = rules, approval.New(s.Approvals, rules, g.bus, nil)
 	var machines tool.Machines = g.hub
 	if g.machines != nil {
 		machines = g.machines(g.hub)

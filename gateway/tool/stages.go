@@ -33,8 +33,6 @@ type Policy interface {
 	Version() string
 	// Offer adds the rules to an approval that "always" would save.
 	Offer(a *protocol.Approval, d policy.Decision) error
-	// Grant saves the rules that the person chose with an answer.
-	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
 
 // ErrSuspended is the cause of a context that ends because the gateway stops: approvals then stay
@@ -43,9 +41,9 @@ var ErrSuspended = errors.New("the gateway is stopping")
 
 // Approver asks the person. gateway/approval implements it.
 type Approver interface {
-	// Ask requests an approval and waits until it is closed. pending, if not nil, is called once it
-	// can be answered.
-	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, pending func()) (protocol.Approval, error)
+	// AskWith requests an approval and waits until it is closed. The answer saves the rules that the
+	// person chose, or grant for the chat. pending, if not nil, is called once it can be answered.
+	AskWith(ctx context.Context, a protocol.Approval, grant *store.Grant, limit time.Duration, pending func()) (protocol.Approval, error)
 	// Review closes the pending approvals for which decided returns true.
 	Review(ctx context.Context, decided func(protocol.Approval) bool) error
 	// Withdraw closes an approval that is no longer needed, if it is still pending.
@@ -76,10 +74,9 @@ type Record struct {
 	Resumed   bool   // see [Call]; not stored
 }
 
-// Grants stores the permissions of chats. *store.Grants implements it.
+// Grants reads the permissions of chats. *store.Grants implements it.
 type Grants interface {
 	List(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
-	Put(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
 }
 
 // Sessions stores the approval modes of chats. *store.Sessions implements it.

@@ -100,11 +100,12 @@ func (c *chosen) Set(name string, value Secret) error {
 }
 
 func (c *chosen) Delete(name string) error {
-	away := c.probe()
-	if err := c.file.Delete(name); err != nil || away {
-		return err
+	if !c.probe() { // first, or an older secret of the keychain could take the place of the file's
+		if err := c.keychain.Delete(name); err != nil {
+			return err
+		}
 	}
-	return c.keychain.Delete(name)
+	return c.file.Delete(name)
 }
 
 func (c *chosen) Where() string {

@@ -138,8 +138,9 @@ type savedSource struct {
 	o    Options
 	next oauth2.TokenSource
 
-	mu    sync.Mutex // guards login
-	login stored
+	mu       sync.Mutex // guards the fields below
+	login    stored
+	unstored bool // login has changed since it was stored
 }
 
 func (s *savedSource) Token() (*oauth2.Token, error) {
@@ -150,21 +151,26 @@ func (s *savedSource) Token() (*oauth2.Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.AccessToken != s.login.Token.AccessToken {
-		s.login.Token = t
-		s.save()
+		s.login.Token, s.unstored = t, true
+	}
+	if s.unstored { // if it cannot be stored, the sign-in lasts until the gateway stops
+		if err := s.save(); err != nil {
+			s.o.Logf("%v", err)
+		}
 	}
 	return t, nil
 }
 
-// save stores the sign-in. If that fails, it lasts until the gateway stops.
-func (s *savedSource) save() {
+func (s *savedSource) save() error {
 	raw, err := json.Marshal(s.login)
 	if err == nil {
 		err = s.o.Secrets.Set(s.o.Secret, keychain.Secret(raw))
 	}
 	if err != nil {
-		s.o.Logf("The sign-in could not be stored: %v", err)
+		return fmt.Errorf("the sign-in could not be stored: %w", err)
 	}
+	s.unstored = false
+	return nil
 }
 
 // Authorize signs the person in: it opens a port of this machine for the browser's return, shows the
@@ -259,7 +265,10 @@ func (h *Handler) newSource(_ context.Context, c *oauth2.Config, t *oauth2.Token
 		Scopes: h.scopes,
 	}
 	s := l.source(h.o)
-	s.save()
+	if err := s.save(); err != nil {
+		h.o.Failed(err)
+		return nil, err
+	}
 	return s, nil
 }
 

@@ -62,6 +62,16 @@ func (c *codes) take(secret string) (x code, ok bool) {
 	return x, ok
 }
 
+// release makes a code usable again that was not exchanged.
+func (c *codes) release(secret string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if x, ok := c.all[secret]; ok {
+		x.used = false
+		c.all[secret] = x
+	}
+}
+
 // maxForm is the largest body of a request for tokens, in bytes.
 const maxForm = 16 << 10
 
@@ -124,6 +134,9 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, resource stri
 		refuse(w, http.StatusBadRequest, "invalid_target", "the code is for another resource")
 	default:
 		out, err := h.Apps.Issue(r.Context(), c.app, c.resource, c.scopes)
+		if err != nil { // the app has got nothing for it
+			h.codes.release(f.Get("code"))
+		}
 		grant(w, out, err)
 	}
 }

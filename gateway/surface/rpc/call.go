@@ -109,7 +109,7 @@ func notRetryable(e *protocol.Error) error {
 	return e
 }
 
-// request dispatches a call on behalf of a session and confirms that it was accepted
+// request dispatches a call on behalf of a session and confirms that it was accepted and stored
 // (tool.request). The call is tied to the gateway, not to the connection; its result goes to the
 // session. An ID that an earlier call had is refused: the session would get the result of that call
 // instead.
@@ -135,9 +135,16 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	}
 	key := r.conn.feed.storeSpelling(p.SessionKey)
 	call := r.direct(tool.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key})
+	stored := make(chan error, 2)
+	call.OnStart = func() { stored <- nil }
 	started := m.background(func(ctx context.Context) {
 		defer release()
 		res, err := m.tools.Run(ctx, call)
+		if errors.Is(err, protocol.ErrStorage) {
+			stored <- err
+			return
+		}
+		stored <- nil
 		if ctx.Err() != nil {
 			return
 		}
@@ -156,7 +163,15 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 		release()
 		return protocol.ToolRequestResult{}, protocol.ErrUnavailable.With("the gateway stops")
 	}
-	return protocol.ToolRequestResult{Status: "sent"}, nil
+	select {
+	case err := <-stored:
+		if err != nil {
+			return protocol.ToolRequestResult{}, err
+		}
+		return protocol.ToolRequestResult{Status: "sent"}, nil
+	case <-ctx.Done():
+		return protocol.ToolRequestResult{}, ctx.Err()
+	}
 }
 
 // claim reserves the ID of a requested call until release.

@@ -138,6 +138,9 @@ func (t fakeTools) IsKnown(context.Context, protocol.CallID) (bool, error) { ret
 
 // Run runs the call on the node, or ends as the argument "end" says.
 func (t fakeTools) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
+	if c.OnStart != nil {
+		c.OnStart()
+	}
 	node, spec, err := t.f.hub.Lookup(c.Tool)
 	if c.FileOperation != nil {
 		_, spec.Name, _ = c.Tool.Split()

@@ -98,9 +98,7 @@ func (noGrants) SetDeleted(_ context.Context, id string, _ int64, _ ...protocol.
 
 func (noRules) CountHit(context.Context, string, int64) error { return nil }
 
-func (noRules) Put(context.Context, []protocol.Rule, ...protocol.AuditEntry) error {
-	return nil
-}
+func (noRules) Put(context.Context, store.RuleChange) error { return nil }
 
 // fakeAudit has two lines.
 type fakeAudit struct{}
