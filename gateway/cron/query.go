@@ -198,18 +198,27 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		}
 		return nil
 	})
-	for _, r := range wanted {
-		select {
-		case <-r.done:
-			if r.err != nil {
-				return out, r.err
-			}
-			add(r.result)
-		case <-s.ended:
-			return out, errStopping
-		case <-ctx.Done():
-			return out, ctx.Err()
-		}
+	if err != nil {
+		return out, err
 	}
-	return out, err
+	for _, r := range wanted {
+		res, err := s.await(ctx, r)
+		if err != nil {
+			return out, err
+		}
+		add(res)
+	}
+	return out, nil
+}
+
+// await waits for the end of a run.
+func (s *Scheduler) await(ctx context.Context, r *running) (protocol.CronRunResult, error) {
+	select {
+	case <-r.done:
+		return r.result, r.err
+	case <-s.ended:
+		return protocol.CronRunResult{}, errStopping
+	case <-ctx.Done():
+		return protocol.CronRunResult{}, ctx.Err()
+	}
 }
