@@ -10,40 +10,60 @@ import (
 	"fairlead/node/search/dfa"
 )
 
-// assertions are the escape sequences that match no character. A longer one comes before its
-// prefixes.
-var assertions = []struct {
-	text           string
-	unicode, ascii dfa.Assertion
-}{
-	{`b{start}`, dfa.WordStart, dfa.ASCIIWordStart},
-	{`b{end}`, dfa.WordEnd, dfa.ASCIIWordEnd},
-	{`b{start-half}`, dfa.NoWordBefore, dfa.NoASCIIWordBefore},
-	{`b{end-half}`, dfa.NoWordAfter, dfa.NoASCIIWordAfter},
-	{`b`, dfa.WordBoundary, dfa.ASCIIWordBoundary},
-	{`B`, dfa.NoWordBoundary, dfa.NoASCIIWordBoundary},
-	{`<`, dfa.WordStart, dfa.ASCIIWordStart},
-	{`>`, dfa.WordEnd, dfa.ASCIIWordEnd},
-	{`A`, dfa.LineBegin, dfa.LineBegin},
-	{`z`, dfa.LineEnd, dfa.LineEnd},
-}
+// assertion is an escape sequence that matches no character.
+type assertion struct{ unicode, ascii dfa.Assertion }
+
+// assertions are those of one character, boundaries those of a name in braces after \b.
+var (
+	assertions = map[rune]assertion{
+		'b': {dfa.WordBoundary, dfa.ASCIIWordBoundary},
+		'B': {dfa.NoWordBoundary, dfa.NoASCIIWordBoundary},
+		'<': {dfa.WordStart, dfa.ASCIIWordStart},
+		'>': {dfa.WordEnd, dfa.ASCIIWordEnd},
+		'A': {dfa.LineBegin, dfa.LineBegin},
+		'z': {dfa.LineEnd, dfa.LineEnd},
+	}
+	boundaries = map[string]assertion{
+		"start":      {dfa.WordStart, dfa.ASCIIWordStart},
+		"end":        {dfa.WordEnd, dfa.ASCIIWordEnd},
+		"start-half": {dfa.NoWordBefore, dfa.NoASCIIWordBefore},
+		"end-half":   {dfa.NoWordAfter, dfa.NoASCIIWordAfter},
+	}
+)
 
 // assertion parses an assertion after its backslash, or returns nil.
 func (p *parser) assertion(start int) *syntax.Regexp {
-	for _, a := range assertions {
-		if !p.accept(a.text) {
-			continue
-		}
-		if rest := p.text[p.pos:]; a.text == "b" && len(rest) > 1 && rest[0] == '{' && (rest[1] == '-' || unicode.IsLetter(rune(rest[1]))) {
-			p.pos += strings.IndexByte(rest, '}') + 1
-			p.fail(start, "unknown word boundary", `Write \b{start}, \b{end}, \b{start-half} or \b{end-half}.`)
-		}
-		if p.flags.has(unicodeOn) {
-			return a.unicode.Tree()
-		}
-		return a.ascii.Tree()
+	a, ok := assertions[p.peek()]
+	if !ok {
+		return nil
 	}
-	return nil
+	ahead := *p
+	if p.next() == 'b' && ahead.accept("b{") {
+		if name, closed := ahead.braced(); closed && name != "" && (name[0] == '-' || unicode.IsLetter(rune(name[0]))) {
+			p.pos = ahead.pos
+			if a, ok = boundaries[name]; !ok {
+				p.fail(start, "unknown word boundary", `Write \b{start}, \b{end}, \b{start-half} or \b{end-half}.`)
+			}
+		}
+	}
+	if p.flags.has(unicodeOn) {
+		return a.unicode.Tree()
+	}
+	return a.ascii.Tree()
+}
+
+// braced returns the text up to the next closing brace, without blanks in verbose mode, if there is
+// such a brace.
+func (p *parser) braced() (text string, closed bool) {
+	text, _, closed = strings.Cut(p.text[p.pos:], "}")
+	if !closed {
+		return "", false
+	}
+	p.pos += len(text) + 1
+	if p.flags.has(verbose) {
+		text = strings.Join(strings.Fields(text), "")
+	}
+	return text, true
 }
 
 var controls = map[rune]rune{'a': '\a', 'f': '\f', 't': '\t', 'r': '\r', 'n': '\n', 'v': '\v'}
@@ -109,17 +129,19 @@ func (f flags) perl(letter rune) set {
 
 // hex parses a character's number: size digits, or any number of digits in braces.
 func (p *parser) hex(start, size int) rune {
-	digits := p.text[p.pos:min(p.pos+size, len(p.text))]
+	var digits string
+	p.skipSpace()
 	if p.accept("{") {
 		var closed bool
-		digits, _, closed = strings.Cut(p.text[p.pos:], "}")
-		if !closed {
+		if digits, closed = p.braced(); !closed {
 			p.fail(start, "missing closing }", `Write \x{1F600}, for example.`)
 		}
-		p.pos++
 		size = len(digits)
+	} else {
+		for ; len(digits) < size && p.pos < len(p.text); p.skipSpace() {
+			digits += string(p.next())
+		}
 	}
-	p.pos += len(digits)
 	n, err := strconv.ParseUint(digits, 16, 32)
 	if len(digits) < size || err != nil {
 		p.fail(start, "invalid hexadecimal number", `Write \x7F, \u007F or \x{7F}, for example.`)
@@ -139,11 +161,9 @@ func (p *parser) property(start int, negated bool) set {
 	name := string(p.next())
 	if name == "{" {
 		var closed bool
-		name, _, closed = strings.Cut(p.text[p.pos:], "}")
-		if !closed {
+		if name, closed = p.braced(); !closed {
 			p.fail(start, "missing closing }", `Write \p{Greek}, for example.`)
 		}
-		p.pos += len(name) + 1
 	}
 	s, inverted, problem := findProperty(name)
 	switch {

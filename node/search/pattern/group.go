@@ -129,11 +129,10 @@ func (p *parser) repetition() (low, high int) {
 	case '?':
 		low, high = 0, 1
 	default:
-		body, _, ok := strings.Cut(p.text[p.pos:], "}")
-		if !ok {
+		body, closed := p.braced()
+		if !closed {
 			p.fail(start, "a repetition has no closing }", `Write \{ for the character itself.`)
 		}
-		p.pos += len(body) + 1
 		first, last, isRange := strings.Cut(body, ",")
 		low = p.count(start, first, 0)
 		high = low

@@ -245,8 +245,8 @@ func (p *parser) partOfCharacter(start int) {
 
 func (p *parser) literal(start int, r rune) *syntax.Regexp {
 	if !p.flags.has(unicodeOn) && r > unicode.MaxASCII {
-		if p.text[start] == '\\' { // a byte, as \xFF
-			p.partOfCharacter(start)
+		if written := p.text[start:p.pos]; strings.HasPrefix(written, `\x`) && strings.TrimSpace(written[2:])[0] != '{' {
+			p.partOfCharacter(start) // a byte, such as \xFF
 		}
 		return literalTree(r, 0) // its case is Unicode's
 	}
