@@ -202,3 +202,18 @@ func TestGrepCountsAndShowsContextForAssertionsAndSetOperations(t *testing.T) {
 		})
 	}
 }
+
+func TestGrepFindsUnicodeProperties(t *testing.T) {
+	b := newBench(t)
+	b.File("f", "1\ne\u0301\n日\n")
+	for pattern, want := range map[string]int{
+		`\p{scx=Greek}`: 2, `\p{XID_Start}\p{XID_Continue}`: 2, `\p{Case_Ignorable}`: 2, `\p{Changes_When_Uppercased}`: 2,
+		`\p{gcb=Extend}`: 2, `\p{wb=ALetter}`: 2, `\p{sb=Lower}`: 2, `\P{Age=1.1}|\p{wb!=Numeric}\p{Age=6.0}`: 2,
+		`(?-u)日`: 3, `\p{Ideographic}`: 3, `\p{ gc = DecimalNumber }`: 1,
+	} {
+		out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": pattern})
+		if len(out.Matches) != 1 || out.Matches[0].Line != want {
+			t.Errorf("%s: got %+v, want line %d", pattern, out.Matches, want)
+		}
+	}
+}
