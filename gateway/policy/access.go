@@ -198,7 +198,7 @@ func copyTargets(c shell.Command, name string) (to shell.Word, list []shell.Word
 	if !copiers[name] {
 		return to, nil
 	}
-	to, from, ok := copyArguments(c.Words[1:], "tSgmo", name != "rsync" && name != "scp")
+	to, from, ok := copyArguments(withoutInputs(c.Words[1:]), "tSgmo", name != "rsync" && name != "scp")
 	if !ok || to.Dynamic {
 		return to, nil
 	}

@@ -112,7 +112,7 @@ type invocation struct {
 }
 
 func newInvocation(name string, words []shell.Word) invocation {
-	in := invocation{name: strings.TrimPrefix(name, "floor:"), words: words, top: currentFolder}
+	in := invocation{name: strings.TrimPrefix(strings.TrimPrefix(name, "floor:"), "reads:"), words: words, top: currentFolder}
 	sub := ""
 	if in.name == "git" {
 		i := shell.GitSubcommand(append([]shell.Word{{}}, words...)) - 1
@@ -350,27 +350,6 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 		}
 	}
 	return list
-}
-
-// accessChecks are the conditions of the table that need more than a list of options.
-var accessChecks = map[string]func(words []shell.Word) bool{
-	"recursive": recursive,
-	"dynamic":   hasDynamic,
-	"forced": func(words []shell.Word) bool { // git push origin +main or :main
-		return slices.ContainsFunc(words, func(w shell.Word) bool { return strings.HasPrefix(w.Text, "+") || strings.HasPrefix(w.Text, ":") })
-	},
-	"reads": func(words []shell.Word) bool { // of find: it starts only programs that read
-		for i := 1; i < len(words); i++ {
-			if execOptions[words[i-1].Text] && !readers[baseName(words[i].Text)] {
-				return false
-			}
-		}
-		return true
-	},
-	"numbered": func(words []shell.Word) bool { // curl -o file#1
-		hasNumber := func(w shell.Word) bool { return strings.Contains(w.Text, "#") }
-		return slices.ContainsFunc(values(words, "-o,--output"), hasNumber)
-	},
 }
 
 var isTar = set("tar gtar bsdtar star")

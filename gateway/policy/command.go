@@ -81,6 +81,14 @@ func (c coverage) has(i int) bool { return i >= 0 && i < len(c.named) && c.named
 func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	why := ev.floor.reason(c)
 	p, ok := ev.decideByRules(i, c)
+	if doubt := ev.mentionReason(i, c); doubt != "" && why == "" && p.Verdict != Deny {
+		ev.mentions = cmp.Or(ev.mentions, doubt)
+		if p.Verdict == Allow {
+			p.set(Ask, "", doubt)
+			p.byRule = ev.fallback == Deny
+			ev.addOffers(i, c, "")
+		}
+	}
 	if why == "" || ok && p.Verdict == Deny || ev.fallback == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
 		return p, ok
 	}
@@ -120,7 +128,7 @@ func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 		if other := ev.otherRepositoryReason(c, nil); why == "" && other != "" {
 			why, p.Reason = other, other
 		}
-		ev.addOffers(c, why)
+		ev.addOffers(i, c, why)
 	}
 	return p, true
 }
@@ -231,7 +239,7 @@ func (ma *matcher) concealReason(c shell.Command) string {
 
 func runsInput(c shell.Command) bool {
 	n := baseName(c.Words[0].Text)
-	return shell.IsShell(n) || interpreters[n]
+	return shell.IsShell(n) || isVersionOf(n, interpreters) || inputRunners[n]
 }
 
 func isStatic(c shell.Command) bool {

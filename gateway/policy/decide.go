@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +37,7 @@ func (p Policy) Decide(q Request) Decision {
 	byRules := p.Rules.Decide(call)
 	d, broad := p.combine(q, configured, byRules)
 	if broad {
-		if reason := p.Rules.concealedReason(call); reason != "" {
+		if reason := cmp.Or(q.directingFile(), byRules.mentions, p.Rules.concealedReason(call)); reason != "" {
 			d = Decision{Verdict: Ask, Reason: reason}
 		}
 	}
@@ -222,6 +224,18 @@ func (q Request) isGranted() bool {
 func (q Request) isForeign() bool {
 	foreign := []string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}
 	return slices.Contains(foreign, q.By.Kind)
+}
+
+// directingFiles are the agent's own files that every chat reads, and its skills.
+var directingFiles = regexp.MustCompile(`(?i)^/(soul|identity|user|agents|tools)\.md$|^/skills(/|$)`)
+
+// directingFile returns the reason why a change of one of the agent's own files needs an approval
+// although everything is allowed, or "".
+func (q Request) directingFile() string {
+	if q.Node != protocol.NativePrefix || q.Effect != protocol.EffectWrite || q.Preview == nil || !directingFiles.MatchString(path.Clean("/"+q.Preview.Path)) {
+		return ""
+	}
+	return "Changes " + shorten(q.Preview.Path) + ", which directs everything that the agent does later"
 }
 
 // blocksNetwork reports whether the machine keeps the call off the network.

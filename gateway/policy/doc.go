@@ -9,7 +9,9 @@
 // narrowly (the bare name, decoded and static words, and only options that the rule contains or
 // that programs/options.txt lists as harmless). Every error asks.
 //
-// Some calls need an approval whatever the rules say: the floor. A direct action of the person
+// Some calls need an approval whatever the rules say: the floor. Besides, an allow that does not name
+// a protected file covers only the programs that are known to read it: no table of the programs
+// that write is complete. A direct action of the person
 // needs none: only a rule that denies stops it. The package does not depend on the store or the
 // gateway, so the gateway and the command line make the same decision.
 //

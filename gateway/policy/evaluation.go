@@ -24,6 +24,7 @@ type evaluation struct {
 	unenforced []string
 	lifts      []string
 	folders    []folders // in which the commands start
+	mentions   string    // see [Decision]
 }
 
 // matcher compares rules and grants with a call.
@@ -100,7 +101,7 @@ func (ev *evaluation) result() Decision {
 		ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: Ask, Reason: "The command does nothing that a rule could allow"})
 	}
 	first := ev.parts[0]
-	r := Decision{Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts, Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts}
+	r := Decision{Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts, Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts, mentions: ev.mentions}
 	for _, p := range ev.parts[1:] {
 		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove
 		r.Floor = r.Floor || p.Floor
@@ -223,7 +224,7 @@ func (r *rule) describe() string {
 	return fmt.Sprintf("%s: %s %s", name, map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], shorten(what))
 }
 
-func (ev *evaluation) addOffers(c shell.Command, why string) {
+func (ev *evaluation) addOffers(i int, c shell.Command, why string) {
 	name := baseName(c.Words[0].Text)
 	hits := guardsOf(c, ev.resolver)
 	// A rule that contains the merely unknown words may be offered.
@@ -243,6 +244,9 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 	words := wordTexts(c.Words)
 	argv := escapeStars(words)
 	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
+	if ev.mentionReason(i, c) != "" {
+		return // only a rule that names the file covers it
+	}
 	for _, pattern := range valueOffers {
 		spelled := func(at int) bool { return at >= 0 && at < len(pattern) && pattern[at] != "*" }
 		if _, doubt := ev.missingWord(c, spelled); matchesOffer(pattern, c.Words) && !doubt {

@@ -18,7 +18,7 @@ func (fl *floor) writeReason(c shell.Command, name string) string {
 	if !writers[name] && !rareWriters[name] && c.Via != "find" {
 		return ""
 	}
-	for _, w := range c.Words[1:] {
+	for _, w := range readingOf(name, c.Words[1:]).without(c.Words[1:]) {
 		_, v, valued := strings.Cut(w.Text, "=")
 		if isFlag(w.Text) && !valued {
 			continue
@@ -43,7 +43,7 @@ func (fl *floor) copyReason(c shell.Command, name string) string {
 	check := fl.fileReason
 	if name == "mv" || name == "gmv" || name == "ln" || name == "gln" || recursive(c.Words[1:]) {
 		check = fl.folderReason
-		if to := operands(c.Words[1:], "tSgmo"); len(to) > 1 && !to[len(to)-1].Dynamic {
+		if to := operands(withoutInputs(c.Words[1:]), "tSgmo"); copiers[name] && len(to) > 1 && !to[len(to)-1].Dynamic {
 			list = append(list, to[len(to)-1])
 		}
 	}
@@ -63,16 +63,17 @@ var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path
 // outputReason returns the reason why a command that is not a known writer would write a file that
 // the floor protects: by an output option, in place, or by the names of its pieces or backups.
 func (fl *floor) outputReason(c shell.Command, name string) string {
-	if noFileArguments[name] {
+	words := c.Words[1:]
+	reads := readingOf(name, words)
+	if reads.whole && !viewers[name] { // whose output options are not all known
 		return ""
 	}
-	words := c.Words[1:]
 	var files []shell.Word
 	change := false
 	for i, w := range words {
 		change = change || inPlaceOptions[w.Text] && !viewers[name]
 		opt, value := optionAt(words, i)
-		if opt == w.Text && (i+1 == len(words) || isFlag(value.Text)) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
+		if opt == w.Text && (i+1 == len(words) || isFlag(value.Text)) || reads.isInput(opt) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
 			continue
 		}
 		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a type before it, as in xml:FILE
@@ -81,7 +82,7 @@ func (fl *floor) outputReason(c shell.Command, name string) string {
 		files = append(files, value)
 	}
 	if change {
-		files = append(files, operands(words, "")...)
+		files = append(files, operands(reads.without(words), "")...)
 	}
 	if backupMakers[name] {
 		files = append(files, backups(words)...)
@@ -133,7 +134,7 @@ var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/
 
 // unpackReason finds commands that write files with names from elsewhere, such as archives.
 func (fl *floor) unpackReason(c shell.Command, name string) string {
-	if sub := shell.GitSubcommand(c.Words); unpackers[name] && (name != "git" || sub < len(c.Words) && c.Words[sub].Text == "apply") {
+	if unpackers[name] && (name != "git" || appliesPatch(c.Words[min(shell.GitSubcommand(c.Words), len(c.Words)):])) {
 		for _, a := range accesses(c) {
 			if a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
 				continue
@@ -169,6 +170,15 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 		}
 	}
 	return ""
+}
+
+// appliesPatch reports whether words from git's subcommand on apply a patch. The first call of git
+// am has named the patches that git am --continue applies.
+func appliesPatch(words []shell.Word) bool {
+	if len(words) == 0 || words[0].Text != "apply" && words[0].Text != "am" {
+		return false
+	}
+	return words[0].Text == "apply" || len(words) != 2 || !slices.Contains([]string{"--continue", "--skip", "--abort", "--quit", "--resolved"}, words[1].Text)
 }
 
 // protectedFolder returns the folder of the list in which a file may be protected: the workspace

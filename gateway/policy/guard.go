@@ -82,6 +82,9 @@ func (g *guards) addAll() {
 			g.add(i, true, name+" "+shorten(w[i].Text)+" may load code that is not in the command")
 		}
 	}
+	if (g.Piped || g.Stdin != nil) && inputRunners[g.name] && !g.Starts {
+		g.add(noRule, true, g.name+" runs commands in its input")
+	}
 	if shellStarters[name] && !g.Starts {
 		g.add(noRule, true, name+" starts a shell that runs its input")
 	}

@@ -77,7 +77,7 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		return true
 	}
 	if t.bundled && n == 0 && r.at == 1 && !strings.ContainsAny(w.Text, "./:") {
-		r.letters(w, w.Text)
+		r.bundle(w.Text)
 	}
 	if t.single && n > 0 {
 		r.report(shorten(w.Text), false)
@@ -102,6 +102,8 @@ func (r *optionReader) option(w shell.Word) {
 		o, known = r.table.options[name[1:]]
 	}
 	switch {
+	case known && o.spelled:
+		r.unknown(name)
 	case known:
 		r.checkValue(name, o, part(w, value), cut)
 	case strings.HasPrefix(w.Text, "--"):
@@ -115,10 +117,38 @@ func (r *optionReader) option(w shell.Word) {
 	}
 }
 
-// letters reads a word of combined short options.
-func (r *optionReader) letters(w shell.Word, text string) {
+// bundle reads options without a dash, as in tar cfC FILE FOLDER: every character is one, and their
+// values follow in the same order.
+func (r *optionReader) bundle(text string) {
+	next := r.at
 	for i := range len(text) {
 		name := "-" + text[i:i+1]
+		o, known := r.table.options[name]
+		if !known {
+			r.unknown(name)
+			continue
+		}
+		value := shell.Word{Dynamic: true}
+		if o.value != 0 && next+1 < len(r.words) {
+			next++
+			value = r.words[next]
+		}
+		if o.value != 0 && !o.runs && !r.resolver.isInside(value) {
+			r.unknown(name)
+			continue
+		}
+		r.checkValue(name, o, value, o.value != 0)
+	}
+}
+
+// letters reads a word of combined short options.
+func (r *optionReader) letters(w shell.Word, text string) {
+	for i := 0; i < len(text); i++ {
+		name := "-" + text[i:i+1]
+		if pair, isPair := r.table.options["-"+text[i:min(i+2, len(text))]]; isPair && pair.spelled {
+			r.unknown("-" + text[i:i+2]) // zip -qlf FILE
+			return
+		}
 		o, known := r.table.options[name]
 		if !known && text[i] >= '0' && text[i] <= '9' {
 			o, known = r.table.options["-#"]

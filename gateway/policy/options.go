@@ -42,6 +42,8 @@ type option struct {
 	// inside means that the value must be a folder in the workspace.
 	inside bool
 	runs   bool // it runs code that is not in the command, unless its value matches fits
+	// spelled means that the rule must contain it, and that its letters are no options of their own.
+	spelled bool
 }
 
 // valueClasses are the harmless values of options for which not every value is harmless.
@@ -52,6 +54,7 @@ var valueClasses = map[string]string{
 	"local":   `[^:]*|[^:]*/.*`, // not HOST:FILE
 	"name":    `\w[\w-]*`,
 	"number":  `\d+`,
+	"lines":   `[-.]?\d+(,\d+)*`, // of less, which reads more options after it
 	"report":  `(term|term-missing|xml|html|json|lcov|annotate)?(:skip-covered)?`,
 }
 
@@ -118,6 +121,7 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		}
 		var o option
 		token, o.runs = strings.CutPrefix(token, "!")
+		token, o.spelled = strings.CutPrefix(token, "?")
 		if token[0] == '/' {
 			t.patterns = append(t.patterns, wordPattern{regexp.MustCompile(token[1 : len(token)-1]), o.runs})
 			continue

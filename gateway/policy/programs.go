@@ -24,6 +24,7 @@ var (
 	complexLaunchers   = class("complexLaunchers")
 	interpreters       = class("interpreters")
 	codeArguments      = class("codeArguments")
+	inputRunners       = class("inputRunners")
 	shellBuiltins      = class("shellBuiltins")
 	confinedPrograms   = class("confinedPrograms")
 	inlineModules      = class("inlineModules")

@@ -27,6 +27,7 @@ var realShells = []struct {
 	{"bash", []string{"bash", "--norc", "--noprofile"}, []Kind{Bash}},
 	{"bash in POSIX mode", []string{"bash", "--norc", "--noprofile", "--posix"}, []Kind{Bash, POSIX}},
 	{"dash", []string{"dash"}, []Kind{POSIX}},
+	{"busybox", []string{"busybox", "ash"}, []Kind{POSIX}},
 	{"zsh", []string{"zsh", "-f"}, []Kind{Zsh}},
 }
 
@@ -105,7 +106,7 @@ run() { printf '%s\001' "$RECORD_MARK$1" >>"$RECORD"; ( cd "$1" && RECORD_ID=$1 
 // recorders returns a folder of programs that record how they are started.
 func recorders(t *testing.T) string {
 	bin := t.TempDir()
-	for _, name := range strings.Fields("foo bar a b x X Y - -- -x 1 2 3 10 12 , {} { } ! ~ # $ = ^ @ % + : { {a,b} {,a} {,} {a,} {a,b}x x{a,b} {,foo} {,bar} {foo,bar}") {
+	for _, name := range strings.Fields("foo bar a b x X Y - -- -x 1 2 3 10 12 , {} { } ! ~ # $ = ^ @ % + : { {a,b} {,a} {,} {a,} {a,b}x x{a,b} {,foo} {,bar} {foo,bar} 1=a é=1 1+=a é+=1 a+=1 X+=1 a[1]=x 1[1]=x a.b=1 12=x 0=x １=1 日=1 é[1]=2 1a=x é=") {
 		addRecorder(t, bin, name)
 	}
 	return bin
@@ -221,7 +222,7 @@ func (d *differential) check(r reading, argv []string, file string) {
 		}
 		dir := filepath.Join(d.t.TempDir(), "again")
 		d.folder(dir)
-		if argv != nil && argv[0] != "" && !strings.Contains(argv[0], "/") {
+		if argv != nil && !slices.Contains([]string{"", ".", ".."}, argv[0]) && !strings.Contains(argv[0], "/") {
 			addRecorder(d.t, d.bin, argv[0])
 		}
 		again := d.run(dir, 5*time.Second, "-c", r.text)

@@ -13,7 +13,7 @@ import (
 var textPieces = strings.Split(strings.Join([]string{programPieces, compoundPieces, redirectPieces, bracePieces, patternPieces, quotePieces}, "|"), "|")
 
 const (
-	programPieces  = "foo|foo|foo |bar|bar |foo a|foo b |a|b|x|1|2|12|-|--|-x|1-|x=1|X=1 |¦|¦¦|¦&|;|;|&|&&|\n|\t| | | |(|)|{ |; }|! |time |eval |exec |command "
+	programPieces  = "1=a |é=1 |1+=a |é+=1 |a+=1 |X+=1 |a[1]=x |1[1]=x |a.b=1 |12=x |0=x |１=1 |日=1 |é[1]=2 |1a=x |1=a|é=|1=2 é=3 |é=(a) |1=(a b) |\"1\"=a |1\\=a |foo|foo|foo |bar|bar |foo a|foo b |a|b|x|1|2|12|-|--|-x|1-|x=1|X=1 |¦|¦¦|¦&|;|;|&|&&|\n|\t| | | |(|)|{ |; }|! |time |eval |exec |command "
 	compoundPieces = "if |; then |; fi|for i in a|; do |; done|case a in a) |;; esac|#| # "
 	redirectPieces = "<a|<|>|>x|>>|>>x|<>|<>x|>¦|>¦x|>&|>&x|>&1|>&2|>&-|<&-|<&|<&1|<&0|2>&1|1>&2|2>&-|1>&-|2<&-|0<&-|12>|12>x|12>&1|10<a|10>&-|&>|&>x|&>>|&>>x|&>&|&>&1|<<<|<<<x|" +
 		"<<X|<<-X|<<'X'|<<\\X|<<X\na\nX\n|<<'X'\nfoo\nX\n|<<\"X\"|<<$'X'|<<$X|\nX\n|\nX\n|X|\n\tX\n|<<'X'# |<<'X Y'|X Y\n|<<X <<Y\n|Y\n|$(foo <<X\n|\"$(foo <<'X'\n|\nX)|\nX\n)\"|`foo <<X\n|<<'X';|<<'X'¦bar\n|<<X\"\"|<<\"X'Y\"|X'Y\n|<<'X'{a,b}|<<'X'\nfoo \\\nX\nbar\nX\n|<<X\nfoo \\\nX\nbar\nX\n|>>&|>>&x|>>¦|&>¦|>&¦|>!|>!x|>&!|>>!x|&¦|&!|{fd}>|{fd}>x|{fd}<&-|{fd}>&-|" +

@@ -11,7 +11,8 @@ import (
 // redirects analyzes the redirects of commands.
 type redirects struct{ *analysis }
 
-// input returns the input that a redirect gives to its command, if it is in the text.
+// input returns the input that a redirect gives to its command: the text of a here-document, or a
+// dynamic word for a file.
 func (a redirects) input(r *syntax.Redirect) *Word {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -36,6 +37,10 @@ func (a redirects) input(r *syntax.Redirect) *Word {
 		w := a.word(r.Word)
 		w.Glob, w.Tilde = false, false
 		return &w
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn:
+		if w := a.word(r.Word); (r.N == nil || r.N.Value == "0") && w.Text != "/dev/null" && w.Text != "-" {
+			return &Word{Dynamic: true}
+		}
 	}
 	return nil
 }

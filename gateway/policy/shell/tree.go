@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -163,6 +164,9 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	if a.kind == Zsh && !a.guess && zshWords[list[0].Text] {
 		a.addFinding(text, "starts with a word that zsh reads differently")
 	}
+	if a.kind == Zsh {
+		a.zshAssignments(c, list, text)
+	}
 	if redirected && list[0].Text == "exec" {
 		a.addFinding(text, "redirects the shell's own input or output")
 	}
@@ -175,6 +179,25 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	}
 	for _, w := range c.Args {
 		a.eval.substitutions(w)
+	}
+}
+
+// zshAssignment matches words that are assignments in zsh and a program for the parser: zsh assigns
+// to numbers, and to names with letters of every script.
+var zshAssignment = regexp.MustCompile(`^[^=/'"\\$` + "`" + `]+=`)
+
+// zshAssignments handles words that are assignments in zsh and the program for the parser.
+func (a *analysis) zshAssignments(c *syntax.CallExpr, list []Word, text string) {
+	n := 0
+	for n < len(c.Args) && zshAssignment.MatchString(a.text(c.Args[n])) {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	a.addFinding(text, "begins with a word that zsh may read as an assignment")
+	if n = min(n, len(list)); n < len(list) {
+		a.asGuess(func() { a.run(Command{Words: list[n:], Text: text, Parent: a.parent, Via: a.via}, 0) })
 	}
 }
 

@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// attack is a line of testdata/attacks.jsonl: a command that the policy must not allow, or a file
+// that a chat which may change files must not change without an approval.
+type attack struct {
+	Policy  json.RawMessage
+	Shell   string
+	Command string
+	Path    string
+	Why     string
+}
+
+func TestAttacksNeedAnApproval(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/attacks.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var a attack
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		t.Run(a.Shell+" "+a.Command+a.Path, func(t *testing.T) {
+			var d Decision
+			if a.Path == "" {
+				d = must(t, string(a.Policy)).Decide(corpusCall(a.Shell, a.Command))
+			} else {
+				d = Policy{Rules: must(t, `{"rules":[]}`)}.Decide(writeRequest(a.Path, protocol.ModeAcceptEdits))
+			}
+			if d.Verdict == Allow {
+				t.Errorf("got allow (%s), want an approval: %s", d.Reason, a.Why)
+			}
+		})
+	}
+}
+
+// writeRequest is a call of an agent that writes a file of the workspace.
+func writeRequest(path, mode string) Request {
+	args, _ := json.Marshal(map[string]string{"path": path})
+	return Request{
+		Node: "box", Bare: "Write", Effect: protocol.EffectWrite, Args: args, Session: "agent:main:main",
+		Host:    &protocol.HostInfo{Workspace: corpusCwd, Home: corpusHome},
+		Preview: &protocol.CallPreview{Path: corpusCwd + "/" + path},
+		Mode:    protocol.ApprovalMode{Mode: mode, Until: time.Now().Add(time.Hour).UnixMilli()},
+	}
+}
+
+func TestTrustDoesNotCoverWhatDirectsTheAgent(t *testing.T) {
+	t.Parallel()
+	p := Policy{Rules: must(t, `{"rules":[]}`)}
+	for path, want := range map[string]Verdict{
+		"SOUL.md": Ask, "./soul.md": Ask, "/SOUL.md": Ask, "skills/a/SKILL.md": Ask, "memory/../AGENTS.md": Ask,
+		"MEMORY.md": Allow, "memory/2026-01-02.md": Allow, "notes/SOUL.md": Allow,
+	} {
+		q := writeRequest(path, protocol.ModeTrust)
+		q.Node, q.Bare, q.Host, q.Preview.Path = protocol.NativePrefix, "WriteFile", nil, path
+		if d := p.Decide(q); d.Verdict != want {
+			t.Errorf("%s: got %s (%s), want %s", path, d.Verdict, d.Reason, want)
+		}
+	}
+}
+
+func TestTrustAsksForProtectedFilesInWords(t *testing.T) {
+	t.Parallel()
+	p := Policy{Rules: must(t, `{"rules":[]}`)}
+	for command, want := range map[string]Verdict{
+		"./tool --log=.envrc": Ask, "sort -o.git/config f": Ask, "cat .envrc": Allow, "./tool notes.txt": Allow,
+	} {
+		q := writeRequest("", protocol.ModeTrust)
+		q.Bare, q.Effect, q.Preview = "Bash", protocol.EffectExec, &protocol.CallPreview{Folder: corpusCwd, Shell: "bash"}
+		q.Args, _ = json.Marshal(map[string]string{"command": command})
+		if d := p.Decide(q); d.Verdict != want {
+			t.Errorf("%s: got %s (%s), want %s", command, d.Verdict, d.Reason, want)
+		}
+	}
+}
