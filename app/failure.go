@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/native"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -98,7 +99,7 @@ func newFailure(home string, err error, retry, quit func()) fyne.CanvasObject {
 func showFailure(home string, err error) int {
 	a := newFyneApp()
 	applyTheme(a, style.System, systemMode(), style.TextNormal)
-	w := a.NewWindow("Fairlead")
+	w := native.NewWindow(a, "Fairlead", nil)
 	code := 1
 	retry := func() {
 		program, err := os.Executable()

@@ -66,8 +66,8 @@ func runGUI(f flags, b *backend, i *instance) error {
 	u := newUI(ctx, a, b)
 	u.systemMode = system
 	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: state.ChangesOf(f.changelog, gateway.Version)}
-	u.showQuietly = showQuietly
-	u.notes.isInFront = func() bool { return isInFront(a.Driver().AllWindows(), u.hasFocus) }
+	u.showQuietly = native.ShowQuietly
+	u.notes.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
 		t := tray.New(d, u.runTrayItem)

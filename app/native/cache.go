@@ -34,16 +34,3 @@ func deleteTexts(fyne.Canvas)
 func FreeTexts(w fyne.Window) {
 	With(w, func(*glfw.Window) { deleteTexts(w.Canvas()) })
 }
-
-// NewWindow creates a window whose texts are freed when it is closed. closed, which may be nil, is
-// called then.
-func NewWindow(a fyne.App, title string, closed func()) fyne.Window {
-	w := a.NewWindow(title)
-	w.SetOnClosed(func() {
-		FreeTexts(w)
-		if closed != nil {
-			closed()
-		}
-	})
-	return w
-}

@@ -1,1 +1,1 @@
-// This file lets the compiler accept the declarations without a body in cache.go.
+// This file lets the compiler accept the declarations without a body in other files.

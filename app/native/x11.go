@@ -1,8 +1,9 @@
 //go:build linux || freebsd || openbsd || netbsd
 
-package app
+package native
 
 import (
+	"image/color"
 	"io"
 	"log"
 	"log/slog"
@@ -30,6 +31,17 @@ func markUnrequested(id uintptr) {
 func raise(id uintptr) {
 	withX(func(c *xgb.Conn) error {
 		return xproto.ConfigureWindowChecked(c, xproto.Window(id), xproto.ConfigWindowStackMode, []uint32{xproto.StackModeAbove}).Check()
+	})
+}
+
+// setBackground sets what the X server shows of a window until the program has painted it. When the
+// window grows, this is shown beside its last picture.
+func setBackground(id uintptr, c color.Color) {
+	r, g, b, _ := c.RGBA()
+	pixel := r>>8<<16 | g>>8<<8 | b>>8
+	withX(func(conn *xgb.Conn) error {
+		return xproto.ChangeWindowAttributesChecked(conn, xproto.Window(id), xproto.CwBackPixel|xproto.CwBitGravity,
+			[]uint32{pixel, xproto.GravityNorthWest}).Check()
 	})
 }
 

@@ -1,4 +1,4 @@
-package app
+package native
 
 import "golang.org/x/sys/windows"
 
