@@ -132,7 +132,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry) {
 	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
 	chats.Archive(archived, keys...)
 	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
-	cw.ui.messages.offerUndo(text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime))
+	cw.ui.messages.offer(everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime))
 	if archived && slices.Contains(keys, cw.ui.main.key) {
 		cw.openAnother(keys)
 	}
@@ -174,7 +174,7 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 			}
 			cw.ui.drafts.forget(key)
 		}
-		cw.ui.messages.offerUndo(deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
+		cw.ui.messages.offer(everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
 		if shown != "" {
 			cw.openAnother(r.keys)
 		}

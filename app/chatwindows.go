@@ -73,7 +73,7 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	c = newConversation(cw.ui, w)
 	cw.windows[key] = c
 	c.toast = widgets.NewToast(func() { c.foot.Layout.Layout(c.foot.Objects, c.foot.Size()) })
-	c.foot = container.New(&toastLayout{c.pane}, c.toast)
+	c.foot = container.New(&toastLayout{pane: c.pane}, c.toast)
 	w.SetContent(container.NewStack(c.pane, c.foot))
 	last := cw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))

@@ -44,6 +44,7 @@ func (l *windowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[i].Resize(rest)
 		o[i].Move(fyne.NewPos(left, 0))
 	}
+	l.w.ui.messages.layout()
 }
 
 // arrange moves the sidebar between its place and the drawer, and shows the page of the first run.
@@ -108,9 +109,12 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// toastLayout puts the program's messages at the lower edge of a page or, in a chat, between the
-// transcript and the composer, where they cover nothing.
-type toastLayout struct{ pane *chat.Pane }
+// toastLayout puts the program's messages below a page or, in a chat, between the transcript and the
+// composer, where they cover nothing.
+type toastLayout struct {
+	pane  *chat.Pane
+	pages []fyne.CanvasObject // leave the messages free below them
+}
 
 func (*toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
@@ -135,6 +139,9 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		y -= style.Inside
 	}
 	l.pane.Reserve(widgets.Choose(l.pane.Visible(), bottom-y, 0))
+	for _, page := range l.pages {
+		page.Resize(fyne.NewSize(size.Width, size.Height-widgets.Choose(y < bottom, size.Height-y, 0)))
+	}
 }
 
 // sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit,

@@ -10,18 +10,35 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // messages shows messages in the main window: offers to undo, the current message, a banner.
 type messages struct {
 	ui     *ui
 	toast  *widgets.Toast
-	undos  []*widgets.Toast // offers to undo, oldest first
+	from   place   // of the toast
+	undos  []offer // oldest first
 	banner *widgets.ErrorBox
 	box    *fyne.Container // container of undos, toast and banner
 
 	noticeAt       int64  // time of the latest notice that was shown
 	missingSecrets string // missing secrets of the latest message
+}
+
+// place is what the main window showed when a message arose: the message is shown there only.
+type place struct {
+	page string              // empty for a chat
+	chat protocol.SessionKey // empty on a page
+}
+
+// everywhere is the place of messages about the whole program and about the list of chats.
+var everywhere = place{page: "*"}
+
+// offer is an offer to undo a deletion.
+type offer struct {
+	*widgets.Toast
+	from place
 }
 
 func newMessages(u *ui) *messages {
@@ -32,7 +49,7 @@ func newMessages(u *ui) *messages {
 	return m
 }
 
-// showNotice shows the gateway's latest notice, unless the banner shows the same problem.
+// showNotice shows the gateway's latest notice, unless the banner or the open chat shows the same.
 func (m *messages) showNotice(v state.View) {
 	n := v.Notice
 	if n == nil || n.At == m.noticeAt {
@@ -40,8 +57,11 @@ func (m *messages) showNotice(v state.View) {
 	}
 	m.noticeAt = n.At
 	if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) {
-		m.showFor(strings.TrimPrefix(n.Title+": "+n.Text, ": "), 8*time.Second)
 		m.ui.notes.announceSchedule(*n)
+		if n.SessionKey != "" && m.ui.main.showsChat(n.SessionKey) {
+			return // the chat says it
+		}
+		m.showFor(strings.TrimPrefix(n.Title+": "+n.Text, ": "), 8*time.Second)
 	}
 }
 
@@ -90,9 +110,15 @@ func (m *messages) layout() { m.box.Layout.Layout(m.box.Objects, m.box.Size()) }
 // messageTime is how long a message is shown.
 const messageTime = 6 * time.Second
 
-func (m *messages) show(text string) { m.showFor(text, messageTime) }
+// show shows a message until its time is over or the person leaves the page or chat.
+func (m *messages) show(text string) {
+	m.showFor(text, messageTime)
+	m.from = m.place()
+}
 
+// showFor shows a message about the whole program.
 func (m *messages) showFor(text string, d time.Duration) {
+	m.from = everywhere
 	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(d))
 	m.ui.main.body.Refresh()
 }
@@ -113,19 +139,44 @@ func (m *messages) showIn(w fyne.Window, text string) {
 func (m *messages) showAction(text, label string, act func()) {
 	now := time.Now()
 	m.toast.ShowAction(text, label, act, now, now.Add(messageTime))
+	m.from = m.place()
 	m.ui.main.body.Refresh()
 }
 
 // maxUndos is the maximum number of offers to undo on the screen.
 const maxUndos = 5
 
-// offerUndo shows a message about a deletion with an Undo button, for its full time.
+// offerUndo shows a message about a deletion with an Undo button, for its full time. Elsewhere, it is
+// hidden.
 func (m *messages) offerUndo(text string, undo func(), until time.Time) {
+	m.offer(m.place(), text, undo, until)
+}
+
+func (m *messages) offer(from place, text string, undo func(), until time.Time) {
 	t := widgets.NewToast(m.layout)
 	t.ShowMessage(text, undo, time.Now(), until)
-	m.undos = append(m.undos, t)
+	m.undos = append(m.undos, offer{t, from})
 	if len(m.undos) > maxUndos {
 		m.undos = m.undos[1:]
+	}
+	m.arrange()
+}
+
+// place returns what the main window shows.
+func (m *messages) place() place {
+	if page := m.ui.nav.title; page != "" {
+		return place{page: page}
+	}
+	return place{chat: m.ui.main.key}
+}
+
+// isHere reports whether messages from a place are shown now.
+func (m *messages) isHere(from place) bool { return from == everywhere || from == m.place() }
+
+// move hides the messages of the place that the person has left, and shows those of the new one.
+func (m *messages) move() {
+	if m.toast.Visible() && !m.isHere(m.from) {
+		m.toast.Close()
 	}
 	m.arrange()
 }
@@ -133,7 +184,7 @@ func (m *messages) offerUndo(text string, undo func(), until time.Time) {
 // undoLast undoes what the newest message offers to undo, and reports whether there was one.
 func (m *messages) undoLast() bool {
 	for _, t := range slices.Backward(m.undos) {
-		if t.Visible() {
+		if t.Visible() && m.isHere(t.from) {
 			t.Undo()
 			return true
 		}
@@ -145,7 +196,9 @@ func (m *messages) undoLast() bool {
 func (m *messages) arrange() {
 	var list []fyne.CanvasObject
 	for _, t := range slices.Backward(m.undos) {
-		list = append(list, t)
+		if m.isHere(t.from) {
+			list = append(list, t.Toast)
+		}
 	}
 	m.box.Objects = append(list, m.toast, m.banner)
 	m.ui.main.body.Refresh()
@@ -157,7 +210,7 @@ func (m *messages) removeExpiredUndos(now time.Time) bool {
 		t.Tick(now)
 	}
 	n := len(m.undos)
-	if m.undos = slices.DeleteFunc(m.undos, func(t *widgets.Toast) bool { return !t.Visible() }); len(m.undos) != n {
+	if m.undos = slices.DeleteFunc(m.undos, func(t offer) bool { return !t.Visible() }); len(m.undos) != n {
 		m.arrange()
 	}
 	return len(m.undos) > 0

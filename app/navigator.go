@@ -136,6 +136,7 @@ func (n *navigator) open(p page) {
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
 	n.ui.main.sidebar.show()
+	n.ui.messages.move()
 	if p.title == inboxTitle {
 		n.ui.approvals.inbox.Focus(n.ui.main.window.Canvas())
 	}
@@ -150,6 +151,7 @@ func (n *navigator) close() {
 	n.cancel, n.title, n.back, n.dropTarget, n.files, n.ui.approvals.inbox = nil, "", nil, nil, nil, nil
 	n.box.Objects = nil
 	n.ui.main.arrange()
+	n.ui.messages.move()
 }
 
 // arrange shows the open page, if there is one. The drawer's button is for narrow windows only.

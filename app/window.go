@@ -47,7 +47,7 @@ func newWindow(u *ui) *window {
 	w.first.box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
-	u.messages.box.Layout = &toastLayout{w.pane}
+	u.messages.box.Layout = &toastLayout{w.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
 	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box)
 	w.fill()
 	return w
@@ -161,6 +161,7 @@ func (w *window) switchTo(key protocol.SessionKey) {
 		w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
 	}
 	w.load(key)
+	w.ui.messages.move()
 }
 
 // mainChat is the chat that opens by default.
