@@ -1,4 +1,4 @@
-// Package activity is the page of what runs now, what the agents did today and what models cost.
+// Package activity is the page of what models cost, what runs now and what the agents did today.
 package activity
 
 import (

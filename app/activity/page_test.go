@@ -58,7 +58,7 @@ func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
 				p.open(i)
 			}
 			opened = slices.Compact(opened)
-			want := []string{"approvals", "chat a", "transfers", "chat a", "audit log", "budget"}
+			want := []string{"budget", "approvals", "chat a", "transfers", "chat a", "audit log"}
 			if !slices.Equal(opened, want) {
 				t.Errorf("got %q, want %q", opened, want)
 			}

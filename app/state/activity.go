@@ -82,11 +82,18 @@ type ActivityLine struct {
 	Chat                      protocol.SessionKey
 }
 
-// Lines returns the lines of the page: what happens now, what happened today, and what it cost.
-func (a ActivityView) Lines(v View, now time.Time) []ActivityLine {
-	lines := append([]ActivityLine{{Heading: true, Title: "Now"}}, nowLines(v)...)
-	lines = append(append(lines, ActivityLine{Heading: true, Title: "Today"}), a.todayLines(v, now)...)
-	return append(append(lines, ActivityLine{Heading: true, Title: "Cost"}), a.costLines(now)...)
+// Lines returns the lines of the page: the cost and its limits, what happens now, what happened
+// today, and the cost of each day and model.
+func (a ActivityView) Lines(v View, now time.Time) (lines []ActivityLine) {
+	for _, part := range []struct {
+		title string
+		lines []ActivityLine
+	}{{"Cost", a.costLines()}, {"Now", nowLines(v)}, {"Today", a.todayLines(v, now)}, {"Cost by day and model", a.modelLines(now)}} {
+		if len(part.lines) > 0 {
+			lines = append(append(lines, ActivityLine{Heading: true, Title: part.title}), part.lines...)
+		}
+	}
+	return lines
 }
 
 func nowLines(v View) (lines []ActivityLine) {
@@ -185,7 +192,7 @@ func (a ActivityView) summary() string {
 	return text
 }
 
-func (a ActivityView) costLines(now time.Time) []ActivityLine {
+func (a ActivityView) costLines() []ActivityLine {
 	u := a.Usage
 	b := u.Budget
 	today := ActivityLine{Icon: "clock", Title: "Today", Detail: ofLimit(a.spent(u.Today), b.DailyUSD, Dollars(b.DailyUSD)), Opens: OpenBudget}
@@ -202,7 +209,11 @@ func (a ActivityView) costLines(now time.Time) []ActivityLine {
 	if b != (protocol.Budget{}) {
 		lines[2].Title = "Change the budget"
 	}
-	for _, d := range u.Days {
+	return lines
+}
+
+func (a ActivityView) modelLines(now time.Time) (lines []ActivityLine) {
+	for _, d := range a.Usage.Days {
 		for _, m := range d.Models {
 			lines = append(lines, modelLine(d.Day, m, now))
 		}

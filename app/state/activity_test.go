@@ -32,9 +32,9 @@ func TestActivityOfAQuietDay(t *testing.T) {
 	t.Parallel()
 	got := activityTexts(ActivityView{Loaded: true}, View{})
 	want := []string{
+		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agent stops at this amount. | ",
 		"# Now", "Nothing is running, and nothing needs you. |  | ",
 		"# Today", "Nothing was changed or run today. |  | ", "Open the audit log |  | ",
-		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agent stops at this amount. | ",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -96,15 +96,16 @@ func TestActivityOfABusyDay(t *testing.T) {
 		},
 	}
 	want := []string{
+		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
+		"! This month | Budget reached. The agents are stopped until next month, or until you raise the budget. | $3.10 of $3.00",
+		"Change the budget | The agent stops at this amount. | ",
 		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
 		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",
 		"# Today", "1 command · 1 file changed · 1 transfer · 1 other action · 1 denied |  | ",
 		"You: run `make` on tower |  | 11:00", "You: edit a.go on tower |  | 11:00",
 		"x You: write a.go on tower | failed | 11:00", "x You: run `rm -rf /` on tower | denied | 11:00",
 		"You: use Process: kill on tower |  | 11:00", "Sent a from tower to tower |  | 11:00", "Open the audit log |  | ",
-		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
-		"! This month | Budget reached. The agents are stopped until next month, or until you raise the budget. | $3.10 of $3.00",
-		"Change the budget | The agent stops at this amount. | ",
+		"# Cost by day and model",
 		"Today · large | 1 step, 42k tokens | $0.42", "Thursday, 26 March · new | 2 steps, 10 tokens | price unknown",
 	}
 	if got := activityTexts(a, v); !slices.Equal(got, want) {
@@ -135,7 +136,7 @@ func TestCostOfModelsWithoutAPriceIsUnknown(t *testing.T) {
 	}
 	details := func() string {
 		a := ActivityView{Loaded: true, Usage: u}
-		return Map(a.costLines(activityNoon), func(l ActivityLine) string { return l.Detail })[0]
+		return Map(a.costLines(), func(l ActivityLine) string { return l.Detail })[0]
 	}
 	if got := details(); got != "price unknown" {
 		t.Errorf("without a price: %q", got)
