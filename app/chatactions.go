@@ -21,12 +21,17 @@ import (
 var (
 	keyNextQuestion = &desktop.CustomShortcut{KeyName: fyne.KeyJ, Modifier: fyne.KeyModifierShortcutDefault}
 	keyNextUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyDown, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
+	keyDelete       = &desktop.CustomShortcut{KeyName: fyne.KeyBackspace, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}
 	keyLastUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
 )
 
-func menuItem(label string, shortcut fyne.Shortcut, act func()) *fyne.MenuItem {
+// menuItem creates a line of a menu; icon may be empty, and shortcut nil.
+func menuItem(label, icon string, shortcut fyne.Shortcut, act func()) *fyne.MenuItem {
 	item := fyne.NewMenuItem(label, act)
 	item.Shortcut = shortcut
+	if icon != "" {
+		item.Icon = style.Icon(icon)
+	}
 	return item
 }
 
@@ -35,27 +40,43 @@ func listKey(key fyne.KeyName) fyne.Shortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
 
-// menu returns the actions on one chat, or on several together.
+// menu returns the actions on one chat of the list, or on several together.
 func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
-	var items []*fyne.MenuItem
 	if len(list) == 1 {
-		e := list[0]
-		files := fyne.NewMenuItem("Export", nil)
-		save := func(f export.Format) { cw.export(e.SessionKey, f, cw.ui.main.window) }
-		files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(save)...)
-		items = []*fyne.MenuItem{
-			menuItem("Open", &desktop.CustomShortcut{KeyName: fyne.KeyReturn}, func() { cw.ui.main.sidebar.choose(e.SessionKey) }),
-			fyne.NewMenuItem("Open in new window", func() { cw.openWindow(e.SessionKey) }),
-			menuItem("Rename", &desktop.CustomShortcut{KeyName: fyne.KeyF2}, func() { cw.rename(e.SessionKey) }),
-			files,
-			fyne.NewMenuItemSeparator(),
+		return cw.chatMenu(list[0], cw.ui.main.conversation)
+	}
+	items := append(cw.listActions(list), cw.tagItem(list), fyne.NewMenuItemSeparator())
+	return append(items, menuItem("Delete "+display.Plural(len(list), "chat"), "trash", keyDelete, func() { cw.delete(list) }))
+}
+
+// chatMenu returns the actions on a chat: in the list, and in the conversation at, which shows it or
+// is to show it.
+func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fyne.MenuItem {
+	key, list := e.SessionKey, []protocol.SessionEntry{e}
+	show := func(then func()) func() {
+		return func() {
+			if at == cw.ui.main.conversation {
+				cw.ui.main.sidebar.choose(key)
+			}
+			then()
 		}
 	}
-	items = append(items, cw.listActions(list)...)
-	tags := fyne.NewMenuItem("Tags", nil)
-	tags.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
-	return append(items, tags, fyne.NewMenuItemSeparator(),
-		menuItem("Delete"+countText(list), &desktop.CustomShortcut{KeyName: fyne.KeyDelete}, func() { cw.delete(list) }))
+	files := menuItem("Export", "export", nil, nil)
+	files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(func(f export.Format) { cw.export(key, f, at.window) })...)
+	items := []*fyne.MenuItem{
+		menuItem("Open in new window", "window", nil, func() { cw.openWindow(key) }),
+		menuItem("Rename", "edit", &desktop.CustomShortcut{KeyName: fyne.KeyF2}, show(at.pane.Rename)), files,
+	}
+	if _, stored := cw.ui.view.Session(key); stored {
+		items = append(append(items, cw.listActions(list)...), cw.tagItem(list))
+	}
+	return append(items,
+		menuItem("Earlier conversations", "clock", nil, func() { cw.ui.nav.openArchives(key) }),
+		menuItem("Find in this chat", "search", listKey(fyne.KeyF), show(at.pane.Find)),
+		menuItem("Keyboard shortcuts", "question", listKey(fyne.KeySlash), cw.ui.nav.openShortcuts),
+		fyne.NewMenuItemSeparator(),
+		menuItem("Start over", "reset", nil, func() { cw.ui.backend.state.Chats.Reset(key) }),
+		menuItem("Delete chat", "trash", keyDelete, func() { cw.delete(list) }))
 }
 
 // countText names the number of several chats: " 3 chats".
@@ -79,32 +100,34 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry) []*fyne.MenuIte
 	archived := every(func(e protocol.SessionEntry) bool { return e.Archived })
 	read := every(func(e protocol.SessionEntry) bool { return !cw.ui.unread.has(e) })
 	n := countText(list)
-	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+n, listKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
+	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+n, "pin", listKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
 	pin.Disabled = archived
 	label := widgets.Choose(read, "Mark as unread", "Mark as read")
-	mark := menuItem(label, listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
+	mark := menuItem(label, "eye", listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
 	label = widgets.Choose(archived, "Restore to list", "Archive") + n
-	return []*fyne.MenuItem{pin, mark, menuItem(label, listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
+	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
 }
 
-// organizeMenu returns the actions of the list for the menu of an open chat.
-func (cw *chatWindows) organizeMenu(key protocol.SessionKey) []*fyne.MenuItem {
-	e, known := cw.ui.view.Session(key)
-	if !known {
-		return nil
+// obey carries out an action of the list on the chat of a conversation, if that is visible.
+func (c *conversation) obey(key fyne.Shortcut) {
+	if c == c.ui.main.conversation && !c.ui.main.showsChat(c.key) {
+		return
 	}
-	list := []protocol.SessionEntry{e}
-	actions := cw.listActions(list)
-	pin, archive := actions[0], actions[2]
-	tags := fyne.NewMenuItem("Tags", nil)
-	tags.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
-	pin.Icon, archive.Icon, tags.Icon = style.Icon("pin"), style.Icon("archive"), style.Icon("tag")
-	pin.Shortcut, archive.Shortcut = nil, nil // they work in the list only
-	return []*fyne.MenuItem{pin, tags, archive}
+	for _, item := range c.ui.chats.chatMenu(c.entry(), c) {
+		if item.Shortcut != nil && item.Shortcut.ShortcutName() == key.ShortcutName() && !item.Disabled {
+			item.Action()
+		}
+	}
 }
 
 func keysOf(list []protocol.SessionEntry) []protocol.SessionKey {
 	return state.Map(list, func(e protocol.SessionEntry) protocol.SessionKey { return e.SessionKey })
+}
+
+func (cw *chatWindows) tagItem(list []protocol.SessionEntry) *fyne.MenuItem {
+	item := menuItem("Tags", "tag", nil, nil)
+	item.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
+	return item
 }
 
 // tagMenu returns all tags, with those of the chats checked, and an entry for a new one.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -222,24 +224,65 @@ func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	}
 }
 
-func TestAnOpenChatIsOrganizedFromItsMenu(t *testing.T) {
+func TestChatHasOneMenu(t *testing.T) {
 	u, v := listed(t)
 	v.Sessions[0].Pinned, v.Sessions[0].Tags = true, []string{"work"}
 	v.Sessions[1].Tags = []string{"home"}
 	u.update(v)
-	items := u.chats.organizeMenu("agent:main:a")
-	if len(items) != 3 || items[0].Label != "Unpin" || items[2].Label != "Archive" {
-		t.Fatalf("%+v", items)
+	lines := func(items []*fyne.MenuItem) (all []string) {
+		for _, i := range items {
+			line := i.Label + " " + widgets.KeyName(i.Shortcut)
+			if i.Icon == nil && !i.IsSeparator {
+				line += " without an icon"
+			}
+			all = append(all, line)
+			if i.ChildMenu != nil {
+				for _, c := range i.ChildMenu.Items {
+					all = append(all, fmt.Sprintf("- %s %v", c.Label, c.Checked))
+				}
+			}
+		}
+		return all
 	}
-	got := ""
-	for _, i := range items[1].ChildMenu.Items {
-		got += fmt.Sprintf("%s %v, ", i.Label, i.Checked)
+	list, open := lines(u.chats.menu(v.Sessions[:1])), lines(u.chats.chatMenu(u.main.entry(), u.main.conversation))
+	if !slices.Equal(list, open) {
+		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
-	if got != "home false, work true, New tag… false, " {
-		t.Errorf("tags: %s", got)
+	want := []string{
+		"Open in new window ", "Rename F2", "Export ", "- Markdown… false", "- HTML… false", "- JSON… false",
+		"Unpin Ctrl P", "Mark as unread Ctrl U", "Archive Ctrl E", "Tags ", "- home false", "- work true", "- New tag… false",
+		"Earlier conversations ", "Find in this chat Ctrl F", "Keyboard shortcuts Ctrl /", " ", "Start over ", "Delete chat Ctrl Shift Backspace",
 	}
-	if items := u.chats.organizeMenu("agent:main:unknown"); items != nil {
-		t.Errorf("a chat that is not stored: %+v", items)
+	if !slices.Equal(open, want) {
+		t.Errorf("got  %q\nwant %q", open, want)
+	}
+	new := lines(u.chats.chatMenu(protocol.SessionEntry{SessionKey: "agent:main:unknown"}, u.main.conversation))
+	if slices.Contains(new, "Pin Ctrl P") {
+		t.Errorf("a chat that is not stored: got %q, want no Pin", new)
+	}
+}
+
+func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
+	u, _ := listed(t)
+	key := func(text string) func() {
+		for _, b := range u.main.bindings() {
+			if b.text == text {
+				return b.do
+			}
+		}
+		t.Fatalf("no key for %q", text)
+		return nil
+	}
+	e := u.main.entry()
+	u.nav.openTitled(filesTitle)
+	key("Mark as read or unread")()
+	if u.unread.has(e) {
+		t.Error("a key marks a chat that a page hides")
+	}
+	u.nav.close()
+	u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
+	if f := u.main.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.pane.Composer()) {
+		t.Error("F2 does not rename the chat")
 	}
 }
 

@@ -45,6 +45,7 @@ var chatListKeys = []widgets.KeyText{
 	{Keys: widgets.ShortcutName("A", false), Text: "Select all"},
 	{Keys: "F2", Text: "Rename"},
 	{Keys: "Del", Text: "Delete"},
+	{Keys: widgets.KeyName(keyDelete), Text: "Delete"},
 	{Keys: widgets.ShortcutName("P", false), Text: "Pin or unpin"},
 	{Keys: widgets.ShortcutName("U", false), Text: "Mark as read or unread"},
 	{Keys: widgets.ShortcutName("E", false), Text: "Archive or restore"},
@@ -79,7 +80,11 @@ func (b *sidebar) typedShortcut(i int, s fyne.Shortcut) bool {
 		b.list.Refresh()
 		return true
 	}
-	for _, a := range b.ui.chats.listActions(b.affected(i)) {
+	list := b.affected(i)
+	if len(list) == 0 {
+		return false
+	}
+	for _, a := range b.ui.chats.menu(list) {
 		if a.Shortcut != nil && s.ShortcutName() == a.Shortcut.ShortcutName() {
 			widgets.Call(a.Action)
 			return true
@@ -98,17 +103,17 @@ func (b *sidebar) openMenu(i int, at fyne.Position) {
 // listMenu returns the actions on the whole list.
 func (b *sidebar) listMenu() []*fyne.MenuItem {
 	u, v := b.ui, b.ui.view
-	ask := menuItem("Next question", keyNextQuestion, u.chats.nextQuestion)
+	ask := menuItem("Next question", "", keyNextQuestion, u.chats.nextQuestion)
 	ask.Disabled = v.Needs() == 0
-	next := menuItem("Next unread chat", keyNextUnread, func() { u.chats.openUnread(1) })
-	last := menuItem("Previous unread chat", keyLastUnread, func() { u.chats.openUnread(-1) })
-	read := menuItem("Mark all as read", nil, func() { u.chats.markRead(true, u.chats.unreadChats()...) })
+	next := menuItem("Next unread chat", "", keyNextUnread, func() { u.chats.openUnread(1) })
+	last := menuItem("Previous unread chat", "", keyLastUnread, func() { u.chats.openUnread(-1) })
+	read := menuItem("Mark all as read", "", nil, func() { u.chats.markRead(true, u.chats.unreadChats()...) })
 	none := len(u.chats.unreadChats()) == 0
 	next.Disabled, last.Disabled, read.Disabled = none, none, none
 	items := []*fyne.MenuItem{
-		menuItem("New chat", listKey(fyne.KeyN), u.chats.create),
+		menuItem("New chat", "", listKey(fyne.KeyN), u.chats.create),
 		ask, next, last, read,
-		menuItem("Select all", listKey(fyne.KeyA), func() {
+		menuItem("Select all", "", listKey(fyne.KeyA), func() {
 			u.main.window.Canvas().Focus(b.list)
 			b.chosen.All()
 			b.list.Refresh()
@@ -117,8 +122,8 @@ func (b *sidebar) listMenu() []*fyne.MenuItem {
 	}
 	for _, t := range v.Tags() {
 		label := fmt.Sprintf("Tag “%s” (%d)", t.Name, t.Chats)
-		items = append(items, menuItem(label, nil, func() { b.setFilter(state.ChatFilter{Tag: t.Name}) }))
+		items = append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Tag: t.Name}) }))
 	}
 	label := fmt.Sprintf("Archived chats (%d)", v.ArchivedChats())
-	return append(items, menuItem(label, nil, func() { b.setFilter(state.ChatFilter{Archived: true}) }))
+	return append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Archived: true}) }))
 }

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/native"
 	"fairlead/app/widgets"
@@ -79,8 +80,11 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	register(w, c.bindings())
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyEscape {
+		switch e.Name {
+		case fyne.KeyEscape:
 			c.focusComposer()
+		case fyne.KeyF2:
+			c.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
 	})
 	if cw.ui.main.key == key { // move the draft along

@@ -87,6 +87,13 @@ func (c *conversation) draw() {
 	}
 }
 
+// entry returns the chat as the list has it; a chat that is not stored yet has only its key.
+func (c *conversation) entry() protocol.SessionEntry {
+	e, _ := c.ui.view.Session(c.key)
+	e.SessionKey = c.key
+	return e
+}
+
 // focusComposer focuses the message field, even if it was never drawn.
 func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer()) }
 
@@ -153,17 +160,11 @@ func (c *conversation) handlers() chat.Handlers {
 			u.nav.search(query)
 			u.main.window.RequestFocus()
 		},
-		Shortcuts: u.nav.openShortcuts,
 		Reload:    func() { c.chat.Reload() },
 		Rename:    func(title string) { u.backend.state.Chats.Rename(c.key, title) },
 		Export:    func(f export.Format) { u.chats.export(c.key, f, c.window) },
-		Organize:  func() []*fyne.MenuItem { return u.chats.organizeMenu(c.key) },
-		Earlier:   func() { u.nav.openArchives(c.key) },
+		Menu:      func() []*fyne.MenuItem { return u.chats.chatMenu(c.entry(), c) },
 		Reset:     func() { u.backend.state.Chats.Reset(c.key) },
-		Delete: func() {
-			e, _ := u.view.Session(c.key)
-			u.chats.delete([]protocol.SessionEntry{e})
-		},
 		SetModel:  func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
 		SetMode:   func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
 		SetThink:  func(level string) { c.chat.SetThinking(level) },

@@ -86,7 +86,7 @@ var keysOfViews = map[string][]widgets.KeyText{
 // bindings are the keys of the main window.
 func (w *window) bindings() []binding {
 	u := w.ui
-	return []binding{
+	return append(w.chatBindings(), []binding{
 		{groupChats, "New chat", fyne.KeyN, ctrl, u.chats.create},
 		{groupChats, "Search chats", fyne.KeyK, ctrl, w.focusSearch},
 		{groupChats, "Find in this chat", fyne.KeyF, ctrl, w.findInChat},
@@ -115,13 +115,24 @@ func (w *window) bindings() []binding {
 				u.nav.files.Undo()
 			}
 		}},
+	}...)
+}
+
+// chatBindings are the keys of the chat's menu.
+func (c *conversation) chatBindings() []binding {
+	do := func(key fyne.Shortcut) func() { return func() { c.obey(key) } }
+	return []binding{
+		{groupChats, "Pin or unpin", fyne.KeyP, ctrl, do(listKey(fyne.KeyP))},
+		{groupChats, "Mark as read or unread", fyne.KeyU, ctrl, do(listKey(fyne.KeyU))},
+		{groupChats, "Archive or restore", fyne.KeyE, ctrl, do(listKey(fyne.KeyE))},
+		{groupChats, "Delete", fyne.KeyBackspace, ctrlShift, do(keyDelete)},
 	}
 }
 
 // bindings are the keys of a chat in a window of its own.
 func (c *conversation) bindings() []binding {
 	u := c.ui
-	return []binding{
+	return append(c.chatBindings(), []binding{
 		{groupChats, "New chat", fyne.KeyN, ctrl, func() {
 			u.chats.create()
 			u.main.show()
@@ -136,7 +147,7 @@ func (c *conversation) bindings() []binding {
 		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
 		{groupProgram, "Close the window", fyne.KeyW, ctrl, c.window.Close},
 		{groupProgram, "Quit", fyne.KeyQ, ctrl, u.quit},
-	}
+	}...)
 }
 
 // bindings are the keys of the settings window. moveTab opens the next page, or with -1 the one

@@ -224,6 +224,9 @@ func (w *window) addShortcuts() {
 		if e.Name == fyne.KeyF3 && w.ui.nav.files != nil {
 			w.ui.nav.files.Toggle()
 		}
+		if e.Name == fyne.KeyF2 {
+			w.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
+		}
 		if e.Name == fyne.KeyEscape && !dismiss(w.window.Canvas()) {
 			if w.drawer.Visible() {
 				w.toggleDrawer()

@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -118,31 +117,23 @@ func thinkingLevel(s State) string {
 	return s.Session.Settings.ThinkingLevel
 }
 
+// menuItems returns the menu of the chat, and what does not fit beside the title.
 func (h *header) menuItems() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
-	add := func(text, icon string, act func()) *fyne.MenuItem {
-		item := fyne.NewMenuItem(text, act)
-		item.Icon = style.Icon(icon)
+	add := func(text, icon string, menu []*fyne.MenuItem) {
+		item := fyne.NewMenuItem(text, nil)
+		item.Icon, item.ChildMenu = style.Icon(icon), fyne.NewMenu("", menu...)
 		items = append(items, item)
-		return item
 	}
-	add("Rename", "edit", h.Rename)
-	add("Export", "export", nil).ChildMenu = fyne.NewMenu("", ExportMenu(h.pane.handlers.Export)...)
-	if h.pane.handlers.Organize != nil {
-		items = append(items, h.pane.handlers.Organize()...)
-	}
-	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
-	add("Find in this chat", "search", h.pane.Find).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
-	add("Keyboard shortcuts", "question", h.pane.handlers.Shortcuts).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeySlash, Modifier: fyne.KeyModifierShortcutDefault}
 	if !h.model.Visible() {
-		add("Model", "person", nil).ChildMenu = fyne.NewMenu("", h.modelMenu()...)
+		add("Model", "person", h.modelMenu())
 	}
 	if !h.thinking.Visible() {
-		add("Thinking", "thinking", nil).ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
+		add("Thinking", "thinking", h.thinkingMenu())
 	}
-	items = append(items, fyne.NewMenuItemSeparator())
-	add("Start over", "reset", h.pane.handlers.Reset)
-	add("Delete chat", "trash", h.pane.handlers.Delete)
+	if h.pane.handlers.Menu != nil {
+		items = append(h.pane.handlers.Menu(), items...)
+	}
 	return items
 }
 

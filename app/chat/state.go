@@ -120,13 +120,10 @@ type Handlers struct {
 	Older      func()
 	SearchAll  func(query string) // searches in all chats
 	Reload     func()
-	Shortcuts  func() // shows the keyboard shortcuts
 	Rename     func(title string)
 	Export     func(export.Format)
-	Organize   func() []*fyne.MenuItem // menu items that pin, archive and tag the chat; may be nil
-	Earlier    func()                  // shows the archived conversations of the chat
+	Menu       func() []*fyne.MenuItem // the actions on the chat; may be nil
 	Reset      func()
-	Delete     func()
 	SetModel   func(protocol.ModelRef) // the zero value restores the default
 	SetThink   func(level string)      // empty restores the default
 	SetMode    func(state.ModeChoice)  // sets the approval mode

@@ -52,7 +52,7 @@ func fitMenu(items []*fyne.MenuItem, c fyne.Canvas) {
 
 // keyNames are the names of keys that differ from Fyne's.
 var keyNames = map[fyne.KeyName]string{
-	fyne.KeyReturn: "Enter", fyne.KeyDelete: "Del", fyne.KeyDown: "↓", fyne.KeyUp: "↑", fyne.KeyLeft: "←", fyne.KeyRight: "→", fyne.KeySlash: "/", fyne.KeyPageDown: "Page Down", fyne.KeyPageUp: "Page Up",
+	fyne.KeyReturn: "Enter", fyne.KeyDelete: "Del", fyne.KeyDown: "↓", fyne.KeyUp: "↑", fyne.KeyLeft: "←", fyne.KeyRight: "→", fyne.KeySlash: "/", fyne.KeyPageDown: "Page Down", fyne.KeyPageUp: "Page Up", fyne.KeyBackspace: "Backspace",
 }
 
 // KeyName returns the displayed name of a shortcut, such as "Ctrl Shift F" or "F2"; empty for none.
