@@ -89,9 +89,9 @@ func newComposer(p *Pane) *composer {
 	c.stop = widgets.NewButton("Stop", "stop", p.handlers.Stop)
 	c.stop.Hide()
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
-	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
+	c.frame = widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)
 	c.entry.onFocus = func(on bool) {
-		c.frame.Set(style.ColorSurface, widgets.Choose(on, style.ColorAccent, "inputBorder"))
+		c.frame.Set(style.ColorSurface, widgets.Choose(on, style.ColorAccent, style.ColorLine))
 	}
 	// The outer frame is the border: the entry's own border is clipped.
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))

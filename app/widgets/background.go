@@ -229,10 +229,21 @@ func (x *rectRenderer) update() {
 		x.rect.FillColor, x.inner.FillColor = style.Color(r.Line), style.Color(r.Fill)
 	case r.Line != "":
 		x.rect.StrokeColor, x.rect.StrokeWidth = style.Color(r.Line), 1
+		if r.Corner > 0 {
+			x.rect.FillColor = invisible(x.rect.StrokeColor)
+		}
 	case r.Fill != "":
 		x.rect.FillColor = style.Color(r.Fill)
 	}
 	SetVisible(x.inner, r.Line != "" && r.Fill != "")
+}
+
+// invisible returns a colour for the inside of a round rectangle that has only a border. The painter
+// mixes the border with the inside at its edge: with no colour, which it takes for black, the border
+// would be darker than its colour, and look twice as wide.
+func invisible(border color.Color) color.Color {
+	r, g, b, _ := border.RGBA()
+	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 1}
 }
 
 func (x *rectRenderer) Layout(s fyne.Size) {

@@ -195,6 +195,9 @@ func (r *buttonRenderer) Refresh() {
 	if b.focused {
 		r.background.StrokeColor = style.Color(Choose(b.Primary, style.ColorText, style.ColorAccent))
 		r.background.StrokeWidth = 2
+		if r.background.FillColor == nil {
+			r.background.FillColor = invisible(r.background.StrokeColor)
+		}
 	}
 	r.background.CornerRadius = style.Corner
 	r.text.Text, r.text.Color = b.Text, style.Color(fg)

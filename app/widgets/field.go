@@ -94,6 +94,15 @@ func (r *entryRenderer) frame() {
 		r.border.StrokeColor = style.Color(style.ColorLine)
 	}
 	r.border.StrokeWidth = Choose[float32](isFocused, 2, 1)
+	r.border.FillColor = invisible(r.border.StrokeColor)
+}
+
+// Layout implements fyne.WidgetRenderer. Fyne puts the frame between two pixels, which blurs it.
+func (r *entryRenderer) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	r.border.Move(fyne.Position{})
+	r.border.Resize(size)
+	r.frame()
 }
 
 var functionKeys = []fyne.KeyName{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
@@ -163,5 +164,31 @@ func TestStatusTakesNoSpaceWithoutText(t *testing.T) {
 	status.Set("", style.ColorMuted)
 	if shown <= empty || box.MinSize().Height != empty {
 		t.Errorf("heights: %v without a text, %v with one, %v after it", empty, shown, box.MinSize().Height)
+	}
+}
+
+// TestBordersAreOnePixel: a border without a fill is not mixed with black, and lies on the pixels.
+func TestBordersAreOnePixel(t *testing.T) {
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(style.New(style.Light, 1))
+	for name, o := range map[string]fyne.Widget{
+		"rectangle": NewRect("", style.ColorLine, style.Corner), "field": NewEntry(), "search": NewSearchField("Search", "Ctrl K"), "area": NewTextArea(2, ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.NewTempWindow(t, o).Resize(fyne.NewSize(200, 60))
+			var border *canvas.Rectangle
+			for _, x := range test.WidgetRenderer(o).Objects() {
+				if r, ok := x.(*canvas.Rectangle); ok && r.StrokeWidth > 0 {
+					border = r
+				}
+			}
+			line := style.Color(style.ColorLine)
+			if border == nil || border.StrokeColor != line || border.StrokeWidth != 1 || border.FillColor != invisible(line) {
+				t.Fatalf("got %+v, want a line of one pixel in %v", border, line)
+			}
+			if border.Position() != (fyne.Position{}) || border.Size() != o.Size() {
+				t.Errorf("the border is at %v, %v; want all of %v", border.Position(), border.Size(), o.Size())
+			}
+		})
 	}
 }
