@@ -70,7 +70,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 	u.notes.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
-		t := tray.New(d, u.runTrayItem)
+		t := tray.New(d, panelMode(), u.runTrayItem)
 		u.hasTray = true
 		show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
 		show()

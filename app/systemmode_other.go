@@ -1,4 +1,4 @@
-//go:build !(linux || freebsd || openbsd || netbsd)
+//go:build !(linux || freebsd || openbsd || netbsd || windows)
 
 package app
 
@@ -6,3 +6,6 @@ import "fairlead/app/style"
 
 // systemMode returns the mode that matches the system: the toolkit follows it.
 func systemMode() style.Mode { return style.System }
+
+// panelMode returns the mode of the menu bar, which the system gives to icons.
+func panelMode() style.Mode { return style.System }

@@ -20,7 +20,7 @@ import (
 // light and dark, because the toolkit follows that. Otherwise the toolkit would be dark, so the
 // desktop's own settings decide, and light is the default.
 func systemMode() style.Mode {
-	if portalKnowsScheme() {
+	if _, known := portalScheme(); known {
 		return style.System
 	}
 	config, err := os.UserConfigDir()
@@ -30,18 +30,42 @@ func systemMode() style.Mode {
 	return desktopMode(os.Getenv("GTK_THEME"), config)
 }
 
-// portalKnowsScheme asks a running portal for the colour scheme; it starts none.
-func portalKnowsScheme() bool {
+// portalScheme asks a running portal for the colour scheme: 1 for dark, 2 for light, 0 for no
+// preference. It starts no portal.
+func portalScheme() (scheme uint32, known bool) {
 	conn, err := keychain.ConnectSessionBus()
 	if err != nil {
-		return false
+		return 0, false
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	call := conn.Object("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop").
-		CallWithContext(ctx, "org.freedesktop.portal.Settings.Read", dbus.FlagNoAutoStart, "org.freedesktop.appearance", "color-scheme")
-	return call.Err == nil
+	var v dbus.Variant
+	err = conn.Object("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop").
+		CallWithContext(ctx, "org.freedesktop.portal.Settings.Read", dbus.FlagNoAutoStart, "org.freedesktop.appearance", "color-scheme").Store(&v)
+	if inner, ok := v.Value().(dbus.Variant); ok { // the method wraps it twice
+		v = inner
+	}
+	scheme, _ = v.Value().(uint32)
+	return scheme, err == nil
+}
+
+// panelMode returns the mode of the desktop's panel, or [style.System] where no one says it.
+func panelMode() style.Mode {
+	scheme, _ := portalScheme()
+	return panelOf(os.Getenv("XDG_CURRENT_DESKTOP"), scheme)
+}
+
+// panelOf is panelMode for a desktop and the scheme of its portal. GNOME's panel is always dark, and
+// that of KDE follows the scheme.
+func panelOf(desktop string, scheme uint32) style.Mode {
+	switch {
+	case strings.Contains(desktop, "GNOME"), strings.Contains(desktop, "KDE") && scheme == 1:
+		return style.Dark
+	case strings.Contains(desktop, "KDE") && scheme == 2:
+		return style.Light
+	}
+	return style.System
 }
 
 // themeFiles are the files of desktops that name the theme, below the folder of configurations.

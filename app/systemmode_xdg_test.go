@@ -43,3 +43,18 @@ func TestWithoutAPortalTheDesktopsThemeDecides(t *testing.T) {
 		})
 	}
 }
+
+func TestGlyphSuitsThePanelWhereTheDesktopSaysIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		desktop string
+		scheme  uint32
+		want    style.Mode
+	}{
+		{"ubuntu:GNOME", 2, style.Dark}, {"KDE", 1, style.Dark}, {"KDE", 2, style.Light}, {"KDE", 0, style.System}, {"XFCE", 2, style.System}, {"", 0, style.System},
+	} {
+		if got := panelOf(c.desktop, c.scheme); got != c.want {
+			t.Errorf("%s with scheme %d: got %q, want %q", c.desktop, c.scheme, got, c.want)
+		}
+	}
+}

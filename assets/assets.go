@@ -46,10 +46,11 @@ const (
 	TrayPaused   TrayState = "paused"
 )
 
-// The tray's colours. A panel may be light or dark, which the program cannot query, so each colour
-// has a contrast of at least 3:1 with white and with a panel of #202124.
+// The tray's colours. The badge has a contrast of at least 3:1 with white and with a panel of #202124.
 const (
-	TrayInk   = "#8E8E8E" // of the glyphs in source/
+	TrayInk   = "#8E8E8E" // of the glyphs in source/; users replace it by one of the next two
+	TrayLight = "#F4F4F4" // on a dark panel
+	TrayDark  = "#2A2A2A" // on a light panel, and around a light glyph on an unknown one
 	TrayBadge = "#C97A00"
 	badgeText = "#141210"
 )

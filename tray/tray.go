@@ -5,8 +5,10 @@ package tray
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"reflect"
 	"runtime"
@@ -16,10 +18,12 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/driver/software"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/systray"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/assets"
 	"fairlead/gateway/peer/display"
 )
@@ -28,15 +32,17 @@ import (
 type Tray struct {
 	app     desktop.App
 	run     func(state.TrayItem)
+	panel   style.Mode
 	current state.Tray
 	isDrawn bool
 	// setTooltip sets the icon's tooltip, which the toolkit cannot.
 	setTooltip func(string)
 }
 
-// New adds an icon to the panel. do is called with the chosen entry.
-func New(app desktop.App, do func(state.TrayItem)) *Tray {
-	return &Tray{app: app, run: do, setTooltip: systray.SetTooltip}
+// New adds an icon to a panel that is light or dark, or [style.System] if that is unknown. do is
+// called with the chosen entry.
+func New(app desktop.App, panel style.Mode, do func(state.TrayItem)) *Tray {
+	return &Tray{app: app, run: do, panel: panel, setTooltip: systray.SetTooltip}
 }
 
 // Show shows a snapshot, if it differs from the current one.
@@ -45,7 +51,7 @@ func (t *Tray) Show(s state.Tray) {
 		return
 	}
 	if !t.isDrawn || s.Icon != t.current.Icon || s.Needs != t.current.Needs {
-		t.app.SetSystemTrayIcon(glyph(icons[s.Icon], s.Needs))
+		t.app.SetSystemTrayIcon(glyph(icons[s.Icon], s.Needs, t.panel))
 	}
 	if t.isDrawn && s.Status != t.current.Status { // there is no icon before the first menu
 		t.setTooltip("Fairlead: " + s.Status)
@@ -62,19 +68,26 @@ var icons = map[state.TrayIcon]assets.TrayState{
 // glyphSize is the size of the icon in pixels; panels make it smaller.
 const glyphSize = 64
 
-// glyph returns the icon for this system.
-func glyph(s assets.TrayState, needs int) fyne.Resource {
-	r := style.TrayIcon(s, needs)
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return r
+// glyph returns the icon for this system: light on a dark panel, dark on a light one, and light with
+// a dark outline where the panel is unknown. macOS colours it, except one with a badge.
+func glyph(s assets.TrayState, needs int, panel style.Mode) fyne.Resource {
+	ink := widgets.Choose(panel == style.Light, assets.TrayDark, assets.TrayLight)
+	switch {
+	case runtime.GOOS == "darwin" && s == assets.TrayNeedsYou:
+		return style.TrayIcon(s, needs, assets.TrayInk)
+	case runtime.GOOS == "darwin":
+		return theme.NewThemedResource(style.TrayIcon(s, needs, assets.Ink))
+	case runtime.GOOS == "windows":
+		return style.TrayIcon(s, needs, widgets.Choose(panel == style.System, assets.TrayInk, ink))
 	}
-	return sharpen(r)
+	return sharpen(style.TrayIcon(s, needs, ink), panel == style.System)
 }
 
 // sharpen renders an icon with opaque and transparent pixels only. fyne.io/systray transmits wrong
 // colours for all others over D-Bus (argbForImage uses the lower half of premultiplied values). The
-// edges become smooth when the panel makes the icon smaller.
-func sharpen(icon fyne.Resource) fyne.Resource {
+// edges become smooth when the panel makes the icon smaller. An outline is as wide as a pixel of a small
+// panel.
+func sharpen(icon fyne.Resource, outline bool) fyne.Resource {
 	c := software.NewTransparentCanvas()
 	c.SetPadded(false)
 	c.SetContent(canvas.NewImageFromResource(icon))
@@ -90,11 +103,40 @@ func sharpen(icon fyne.Resource) fyne.Resource {
 			}
 		}
 	}
+	if outline {
+		sharp = outlined(sharp)
+	}
 	var out bytes.Buffer
 	if err := png.Encode(&out, sharp); err != nil {
 		return icon
 	}
 	return fyne.NewStaticResource(icon.Name()+".png", out.Bytes())
+}
+
+// outlineWidth is in pixels of the icon.
+const outlineWidth = glyphSize / 20
+
+// outlined returns the icon with a dark edge around it.
+func outlined(icon *image.NRGBA) *image.NRGBA {
+	dark := color.NRGBA{A: 255}
+	fmt.Sscanf(assets.TrayDark, "#%02x%02x%02x", &dark.R, &dark.G, &dark.B) //nolint:errcheck // it is a constant
+	out := image.NewNRGBA(icon.Rect)
+	for y := range icon.Rect.Dy() {
+		for x := range icon.Rect.Dx() {
+			if icon.NRGBAAt(x, y).A == 0 {
+				continue
+			}
+			for dy := -outlineWidth; dy <= outlineWidth; dy++ {
+				for dx := -outlineWidth; dx <= outlineWidth; dx++ {
+					if dx*dx+dy*dy <= outlineWidth*outlineWidth {
+						out.Set(x+dx, y+dy, dark)
+					}
+				}
+			}
+		}
+	}
+	draw.Draw(out, out.Rect, icon, image.Point{}, draw.Over)
+	return out
 }
 
 // plain escapes a label so that the system shows it literally: freedesktop menus use an underscore,

@@ -61,7 +61,7 @@ func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
 	var chosen []state.TrayItem
-	tray := New(p, func(i state.TrayItem) { chosen = append(chosen, i) })
+	tray := New(p, style.System, func(i state.TrayItem) { chosen = append(chosen, i) })
 	tray.Show(state.TrayOf(view()))
 	want := `(1 question needs you)
 --
@@ -113,7 +113,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	test.NewTempApp(t)
 	p, v := &panel{}, view()
 	v.Sessions[0].Title = "a_b&c"
-	New(p, func(state.TrayItem) {}).Show(state.TrayOf(v))
+	New(p, style.System, func(state.TrayItem) {}).Show(state.TrayOf(v))
 	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
 		t.Errorf("menu:\n%s", got)
 	}
@@ -122,7 +122,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
-	tray := New(p, func(state.TrayItem) {})
+	tray := New(p, style.System, func(state.TrayItem) {})
 	var tooltips []string
 	tray.setTooltip = func(text string) { tooltips = append(tooltips, text) }
 	v := view()
@@ -151,24 +151,47 @@ func TestTheGlyphHasOnlyOpaquePixels(t *testing.T) {
 	test.NewTempApp(t)
 	for state, needs := range map[assets.TrayState]int{assets.TrayIdle: 0, assets.TrayPaused: 0, assets.TrayNeedsYou: 12} {
 		t.Run(string(state), func(t *testing.T) {
-			img, err := png.Decode(bytes.NewReader(sharpen(style.TrayIcon(state, needs)).Content()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			opaque := 0
-			for i := range glyphSize * glyphSize {
-				c := color.NRGBAModel.Convert(img.At(i%glyphSize, i/glyphSize)).(color.NRGBA)
-				if c.A != 0 && c.A != 255 {
-					t.Fatalf("a pixel is %v", c)
-				}
-				if needs == 0 && c.A > 0 && (c.R < 0x8c || c.R > 0x90 || c.G != c.R || c.B != c.R) {
-					t.Fatalf("a pixel is %v", c)
-				}
-				opaque += int(c.A / 255)
-			}
+			opaque, colors := pixels(t, sharpen(style.TrayIcon(state, needs, assets.TrayLight), false))
 			if opaque < glyphSize*glyphSize/8 {
 				t.Errorf("%d pixels are drawn", opaque)
 			}
+			for c := range colors {
+				if needs == 0 && c.R < 0xf0 {
+					t.Errorf("a pixel is %v", c)
+				}
+			}
 		})
 	}
+}
+
+func TestGlyphHasAnOutlineOnAnUnknownPanel(t *testing.T) {
+	test.NewTempApp(t)
+	plain, _ := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, assets.TrayLight), false))
+	all, colors := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, assets.TrayLight), true))
+	dark := colors[color.NRGBA{0x2a, 0x2a, 0x2a, 0xff}]
+	if all-dark != plain || dark < plain/4 {
+		t.Errorf("got %d pixels, %d of them dark, want %d light ones and an outline", all, dark, plain)
+	}
+}
+
+// pixels counts the opaque pixels of an icon, and those of each colour. It fails for others that are
+// not transparent.
+func pixels(t *testing.T, icon fyne.Resource) (opaque int, colors map[color.NRGBA]int) {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(icon.Content()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	colors = make(map[color.NRGBA]int)
+	for i := range glyphSize * glyphSize {
+		c := color.NRGBAModel.Convert(img.At(i%glyphSize, i/glyphSize)).(color.NRGBA)
+		if c.A != 0 && c.A != 255 {
+			t.Fatalf("a pixel is %v", c)
+		}
+		if c.A == 255 {
+			opaque++
+			colors[c]++
+		}
+	}
+	return opaque, colors
 }

@@ -55,12 +55,12 @@ func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
 // AppIcon returns the program's icon.
 func AppIcon() fyne.Resource { return fyne.NewStaticResource("fairlead.png", assets.AppPNG) }
 
-// TrayIcon returns the tray's glyph; see [assets.Tray].
-func TrayIcon(state assets.TrayState, needs int) fyne.Resource {
+// TrayIcon returns the tray's glyph in a colour; see [assets.Tray].
+func TrayIcon(state assets.TrayState, needs int, ink string) fyne.Resource {
 	if state != assets.TrayNeedsYou {
 		needs = 0
 	}
-	return fyne.NewStaticResource(fmt.Sprintf("tray-%s-%d.svg", state, min(needs, 10)), assets.Tray(state, needs))
+	return fyne.NewStaticResource(fmt.Sprintf("tray-%s-%d%s.svg", state, min(needs, 10), ink), bytes.ReplaceAll(assets.Tray(state, needs), []byte(assets.TrayInk), []byte(ink)))
 }
 
 var fyneIcons = map[fyne.ThemeIconName]string{

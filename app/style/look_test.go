@@ -206,7 +206,7 @@ func TestIconsFollowTheTheme(t *testing.T) {
 	for _, name := range fyneIcons {
 		Icon(name)
 	}
-	if TrayIcon(assets.TrayNeedsYou, 3).Name() == TrayIcon(assets.TrayNeedsYou, 4).Name() {
+	if TrayIcon(assets.TrayNeedsYou, 3, assets.TrayInk).Name() == TrayIcon(assets.TrayNeedsYou, 4, assets.TrayInk).Name() {
 		t.Error("Fyne would show a cached badge")
 	}
 }
