@@ -122,7 +122,7 @@ func (d *painter) backgrounds() {
 	for n, run := range d.paragraph.all() {
 		if n.code {
 			for b := range d.boxes(run[0], run[1]) {
-				d.fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, style.ColorHover)
+				d.fill(b.X, b.Y+2, b.Width, b.Height-4, style.ColorHover)
 			}
 		}
 	}

@@ -54,6 +54,9 @@ type RichText struct {
 	maxWidth float32
 }
 
+// codePad is the space between inline code and the edge of its background.
+const codePad = 3
+
 type placedParagraph struct {
 	text *typeset.Text
 	y    float32
@@ -114,6 +117,9 @@ func (p *RichText) layOut(width float32) {
 		runs := make([]typeset.Run, len(q.runs))
 		for k, r := range q.runs {
 			r.Style.Size *= size
+			if q.decorations[k].code {
+				r.Pad = codePad
+			}
 			runs[k] = r
 		}
 		left := float32(int(q.indent * size / 14))

@@ -114,7 +114,7 @@ func TestNumbersStandWhereTheirLanguageHasThem(t *testing.T) {
 func TestDirectionGoesOnThroughStyles(t *testing.T) {
 	size := Style{Size: 14}
 	bold := Style{Size: 14, Bold: true}
-	l := LayOut([]Run{{"room ", size}, {"שלום", bold}, {" ", size}, {"123", bold}, {" is free", size}}, 0, 1.45)
+	l := LayOut([]Run{{Text: "room ", Style: size}, {Text: "שלום", Style: bold}, {Text: " ", Style: size}, {Text: "123", Style: bold}, {Text: " is free", Style: size}}, 0, 1.45)
 	if got := seen(l, 0); got != "room 123 םולש is free" {
 		t.Errorf("it stands as %q", got)
 	}

@@ -51,7 +51,7 @@ func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, b
 		for end < len(text) && text[end] >= 0x80 {
 			end++
 		}
-		t := LayOut([]Run{{text[i:end], Style{Mono: true, Size: size}}}, 0, 1)
+		t := LayOut([]Run{{Text: text[i:end], Style: Style{Mono: true, Size: size}}}, 0, 1)
 		for k := range t.lines {
 			for _, p := range t.lines[k].parts {
 				for j := range p.glyphs {

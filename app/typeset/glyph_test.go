@@ -31,7 +31,7 @@ func eachOnce(t *testing.T, l *Text) {
 }
 
 func lay(text string, width float32) *Text {
-	return LayOut([]Run{{text, Style{Size: 14}}}, width, 1.45)
+	return LayOut([]Run{{Text: text, Style: Style{Size: 14}}}, width, 1.45)
 }
 
 func TestLinesAreNoWiderThanAskedAndLoseNothing(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLinesHaveTheHeightOfTheirLetters(t *testing.T) {
 	if l := lay("one\n\nthree", 0); len(l.lines) != 3 || l.Height != 60 {
 		t.Errorf("%d lines, %g high", len(l.lines), l.Height)
 	}
-	if l := LayOut([]Run{{"big ", Style{Size: 20, Bold: true}}, {"and small", Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
+	if l := LayOut([]Run{{Text: "big ", Style: Style{Size: 20, Bold: true}}, {Text: "and small", Style: Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
 		t.Errorf("%g high", l.Height)
 	}
 	if l := LayOut(nil, 100, 1.45); l.Runes() != 0 || l.Height == 0 {
@@ -199,5 +199,19 @@ func BenchmarkParagraph(b *testing.B) {
 		l := lay(text, 640)
 		clear(img.Pix)
 		l.Draw(img, 0, 0, 1, 640, func(int) color.Color { return color.Black })
+	}
+}
+
+func TestPaddedRunHasSpaceAtItsEnds(t *testing.T) {
+	word := func(pad float32) *Text {
+		return LayOut([]Run{{Text: "a ", Style: Style{Size: 14}}, {Text: "code", Style: Style{Size: 13, Mono: true}, Pad: pad}, {Text: " b", Style: Style{Size: 14}}}, 0, 1.45)
+	}
+	plain, padded := word(0), word(3)
+	if got := padded.Width - plain.Width; got < 5.9 || got > 6.1 {
+		t.Errorf("the text is %v wider, want 6", got)
+	}
+	was, is := plain.Boxes(2, 6, 0)[0], padded.Boxes(2, 6, 0)[0]
+	if is.X != was.X || is.Width-was.Width < 5.9 {
+		t.Errorf("the run is at %v, want at %v and 6 wider", is, was)
 	}
 }

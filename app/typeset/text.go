@@ -22,6 +22,7 @@ import (
 type Run struct {
 	Text  string
 	Style Style
+	Pad   float32 // space before and after it
 }
 
 // Text is laid-out text. It is immutable.
@@ -103,7 +104,7 @@ func (t *Text) layOutParagraph(runs []Run, ends []int, from, to int, width, spac
 		if a >= b {
 			continue
 		}
-		f := facesFor(r.Style)
+		f, first := facesFor(r.Style), len(outs)
 		for a < b {
 			end := h.levelEnd(a, b)
 			in := shaping.Input{
@@ -119,6 +120,7 @@ func (t *Text) layOutParagraph(runs []Run, ends []int, from, to int, width, spac
 			}
 			a = end
 		}
+		pad(outs[first:], points(r.Pad))
 	}
 	if len(outs) == 0 {
 		size := float32(14)
@@ -143,6 +145,19 @@ func (t *Text) layOutParagraph(runs []Run, ends []int, from, to int, width, spac
 	for _, l := range lines {
 		t.addLine(&h, l, spacing)
 	}
+}
+
+// pad adds space before and after the shaped pieces of a run.
+func pad(outs []shaping.Output, by fixed.Int26_6) {
+	if by == 0 || len(outs) == 0 {
+		return
+	}
+	first, last := &outs[0], &outs[len(outs)-1]
+	first.Glyphs[0].XOffset += by
+	first.Glyphs[0].Advance += by
+	first.Advance += by
+	last.Glyphs[len(last.Glyphs)-1].Advance += by
+	last.Advance += by
 }
 
 // useOwnSpaces splits off spaces from parts in a fallback font, where they are too wide.
