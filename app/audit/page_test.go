@@ -105,7 +105,7 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "audit", style.Dark: "audit-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "Chat “The parser”: run `make test` on server", "You always allow it on this machine", "failed with exit code 1", "Created the rule: Allow make test", "Denied: nobody was there to ask", "Write /etc/passwd on Cellar")
+		pagetest.Shows(t, b.Box, "Chat “The parser”: run “make test” on server", "You always allow it on this machine", "failed with exit code 1", "Created the rule: Allow make test", "Denied: nobody was there to ask", "Write /etc/passwd on Cellar")
 		b.open(0)
 		pagetest.Shot(t, b.w, name+"-one")
 		pagetest.Shows(t, b.Box, "Revoke this permission", "Open chat", "q1", "abc", "The parser (main)")

@@ -88,28 +88,16 @@ func (p *Page) end(a *widgets.Actions, failed string, do func(context.Context) e
 	})
 }
 
-const changeExpiry = "Access until…"
+const changeExpiry = "Limit access…"
 
-// expiryButton sets the expiry of a pairing that is not revoked. Now requires a confirmation.
+// expiryButton sets the expiry of a pairing that is not revoked.
 func (p *Page) expiryButton(a *widgets.Actions, d protocol.Device) []fyne.CanvasObject {
-	switch {
-	case d.RevokedAt > 0:
+	if d.RevokedAt > 0 {
 		return nil
-	case a.Confirming == changeExpiry:
-		ask := widgets.Confirmation{Text: changeExpiry, Icon: "clock", Question: "End access for “" + d.Name + "” now?", Yes: "End access now", No: "Keep end date"}
-		return a.ConfirmButtons(ask, func() { p.setExpiry(a, d.ID, p.now().UnixMilli()) })
 	}
-	return []fyne.CanvasObject{widgets.NewMenuButton(changeExpiry, "clock", func() []*fyne.MenuItem { return p.expiryMenu(a, d.ID) })}
-}
-
-// expiryMenu offers the possible expiries. This window's own pairing cannot expire now, because the
-// window could not undo that; it can be revoked instead.
-func (p *Page) expiryMenu(a *widgets.Actions, id protocol.DeviceID) []*fyne.MenuItem {
-	items := expiryItems(func(e state.AccessPeriod) { p.setExpiry(a, id, e.Expiry(p.now())) })
-	if d, _ := p.pairing.Device(id); id != p.view.Device && !state.HasExpired(d, p.now()) {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Now", func() { a.Confirm(changeExpiry) }))
-	}
-	return items
+	return []fyne.CanvasObject{widgets.NewMenuButton(changeExpiry, "clock", func() []*fyne.MenuItem {
+		return expiryItems(func(e state.AccessPeriod) { p.setExpiry(a, d.ID, e.Expiry(p.now())) })
+	})}
 }
 
 func expiryItems(choose func(state.AccessPeriod)) []*fyne.MenuItem {

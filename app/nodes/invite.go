@@ -138,7 +138,7 @@ func (i *invite) rows() []fyne.CanvasObject {
 	controller := widgets.NewButton("Invite a controller", "window", create(protocol.RoleClient))
 	return []fyne.CanvasObject{
 		widgets.NewSectionHeading("INVITATION"),
-		widgets.NewParagraph("Works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
+		widgets.NewParagraph("Valid for 10 minutes, once. You approve the device.", style.ColorMuted, "text"),
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
 		widgets.Flow(style.Inside, machine, controller), i.message, i.result.Box,
 	}

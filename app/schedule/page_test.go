@@ -135,7 +135,7 @@ func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
 	if p.heartbeat.on.Checked || p.heartbeat.interval.Visible() {
 		t.Error("it is shown as on")
 	}
-	pagetest.Shows(t, p.Box, "Each check asks the model, with about 4k tokens (an estimate).")
+	pagetest.Shows(t, p.Box, "Each check uses about 4k tokens.")
 }
 
 func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {

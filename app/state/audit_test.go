@@ -62,9 +62,9 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 		e                    protocol.AuditEntry
 		title, machine, chat string
 	}{
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", SessionKey: "agent:main:1", Tool: "Bash", What: "x"}, "Chat “The parser”: run `x` on Cellar", "Cellar (nas)", "The parser (agent:main:1)"},
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "box", SessionKey: "agent:main:2", Tool: "Bash", What: "x"}, "Chat “New chat”: run `x` on box", "box", "New chat (agent:main:2)"},
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "gone", SessionKey: "old", Tool: "Bash", What: "x"}, "Chat “old”: run `x` on gone", "gone", "old"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", SessionKey: "agent:main:1", Tool: "Bash", What: "x"}, "Chat “The parser”: run “x” on Cellar", "Cellar (nas)", "The parser (agent:main:1)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "box", SessionKey: "agent:main:2", Tool: "Bash", What: "x"}, "Chat “New chat”: run “x” on box", "box", "New chat (agent:main:2)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "gone", SessionKey: "old", Tool: "Bash", What: "x"}, "Chat “old”: run “x” on gone", "gone", "old"},
 		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Use Note: x on the gateway", "the gateway", ""},
 		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Set approvals in “The parser” to “trust”", "", "The parser (agent:main:1)"},
 	} {

@@ -55,7 +55,9 @@ func CardFacts(q protocol.Approval) string {
 	}
 	list = append(list, strings.ReplaceAll(display.OtherArguments(q), "\n", ", "))
 	for _, part := range CommandParts(q) {
-		list = append(list, strings.TrimSuffix(part.Program+": "+joinNonEmpty(", ", part.Risk, part.Stopped), ": "))
+		// the font of the card has no arrow: that of another would stand too close to the word
+		program := strings.ReplaceAll(part.Program, "→", "›")
+		list = append(list, strings.TrimSuffix(program+": "+joinNonEmpty(", ", part.Risk, part.Stopped), ": "))
 	}
 	if q.Preview != nil && q.Preview.Folder != "" {
 		list = append(list, "in "+q.Preview.Folder)

@@ -84,10 +84,7 @@ func (h Heartbeat) CostText() string {
 	text := ""
 	switch {
 	case h.Runs > 0 && h.Usage != nil:
-		text = fmt.Sprintf("Each check asks the model. The last %s used %s tokens each", Plural(h.Runs, "check", "checks"), Tokens(h.Usage.Total/int64(h.Runs)))
-		if h.Runs == 1 {
-			text = fmt.Sprintf("Each check asks the model. The last one used %s tokens", Tokens(h.Usage.Total))
-		}
+		text = fmt.Sprintf("Each check uses about %s tokens", Tokens(h.Usage.Total/int64(h.Runs)))
 		if h.Usage.Cost != nil && *h.Usage.Cost > 0 {
 			each := *h.Usage.Cost / float64(h.Runs)
 			text += fmt.Sprintf(" ($%.3f)", each)
@@ -97,13 +94,13 @@ func (h Heartbeat) CostText() string {
 		}
 		text += "."
 	case h.EstimatedTokens > 0:
-		text = fmt.Sprintf("Each check asks the model, with about %s tokens (an estimate)", Tokens(h.EstimatedTokens))
+		text = fmt.Sprintf("Each check uses about %s tokens", Tokens(h.EstimatedTokens))
 		if n := h.perDay(); n > 0 {
 			text += fmt.Sprintf(", up to %s a day", Plural(n, "time", "times"))
 		}
 		text += "."
 	default:
-		text = "Each check asks the model."
+		text = "Each check uses the model."
 	}
 	return text + " While HEARTBEAT.md is empty, nothing is asked."
 }

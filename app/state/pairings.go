@@ -46,7 +46,7 @@ type AccessPeriod struct {
 }
 
 // AccessPeriods are the available periods; the first is the default of an invitation.
-var AccessPeriods = []AccessPeriod{{"Until revoked", 0}, {"For a day", 1}, {"For a week", 7}, {"For 30 days", 30}, {"For a year", 365}}
+var AccessPeriods = []AccessPeriod{{"Until revoked", 0}, {"For one day", 1}, {"For one week", 7}, {"For 30 days", 30}, {"For one year", 365}}
 
 // Expiry returns the expiry in Unix milliseconds; 0 is never.
 func (e AccessPeriod) Expiry(now time.Time) int64 {

@@ -52,7 +52,7 @@ func TestAuditIsPrintedInTheWordsOfTheWindows(t *testing.T) {
 	if err := printAudit(&out, protocol.AuditListResult{Entries: []protocol.AuditEntry{e}}, nameBook{machines: names{"nas": "tower"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(strings.Fields(out.String()), " "), "MCP CLI Proxy: run `rm -rf build` on tower you denied it"; !strings.HasSuffix(got, want) {
+	if got, want := strings.Join(strings.Fields(out.String()), " "), "MCP CLI Proxy: run “rm -rf build” on tower you denied it"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want it to end with %q", got, want)
 	}
 }

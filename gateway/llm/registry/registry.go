@@ -110,7 +110,7 @@ func (r *Registry) options(p provider, model string) (llm.Options, error) {
 	key, baseURL, wire := r.settings.Provider(p.ID)
 	o := llm.Options{BaseURL: cmp.Or(baseURL, p.BaseURL), Key: key, Model: model, Wire: wire, HTTP: httpClient}
 	if o.BaseURL == "" {
-		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
+		return o, protocol.ErrBadRequest.With("Enter the server's address, such as http://127.0.0.1:8000/v1.")
 	}
 	if _, err := url.Parse(o.BaseURL); err != nil {
 		return o, protocol.ErrBadRequest.With(fmt.Sprintf("%q is not an address.", o.BaseURL))
@@ -242,7 +242,7 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	if text.Len() == 0 && id != Operator {
 		return result(false, "The model returned an empty answer.")
 	}
-	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
+	return result(true, fmt.Sprintf("%s answered in %.1f s.", model, max(time.Since(began).Seconds(), 0.1)))
 }
 
 func describeError(err error) string {

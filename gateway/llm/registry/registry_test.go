@@ -245,9 +245,9 @@ func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
 		want            string
 	}{
 		{good, "anthropic", "", true, "2 models"},
-		{good, "anthropic", "mine", true, "mine answers"},
-		{good, "compatible", "mine", true, "mine answers"},
-		{good, "operator", "built-in", true, "built-in answers"},
+		{good, "anthropic", "mine", true, "mine answered in "},
+		{good, "compatible", "mine", true, "mine answered in "},
+		{good, "operator", "built-in", true, "built-in answered in "},
 		{good, "openai", "gpt-5", false, "needs a key. Paste one in Settings"},
 		{bad, "anthropic", "", false, "invalid key. Check the key in Settings."},
 		{bad, "anthropic", "mine", false, "Check the key in Settings."},

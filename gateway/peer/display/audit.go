@@ -21,7 +21,7 @@ const (
 	serverAsker   = "MCP server "
 )
 
-// AuditLine describes an entry of the audit log as a sentence, such as "MCP CLI Proxy: run `make` on
+// AuditLine describes an entry of the audit log as a sentence, such as "MCP CLI Proxy: run “make” on
 // tower", and its outcome, such as "you denied it". The outcome may be empty.
 func AuditLine(e protocol.AuditEntry, n Names) (title, outcome string) {
 	if e.Kind != protocol.AuditCall {
@@ -66,7 +66,7 @@ func isOwn(e protocol.AuditEntry) bool {
 	return e.Approval == "" && e.Rule == "" && (e.By == "owner" || strings.HasPrefix(e.By, "owner "))
 }
 
-// act says what a call does: "run `make`".
+// act says what a call does: run “make”.
 func act(e protocol.AuditEntry) string {
 	tool, isFile := strings.CutPrefix(e.Tool, protocol.FileAct)
 	verb := verbs[e.Tool]
@@ -76,7 +76,7 @@ func act(e protocol.AuditEntry) string {
 	case verb == "" || e.Node == protocol.NativePrefix:
 		return strings.TrimSuffix("use "+e.Tool+": "+e.What, ": ")
 	case SubjectArgument(e.Tool) == "command":
-		return strings.ToLower(verb) + " `" + e.What + "`"
+		return strings.ToLower(verb) + " “" + e.What + "”"
 	}
 	return strings.TrimSpace(strings.ToLower(verb) + " " + e.What)
 }

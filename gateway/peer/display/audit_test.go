@@ -24,29 +24,29 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		return e
 	}
 	for want, e := range map[string]protocol.AuditEntry{
-		"MCP CLI Proxy: run `uname -a && rm -rf build` on tower · you denied it": run(func(e *protocol.AuditEntry) {
+		"MCP CLI Proxy: run “uname -a && rm -rf build” on tower · you denied it": run(func(e *protocol.AuditEntry) {
 			e.Tool, e.What, e.AskedBy, e.SessionKey, e.Verdict, e.State, e.Why = "command", "uname -a && rm -rf build", app, "", "deny", protocol.CallDenied, "the question was denied"
 		}),
-		"Chat “Photos”: run `make` on tower · you allowed it once":                          run(func(*protocol.AuditEntry) {}),
-		"Chat “Photos”: run `make` on tower · you allowed it once, changed":                 run(func(e *protocol.AuditEntry) { e.Why = "edited once" }),
-		"Chat “Photos”: run `make` on tower · you allowed it once, failed with exit code 2": run(func(e *protocol.AuditEntry) { e.ExitCode = &two }),
-		"Chat “Photos”: run `make` on tower · you denied it on the command line: “not today”": run(func(e *protocol.AuditEntry) {
+		"Chat “Photos”: run “make” on tower · you allowed it once":                          run(func(*protocol.AuditEntry) {}),
+		"Chat “Photos”: run “make” on tower · you allowed it once, changed":                 run(func(e *protocol.AuditEntry) { e.Why = "edited once" }),
+		"Chat “Photos”: run “make” on tower · you allowed it once, failed with exit code 2": run(func(e *protocol.AuditEntry) { e.ExitCode = &two }),
+		"Chat “Photos”: run “make” on tower · you denied it on the command line: “not today”": run(func(e *protocol.AuditEntry) {
 			e.By, e.Why, e.Verdict, e.State = "owner cli-x", "the question was denied: not today", "deny", protocol.CallDenied
 		}),
-		"Schedule “Backup”: run `make` on tower · not run: nobody answered in time": run(func(e *protocol.AuditEntry) {
+		"Schedule “Backup”: run “make” on tower · not run: nobody answered in time": run(func(e *protocol.AuditEntry) {
 			e.AskedBy, e.By, e.Why, e.Verdict, e.State = &protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}, "nobody", "the question was expired", "deny", protocol.CallDenied
 		}),
-		"Ann@town.test (xmpp): run `make` on tower · you allowed it once in another window": run(func(e *protocol.AuditEntry) {
+		"Ann@town.test (xmpp): run “make” on tower · you allowed it once in another window": run(func(e *protocol.AuditEntry) {
 			e.AskedBy, e.By = &protocol.AskedBy{Kind: protocol.AskedByChannel, Name: "xmpp ann@town.test"}, "owner desktop-x"
 		}),
-		"Chat “Photos”: run `make` on tower · allowed by the rule “allow make”": run(func(e *protocol.AuditEntry) {
+		"Chat “Photos”: run “make” on tower · allowed by the rule “allow make”": run(func(e *protocol.AuditEntry) {
 			e.Approval, e.By, e.Rule, e.Why = "", "rule "+rule, rule, "Your rule: allow make"
 		}),
-		"Chat “Photos”: run `make` on tower · allowed: You trust this chat, stopped": run(func(e *protocol.AuditEntry) {
+		"Chat “Photos”: run “make” on tower · allowed: You trust this chat, stopped": run(func(e *protocol.AuditEntry) {
 			e.Approval, e.By, e.Why, e.State = "", "default", "You trust this chat", protocol.CallCancelled
 		}),
-		"You: run `make` on tower": run(func(e *protocol.AuditEntry) { e.Approval, e.Why = "", "You did this yourself" }),
-		"You: run `make` on tower · on the command line, outcome unknown": run(func(e *protocol.AuditEntry) {
+		"You: run “make” on tower": run(func(e *protocol.AuditEntry) { e.Approval, e.Why = "", "You did this yourself" }),
+		"You: run “make” on tower · on the command line, outcome unknown": run(func(e *protocol.AuditEntry) {
 			e.Approval, e.By, e.State = "", "owner cli-x", protocol.CallUnknown
 		}),
 		"You: revert a.txt on Cellar":       {Kind: protocol.AuditCall, By: "owner", Node: "nas", Tool: protocol.ActRevert, What: "a.txt", Verdict: "allow", State: protocol.CallDone},
