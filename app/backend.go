@@ -146,11 +146,17 @@ func (b *backend) retry() {
 	}
 }
 
+// gatewayOptions returns the options of the gateway in this process, which is ready when the node of
+// this computer is.
+func (b *backend) gatewayOptions(listen string) gateway.Options {
+	return gateway.Options{Home: b.home, Listen: listen, Logger: b.log, Node: ownNodeID()}
+}
+
 // open starts the gateway and the node in this process. If another gateway already runs on this
 // data folder, the windows connect to that one.
 func (b *backend) open() error {
 	listen := cmp.Or(b.flags.listen, b.prefs.get().Listen, gateway.DefaultListen)
-	g, err := gateway.Open(b.startCtx, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
+	g, err := gateway.Open(b.startCtx, b.gatewayOptions(listen))
 	var taken *net.OpError
 	switch {
 	case errors.Is(err, gateway.ErrInUse):
@@ -160,7 +166,7 @@ func (b *backend) open() error {
 		return err
 	case errors.As(err, &taken):
 		b.log.Warn("The listen address is in use, using another one", "listen", listen, "err", err)
-		if g, err = gateway.Open(b.startCtx, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
+		if g, err = gateway.Open(b.startCtx, b.gatewayOptions("127.0.0.1:0")); err != nil {
 			return err
 		}
 		b.state.Notify("warning", listen+" is used by another program. Until the next start, this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")

@@ -49,7 +49,10 @@ func online(v state.View) bool { return len(v.Nodes) == 1 && v.Nodes[0].Online }
 func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	b := newTestBackend(t)
 	b.start()
-	await(t, b, "a machine", online)
+	v := await(t, b, "a machine", online)
+	if got := b.gatewayOptions("none").Node; got != v.Nodes[0].ID {
+		t.Errorf("the gateway is ready with the machine %q, want this computer's %q", got, v.Nodes[0].ID)
+	}
 	chat := b.state.Chats.Open(protocol.MainSession)
 	if _, err := chat.Send(t.Context(), "!echo from the window", nil, ""); err != nil {
 		t.Fatal(err)

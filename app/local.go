@@ -128,8 +128,7 @@ func (b *backend) startNode(dir string) error {
 	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname()
-	opts.ID, opts.Dial, opts.LogDir = protocol.CleanNodeID(host), b.gw.Dial, b.gw.LogDir()
+	opts.ID, opts.Dial, opts.LogDir = ownNodeID(), b.gw.Dial, b.gw.LogDir()
 	n, err := node.New(opts)
 	if err != nil {
 		return err
@@ -149,6 +148,12 @@ func (b *backend) startNode(dir string) error {
 		}
 	})
 	return nil
+}
+
+// ownNodeID is the ID of this computer's node at its own gateway.
+func ownNodeID() protocol.NodeID {
+	host, _ := os.Hostname()
+	return protocol.CleanNodeID(host)
 }
 
 // nodeOptions returns the options that all nodes of this computer share: workspace and confinement.
