@@ -96,6 +96,8 @@ func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
 	scopes := []string{protocol.ScopeMachine, protocol.ScopeAlways}
 	if strings.Contains(d.Offers[0].Rule.Tool, "__") { // of an MCP server, wherever it runs
 		scopes = []string{protocol.ScopeAlways}
+	} else if len(d.Offers[0].Rule.Argv) == 0 { // everything that a tool can read on a machine
+		scopes = []string{protocol.ScopeMachine}
 	} else if folder := folderOf(*a); folder != "" && !strings.ContainsAny(folder, "*?") { // a rule cannot name others
 		scopes = slices.Insert(scopes, 0, protocol.ScopeFolder)
 	}

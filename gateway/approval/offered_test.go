@@ -185,3 +185,41 @@ func TestRuleForEveryCallSaysSo(t *testing.T) {
 		t.Errorf("permission of a chat: %q, %v", rule.Words, err)
 	}
 }
+
+// A node of the specification sends no previews.
+func TestReadingIsOfferedOnAMachineWithoutPreviews(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	request := func(tool string) policy.Request {
+		return policy.Request{Node: "old", Tool: protocol.NewToolName("old", tool), Bare: tool, Args: json.RawMessage(`{"path":"x","pattern":"y"}`)}
+	}
+	for _, tool := range []string{"Write", "Edit", "Bash"} {
+		if d := r.Decide(t.Context(), request(tool)); d.Verdict != policy.Ask || len(d.Offers) > 0 {
+			t.Errorf("%s: got %+v, want a question without offers", tool, d)
+		}
+	}
+	q := request("Glob")
+	d := r.Decide(t.Context(), q)
+	a := protocol.Approval{ID: "q1", Node: q.Node, Scope: protocol.ScopeMachine}
+	if err := r.Offer(&a, d); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a.Choices, []string{protocol.ScopeMachine}) || len(a.Offers) != 3 {
+		t.Fatalf("choices %q, offers %+v; want Read, Glob and Grep on this machine", a.Choices, a.Offers)
+	}
+	if err := r.Grant(t.Context(), "ann", a); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"Read", "Glob", "Grep"} {
+		if d := r.Decide(t.Context(), request(tool)); d.Verdict != policy.Allow {
+			t.Errorf("%s: got %+v, want it allowed", tool, d)
+		}
+		other := request(tool)
+		other.Node, other.Tool = "new", protocol.NewToolName("new", tool)
+		if d := r.Decide(t.Context(), other); d.Verdict != policy.Ask {
+			t.Errorf("%s on another machine: got %+v, want a question", tool, d)
+		}
+	}
+	if d := r.Decide(t.Context(), request("Write")); d.Verdict != policy.Ask {
+		t.Errorf("Write: got %+v, want a question", d)
+	}
+}

@@ -47,11 +47,28 @@ func (p Policy) Decide(q Request) Decision {
 	d.Enforced, d.Unenforced, d.Lifts = byRules.Enforced, byRules.Unenforced, byRules.Lifts
 	if d.Verdict == Ask {
 		d.Parts = byRules.Parts
-		if !byRules.Floor && q.Preview != nil && !q.Preview.Truncated { // else nobody has seen all of the call
+		switch {
+		case byRules.Floor:
+		case q.Preview == nil && d.Rule == "" && q.Mode.Mode != protocol.ModePaused:
+			d.Offers = q.offersToRead()
+		case q.Preview != nil && !q.Preview.Truncated: // else nobody has seen all of the call
 			d.Offers = byRules.Offers
 		}
 	}
 	return d
+}
+
+// offersToRead returns rules that allow reading everything on a machine that cannot describe calls in
+// advance, so that no rule about a folder could be checked there. They are for questions about a
+// tool that reads.
+func (q Request) offersToRead() (list []Offer) {
+	if q.Server != "" || q.Node == protocol.NativePrefix || mayWrite(q.ownName()) {
+		return nil
+	}
+	for _, tool := range []string{"Read", "Glob", "Grep"} {
+		list = append(list, Offer{Rule: Rule{Node: string(q.Node), Tool: tool, Verdict: Allow, Source: SourceUser}, Text: tool})
+	}
+	return list
 }
 
 // combine returns the strictest decision. broad means that it allows calls that no rule names.
