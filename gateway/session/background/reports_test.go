@@ -271,3 +271,22 @@ func TestReusedSessionIDReportsItsLastCommand(t *testing.T) {
 	d.want(d.report(finished("2", "p")), "ok")
 	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: has finished")
 }
+
+// A node that uses its session ID again without the result of a call that says so sends another
+// event about a command that was reported: nobody waits for it.
+func TestSecondEventOfAReportedCommandIsDropped(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	d.want(d.report(finished("event-1", "p")), "ok")
+	run := store.Run{ID: RunOf("a"), Session: "one", State: protocol.RunDone}
+	run.Params.Message = "event-1"
+	if _, err := d.store.Sessions.Ensure(t.Context(), "one", 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.store.Runs.Put(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	d.want(d.report(finished("event-1", "p")), "ok") // its acknowledgement was lost
+	d.want(d.report(finished("event-2", "p")), "dropped")
+	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished")
+}
