@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/peer/crash/crashtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -295,4 +296,22 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestPanicFailsOneOfSeveralCalls(t *testing.T) {
+	log := crashtest.Watch(t)
+	b := &book{}
+	m := llmtest.Script(llmtest.Call("a__Bash", `{"n":1}`).Call("a__Bash", `{"n":2}`), llmtest.Say("Done."))
+	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		if string(c.Args) == `{"n":1}` {
+			panic("broken")
+		}
+		return fine(ctx, c)
+	})
+	if err := r.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant:  <call_1> <call_2>", "toolResult: Error: internal error in tool a__Bash; the log has more for call_1",
+		`toolResult: ok {"n":2} for call_2`, "assistant: Done.")
+	log.Until(1, "tool a__Bash")
 }

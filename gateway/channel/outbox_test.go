@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/crash/crashtest"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
@@ -234,4 +235,29 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 			t.Errorf("over an account that was stopped: %+v %v", said, err)
 		}
 	})
+}
+
+func TestPanicFailsOneDelivery(t *testing.T) {
+	log := crashtest.Watch(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := channeltest.NewPigeon()
+		b := channeltest.Open(t, t.TempDir(), p)
+		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
+		b.Begin()
+		defer b.Close()
+		start(t, b)
+		for _, peer := range []string{"hawk", "ann"} {
+			in := dm("hello")
+			in.Peer.ID = peer
+			if _, err := b.Inbound(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := p.Sent(); len(got) != 2 || got[0].Peer.ID != "hawk" || got[1].Peer.ID != "ann" {
+			t.Errorf("after the panic: got %+v, want both messages", got)
+		}
+	})
+	log.Until(1, "channel delivery")
 }

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/cron"
+	"fairlead/gateway/peer/crash/crashtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,7 +27,7 @@ func (b *broken) Send(ctx context.Context, p auth.Principal, in protocol.ChatSen
 }
 
 func TestPanicFailsOneRunOfASchedule(t *testing.T) {
-	dir := t.TempDir()
+	log, dir := crashtest.Watch(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, dir: dir, opts: func(o *cron.Options) { o.Sessions = &broken{Sessions: o.Sessions} }}
 		r.open()
@@ -38,4 +39,28 @@ func TestPanicFailsOneRunOfASchedule(t *testing.T) {
 			t.Errorf("got the runs %q, want an error and then ok", got)
 		}
 	})
+	log.Until(1, "schedule")
+}
+
+func TestPanicFailsOneHeartbeat(t *testing.T) {
+	log, count := crashtest.Watch(t), 0
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("look", func() (string, error) {
+			if count++; count == 1 {
+				panic("broken")
+			}
+			return "", nil
+		})
+		time.Sleep(8*time.Hour + 15*time.Minute)
+		synctest.Wait()
+		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.HasPrefix(st.LastError, "internal error in heartbeat") {
+			t.Errorf("the heartbeat that panics: got %+v, want an error", st)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if st := r.heartbeat(); st.LastStatus == protocol.CronError || count < 2 {
+			t.Errorf("the next heartbeat: got %+v after %d, want no error", st, count)
+		}
+	})
+	log.Until(1, "heartbeat")
 }

@@ -9,9 +9,11 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/crash/crashtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -229,4 +231,28 @@ func TestAPortClosesWhenNobodyComes(t *testing.T) {
 	_, l = pairOf(t)
 	l.Close()
 	shut(t, l)
+}
+
+func TestPanicFailsOneConnection(t *testing.T) {
+	log := crashtest.Watch(t)
+	call, l := pairOf(t)
+	var count atomic.Int64
+	l.config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if count.Add(1) == 1 {
+			panic("broken")
+		}
+		return nil, nil
+	}
+	accepting(t, l)
+	if conn, err := call.Dial(t.Context(), l.Self()); err == nil {
+		conn.Close()
+		t.Error("the connection that panics: got no error")
+	}
+	conn, err := call.Dial(t.Context(), l.Self())
+	if err != nil {
+		t.Fatalf("the next connection: %v", err)
+	}
+	defer conn.Close()
+	echo(t, conn)
+	log.Until(1, "direct connection")
 }

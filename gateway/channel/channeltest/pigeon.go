@@ -11,12 +11,13 @@ import (
 
 // Pigeon is a channel without a network that records what is sent. The key "wrong" cannot log in,
 // the loft "away" is unreachable, and the loft "qr" requires a QR code. A peer "wall" refuses every
-// message, a peer "rain" fails the first two times.
+// message, a peer "rain" fails the first two times, and the first message to a peer "hawk" panics.
 type Pigeon struct {
 	mu    sync.Mutex // guards the fields below
 	up    map[string]*channel.Upstream
 	sent  []protocol.ChannelOutbound
 	rain  int
+	hawk  int
 	typed []protocol.ChannelTyping
 	out   []string
 	drop  map[string]context.CancelCauseFunc
@@ -132,6 +133,11 @@ func (w pigeonTransport) Send(_ context.Context, m protocol.ChannelOutbound) (st
 	case "rain":
 		if w.p.rain++; w.p.rain <= 2 {
 			return "", errors.New("it rains")
+		}
+	}
+	if m.Peer.ID == "hawk" {
+		if w.p.hawk++; w.p.hawk == 1 {
+			panic("a hawk")
 		}
 	}
 	w.p.sent = append(w.p.sent, m)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/crash/crashtest"
+	"fairlead/gateway/protocol"
 )
 
 // surfaces runs a test with clients over HTTP and over standard input and output, of both kinds.
@@ -65,6 +68,41 @@ func TestProgressTokenCanBeAnyJSON(t *testing.T) {
 				t.Errorf("token %#v: progress is %v", token, emits)
 			}
 			mu.Unlock()
+		}
+	})
+}
+
+func TestPanicFailsOneNotification(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		log := crashtest.Watch(t)
+		w := watch(t, b, "all", legacy, "fairlead://machines")
+		b.machines.mu.Lock()
+		b.machines.list = append(b.machines.list, protocol.NodeInfo{ID: "laptop"})
+		b.machines.broken = true
+		b.machines.mu.Unlock()
+		b.bus.Publish(node("laptop", true, 0))
+		log.Until(1, "notifications of resources")
+		b.bus.Publish(node("laptop", false, 0))
+		<-w.listed
+	})
+}
+
+func TestPanicFailsOneLookAtWatchedFiles(t *testing.T) {
+	eras(t, func(t *testing.T, b *bench, legacy bool) {
+		log := crashtest.Watch(t)
+		f := withFiles(b)
+		var looks atomic.Int64
+		b.observe = func(machine, path string) (string, error) {
+			if looks.Add(1) == 2 { // the first is that of the subscription
+				panic("broken")
+			}
+			return f.state(machine, path)
+		}
+		w := watch(t, b, "reader", legacy, fileA)
+		log.Until(1, "mcp.")
+		f.set("/a.txt", "2")
+		if got := w.next(t); got != fileA {
+			t.Errorf("after the panic: got a notification of %s, want %s", got, fileA)
 		}
 	})
 }

@@ -89,13 +89,18 @@ var nodes = map[string][]protocol.NodeID{"limited": {"nas"}}
 
 // machines are those that the gateway knows.
 type machines struct {
-	mu   sync.Mutex // guards list
-	list []protocol.NodeInfo
+	mu     sync.Mutex // guards the fields below
+	list   []protocol.NodeInfo
+	broken bool // the next reading of the list panics
 }
 
 func (m *machines) Nodes() []protocol.NodeInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.broken {
+		m.broken = false
+		panic("broken")
+	}
 	return slices.Clone(m.list)
 }
 

@@ -130,16 +130,25 @@ func (c *client) notify(ctx context.Context) {
 			c.mu.Unlock()
 			return
 		}
-		c.refresh()
 		c.mu.Unlock()
-		for _, uri := range uris {
-			if c.isWatchable(uri) {
-				c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) // subscribers that are gone get none
-			}
-		}
+		crash.Run("notifications of resources", func() { c.announce(ctx, uris) })
 		select {
 		case <-time.After(settle):
 		case <-ctx.Done():
+		}
+	}
+}
+
+// announce reads the lists again if they are out of date, and notifies the subscribers of resources.
+func (c *client) announce(ctx context.Context, uris []string) {
+	func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.refresh()
+	}()
+	for _, uri := range uris {
+		if c.isWatchable(uri) {
+			c.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) // subscribers that are gone get none
 		}
 	}
 }
