@@ -23,12 +23,12 @@ type wire struct {
 	stop func()
 }
 
-func openWire(t *testing.T, url string) *wire {
+func openWire(t *testing.T, url, token string) *wire {
 	t.Helper()
 	w := &wire{out: make(chan protocol.ChannelOutbound, 100)}
 	up := make(chan struct{}, 8)
 	w.Client = client.New(client.Options{
-		URL: url, Token: "kill-test", Logger: slog.New(slog.DiscardHandler),
+		URL: url, Token: token, Logger: slog.New(slog.DiscardHandler),
 		Connect: func() protocol.ConnectParams {
 			return protocol.ConnectParams{
 				MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
@@ -96,7 +96,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	pending := func(conn *client.Client) []protocol.Approval {
 		return call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 	}
-	w := openWire(t, c.url)
+	w := openWire(t, c.url, "kill-test")
 	for _, text := range []string{"!touch direct.txt", "/mode trust 60", "/reset"} {
 		t.Run(text, func(t *testing.T) {
 			if res := w.write(t, text); res.Status != protocol.ChatStarted || res.SessionKey != protocol.MainSession {
@@ -132,7 +132,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	}
 	q := pending(conn)[0]
 	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
-	w = openWire(t, c.url) // it reconnects after the answer
+	w = openWire(t, c.url, "kill-test") // it reconnects after the answer
 	defer w.stop()
 	w.hears(t, "Done.")
 	if list := call(t, conn, protocol.ChannelsList, protocol.Empty{}); list.Count != 1 || list.Channels[0].AccountID != "office" {
@@ -153,7 +153,7 @@ func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
 	defer c.kill()
 	conn, stop := dial(t, c.url)
 	defer stop()
-	w := openWire(t, c.url)
+	w := openWire(t, c.url, "kill-test")
 	defer w.stop()
 	for path, value := range map[string]string{"approvals.tell.channel": `"telex"`, "approvals.tell.to": `"ann"`} {
 		call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)})

@@ -93,7 +93,7 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 
 	// The answer to a system event goes to the last active channel.
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "channels.telex", Value: json.RawMessage(`{"dmPolicy":"open"}`)})
-	w := openWire(t, c.url)
+	w := openWire(t, c.url, "kill-test")
 	defer w.stop()
 	job := func() string {
 		added := call(t, conn, protocol.CronAdd, protocol.CronAddParams{

@@ -27,7 +27,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 	} {
 		call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)})
 	}
-	w := openWire(t, c.url)
+	w := openWire(t, c.url, "kill-test")
 	defer w.stop()
 	soon := time.Now().UnixMilli()
 	job := call(t, conn, protocol.CronAdd, protocol.CronAddParams{

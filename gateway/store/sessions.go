@@ -96,7 +96,8 @@ func (s *Sessions) ensure(tx *gorm.DB, key protocol.SessionKey, now int64) (sess
 	if err == nil || !errors.Is(err, protocol.ErrNotFound) {
 		return row, err
 	}
-	row = sessionRow{Session: s.unsaved.take(key, now), NextSeq: 1}
+	row = sessionRow{Session: s.unsaved.get(key, now), NextSeq: 1}
+	row.UpdatedAt, row.LastActiveAt = now, now
 	return row, row.save(tx)
 }
 
@@ -150,8 +151,9 @@ func (s *Sessions) StartAfresh(ctx context.Context, key protocol.SessionKey) err
 // number. Their grants are deleted and their pending approvals cancelled, so that a later session
 // with the same key inherits no permission; the journal of calls remains.
 func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {
+	var keys []string
 	err = s.write(ctx, "remove deleted chats", func(tx *gorm.DB) error {
-		var keys []string
+		keys = nil
 		if err := tx.Model(&sessionRow{}).Where("deleted_at > 0 AND deleted_at < ?", before).Pluck("key", &keys).Error; err != nil {
 			return err
 		}
@@ -166,10 +168,13 @@ func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err e
 				}
 			}
 		}
-		n = len(keys)
 		return nil
 	})
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	s.unsaved.forget(keys)
+	return len(keys), nil
 }
 
 // MemoryCursor returns the Seq of the last message of a session ID that was scanned for memories,
@@ -195,8 +200,8 @@ func (s *Sessions) SetMemoryCursor(ctx context.Context, key protocol.SessionKey,
 const maxUnsaved = 1000
 
 // unsavedSessions are the sessions without messages that were read: in GSV, a session exists as
-// soon as a client asks for it. They are remembered until they are stored, and are lost when the
-// program ends.
+// soon as a client asks for it. They are remembered until they are removed, with the IDs with which they
+// are stored, and are lost when the program ends.
 type unsavedSessions struct {
 	mu    sync.Mutex
 	byKey map[protocol.SessionKey]Session
@@ -228,15 +233,13 @@ func (u *unsavedSessions) reset(key protocol.SessionKey, id protocol.SessionID, 
 	return old
 }
 
-// take removes and returns a session as get does. An ID is used once: a session that is created
-// again after a deletion gets another one.
-func (u *unsavedSessions) take(key protocol.SessionKey, now int64) Session {
-	s := u.get(key, now)
+// forget forgets sessions that were removed: one that is created again gets another ID.
+func (u *unsavedSessions) forget(keys []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.byKey, key)
-	s.UpdatedAt, s.LastActiveAt = now, now
-	return s
+	for _, key := range keys {
+		delete(u.byKey, protocol.SessionKey(key))
+	}
 }
 
 // Peek returns a session as Ensure would, but stores nothing: a missing one has the ID and the time

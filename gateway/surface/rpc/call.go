@@ -140,7 +140,7 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	started := m.background(func(ctx context.Context) {
 		defer release()
 		res, err := m.tools.Run(ctx, call)
-		if errors.Is(err, protocol.ErrStorage) {
+		if isInternal(err) {
 			stored <- err
 			return
 		}
@@ -172,6 +172,14 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	case <-ctx.Done():
 		return protocol.ToolRequestResult{}, ctx.Err()
 	}
+}
+
+// isInternal reports whether a call failed in the gateway, such as in its store, and not because of
+// the call or its machine, which is a result.
+func isInternal(err error) bool {
+	_, isBadCall := errors.AsType[*toolkit.InputError](err)
+	_, isKnown := errors.AsType[*protocol.Error](err)
+	return err != nil && !isBadCall && (!isKnown || errors.Is(err, protocol.ErrStorage))
 }
 
 // claim reserves the ID of a requested call until release.

@@ -1,0 +1,183 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// storingMethods are the methods that store something, each with its calls.
+var storingMethods = map[string][]storingCall{
+	"chat.send": {
+		{prepare: params(`{"sessionKey":"agent:main:$","message":"what can you do","runId":"$run"}`)},
+		{prepare: params(`{"sessionKey":"agent:main:$","message":"/model operator/built-in"}`), failed: func(raw json.RawMessage) bool { return strings.Contains(string(raw), "Command failed") }},
+	},
+	"config.set": {
+		{prepare: params(`{"path":"userTimezone","value":"Europe/Berlin"}`)},
+		{prepare: params(`{"path":"budget","value":{"dailyUsd":5}}`)},
+		{prepare: params(`{"path":"apiKeys.openai","value":"sk-$"}`), hasSecret: true},
+		{prepare: params(`{"path":"apiKeys","value":{"anthropic":"sk-$","google":"sk-$"}}`), hasSecret: true},
+		{prepare: func(r *refusal) any {
+			ask(r.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "apiKeys.groq", Value: json.RawMessage(`"sk-groq"`)})
+			return json.RawMessage(`{"path":"apiKeys.groq","value":null}`)
+		}, hasSecret: true},
+		{prepare: params(`{"path":"auth.token","value":"token-$"}`), hasSecret: true},
+	},
+	"session.patch": {
+		{prepare: params(`{"sessionKey":"agent:main:main","label":"$"}`)},
+		{prepare: params(`{"sessionKey":"agent:main:main","tags":["$"]}`)},
+		{prepare: params(`{"sessionKey":"agent:main:main","pinned":true}`)},
+		{prepare: params(`{"sessionKey":"agent:main:main","archived":true}`)},
+		{prepare: params(`{"sessionKey":"agent:main:main","settings":{"approvals":{"mode":"read-only"}}}`)},
+	},
+	"session.create": with(params(`{"label":"$"}`)),
+	"session.reset":  inChat(ofChat),
+	"session.delete": inChat(ofChat),
+	"session.restore": inChat(func(r *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
+		ask(r.house, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
+		return protocol.SessionParams{SessionKey: key}
+	}),
+	"session.compact": inChat(func(_ *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
+		return protocol.SessionCompactParams{SessionKey: key, KeepMessages: new(1)}
+	}),
+	"session.uncompact": inChat(func(r *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
+		ask(r.house, protocol.SessionCompact, protocol.SessionCompactParams{SessionKey: key, KeepMessages: new(1)})
+		return protocol.SessionParams{SessionKey: key}
+	}),
+	"session.archive.restore": inChat(func(r *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
+		ask(r.house, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
+		list := ask(r.house, protocol.SessionArchives, protocol.SessionParams{SessionKey: key}).Archives
+		return protocol.SessionArchiveRestoreParams{SessionKey: key, ID: list[0].ID}
+	}),
+	"session.fork": inChat(func(_ *refusal, key protocol.SessionKey, id protocol.MessageID) any {
+		return protocol.SessionForkParams{SessionKey: key, MessageID: id}
+	}),
+	"session.message.delete": inChat(func(_ *refusal, key protocol.SessionKey, id protocol.MessageID) any {
+		return protocol.MessageParams{SessionKey: key, MessageID: id}
+	}),
+	"chat.resend": inChat(func(r *refusal, key protocol.SessionKey, id protocol.MessageID) any {
+		return protocol.ChatResendParams{SessionKey: key, MessageID: id, Message: new("what can you do now")}
+	}),
+
+	"tool.invoke":  with(params(`{"tool":"box__Write","args":{"path":"$","content":"x"}}`)),
+	"tool.request": with(params(`{"callId":"$","tool":"box__Write","args":{"path":"$","content":"x"},"sessionKey":"agent:main:main"}`)),
+	"catalog.call": {{
+		prepare: func(r *refusal) any {
+			path := mustQuote(filepath.Join(r.workspace, r.name("n")))
+			return protocol.CatalogCallParams{Tool: "file", Args: json.RawMessage(`{"target":{"node_name":"box"},"op":"mkdir","path":` + path + `}`)}
+		},
+		failed: func(raw json.RawMessage) bool { return strings.Contains(string(raw), `"fault"`) },
+	}},
+	"files.make": with(params(`{"nodeId":"box","path":"$"}`)),
+
+	"cron.add": with(params(`{"name":"$","schedule":{"kind":"every","everyMs":86400000},"spec":{"mode":"systemEvent","text":"hi"}}`)),
+	"cron.update": with(func(r *refusal) any {
+		return protocol.CronUpdateParams{ID: r.job(), Patch: &protocol.CronJobPatch{Name: new(r.name("new"))}}
+	}),
+	"cron.remove": with(func(r *refusal) any { return protocol.CronJobParams{ID: r.job()} }),
+	"cron.run":    with(func(r *refusal) any { return protocol.CronRunParams{ID: r.job(), Mode: protocol.CronRunForce} }),
+	"heartbeat.start": with(func(r *refusal) any {
+		ask(r.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "agents.defaultHeartbeat.every", Value: json.RawMessage(`"1h"`)})
+		return protocol.Empty{}
+	}),
+	"heartbeat.trigger": with(params(`{"agentId":"main"}`)),
+
+	"channel.inbound": {{prepare: inbound, asChannel: true}},
+	"channel.start":   {{prepare: func(r *refusal) any { return accountOf(r.name("acc")) }, hasSecret: true}},
+	"channel.stop":    with(func(r *refusal) any { return r.account() }),
+	"channel.logout":  {{prepare: func(r *refusal) any { return r.account() }, hasSecret: true}},
+	"pair.approve":    with(func(r *refusal) any { return r.stranger() }),
+	"pair.reject":     with(func(r *refusal) any { return r.stranger() }),
+
+	"approval.answer": {
+		answerWith(protocol.ScopeOnce), answerWith(protocol.ScopeSession), answerWith(protocol.ScopeFolder), answerWith(protocol.ScopeMachine), answerWith(protocol.ScopeAlways),
+	},
+	"approval.answerAll": {{
+		prepare: func(r *refusal) any {
+			q := r.question()
+			return protocol.ApprovalAnswerAllParams{Questions: []protocol.ShownQuestion{{ID: q.ID, Hash: q.Hash}}, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways}
+		},
+		failed: func(raw json.RawMessage) bool { return strings.Contains(string(raw), `"error"`) },
+	}},
+	"approval.snooze": with(func(r *refusal) any {
+		return protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{r.question().ID}, For: 60_000}
+	}),
+	"approval.shown": with(func(r *refusal) any { return protocol.ApprovalShownParams{ID: r.question().ID} }),
+	"approval.undo": with(func(r *refusal) any {
+		q := r.question()
+		ask(r.house, protocol.ApprovalAnswer, answerOf(q, protocol.ScopeAlways))
+		return protocol.ApprovalParams{ID: q.ID}
+	}),
+	"rules.put":    with(params(`{"policy":{"tool":"Bash","argv":["$"],"verdict":"deny"}}`)),
+	"rules.delete": with(func(r *refusal) any { return protocol.RuleParams{ID: r.rule().ID} }),
+	"rules.restore": with(func(r *refusal) any {
+		p := protocol.RuleParams{ID: r.rule().ID}
+		ask(r.house, protocol.RuleDelete, p)
+		return p
+	}),
+	"rules.import": with(func(r *refusal) any {
+		rule := r.rule()
+		file := ask(r.house, protocol.RulesSave, protocol.Empty{}).File
+		ask(r.house, protocol.RuleDelete, protocol.RuleParams{ID: rule.ID})
+		return protocol.RulesImportParams{File: file}
+	}),
+	"agent.pause": with(func(r *refusal) any {
+		ask(r.house, protocol.AgentPause, protocol.PauseParams{Paused: true})
+		return protocol.PauseParams{}
+	}),
+	"skills.enable": with(func(r *refusal) any {
+		list := ask(r.house, protocol.SkillsStatus, protocol.SkillsParams{}).Skills
+		return protocol.SkillsEnableParams{Name: list[0].Name, Enabled: r.n%2 == 0}
+	}),
+	"nodes.update": with(params(`{"nodeId":"box","name":"$"}`)),
+
+	"device.approve": with(func(r *refusal) any { return protocol.DeviceRequestParams{ID: r.pairing()} }),
+	"device.deny":    with(func(r *refusal) any { return protocol.DeviceRequestParams{ID: r.pairing()} }),
+	"device.update":  with(func(r *refusal) any { return protocol.DeviceUpdateParams{ID: r.device(), Name: new(r.name("new"))} }),
+	"device.rotate":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+	"device.revoke":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+	"device.forget":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+
+	"apps.update":   with(func(r *refusal) any { return protocol.AppUpdateParams{ID: r.app(), Name: new(r.name("new"))} }),
+	"apps.revoke":   with(func(r *refusal) any { return protocol.AppParams{ID: r.app()} }),
+	"tokens.create": with(params(`{"name":"$","scopes":["fs.read"]}`)),
+	"consent.answer": {
+		{prepare: func(r *refusal) any { return protocol.ConsentAnswerParams{ID: r.consent(), Allow: true} }},
+		{prepare: func(r *refusal) any { return protocol.ConsentAnswerParams{ID: r.consent()} }},
+	},
+	"servers.set":    {{prepare: func(r *refusal) any { return serverOf(r.name("srv")) }, hasSecret: true}},
+	"servers.remove": {{prepare: func(r *refusal) any { return r.server() }, hasSecret: true}},
+}
+
+// otherMethods are the methods without a row, each with the reason.
+var otherMethods = func() map[string]string {
+	all := map[string]string{}
+	for reason, names := range map[string]string{
+		"only reads": `connect tools.list logs.get config.get session.get session.stats session.history session.preview sessions.list cron.status cron.list
+			cron.runs heartbeat.status channels.list channel.status pair.list skills.status skills.update transfer.list transfer.get workspace.list
+			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get approval.list nodes.list device.list
+			status.get models.providers models.list models.test models.detect sessions.search session.archives session.archive.read journal.list
+			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
+			servers.find servers.logs servers.items servers.read servers.questions`,
+		"stores nothing: what it changes ends with the gateway": `device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
+			servers.answer files.unwatch files.changed tool.progress logs.result channel.delivered`,
+		"writes files, with their error":                                         "workspace.write workspace.delete",
+		"the call that it is about was stored when it began":                     "tool.result node.exec.event",
+		"takes the path of files.make":                                           "files.move files.trash files.restore files.revert files.write",
+		"TestActionsThatCannotBeStoredAreRefused in gateway/transfer":            "transfer.meta transfer.accept transfer.complete transfer.done transfer.start transfer.pause transfer.resume transfer.cancel transfer.retry transfer.undo transfer.forget",
+		"the tests of gateway/nodes":                                             "node.forget",
+		"stops in any case: TestStoppedRunIsNotResumed in gateway/session":       "chat.cancel",
+		"needs a real server: it stores before memory changes, see accepted.put": "servers.accept",
+		"needs a network: it stores with channel.start":                          "channel.login",
+		"ends a pairing as device.revoke does":                                   "device.leave",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = reason
+		}
+	}
+	return all
+}()
