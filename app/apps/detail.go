@@ -149,7 +149,7 @@ func (d *detail) actions(a protocol.App) fyne.CanvasObject {
 	}
 	ask := widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + a.Name + "”?", Yes: "Revoke", No: "Cancel"}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", d.bar.Rename)}
-	return widgets.Flow(style.Inside, append(buttons, d.bar.ConfirmButton(ask, d.revoke)...)...)
+	return widgets.Flow(style.Inside, append(buttons, d.bar.ConfirmButton(ask, d.revoke))...)
 }
 
 func (d *detail) revoke() {

@@ -76,7 +76,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.Rename)}
 	buttons = append(buttons, p.expiryButton(&c.bar, d)...)
-	return widgets.Flow(style.Inside, append(buttons, c.bar.ConfirmButton(ask, do)...)...)
+	return widgets.Flow(style.Inside, append(buttons, c.bar.ConfirmButton(ask, do))...)
 }
 
 // end carries out a confirmed action.

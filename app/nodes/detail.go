@@ -139,7 +139,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error {
 				return p.app.Machines.Forget(ctx, n)
 			})
-		})...)
+		}))
 	}
 	return widgets.Flow(style.Inside, buttons...)
 }

@@ -59,13 +59,13 @@ func (p *Page) open(r protocol.Rule) {
 	if r.Origin == protocol.RuleFromConfig {
 		rows = append(rows, widgets.NewParagraph("This rule is from All settings, Tool rules. Change it there.", style.ColorMuted, "text"))
 	}
-	rows = append(rows, d.editor, d.note, widgets.Flow(style.Inside, d.buttons(remove)...), d.preview.box)
+	rows = append(rows, d.editor, d.note, widgets.Flow(style.Inside, append(d.buttons(remove), d.toggle)...), d.preview.box)
 	back := widgets.NewQuietButton("All rules", "back", p.back)
 	title := "Rule"
 	if r.ID == "" {
 		title = "New rule"
 	}
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage(title, widgets.NewForm(rows...), d.toggle, back)}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage(title, widgets.NewForm(rows...), back)}
 	d.showError("")
 	d.showForm()
 	d.preview.update()

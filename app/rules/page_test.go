@@ -17,6 +17,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -118,6 +119,24 @@ func TestNoRules(t *testing.T) {
 	b.g.fail = errors.New("no connection")
 	b.Load()
 	pagetest.Shows(t, b.Box, "The rules could not be loaded.", "no connection", "Try again")
+}
+
+func TestDoubleClickOnNewRuleLeavesTheFormOpen(t *testing.T) {
+	b := newBench(t, style.Light)
+	button := pagetest.Button(t, b.Box, "New rule")
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(button)
+	test.Tap(button)
+	var under []string
+	widgettest.Visit(b.Box, func(o fyne.CanvasObject) {
+		other, ok := o.(*widgets.Button)
+		pos := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
+		if ok && pos.X < at.X+button.Size().Width && at.X < pos.X+o.Size().Width && pos.Y < at.Y+button.Size().Height && at.Y < pos.Y+o.Size().Height {
+			under = append(under, other.Text)
+		}
+	})
+	if under != nil {
+		t.Errorf("In the place of “New rule”: got %v, want no button", under)
+	}
 }
 
 func TestRulesAreFound(t *testing.T) {

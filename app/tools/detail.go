@@ -110,7 +110,7 @@ func (d *detail) actions(s protocol.ServerStatus) fyne.CanvasObject {
 		}
 	}))
 	ask := widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + string(d.name) + "” with its settings?", Yes: "Remove", No: "Cancel"}
-	return widgets.Flow(style.Inside, append(buttons, d.bar.ConfirmButton(ask, d.remove)...)...)
+	return widgets.Flow(style.Inside, append(buttons, d.bar.ConfirmButton(ask, d.remove))...)
 }
 
 // do performs an action on the server. failed begins the message about an error.

@@ -8,14 +8,15 @@ import (
 	"fairlead/gateway/peer/display"
 )
 
-// Actions is a line of buttons about one thing, which can turn into an editor of its name or a
-// question whether to do something.
+// Actions is a line of buttons about one thing, which can turn into an editor of its name. A question
+// whether to do something stands below the line, so that no button moves.
 type Actions struct {
 	Body
 	show       func()
 	Confirming string // action that waits for a confirmation; empty for none
 	Editing    bool   // the name is being edited
 	field      *NameField
+	question   fyne.CanvasObject // below the line; nil for none
 }
 
 // NewActions creates an empty line. show must draw it with [Actions.DrawActions].
@@ -26,7 +27,14 @@ func (a *Actions) DrawActions(facts string, build func() fyne.CanvasObject) bool
 	if a.Editing {
 		return a.Draw("edit", build) // do not redraw while the person is using it
 	}
-	return a.Draw(facts+a.Confirming, build)
+	return a.Draw(facts+a.Confirming, func() fyne.CanvasObject {
+		a.question = nil
+		line := build()
+		if a.question == nil {
+			return line
+		}
+		return Col(style.Inside, line, a.question)
+	})
 }
 
 // NameEditor is the line while the name is edited.
@@ -53,12 +61,14 @@ func (a *Actions) NameEditor(name, placeholder string, save func(string)) fyne.C
 // the buttons that answer it.
 type Confirmation struct{ Text, Icon, Question, Yes, No string }
 
-// ConfirmButton is a button that asks for a confirmation.
-func (a *Actions) ConfirmButton(c Confirmation, do func()) []fyne.CanvasObject {
-	if a.Confirming != c.Text {
-		return []fyne.CanvasObject{NewQuietButton(c.Text, c.Icon, func() { a.Confirm(c.Text) })}
+// ConfirmButton is a button that asks for a confirmation. It is disabled while it asks.
+func (a *Actions) ConfirmButton(c Confirmation, do func()) *Button {
+	b := NewQuietButton(c.Text, c.Icon, func() { a.Confirm(c.Text) })
+	if a.Confirming == c.Text {
+		b.Disable()
+		a.Ask(c, do)
 	}
-	return a.ConfirmButtons(c, do)
+	return b
 }
 
 // Confirm asks to confirm an action; an empty name cancels.
@@ -67,13 +77,13 @@ func (a *Actions) Confirm(button string) {
 	a.show()
 }
 
-// ConfirmButtons are the question and its two buttons.
-func (a *Actions) ConfirmButtons(c Confirmation, do func()) []fyne.CanvasObject {
+// Ask shows a question with its two buttons below the line that is being built.
+func (a *Actions) Ask(c Confirmation, do func()) {
 	yes := NewQuietButton(c.Yes, c.Icon, do)
 	yes.Danger = true
 	question := NewText(display.Clip(c.Question, 60), style.ColorText, "text")
 	no := NewQuietButton(c.No, "", func() { a.Confirm("") })
-	return []fyne.CanvasObject{question, Row(style.Inside, -1, yes, no)}
+	a.question = Flow(style.Inside, question, Row(style.Inside, -1, yes, no))
 }
 
 // Rename turns the line into the editor of the name.

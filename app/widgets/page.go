@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
@@ -15,17 +17,30 @@ var titleSpace fyne.Size
 // must be refreshed afterwards.
 func ReserveTitleSpace(room fyne.Size) { titleSpace = room }
 
-// NewPage creates a page: its title with actions beside or below it, and the body.
+// NewPage creates a page: its title with actions beside or below it, and the body. The way back, the
+// button with that icon, stands before the title: the second click of a double click on the button
+// that opened the page must not close it.
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	name := NewHeading(title, style.SizeTitle)
 	name.Ellipsis = true
-	return container.New(&pageLayout{title}, append(append([]fyne.CanvasObject{name}, actions...), body)...)
+	l := &pageLayout{title: title}
+	others := slices.Clone(actions)
+	for i, a := range actions {
+		if b, ok := a.(*Button); ok && b.Icon == "back" {
+			l.hasBack, others = true, append([]fyne.CanvasObject{b}, slices.Delete(others, i, i+1)...)
+			break
+		}
+	}
+	return container.New(l, append(append([]fyne.CanvasObject{name}, others...), body)...)
 }
 
 // minTitleWidth is the minimum width of a long title beside its actions.
 const minTitleWidth = 140
 
-type pageLayout struct{ title string }
+type pageLayout struct {
+	title   string
+	hasBack bool // the first action is the way back
+}
 
 func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	body, actions := o[len(o)-1].MinSize(), o[1:len(o)-1]
@@ -52,13 +67,19 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		c.Move(fyne.NewPos(x, y+(height-h)/2))
 	}
 	name := MeasureText(l.title, style.Size(style.SizeTitle), fyne.TextStyle{Bold: true}).Width
-	x := right - wide + style.Inside
+	x, back := right-wide+style.Inside, float32(0)
 	if right-wide-left < min(name, minTitleWidth*style.Size("text")/14) {
 		put(o[0], left, right-left)
 		y += height + style.Gap
 		x = style.Page
 	} else {
-		put(o[0], left, right-wide-left)
+		if l.hasBack && actions[0].Visible() {
+			back = actions[0].MinSize().Width + style.Inside
+			put(actions[0], left, back-style.Inside)
+			actions = actions[1:]
+		}
+		put(o[0], left+back, right-wide-left)
+		x += back
 	}
 	for _, a := range actions {
 		if !a.Visible() {
