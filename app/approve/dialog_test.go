@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
@@ -129,9 +128,21 @@ func TestAStepIsEndedByTheChordAlone(t *testing.T) {
 	if b.editor.AcceptsTab() {
 		t.Error("Tab does not leave the command")
 	}
-	if !b.editor.passesShortcuts || b.frame.reason.passesShortcuts {
-		t.Error("the chord does not reach the window from the command, or does from a reason to deny")
+	b.keys.allow(nil)
+	b.want("q allow once")
+}
+
+func TestChordDoesNotAllowFromAReasonToDeny(t *testing.T) {
+	b := newBench(t, ask("q", "make"))
+	b.wait(2 * time.Second)
+	b.askReason()
+	b.keys.allow(nil)
+	b.want()
+	if !strings.Contains(b.frame.notice.Text, "press Esc, then "+allowKeys()) {
+		t.Errorf("Notice: got %q, want how to allow", b.frame.notice.Text)
 	}
+	b.frame.reason.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	b.wait(2 * time.Second)
 	b.keys.allow(nil)
 	b.want("q allow once")
 }

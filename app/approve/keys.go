@@ -18,9 +18,12 @@ type keys struct {
 	openedMenu bool // the menu beside Allow is being opened by a key
 }
 
-// allow handles Ctrl+Shift+Enter, which performs Allow or the current step.
+// allow handles Ctrl+Shift+Enter, which performs Allow or the current step. It does not allow from a
+// reason to deny.
 func (k *keys) allow(fyne.Shortcut) {
 	switch {
+	case k.d.frame.reasonRow.Visible():
+		k.d.frame.setNotice("To allow instead, press Esc, then " + allowKeys() + ".")
 	case k.d.step == asking:
 		k.d.allow(k.d.options.scope)
 	case !k.d.frame.confirm.Disabled():
@@ -113,8 +116,6 @@ type textEntry struct {
 	widgets.Entry
 	onKey  func(fyne.KeyName) bool
 	onType func() // called for every key
-	// passesShortcuts passes unused shortcuts to the window.
-	passesShortcuts bool
 }
 
 func newTextEntry(onKey func(fyne.KeyName) bool, onType func()) *textEntry {
@@ -135,15 +136,6 @@ func (e *textEntry) TypedKey(k *fyne.KeyEvent) {
 
 // AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons, also from a command.
 func (e *textEntry) AcceptsTab() bool { return false }
-
-// TypedShortcut implements fyne.Shortcutable.
-func (e *textEntry) TypedShortcut(s fyne.Shortcut) {
-	if e.passesShortcuts {
-		e.Entry.TypedShortcut(s)
-		return
-	}
-	e.Entry.Entry.TypedShortcut(s) // the shortcut that allows must not work here
-}
 
 // TypedRune implements fyne.Focusable.
 func (e *textEntry) TypedRune(r rune) {

@@ -134,6 +134,7 @@ func (d *Dialog) askReason() {
 // hideReason shows the other answers again.
 func (d *Dialog) hideReason() {
 	d.frame.showReason(false)
+	d.frame.setNotice("")
 	d.canvas.Focus(d.frame.deny)
 	d.frame.fit()
 }
@@ -165,7 +166,6 @@ func (d *Dialog) startEdit() {
 		return
 	}
 	e := newTextEntry(d.keys.handle, d.arming.keyPressed)
-	e.passesShortcuts = true
 	e.MultiLine, e.Wrapping = true, fyne.TextWrapBreak
 	e.TextStyle.Monospace = true
 	e.SetMinRowsVisible(10)

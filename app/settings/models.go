@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -21,6 +22,7 @@ type models struct {
 	page      *Page
 	box       fyne.CanvasObject
 	list      *fyne.Container // list of providers
+	menu      *widgets.Select // the same in a narrow window
 	detail    *fyne.Container
 	providers []protocol.Provider
 	selected  string
@@ -28,28 +30,40 @@ type models struct {
 }
 
 func newModels(p *Page) *models {
-	m := &models{page: p, list: container.NewVBox(), detail: container.NewStack()}
+	m := &models{page: p, list: container.NewVBox(), menu: widgets.NewSelect(nil, nil), detail: container.NewStack()}
 	side := widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, m.list))
-	m.box = container.New(sideLayout{}, side, widgets.NewRect(style.ColorLine, "", 0), m.detail)
+	menu := widgets.Inset(style.Group, style.Page, 0, style.Page, widgets.NewField("Provider", m.menu))
+	m.box = container.New(sideLayout{}, side, widgets.NewRect(style.ColorLine, "", 0), menu, m.detail)
 	m.load("")
 	return m
 }
 
-// sideLayout is a list of fixed width, a line and the content; the list is narrower in a narrow
-// window.
+// sideLayout is a list of fixed width, a line, a menu and the content. In a narrow window the menu
+// stands above the content, in place of the list.
 type sideLayout struct{}
 
 const sideWidth = 248
 
-func (sideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+220, 320) }
+func (sideLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+220, 320) }
 
 func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	side := min(sideWidth, 0.42*size.Width)
-	o[0].Resize(fyne.NewSize(side, size.Height))
-	o[1].Move(fyne.NewPos(side, 0))
-	o[1].Resize(fyne.NewSize(1, size.Height))
-	o[2].Move(fyne.NewPos(side+1, 0))
-	o[2].Resize(fyne.NewSize(size.Width-side-1, size.Height))
+	side, line, menu, content := o[0], o[1], o[2], o[3]
+	width := sideWidth * style.Size("text") / 14
+	narrow := size.Width < 2.4*width
+	widgets.SetVisible(side, !narrow)
+	widgets.SetVisible(line, !narrow)
+	widgets.SetVisible(menu, narrow)
+	if narrow {
+		top := widgets.Fit(menu, size.Width)
+		content.Move(fyne.NewPos(0, top))
+		content.Resize(fyne.NewSize(size.Width, max(size.Height-top, 0)))
+		return
+	}
+	side.Resize(fyne.NewSize(width, size.Height))
+	line.Move(fyne.NewPos(width, 0))
+	line.Resize(fyne.NewSize(1, size.Height))
+	content.Move(fyne.NewPos(width+1, 0))
+	content.Resize(fyne.NewSize(size.Width-width-1, size.Height))
 }
 
 type modelState struct {
@@ -89,6 +103,7 @@ func (m *models) showProvider(id string) {
 	keys := canvas != nil && canvas.Focused() != nil
 	var chosen fyne.Focusable
 	m.list.Objects = nil
+	m.fillMenu()
 	for _, p := range m.providers {
 		item := widgets.SidebarItem{Icon: "globe", Title: p.Name, Selected: p.ID == id}
 		switch {
@@ -106,7 +121,7 @@ func (m *models) showProvider(id string) {
 		m.list.Add(row)
 	}
 	m.list.Refresh()
-	if keys && chosen != nil {
+	if keys && chosen != nil && canvas.Focused() != fyne.Focusable(m.menu) {
 		defer canvas.Focus(chosen)
 	}
 	for _, p := range m.providers {
@@ -116,6 +131,14 @@ func (m *models) showProvider(id string) {
 			load()
 		}
 	}
+}
+
+// fillMenu lists the providers in the menu, with the shown one.
+func (m *models) fillMenu() {
+	m.menu.OnChanged = nil
+	m.menu.Options = state.Map(m.providers, func(p protocol.Provider) string { return p.Name })
+	m.menu.SetSelectedIndex(slices.IndexFunc(m.providers, func(p protocol.Provider) bool { return p.ID == m.selected }))
+	m.menu.OnChanged = func(string) { m.showProvider(m.providers[m.menu.SelectedIndex()].ID) }
 }
 
 // provider returns a provider's page, and a function that loads the rest once it is displayed.

@@ -135,7 +135,7 @@ const DraftRestored = "Your unsaved changes were restored."
 // NewDraftLine creates the line above a form that offers to discard its draft. It is hidden if the
 // form was opened without one.
 func NewDraftLine(isRestored bool, discard func()) fyne.CanvasObject {
-	line := Flow(style.Inside, NewText(DraftRestored, style.ColorNeedsYou, "text"), NewQuietButton("Discard", "undo", discard))
+	line := Flow(style.Inside, NewText(DraftRestored, style.ColorMuted, "text"), NewQuietButton("Discard", "undo", discard))
 	SetVisible(line, isRestored)
 	return line
 }
