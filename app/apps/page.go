@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/clients"
 	"fairlead/gateway/protocol"
 )
 
@@ -29,6 +30,8 @@ type Handlers struct {
 	Stop func(id string, done func(error))
 	// Review shows the question of an app that asks to connect.
 	Review func(id string)
+	// Programs connects client programs of this computer; nil if it cannot.
+	Programs *state.ClientPrograms
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -43,6 +46,7 @@ type Page struct {
 	body   widgets.Body      // the list, or a text in its place
 	detail *detail           // nil while the list or the form is shown
 	form   bool              // the form is open: updates do not disturb it
+	offers []clients.Client  // programs of this computer that can be connected
 	now    func() time.Time
 }
 
@@ -51,6 +55,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
 	bind.Watch(ctx, a.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) { p.redraw() })
+	p.findPrograms()
 	return p
 }
 
@@ -115,7 +120,7 @@ func (p *Page) fill() {
 		return item
 	})...))
 	none := len(v.Apps.Apps)+len(v.Apps.Consents) == 0
-	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address()), func() fyne.CanvasObject {
+	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
 		switch {
 		case v.Apps.Problem != "" && !v.Apps.Loaded:
 			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.app.Apps.Load)
@@ -124,7 +129,7 @@ func (p *Page) fill() {
 		case none:
 			return widgets.NewEmptyPage("link", "No connected apps yet",
 				"Apps such as Claude Code or VS Code can use your machines, and Fairlead asks you before they change anything. "+
-					"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.", p.copyAddress(), p.addButton())
+					"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.", append(p.connectButtons(), p.copyAddress(), p.addButton())...)
 		}
 		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.addressLine()), nil, nil, p.list)
 	})

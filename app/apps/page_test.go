@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -19,6 +22,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
+	"fairlead/gateway/peer/clients"
 	"fairlead/gateway/protocol"
 )
 
@@ -384,4 +388,38 @@ func TestTheLastCallsOfAnAppAreShownAndFollowed(t *testing.T) {
 	if p.loads != loads+1 {
 		t.Errorf("%d loads after Try again, want %d", p.loads, loads+1)
 	}
+}
+
+func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	synctest.Test(t, func(t *testing.T) {
+		p := inPage(t, style.Light, 880)
+		home := t.TempDir()
+		if err := os.Mkdir(filepath.Join(home, ".cursor"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		settings := filepath.Join(home, ".cursor", "mcp.json")
+		p.h.Programs = &state.ClientPrograms{
+			App: p.app, Home: t.TempDir(), Command: "/bin/fairlead",
+			Find:     func() ([]clients.Client, error) { return clients.All(home, home), nil },
+			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
+		}
+		p.show(state.View{Apps: state.ConnectedApps{Loaded: true}})
+		p.findPrograms()
+		pagetest.Settle()
+		test.Tap(pagetest.Button(t, p.Box, "Connect Cursor…"))
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Connect Cursor", settings, "/bin/fairlead")
+		pagetest.Shot(t, p.w, "apps-connect")
+		test.Tap(pagetest.Button(t, p.Box, "Connect"))
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Cursor was not connected: Not connected") // the test has no gateway
+		if _, err := os.Stat(settings); err == nil {
+			t.Error("the settings were changed without a token")
+		}
+		p.Back()
+		p.showConnected(state.ClientChange{Client: p.offers[0]})
+		pagetest.Shows(t, p.Box, "Cursor is connected", "Restart Cursor")
+		pagetest.Settle()
+	})
 }

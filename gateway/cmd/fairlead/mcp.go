@@ -7,9 +7,7 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,31 +37,40 @@ func mcpCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// appSecret is the name of an app's token in the keychain. The value is the ID of the app at the
-// gateway, a blank, and the token.
-func appSecret(app string) string { return "app-token-" + app }
-
-// appToken reads the token that "fairlead mcp install" stored, and the ID of its app. The ID is
-// empty if an older version stored the token. The error is [keychain.ErrNotFound] without a token.
-func (o *options) appToken(app string) (id protocol.AppID, token string, err error) {
+// clientAccess gives clients access through a connection, which may be nil to read their tokens.
+func (o *options) clientAccess(x *connection) (clients.Access, error) {
 	home, err := o.homeDir()
-	if err != nil {
-		return "", "", err
-	}
-	secret, err := keychain.Open(home).Get(appSecret(app))
-	if err != nil {
-		return "", "", fmt.Errorf("read the token of %s: %w", app, err)
-	}
-	text := secret.Reveal()
-	blank := strings.LastIndexByte(text, ' ')
-	return protocol.AppID(text[:max(blank, 0)]), text[blank+1:], nil
+	return clients.Access{Home: home, Gateway: clientGateway{x}}, err
+}
+
+// clientGateway implements [clients.Gateway].
+type clientGateway struct{ x *connection }
+
+// Apps implements [clients.Gateway].
+func (g clientGateway) Apps(ctx context.Context) ([]protocol.App, error) {
+	r, err := call(ctx, g.x, protocol.AppsList, protocol.Empty{})
+	return r.Apps, err
+}
+
+// CreateToken implements [clients.Gateway].
+func (g clientGateway) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
+	return call(ctx, g.x, protocol.TokenCreate, p)
+}
+
+// RevokeApp implements [clients.Gateway].
+func (g clientGateway) RevokeApp(ctx context.Context, id protocol.AppID) error {
+	_, err := call(ctx, g.x, protocol.AppRevoke, protocol.AppParams{ID: id})
+	return err
 }
 
 func serveMCP(cmd *cobra.Command, o *options, app string) error {
 	token := string(keychain.FromEnv())
 	if app != "" {
-		var err error
-		_, token, err = o.appToken(app)
+		access, err := o.clientAccess(nil)
+		if err != nil {
+			return err
+		}
+		_, token, err = access.Token(app)
 		if errors.Is(err, keychain.ErrNotFound) {
 			return fmt.Errorf("there is no token for %s: run \"fairlead mcp install %s\" again", app, app)
 		}
@@ -119,18 +126,6 @@ func printClients(out io.Writer, list []clients.Client) error {
 	return t.print(out, "")
 }
 
-// mcpArguments are the arguments with which a client starts Fairlead.
-func mcpArguments(o *options, c clients.Client) []string {
-	args := []string{"mcp", "--app", c.ID}
-	if o.url != gateway.DefaultURL {
-		args = append(args, "--url", o.url)
-	}
-	if home := os.Getenv("FAIRLEAD_HOME"); home != "" { // the client does not set it
-		args = append(args, "--home", home)
-	}
-	return args
-}
-
 func mcpInstallCommand(o *options) *cobra.Command {
 	var yes, undo, show bool
 	cmd := command("install CLIENT", "Add Fairlead to the settings of a client program: claude-desktop, claude-code, vscode, cursor, windsurf, zed, gemini, codex or opencode", cobra.ExactArgs(1),
@@ -149,7 +144,11 @@ func mcpInstallCommand(o *options) *cobra.Command {
 			}
 			change, err := c.Remove()
 			if !undo {
-				change, err = c.Add(exe, mcpArguments(o, c)...)
+				at := o.url
+				if at == gateway.DefaultURL {
+					at = ""
+				}
+				change, err = c.Add(exe, c.Arguments(at, os.Getenv("FAIRLEAD_HOME"))...)
 			}
 			if err != nil {
 				return err
@@ -170,7 +169,11 @@ type installFlags struct{ yes, undo, show bool }
 // install shows a change of a client's settings, and makes it if the person agrees. A client whose
 // token does not work gets a new one, also if its settings stay.
 func install(ctx context.Context, o *options, x *connection, c clients.Client, change clients.Change, f installFlags) error {
-	app, problem, err := installedApp(ctx, o, x, c)
+	access, err := o.clientAccess(x)
+	if err != nil {
+		return err
+	}
+	app, problem, err := access.App(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -194,73 +197,23 @@ func install(ctx context.Context, o *options, x *connection, c clients.Client, c
 			return &exitError{code: exitDenied, err: errors.New("nothing was changed")}
 		}
 	}
-	if problem == "" {
-		if _, err := call(ctx, x, protocol.AppRevoke, protocol.AppParams{ID: app.ID}); err != nil {
-			return err
-		}
-	}
 	if f.undo {
-		if err := change.Apply(); err != nil {
+		if problem == "" {
+			err = access.Gateway.RevokeApp(ctx, app.ID)
+		}
+		if err == nil {
+			err = change.Apply()
+		}
+		if err != nil {
 			return err
 		}
 		return printf(x.out, "Fairlead was removed from %s. Restart it.\n", c.Title)
 	}
-	if err := giveToken(ctx, o, x, c); err != nil {
+	if err := access.Install(ctx, c, change); err != nil {
 		return err
 	}
 	if change.New == nil {
 		return printf(x.out, "%s has a new token. Restart it.\n", c.Title)
 	}
-	if err := change.Apply(); err != nil {
-		return err
-	}
 	return printf(x.out, "Fairlead was added to %s. Restart it. Its calls that change something ask you first.\nTo remove it: fairlead mcp install %s --undo\n", c.Title, c.ID)
-}
-
-// giveToken makes a token for a client and stores it.
-func giveToken(ctx context.Context, o *options, x *connection, c clients.Client) error {
-	home, err := o.homeDir()
-	if err != nil {
-		return err
-	}
-	made, err := call(ctx, x, protocol.TokenCreate, protocol.TokenCreateParams{Name: c.Title, Scopes: protocol.UsualAppScopes})
-	if err != nil {
-		return err
-	}
-	if err := keychain.Open(home).Set(appSecret(c.ID), keychain.Secret(string(made.App.ID)+" "+made.Token)); err != nil {
-		return fmt.Errorf("store the token of %s: %w", c.Title, err)
-	}
-	return nil
-}
-
-// installedApp returns the app that an earlier installation made for a client, and why its token
-// does not work; problem is empty if it works. Apps that the person made are never returned,
-// whatever their names are.
-func installedApp(ctx context.Context, o *options, x *connection, c clients.Client) (app protocol.App, problem string, err error) {
-	id, _, err := o.appToken(c.ID)
-	if errors.Is(err, keychain.ErrNotFound) {
-		return app, "this computer does not have its token", nil
-	}
-	if err != nil {
-		return app, "", err
-	}
-	r, err := call(ctx, x, protocol.AppsList, protocol.Empty{})
-	if i := slices.IndexFunc(r.Apps, func(a protocol.App) bool { return a.ID == id }); i >= 0 {
-		app = r.Apps[i]
-	}
-	return app, tokenProblem(app), err
-}
-
-// tokenProblem says why the token of an app does not work. The zero App stands for one that the
-// gateway does not have.
-func tokenProblem(a protocol.App) string {
-	switch {
-	case a.ID == "":
-		return "the gateway does not know its token"
-	case a.RevokedAt > 0:
-		return "its token was revoked"
-	case a.ExpiresAt > 0 && a.ExpiresAt <= time.Now().UnixMilli():
-		return "its token has expired"
-	}
-	return ""
 }

@@ -1,0 +1,90 @@
+package apps
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/diff"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/peer/clients"
+)
+
+// findPrograms looks for client programs on this computer and shows the page with buttons for them.
+func (p *Page) findPrograms() {
+	if p.h.Programs == nil {
+		return
+	}
+	bind.Go(p.ctx, p.h.Programs.Offers, func(list []clients.Client, err error) {
+		if err != nil { // the page works without them
+			return
+		}
+		p.offers = list
+		p.redraw()
+	})
+}
+
+// connectButtons offers to connect the client programs of this computer.
+func (p *Page) connectButtons() (buttons []fyne.CanvasObject) {
+	for _, c := range p.offers {
+		buttons = append(buttons, widgets.NewButton("Connect "+c.Title+"…", "link", func() { p.openConnect(c) }))
+	}
+	return buttons
+}
+
+// openConnect shows what connecting a client program would change.
+func (p *Page) openConnect(c clients.Client) {
+	bind.Go(p.ctx, func(ctx context.Context) (state.ClientChange, error) { return p.h.Programs.Prepare(ctx, c) }, func(change state.ClientChange, err error) {
+		if !p.h.Say.Failed("The settings of "+c.Title+" could not be read", err) {
+			p.showChange(change)
+		}
+	})
+}
+
+func (p *Page) showChange(c state.ClientChange) {
+	p.form, p.detail = true, nil
+	title := c.Client.Title
+	result := widgets.NewStatus()
+	connect := widgets.NewButton("Connect", "check", nil)
+	connect.Primary = true
+	connect.OnTap = func() {
+		connect.Disable()
+		bind.Run(p.ctx, func(ctx context.Context) error { return p.h.Programs.Connect(ctx, c) }, func(err error) {
+			if err != nil {
+				connect.Enable()
+				result.Set(title+" was not connected: "+state.Sentence(err), style.ColorBad)
+				p.LayOutText()
+				return
+			}
+			p.showConnected(c)
+		})
+	}
+	changes := diff.NewPanel(c.Diff)
+	form := widgets.NewForm(
+		widgets.NewParagraph("Fairlead gives "+title+" a token of its own and adds itself to its settings. You can revoke that here at any time.", style.ColorText, "text"),
+		widgets.NewField(c.Path(), changes), result,
+		widgets.Row(style.Inside, -1, connect, widgets.NewQuietButton("Cancel", "", p.back)))
+	changes.SetForward(form.Scrolled)
+	p.Put(widgets.NewPage("Connect "+title, form))
+	widgets.FocusIn(p.Box, connect)
+}
+
+// showConnected says what was changed.
+func (p *Page) showConnected(c state.ClientChange) {
+	done := widgets.NewButton("Done", "check", p.back)
+	done.Primary = true
+	text := "Fairlead was added to " + c.Path() + "."
+	if c.Diff == "" {
+		text = c.Client.Title + " has a new token."
+	}
+	p.Put(widgets.NewPage(c.Client.Title+" is connected", widgets.NewForm(
+		widgets.NewParagraph(text+" Restart "+c.Client.Title+". Its calls that change something ask you first.", style.ColorText, "text"),
+		widgets.NewParagraph("To remove it: fairlead mcp install "+c.Client.ID+" --undo", style.ColorMuted, style.SizeSmall),
+		widgets.Row(style.Inside, -1, done))))
+	widgets.FocusIn(p.Box, done)
+	p.app.Apps.Load()
+	p.findPrograms()
+}

@@ -1,0 +1,72 @@
+package state
+
+import (
+	"context"
+
+	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/protocol"
+)
+
+// ClientPrograms connects MCP clients of this computer, such as Claude Code, to its gateway. Its
+// methods block.
+type ClientPrograms struct {
+	App      *App
+	Home     string                                 // data folder
+	Find     func() ([]clients.Client, error)       // lists the known clients
+	Command  string                                 // path of the program fairlead
+	Argument func(c clients.Client) (list []string) // with which a client starts it
+}
+
+// ClientChange is what connecting a client would change.
+type ClientChange struct {
+	Client clients.Client
+	Diff   string // of its settings; empty if they stay
+	change clients.Change
+}
+
+// Path is the file of the client's settings.
+func (c ClientChange) Path() string { return c.change.Path }
+
+// Offers lists the clients on this computer that do not have Fairlead.
+func (p *ClientPrograms) Offers(context.Context) ([]clients.Client, error) {
+	all, err := p.Find()
+	return without(all, func(c clients.Client) bool { return !c.IsInstalled() || c.HasFairlead() }), err
+}
+
+// Prepare returns what connecting a client would change.
+func (p *ClientPrograms) Prepare(_ context.Context, c clients.Client) (ClientChange, error) {
+	change, err := c.Add(p.Command, p.Argument(c)...)
+	if err != nil {
+		return ClientChange{}, err
+	}
+	out := ClientChange{Client: c, change: change}
+	if change.New != nil {
+		out.Diff = diff.New("before", "after", change.Before, change.New).Text
+	}
+	return out, nil
+}
+
+// Connect gives a client a token and makes the change.
+func (p *ClientPrograms) Connect(ctx context.Context, c ClientChange) error {
+	return clients.Access{Home: p.Home, Gateway: appGateway{p.App}}.Install(ctx, c.Client, c.change)
+}
+
+// appGateway implements [clients.Gateway].
+type appGateway struct{ app *App }
+
+// Apps implements [clients.Gateway].
+func (g appGateway) Apps(ctx context.Context) ([]protocol.App, error) {
+	r, err := Call(ctx, g.app, protocol.AppsList, protocol.Empty{})
+	return r.Apps, err
+}
+
+// CreateToken implements [clients.Gateway].
+func (g appGateway) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
+	return g.app.Apps.CreateToken(ctx, p)
+}
+
+// RevokeApp implements [clients.Gateway].
+func (g appGateway) RevokeApp(ctx context.Context, id protocol.AppID) error {
+	return g.app.Apps.Revoke(ctx, id)
+}
