@@ -66,7 +66,7 @@ func (a *Actions) ConfirmButton(c Confirmation, do func()) *Button {
 	b := NewQuietButton(c.Text, c.Icon, func() { a.Confirm(c.Text) })
 	if a.Confirming == c.Text {
 		b.Disable()
-		a.Ask(c, do)
+		a.ask(c, do)
 	}
 	return b
 }
@@ -77,8 +77,8 @@ func (a *Actions) Confirm(button string) {
 	a.show()
 }
 
-// Ask shows a question with its two buttons below the line that is being built.
-func (a *Actions) Ask(c Confirmation, do func()) {
+// ask shows a question with its two buttons below the line that is being built.
+func (a *Actions) ask(c Confirmation, do func()) {
 	yes := NewQuietButton(c.Yes, c.Icon, do)
 	yes.Danger = true
 	question := NewText(display.Clip(c.Question, 60), style.ColorText, "text")
