@@ -44,7 +44,7 @@ func (p Policy) Decide(q Request) Decision {
 	if p.Rules != nil && p.Rules.doubt != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
 		d = Decision{Verdict: Ask, Reason: p.Rules.doubt}
 	}
-	d.Enforced, d.Unenforced, d.Lifts = byRules.Enforced, byRules.Unenforced, byRules.Lifts
+	d.Enforced, d.Unenforced, d.Lifts, d.Rules = byRules.Enforced, byRules.Unenforced, byRules.Lifts, byRules.Rules
 	if d.Verdict == Ask {
 		d.Parts = byRules.Parts
 		switch {

@@ -48,6 +48,14 @@
 //     not enforced.
 //
 // Hooks and settings of git, start-up files and the like count as the person's own, not as code of
-// the project; changing them needs an approval whatever the rules say. Rules about commands (argv)
-// apply to the commands of the agent, not to those that a program starts itself.
+// the project; changing them needs an approval whatever the rules say. The machine also keeps the
+// commands that run from changing the existing ones; an answer lifts that for the files that its
+// question named ([Decision.Lifts]).
+//
+// Rules about commands (argv) are applied to the words of the agent's command. Deny rules also go to
+// the machine ([Decision.Rules]), which refuses these programs to everything that the command
+// starts, and hides or protects the files of deny rules with a path that exist when it starts. That
+// cannot stop another program that does the same, a copy of the program under another name, or a
+// process whose second thread changes the arguments after the check; and rules for one folder
+// (cwd) are not included.
 package policy

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/protocol"
 )
 
 type evaluation struct {
@@ -23,6 +24,7 @@ type evaluation struct {
 	enforced   []string
 	unenforced []string
 	lifts      []string
+	denied     *protocol.CommandRules
 	folders    []folders // in which the commands start
 	mentions   string    // see [Decision]
 }
@@ -57,6 +59,9 @@ func (s *Set) Decide(c Call) Decision {
 	ev.risks = &risks{ev: ev}
 	if c.User != "" {
 		ev.addPart(Part{Kind: "call", Text: c.User, Verdict: Ask, Floor: true, Reason: "Runs as another user (" + shorten(c.User) + ")", byRule: true})
+	}
+	if c.Command != "" {
+		ev.denied = m.commandRules()
 	}
 	ev.decideChanges()
 	switch {
@@ -101,7 +106,10 @@ func (ev *evaluation) result() Decision {
 		ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: Ask, Reason: "The command does nothing that a rule could allow"})
 	}
 	first := ev.parts[0]
-	r := Decision{Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts, Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts, mentions: ev.mentions}
+	r := Decision{
+		Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts,
+		Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts, Rules: ev.denied, mentions: ev.mentions,
+	}
 	for _, p := range ev.parts[1:] {
 		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove
 		r.Floor = r.Floor || p.Floor

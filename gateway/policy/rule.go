@@ -191,6 +191,8 @@ type Decision struct {
 	// Lifts are the files that the machine protects from commands and that this call may change if it
 	// runs: those that the question names, and what git itself records. Absolute, with slashes.
 	Lifts []string `json:"lifts,omitempty"`
+	// Rules are the deny rules that the machine enforces against everything that the command runs.
+	Rules *protocol.CommandRules `json:"-"`
 
 	// a protected file is among the words of a command, so an allow that does not name it asks
 	mentions string

@@ -87,6 +87,9 @@ type ToolInvoke struct {
 	// Lifts are protected files that the command may change: those that the question about the call
 	// named (extension). Absolute paths.
 	Lifts []string `json:"lifts,omitempty"`
+	// Rules are the deny rules that the machine enforces against everything that a command runs
+	// (extension).
+	Rules *CommandRules `json:"rules,omitempty"`
 	// IdempotencyKey is stable over retries of the same call (extension).
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// SessionKey and RunID identify the chat and the run of the call (extension).
@@ -95,6 +98,18 @@ type ToolInvoke struct {
 	// Caller is the program that made the call over MCP, REST or the command line; nil for a chat and
 	// a window (extension).
 	Caller *ToolCaller `json:"caller,omitempty"`
+}
+
+// CommandRules are deny rules of the person for the code that a command runs. The machine enforces
+// them as far as its report says.
+type CommandRules struct {
+	// Programs are command lines that nothing may start, in the form of rules: a word may have a * for
+	// any characters, and ** at the end stands for any further words.
+	Programs [][]string `json:"programs,omitempty"`
+	// Hidden cannot be read, and ReadOnly cannot be changed: absolute path patterns with slashes, in
+	// the form of rules, for what exists when the command starts. A folder stands for everything in it.
+	Hidden   []string `json:"hidden,omitempty"`
+	ReadOnly []string `json:"readOnly,omitempty"`
 }
 
 // ToolCaller is a program that makes calls. What it opens on a machine counts for it alone, and no

@@ -56,7 +56,7 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 		return policy.Decision{}, err
 	}
 	d := a.Policy.Decide(ctx, a.request)
-	a.lifts = d.Lifts
+	a.lifts, a.rules = d.Lifts, d.Rules
 	if own := a.target.own; own != nil && own.Files != nil {
 		d = a.decideFiles(ctx, d, own.Files(a.call.Args))
 	}

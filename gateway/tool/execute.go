@@ -99,7 +99,7 @@ func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 		inv.Approved, inv.Policy = a.record.Hash, a.version
 	}
 	if a.target.Spec.Effect == protocol.EffectExec {
-		inv.Lifts = a.lifts
+		inv.Lifts, inv.Rules = a.lifts, a.rules
 	}
 	if p == nil {
 		return inv, nil

@@ -120,6 +120,8 @@ type Call struct {
 	Folders []protocol.FolderAccess
 	// Lifts are protected files that the command may change.
 	Lifts []string
+	// Rules are the person's deny rules for the code that the command runs; may be nil.
+	Rules *protocol.CommandRules
 	// Target is the path without symbolic links that the preview named. If the call's path now
 	// leads elsewhere, the call fails with [workspace.ErrTargetChanged]. An empty Target is not
 	// checked.

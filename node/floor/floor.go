@@ -20,6 +20,8 @@ import (
 )
 
 const (
+	// maxTrees is the number of lists that are remembered.
+	maxTrees = 32
 	// maxFolders is the number of folders of a tree that are listed, outer ones first. A workspace
 	// has fewer; a home folder may have more.
 	maxFolders = 20_000
@@ -32,7 +34,7 @@ const (
 // that have changed: some milliseconds for 50,000 files. It is safe for concurrent use.
 type List struct {
 	mu    sync.Mutex
-	trees map[string]map[string]*folder // by the top folder, then by path
+	trees map[string]map[string]*folder // by the list, then by path
 }
 
 // folder is the content of a folder at a time.
@@ -47,17 +49,22 @@ type folder struct {
 // Files returns the floor files in a folder and all below it that exist now: absolute, sorted,
 // with outer paths first. A folder in the list stands for everything in it. dir is absolute and
 // without symbolic links; an unreadable folder has no files.
-func (l *List) Files(dir string) (files []string) {
+func (l *List) Files(dir string) []string {
+	home, _ := os.UserHomeDir() // without it, every folder may be one
+	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool { return f.isFloor(path, home, e) })
+}
+
+// walk returns what matches in the tree of a folder. key stands for the folder and the match.
+func (l *List) walk(key, dir string, match matcher) (files []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.trees == nil {
 		l.trees = map[string]map[string]*folder{}
 	}
-	home, _ := os.UserHomeDir() // without it, every folder may be one
-	before, now := l.trees[dir], map[string]*folder{}
+	before, now := l.trees[key], map[string]*folder{}
 	queue := []string{dir}
 	for i := 0; i < len(queue) && i < maxFolders; i++ {
-		f := read(queue[i], home, before[queue[i]])
+		f := read(queue[i], before[queue[i]], match)
 		if f == nil {
 			continue
 		}
@@ -68,14 +75,21 @@ func (l *List) Files(dir string) (files []string) {
 		}
 		queue = append(queue, f.below...)
 	}
-	l.trees[dir] = now
+	if len(l.trees) >= maxTrees {
+		clear(l.trees)
+	}
+	l.trees[key] = now
 	slices.Sort(files)
 	return files
 }
 
+// matcher reports whether an entry of a folder belongs to the list or was recorded otherwise; the
+// walk does not look below it.
+type matcher func(f *folder, path string, e os.DirEntry) bool
+
 // read returns the content of a folder: the one before if the folder has not changed, nil if it is
 // none or cannot be read.
-func read(dir, home string, before *folder) *folder {
+func read(dir string, before *folder, match matcher) *folder {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
 		return nil
@@ -90,36 +104,31 @@ func read(dir, home string, before *folder) *folder {
 	}
 	defer d.Close()
 	entries, _ := d.ReadDir(-1)
-	config, others := false, 0
 	for _, e := range entries {
-		f.add(dir, home, e)
-		switch e.Name() {
-		case "config":
-			config = e.Type().IsRegular()
-		case "HEAD", "objects", "refs":
-			others++
+		path := filepath.Join(dir, e.Name())
+		if !match(f, path, e) && e.IsDir() && !replaced[strings.ToLower(e.Name())] {
+			f.below = append(f.below, path)
 		}
-	}
-	if config && others > 1 && !strings.HasSuffix(dir, ".git") { // a bare repository with another name
-		f.stores = append(f.stores, dir)
 	}
 	return f
 }
 
-func (f *folder) add(dir, home string, e os.DirEntry) {
+// isFloor records a floor file, or a repository.
+func (f *folder) isFloor(path, home string, e os.DirEntry) bool {
 	name := strings.ToLower(e.Name())
-	path := filepath.Join(dir, e.Name())
 	switch {
 	case stores[name] != nil && e.IsDir(), strings.HasSuffix(name, ".git") && e.IsDir():
 		f.stores = append(f.stores, path)
+	case name == "config" && e.Type().IsRegular() && isBare(filepath.Dir(path)):
+		f.stores = append(f.stores, filepath.Dir(path))
 	case name == ".git" || name == ".jj": // of a work tree: names the repository
 		f.files = append(f.files, path)
-	case isData(name):
-	case mayMatch(name) && isFloor(path, home):
+	case isData(name), !mayMatch(name) || !isStartup(path, home):
+		return false
+	default:
 		f.files = append(f.files, path)
-	case e.IsDir() && !replaced[name]:
-		f.below = append(f.below, path)
 	}
+	return true
 }
 
 // isData recognizes names in a repository that every command of version control changes.
@@ -135,7 +144,7 @@ var replaced = func() map[string]bool {
 	return set
 }()
 
-func isFloor(path, home string) bool {
+func isStartup(path, home string) bool {
 	_, found := sensitive.Find(filepath.ToSlash(path), filepath.ToSlash(home), sensitive.Startup)
 	return found
 }

@@ -131,3 +131,19 @@ func BenchmarkFiles(b *testing.B) {
 		}
 	}
 }
+
+func TestPatternsOfRulesAreExpanded(t *testing.T) {
+	dir, at := newTree(t)
+	write(t, at("secrets/a"), at("a.pem"), at("sub/b.pem"), at("sub/c.txt"), at("out/x"), at("we*ird"))
+	var list List
+	for pattern, want := range map[string][]string{
+		"secrets": {"secrets"}, "none": nil, "**/*.pem": {"a.pem", "sub/b.pem"}, "*.pem": {"a.pem"}, "s*/?.txt": {"sub/c.txt"}, `we\*ird`: {"we*ird"}, "s*": {"secrets", "sub"},
+	} {
+		for i := range want {
+			want[i] = at(want[i])
+		}
+		if got := list.Expand([]string{filepath.ToSlash(dir) + "/" + pattern}, []string{dir}); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		}
+	}
+}

@@ -73,6 +73,17 @@ func isRepository(dir string) bool {
 	return exists(filepath.Join(dir, "HEAD")) || exists(filepath.Join(dir, "config"))
 }
 
+// isBare recognizes a bare repository with any name, by most of its parts.
+func isBare(dir string) bool {
+	n := 0
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if exists(filepath.Join(dir, name)) {
+			n++
+		}
+	}
+	return n > 1
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

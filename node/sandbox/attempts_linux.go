@@ -86,6 +86,7 @@ func (t targets) attempts() map[string]attempt {
 			})),
 		CheckAbstract: attemptEach(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Abstract})),
 		CheckPIDs:     attemptEach(func() error { _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", t.Node)); return err }),
+		CheckPrograms: attemptEach(deniedProgram),
 		CheckCaps:     attemptEach(capabilities), CheckPrivs: attemptEach(newPrivileges), CheckForks: attemptEach(forks),
 	}
 }
@@ -175,6 +176,17 @@ func (t targets) limits() error {
 		return err
 	}
 	return unix.Prlimit(t.Node, unix.RLIMIT_CORE, &lim, nil)
+}
+
+// deniedArgument is an argument with which the probe may not start this program.
+const deniedArgument = "denied"
+
+func deniedProgram() error {
+	pid, err := syscall.ForkExec(self, []string{self, helperWord, deniedArgument}, &syscall.ProcAttr{Dir: "/"})
+	if err == nil {
+		syscall.Wait4(pid, nil, 0, nil)
+	}
+	return err
 }
 
 func sharedMemory() error {

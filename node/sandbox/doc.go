@@ -38,6 +38,12 @@
 // protected, either, are files that do not exist yet, and a folder that another program renames
 // outside while the command runs.
 //
+// While a rule denies a program, every exec of a command waits for the helper, which reads the
+// program and its arguments from the memory of the process and refuses what the rule denies, also
+// as the interpreter of a script. The memory may change after the check, a program may do the same
+// under another name, and code that a program loads needs no exec: this is a second line, not
+// containment. Without such a rule, nothing is watched.
+//
 // A command can rename or link files only within one mount: moving a file into or out of a folder
 // with protected files fails with EXDEV, after which programs such as mv copy it.
 //

@@ -64,7 +64,11 @@ func start(h *supervisor.Helper, s Spec, r *confine.Restrictions) (*Process, err
 		o.Env = unset(s.Env, sockets...)
 	}
 	c, err := h.Launch(o, [4]*os.File{s.Stdin, s.Stdout, s.Stderr, s.Control}, supervisor.Reports{
-		Exited: func(ws syscall.WaitStatus, err error) { p.setExit(exitOf(ws), err) }, Finished: p.finish,
+		Exited: func(ws syscall.WaitStatus, refused []string, err error) {
+			p.refused = refused
+			p.setExit(exitOf(ws), err)
+		},
+		Finished: p.finish,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)

@@ -184,7 +184,7 @@ func runAttempts(ctx context.Context, h *supervisor.Helper, t targets) (f findin
 		defer pipes[i+1].Close()
 	}
 	stdin, out, stdout := pipes[0], pipes[2], pipes[3] // nobody writes to stdin
-	profile := Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}}
+	profile := Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}, Programs: []confine.Program{{"*", helperWord, deniedArgument}}}
 	p, err := start(h, Spec{
 		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdin: stdin, Stdout: stdout,
 		Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)},
@@ -293,6 +293,7 @@ func layerChecks(abi int, unwrapped string) []layerCheck {
 		{CheckPIDs, "", "a command sees the user's other processes", ""},
 		{CheckCaps, "no capabilities", "a command keeps root's privileges", ""},
 		{CheckPrivs, "no_new_privs", "a command can gain privileges with programs such as sudo", ""},
+		{CheckPrograms, "seccomp", "nothing watches which programs a command starts", "Use Linux 5.13 or newer with Landlock and seccomp."},
 		{CheckForks, "RLIMIT_NPROC", "the kernel does not limit root's processes", "Run the node as an ordinary user."},
 	}
 }

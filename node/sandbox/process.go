@@ -30,6 +30,7 @@ type Process struct {
 	terminate    func()
 	kill         func()
 	list         func() []int
+	refused      []string              // readable once exited is closed
 	restrictions *confine.Restrictions // nil if it is not contained
 	once         sync.Once
 }
@@ -68,6 +69,17 @@ func (p *Process) Protected() []string {
 		return nil
 	}
 	return p.restrictions.ReadOnly
+}
+
+// RefusedPrograms returns programs that the command tried to start and that a rule denies. It is nil
+// until Exited is closed.
+func (p *Process) RefusedPrograms() []string {
+	select {
+	case <-p.exited:
+		return p.refused
+	default:
+		return nil
+	}
 }
 
 // Wait waits for the end of the command itself. It may be called any number of times. An error

@@ -113,12 +113,39 @@ func TestFilesAreProtectedFromTheOrdinaryUser(t *testing.T) {
 		t.Skip("the other test ran as an ordinary user")
 	}
 	cmd := asNobody(t, "")
-	cmd.Args = []string{cmd.Path, "-test.run=^(TestProtectedFilesSurviveEveryAttack|TestDailyWorkIsUndisturbed)$", "-test.v"}
+	cmd.Args = []string{cmd.Path, "-test.run=^(TestProtectedFilesSurviveEveryAttack|TestDailyWorkIsUndisturbed|TestDenyRulesForPathsHoldForCode|TestDeniedProgramsCannotBeStarted)$", "-test.v"}
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if text := string(out); strings.Contains(text, "--- SKIP") {
 		t.Skip(text)
+	}
+}
+
+func TestDenyRulesForPathsHoldForCode(t *testing.T) {
+	k := newProject(t)
+	for _, p := range []string{"secrets/key", "a.pem", "sub/b.pem", "dist/app"} {
+		path := filepath.Join(k.ws, p)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("canary"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for script, allowed := range map[string]bool{
+		"cat secrets/key": false, "ls secrets": false, "mv secrets s && cat s/key": false, "echo x >secrets/new": false, "rm -r secrets": false,
+		"cat a.pem": false, "cat sub/b.pem": false, "cp a.pem b": false, "mv sub other": false, "ln a.pem b": false, "cat /proc/self/cwd/a.pem": false,
+		"cat dist/app": true, "echo x >dist/app": false, "rm dist/app": false, "touch dist/new": false, "mv dist d": false,
+		"echo x >file && cat file": true, "touch c.pem && cat c.pem && rm c.pem": true, "mkdir s && rmdir s": true,
+	} {
+		t.Run(script, func(t *testing.T) {
+			s := k.spec(script)
+			s.Profile.Hidden, s.Profile.ReadOnly = []string{k.ws + "/secrets", k.ws + "/**/*.pem"}, []string{k.ws + "/dist"}
+			if out, e := k.run(s); (e.Code == 0) != allowed || !allowed && strings.Contains(out, "canary") {
+				t.Errorf("exit %d, allowed should be %v (%s)", e.Code, allowed, out)
+			}
+		})
 	}
 }

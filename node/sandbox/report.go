@@ -29,6 +29,7 @@ const (
 	CheckPIDs         = "pid.view"
 	CheckOrphans      = "orphans"
 	CheckForks        = "forks"
+	CheckPrograms     = "process.programs"
 )
 
 // Check is one guarantee and whether this machine enforces it.
@@ -127,7 +128,7 @@ func unenforcedReport(why string, orphans Check) Report {
 	r := Report{}
 	for _, id := range []string{
 		CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,
-		CheckRaw, CheckUring, CheckTrace, CheckIPC, CheckSignal, CheckPriority, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks,
+		CheckRaw, CheckUring, CheckTrace, CheckIPC, CheckSignal, CheckPriority, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks, CheckPrograms,
 	} {
 		r.Checks = append(r.Checks, Check{ID: id, Why: why})
 	}

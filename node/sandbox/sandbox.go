@@ -56,6 +56,11 @@ type Profile struct {
 	// absolute paths. Unprotected lifts all of them, for the person's own commands.
 	Lifted      []string
 	Unprotected bool
+	// Hidden cannot be read, ReadOnly cannot be changed, and Programs cannot be started by whatever
+	// the command runs, where the machine enforces that. The paths are absolute patterns for what
+	// exists; see [floor.Expand].
+	Hidden, ReadOnly []string
+	Programs         []confine.Program
 }
 
 // Spec is one command to start.
@@ -119,10 +124,11 @@ func (p Profile) isContained() bool { return p.Mode != Full }
 
 // restrictions describes what a contained command with the profile can do now.
 func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
-	r := &confine.Restrictions{Network: p.Network == NetAllowed, Readable: slices.Clone(p.Read)}
+	r := &confine.Restrictions{Programs: p.Programs, Network: p.Network == NetAllowed, Readable: slices.Clone(p.Read)}
 	if p.Workspace != "" {
 		r.Readable = append(r.Readable, p.Workspace)
 	}
+	r.Hidden = list.Expand(p.Hidden, append([]string{p.Workspace}, p.Write...))
 	if p.Mode != WorkspaceWrite {
 		return r
 	}
@@ -130,7 +136,9 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 		r.Writable = append(r.Writable, p.Workspace)
 	}
 	r.Writable = append(r.Writable, p.Write...)
+	rules := list.Expand(p.ReadOnly, r.Writable)
 	if p.Unprotected {
+		r.ReadOnly = rules
 		return r
 	}
 	for _, dir := range r.Writable {
@@ -139,6 +147,7 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 	for _, path := range p.Lifted {
 		r.ReadOnly = floor.Without(r.ReadOnly, workspace.RealPath(path))
 	}
+	r.ReadOnly = append(r.ReadOnly, rules...)
 	return r
 }
 

@@ -73,6 +73,8 @@ type outcome struct {
 	hasSurvivors   bool
 	// refused are the protected paths that the command could not change.
 	refused []string
+	// denied are the programs that a rule kept the command from starting.
+	denied []string
 	// waitErr is the reason why the command's end is unknown.
 	waitErr error
 }
@@ -104,6 +106,9 @@ func (e outcome) note() string {
 	if e.waitErr != nil {
 		all = append(all, "The command's exit status is unknown: "+e.waitErr.Error())
 	}
+	if len(e.denied) > 0 {
+		all = append(all, "A rule of the person denies "+strings.Join(e.denied, ", ")+", which the command tried to start.")
+	}
 	if note := protectedNote(e.refused); note != "" {
 		all = append(all, note)
 	}
@@ -123,12 +128,13 @@ type startRequest struct {
 	tool         string // the tool that starts it
 	// folders that it may use in addition to those of the profile
 	folders        []protocol.FolderAccess
-	lifts          []string   // protected files that it may change
-	network        bool       // it may use the network, regardless of the profile
-	direct         bool       // started by the person, not by the agent
-	release        func()     // see job
-	ended          func(*job) // see job
-	idempotencyKey string     // the call's idempotency key, if any
+	lifts          []string               // protected files that it may change
+	rules          *protocol.CommandRules // for the code that it runs; may be nil
+	network        bool                   // it may use the network, regardless of the profile
+	direct         bool                   // started by the person, not by the agent
+	release        func()                 // see job
+	ended          func(*job)             // see job
+	idempotencyKey string                 // the call's idempotency key, if any
 }
 
 // environ completes the environment of the command: it adds variables for commands without a person
@@ -251,6 +257,7 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		s.terminal.hangUp()
 	}
 	j.result.isOutputOpen = drain(s.out, drainLimit, drained, &j.out)
+	j.result.denied = j.child.RefusedPrograms()
 	if j.result.code == nil || *j.result.code != 0 {
 		j.result.refused = refusedPaths(j.out.tail(), j.dir, j.child.Protected())
 	}

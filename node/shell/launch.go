@@ -28,6 +28,12 @@ func (l *launcher) profileOf(o startRequest) sandbox.Profile {
 	if o.network {
 		profile.Network = sandbox.NetAllowed
 	}
+	if r := o.rules; r != nil {
+		profile.Hidden, profile.ReadOnly = r.Hidden, r.ReadOnly
+		for _, argv := range r.Programs {
+			profile.Programs = append(profile.Programs, argv)
+		}
+	}
 	profile.Unprotected = o.direct
 	for _, path := range o.lifts {
 		profile.Lifted = append(profile.Lifted, workspace.Unspell(path))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
 )
@@ -49,5 +50,24 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".npmrc")); err != nil || string(data) != "person\n" {
 		t.Errorf("got %q, %v", data, err)
+	}
+}
+
+func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
+	useShell(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckPrograms); !c.Enforced {
+		t.Skipf("this machine cannot watch programs: %s", c.Why)
+	}
+	b.File("script", "uname; id")
+	for _, direct := range []bool{false, true} {
+		call := access.Call{Direct: direct, Rules: &protocol.CommandRules{Programs: [][]string{{"id", "**"}}}}
+		out, err := runBash(t.Context(), b.WS, b.jobs, call, bashIn{Command: "sh script"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Status != "failed" || !strings.HasPrefix(out.Output, "Linux") || !strings.Contains(out.Note, "denies id,") {
+			t.Errorf("direct %v: got %s with note %q (%s)", direct, out.Status, out.Note, out.Output)
+		}
 	}
 }

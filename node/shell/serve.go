@@ -165,7 +165,7 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 		return spec, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("the program %s is not installed on this machine", argv[0]))
 	}
 	argv[0] = path
-	o := startRequest{direct: call.Direct, network: s.jobs.opts.AskNetwork && network, idempotencyKey: call.IdempotencyKey}
+	o := startRequest{direct: call.Direct, rules: call.Rules, network: s.jobs.opts.AskNetwork && network, idempotencyKey: call.IdempotencyKey}
 	env := environ(plan.dir)
 	profile := s.jobs.launcher.profileOf(o)
 	if !network {

@@ -52,6 +52,7 @@ var guarantees = map[string]struct{ holds, open string }{
 	"process.capabilities": {noRights, "Commands have the rights of the administrator"},
 	"process.privileges":   {noRights, "Commands can become administrator, for example with sudo"},
 	"syscall.io_uring":     {"Commands cannot get around these limits", "Commands can get around these limits"},
+	"process.programs":     {"Your deny rules for programs also hold for what a command starts", "Your deny rules for programs hold only for the command itself"},
 	"orphans":              {"Nothing keeps running when a command has ended", "Programs can keep running when their command has ended"},
 	"forks":                {"A command can start only a limited number of programs", "A command can start any number of programs"},
 }

@@ -15,4 +15,6 @@ type Restrictions struct {
 	Hidden []string
 	// Network reports whether the command can use the network.
 	Network bool
+	// Programs cannot be started, by whatever the command runs.
+	Programs []Program
 }

@@ -51,7 +51,8 @@ type Spec struct {
 // Reports receive what happens to a command, each once and in this order, even when the helper is
 // lost. They must not block.
 type Reports struct {
-	Exited func(syscall.WaitStatus, error)
+	// Exited gets the programs that the command was not allowed to start.
+	Exited func(status syscall.WaitStatus, refused []string, err error)
 	// Finished gets the number of processes, without the command's own, that were ended by signals.
 	Finished func(killed int)
 }
@@ -158,7 +159,7 @@ func (h *Helper) read(ready chan<- error) {
 		unix.Kill(-c.pid, unix.SIGKILL)
 		killTagged(c.tag)
 		if !c.ended {
-			c.reports.Exited(0, ErrLost)
+			c.reports.Exited(0, nil, ErrLost)
 		}
 		c.reports.Finished(0)
 	}
@@ -180,7 +181,7 @@ func (h *Helper) handle(a answer) {
 		c.first <- a
 	case exited:
 		c.ended = true
-		c.reports.Exited(a.Status, nil)
+		c.reports.Exited(a.Status, a.Refused, nil)
 	case done:
 		delete(h.calls, a.ID)
 		c.reports.Finished(a.Signalled)

@@ -52,6 +52,8 @@ type restrictions struct {
 	files *confine.Ruleset
 	wrap  []string
 	view  *confine.View // nil: the same as everyone's
+	// programs cannot be started
+	programs []confine.Program
 }
 
 // devices can be used by every contained command. All others are hidden: whoever can read a disk
@@ -78,6 +80,9 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	// At the other end of a Unix socket, a Docker daemon or the user's systemd would do anything
 	// for a command.
 	b := &restrictions{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
+	if c.files && c.filter { // a kernel with Landlock can also watch programs
+		b.programs = p.Programs
+	}
 	wrapped := !c.files && c.settings.Wrap != ""
 	view := c.view(p)
 	if c.mounts && !wrapped && !view.IsEmpty() {

@@ -30,6 +30,7 @@ func Serve() error {
 		return fmt.Errorf("becoming the parent of orphaned processes: %w", err)
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), minProcessors)) // see forkWatched
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, unix.SIGCHLD)
 	// Only the node decides when the helper ends, not a program that signals everything at logout.

@@ -36,6 +36,7 @@ type session struct {
 	// signalled are the processes that were running when they were signalled, without the command's
 	// own.
 	signalled map[int]bool
+	guard     *execGuard // of the programs that it may not start; may be nil
 }
 
 func (v *server) handle(r incoming) {
@@ -97,7 +98,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	if bonds != nil && bonds.wrap != nil {
 		s.pid, err = v.startWrapped(o, attr, passed, bonds)
 	} else {
-		s.pid, err = v.launch(o.Argv, attr, bonds)
+		s.pid, s.guard, err = v.launch(o.Argv, attr, bonds)
 	}
 	if err != nil {
 		return err
@@ -107,9 +108,10 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 }
 
 // launch starts a command, from a restricted thread if there are restrictions.
-func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
+func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) (pid int, guard *execGuard, err error) {
 	if b == nil {
-		return fork(argv, attr)
+		pid, err = fork(argv, attr)
+		return pid, nil, err
 	}
 	defer limitForks()()
 	done := make(chan struct{})
@@ -128,12 +130,16 @@ func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) 
 		if err == nil && b.files != nil {
 			err = b.files.Bind()
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case len(b.programs) > 0:
+			pid, guard, err = forkWatched(b.programs, argv, attr)
+		default:
 			pid, err = fork(argv, attr)
 		}
 	})
 	<-done
-	return pid, err
+	return pid, guard, err
 }
 
 func fork(argv []string, attr *syscall.ProcAttr) (int, error) {
@@ -163,7 +169,7 @@ func (v *server) reap() (none bool) {
 		}
 		delete(v.byPID, pid)
 		s.exited = true
-		v.wire.send(answer{ID: s.id, Kind: exited, Status: ws})
+		v.wire.send(answer{ID: s.id, Kind: exited, Status: ws, Refused: s.guard.names()})
 		if s.isTerminating {
 			s.due = time.Now().Add(Grace)
 		} else {

@@ -36,6 +36,8 @@ type answer struct {
 	// signals, without the command's own.
 	Tag       uint64
 	Signalled int
+	// Refused are programs that the command was not allowed to start.
+	Refused []string
 	// Err is the reason why a command did not start, Errno the system's error number.
 	Err   string
 	Errno syscall.Errno

@@ -1,0 +1,75 @@
+package floor
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fairlead/node/workspace"
+)
+
+// Expand returns the existing paths that patterns of rules stand for: absolute, without symbolic
+// links. A pattern is absolute with slashes; one part may have the wildcards of [path.Match], and **
+// stands for any number of parts. Patterns with wildcards are only looked for in the folders dirs.
+func (l *List) Expand(patterns, dirs []string) (paths []string) {
+	var wild [][]string
+	for _, p := range patterns {
+		parts := strings.Split(p, "/")
+		if slices.ContainsFunc(parts, hasWildcard) {
+			wild = append(wild, parts)
+			continue
+		}
+		real := workspace.RealPath(filepath.FromSlash(unescape.Replace(p)))
+		if _, err := os.Lstat(real); err == nil {
+			paths = append(paths, real)
+		}
+	}
+	if len(wild) == 0 {
+		return paths
+	}
+	match := func(f *folder, file string, _ os.DirEntry) bool {
+		parts := strings.Split(filepath.ToSlash(file), "/")
+		if !slices.ContainsFunc(wild, func(pattern []string) bool { return matchParts(pattern, parts) }) {
+			return false
+		}
+		f.files = append(f.files, file)
+		return true
+	}
+	for _, dir := range dirs {
+		if dir != "" {
+			dir = workspace.RealPath(dir)
+			paths = append(paths, l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match)...)
+		}
+	}
+	return paths
+}
+
+// unescape removes the escapes of a pattern without wildcards.
+var unescape = strings.NewReplacer(`\\`, `\`, `\*`, "*", `\?`, "?", `\[`, "[")
+
+func hasWildcard(part string) bool {
+	for i := 0; i < len(part); i++ {
+		switch part[i] {
+		case '\\':
+			i++
+		case '*', '?', '[':
+			return true
+		}
+	}
+	return false
+}
+
+func matchParts(pattern, parts []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(parts) == 0
+	case pattern[0] == "**":
+		return len(pattern) == 1 || len(parts) > 0 && (matchParts(pattern[1:], parts) || matchParts(pattern, parts[1:]))
+	case len(parts) == 0:
+		return false
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	return ok && err == nil && matchParts(pattern[1:], parts[1:])
+}
