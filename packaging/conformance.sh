@@ -4,6 +4,7 @@
 # Lets independent programs judge Fairlead's MCP server, its sign-in, and its client of MCP servers:
 #   - the conformance suite of MCP: all that the protocol versions 2025-11-25 and 2026-07-28 require of servers and of
 #     clients, and its test of authorization servers;
+#   - bad servers, written with the Python and the TypeScript SDK;
 #   - the MCP Inspector, and the Python and the TypeScript client, with both versions, over HTTP and over fairlead mcp;
 #   - Claude Code, Codex, Gemini CLI and opencode over fairlead mcp, with a scripted model.
 # They use the built ./fairlead; the suite a gateway that has the suite's tools, too (packaging/conformance).
@@ -14,7 +15,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlead
-npm=(node@24.21.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/client@2.4.0)
+npm=(node@24.21.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/client@2.4.0
+  @modelcontextprotocol/server@2.4.0)
 agents=(@anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33)
 python=mcp==2.3.0
 
@@ -107,6 +109,11 @@ client() { (cd "$cache/mcp-npm" && timeout 300 node_modules/node/bin/node "$bin/
 for version in 2025-11-25 2026-07-28; do
   check "client conformance, $version" client $version
 done
+
+# Servers with the SDKs of others that do wrong what these do not prevent. The gateway stays well.
+export FAIRLEAD_BAD_NODE=$cache/mcp-npm/node_modules/node/bin/node FAIRLEAD_BAD_MODULES=$cache/mcp-npm
+[ -z "$has_python" ] || export FAIRLEAD_BAD_PYTHON=$cache/mcp-python/bin/python
+check "bad servers" ${GO:-go} test ./gateway/servers -run TestBadServersOfOtherSDKs -count=1
 
 # A real gateway. Its owner answers here, late enough that clients are asked whether to go on waiting.
 export FAIRLEAD_HOME=$work/home

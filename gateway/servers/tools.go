@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/message"
 	"fairlead/gateway/store"
 )
 
@@ -94,7 +95,8 @@ func readTool(log *ring, t *mcp.Tool) (out remoteTool, ok bool) {
 		log.addf("The tool %q is left out: its schema cannot be used", display.Line(t.Name, maxTitle))
 		return out, false
 	}
-	if object, isObject := t.InputSchema.(map[string]any); !isObject || object["type"] != "object" {
+	if !message.IsObjectSchema(t.InputSchema) {
+		log.addf("The schema of the tool %q is invalid: the tool takes any arguments", display.Line(t.Name, maxTitle))
 		schema = []byte(`{"type":"object"}`)
 	}
 	out = remoteTool{name: t.Name, title: t.Title, description: t.Description, schema: schema}
