@@ -25,10 +25,10 @@ const ownerToken = "gateway-token-of-the-test"
 
 // callers are the ways to make a call and to hang up with ctx before its result comes.
 var callers = map[string]func(ctx context.Context, p *programs, args string) error{
-	"REST":          callREST("application/json"),
-	"REST, events":  callREST("text/event-stream"),
-	"MCP":           callMCP(false),
-	"MCP, sessions": callMCP(true),
+	"REST":          hangUpREST("application/json"),
+	"REST, events":  hangUpREST("text/event-stream"),
+	"MCP":           hangUpMCP(false),
+	"MCP, sessions": hangUpMCP(true),
 	"stdio": func(ctx context.Context, p *programs, args string) error {
 		in, toServer := io.Pipe()
 		defer toServer.Close()
@@ -40,7 +40,7 @@ var callers = map[string]func(ctx context.Context, p *programs, args string) err
 	},
 }
 
-func callREST(accept string) func(ctx context.Context, p *programs, args string) error {
+func hangUpREST(accept string) func(ctx context.Context, p *programs, args string) error {
 	return func(ctx context.Context, p *programs, args string) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+"/api/v1/tools/command", strings.NewReader(args))
 		if err != nil {
@@ -57,9 +57,9 @@ func callREST(accept string) func(ctx context.Context, p *programs, args string)
 	}
 }
 
-// callMCP hangs up as a client does that was killed: without cancelling its request or closing its
+// hangUpMCP hangs up as a client does that was killed: without cancelling its request or closing its
 // session.
-func callMCP(legacy bool) func(ctx context.Context, p *programs, args string) error {
+func hangUpMCP(legacy bool) func(ctx context.Context, p *programs, args string) error {
 	return func(ctx context.Context, p *programs, args string) error {
 		headers := map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": "command", "MCP-Protocol-Version": "2026-07-28"}
 		meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`

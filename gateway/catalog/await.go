@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
 
@@ -171,6 +172,23 @@ func (s *jobs) abandon(j *job) {
 	}
 	if isLost {
 		s.lost(j)
+	}
+}
+
+// limit cancels the calls of a caller that its present rights p do not allow.
+func (s *jobs) limit(p auth.Principal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.running {
+		if j.owner != p.Caller() {
+			continue
+		}
+		j.mu.Lock()
+		machine := j.machine
+		j.mu.Unlock()
+		if checkScopes(p, j.need) != nil || machine != "" && !p.MayUse(machine) {
+			j.cancel()
+		}
 	}
 }
 

@@ -249,23 +249,6 @@ func (s *jobs) cancelOf(owner string) {
 	}
 }
 
-// limit cancels the calls of a caller that its present rights p do not allow.
-func (s *jobs) limit(p auth.Principal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, j := range s.running {
-		if j.owner != p.Caller() {
-			continue
-		}
-		j.mu.Lock()
-		machine := j.machine
-		j.mu.Unlock()
-		if checkScopes(p, j.need) != nil || machine != "" && !p.MayUse(machine) {
-			j.cancel()
-		}
-	}
-}
-
 // emit queues a part for the caller. It does not block.
 func (j *job) emit(p Part) {
 	j.mu.Lock()

@@ -30,6 +30,11 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 	if observe() != before {
 		t.Error("the state of an unchanged file differs")
 	}
+	stat = json.RawMessage(`{"entry":{"size":1},"duration_ms":1}`)
+	timed := observe()
+	if stat = json.RawMessage(`{"entry":{"size":1},"duration_ms":2}`); observe() != timed {
+		t.Error("the state has the time that the call took")
+	}
 	stat = json.RawMessage(`{"size":2}`)
 	changed := observe()
 	failing = protocol.NewFault(protocol.FaultNotFound, "no such file")

@@ -104,11 +104,17 @@ func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, ar
 	return protocol.Unmarshal(raw, out)
 }
 
+// resumeRaw is resume without decoding.
 func (c *call) resumeRaw(ctx context.Context, node protocol.NodeID, name string, args json.RawMessage) (json.RawMessage, error) {
-	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: name, Args: args, Direct: c.principal.Kind == auth.KindOwner}
+	return c.repeat(ctx, node, protocol.ToolInvoke{Tool: name, Args: args})
+}
+
+// repeat makes a call without the pipeline, for the caller of c.
+func (c *call) repeat(ctx context.Context, node protocol.NodeID, inv protocol.ToolInvoke) (json.RawMessage, error) {
+	inv.CallID, inv.Direct = protocol.NewCallID(), c.principal.Kind == auth.KindOwner
 	inv.Caller = &protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}
 	limit := time.Duration(c.catalog.o.Config().Timeouts.Tool) * time.Millisecond
-	if name == commandTool {
+	if inv.Tool == commandTool {
 		limit = max(limit, protocol.CommandTime(inv.Args))
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)

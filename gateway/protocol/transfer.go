@@ -217,6 +217,8 @@ func ParseEndpoint(raw string, empty bool) (Endpoint, error) {
 		return Endpoint{}, ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: expected format nodeId:/path or gsv:path", raw))
 	case path == "" && !empty:
 		return Endpoint{}, ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: path cannot be empty", raw))
+	case strings.ContainsRune(raw, 0):
+		return Endpoint{}, ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: it contains a zero byte", raw))
 	}
 	return Endpoint{NodeID(node), path}, nil
 }

@@ -25,6 +25,8 @@ const (
 // checkGlob returns an error if a glob cannot be used. what is its name in the error.
 func checkGlob(what, glob string) error {
 	switch {
+	case strings.ContainsRune(glob, 0):
+		return toolkit.Failf("Invalid %s: %q contains a zero byte", what, glob)
 	case !doublestar.ValidatePattern(glob):
 		return toolkit.Failf("Invalid %s: %s", what, glob)
 	case expansionCount(glob) > maxExpansions:

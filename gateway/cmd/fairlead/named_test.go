@@ -66,3 +66,42 @@ func TestCommandsThatTextsNameExist(t *testing.T) {
 		t.Errorf("only %d commands were found in texts: the pattern is wrong", found)
 	}
 }
+
+// example is a line of a code block in Markdown that runs fairlead, or a command in backquotes.
+var example = regexp.MustCompile("(?m)(?:^ *|`|\\$ )(?:\\./)?fairlead ([^`\n#|>;&]+)")
+
+func TestFlagsOfExamplesExist(t *testing.T) {
+	top := filepath.Join("..", "..", "..")
+	pages, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range append(pages, filepath.Join(top, "README.md"), filepath.Join(top, "CONTRIBUTING.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range example.FindAllStringSubmatch(string(text), -1) {
+			words := strings.Fields(m[1])
+			c, _, err := newRoot().Find(words)
+			if err != nil {
+				continue // TestCommandsThatTextsNameExist
+			}
+			c.InitDefaultHelpFlag()
+			for _, word := range words {
+				name, isFlag := strings.CutPrefix(word, "--")
+				if name, _, _ = strings.Cut(name, "="); !isFlag || name == "" {
+					continue
+				}
+				name = strings.TrimRight(name, "`,.)]'")
+				if found++; c.Flags().Lookup(name) == nil && c.InheritedFlags().Lookup(name) == nil {
+					t.Errorf("%s: %q has no flag --%s", filepath.Base(page), "fairlead "+m[1], name)
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d flags were found: the pattern is wrong", found)
+	}
+}
