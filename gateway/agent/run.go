@@ -180,9 +180,7 @@ func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol
 		onBegin := sync.OnceFunc(func() { close(begun) })
 		wg.Go(func() {
 			defer onBegin()
-			if err := crash.Run("tool "+c.Name, func() { results[i], errs[i] = r.runCall(ctx, m, c, onBegin) }); err != nil {
-				results[i] = r.failedCall(m, c, err.Error())
-			}
+			results[i], errs[i] = r.runCall(ctx, m, c, onBegin)
 		})
 		<-begun // approvals are asked in the order of the calls; execution is parallel
 	}
@@ -210,24 +208,26 @@ func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 	return protocol.CallID(hex.EncodeToString(sum[:16]))
 }
 
-// failedCall returns the result of a call that failed before it reached its target.
-func (r *Run) failedCall(m protocol.Message, c protocol.Block, text string) protocol.Message {
-	node, bare, _ := protocol.ToolName(c.Name).Split()
-	return protocol.Message{
-		RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name), IsError: true,
-		Content: protocol.Content{protocol.Text(protocol.FailureText(node, text))}, Timestamp: time.Now().UnixMilli(),
-		Call: &protocol.CallInfo{
-			CallID: CallID(m.ID, c.ID), ToolCallID: c.ID, RunID: r.ID, SessionKey: r.Session, Tool: bare, Args: c.Arguments,
-			State: protocol.CallFailed, Error: text,
-		},
-	}
-}
-
 // runCall runs one call and returns its result message. It calls onBegin when the call starts to
 // execute or its approval is pending. An error becomes a result for the model.
-func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block, onBegin func()) (protocol.Message, error) {
+func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block, onBegin func()) (result protocol.Message, err error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
-	fail := func(text string) protocol.Message { return r.failedCall(m, c, text) }
+	fail := func(text string) protocol.Message {
+		node, bare, _ := protocol.ToolName(c.Name).Split()
+		out.IsError, out.Content, out.Timestamp = true, protocol.Content{protocol.Text(protocol.FailureText(node, text))}, time.Now().UnixMilli()
+		out.Call = &protocol.CallInfo{
+			CallID: CallID(m.ID, c.ID), ToolCallID: c.ID, RunID: r.ID, SessionKey: r.Session, Tool: bare, Args: c.Arguments,
+			State: protocol.CallFailed, Error: text,
+		}
+		return out
+	}
+	var crashed error
+	defer func() {
+		if crashed != nil {
+			result, err = fail(crashed.Error()), nil
+		}
+	}()
+	defer crash.Recover(&crashed, "tool "+c.Name)
 	if raw, broken := badArguments(c); broken && m.StopReason == llm.StopMaxTokens {
 		return fail("the answer reached its length before the arguments were complete. Write less in one call."), nil
 	} else if broken {

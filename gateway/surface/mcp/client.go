@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -142,7 +143,7 @@ func whileConnected(ctx context.Context, x *mcp.RequestExtra) (context.Context, 
 	if !ok {
 		return ctx, cancel
 	}
-	stop := context.AfterFunc(connection, cancel)
+	stop := crash.WhenDone(connection, cancel)
 	return ctx, func() {
 		stop()
 		cancel()

@@ -200,7 +200,7 @@ func (r *relay) listPrompts(ctx context.Context) error {
 func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.serving, cancel)()
+	defer crash.WhenDone(r.serving, cancel)()
 	params := &mcp.CallToolParams{
 		Name: q.Params.Name, Arguments: q.Params.Arguments, InputResponses: q.Params.InputResponses, RequestState: q.Params.RequestState,
 		Meta: mcp.Meta{mcp.MetaKeyClientCapabilities: capabilities(q)}, // the gateway asks only what the client can show
