@@ -83,6 +83,7 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	p, ok := ev.decideByRules(i, c)
 	if doubt := ev.mentionReason(i, c); doubt != "" && why == "" && p.Verdict != Deny {
 		ev.mentions = cmp.Or(ev.mentions, doubt)
+		ev.lift(&p, ev.floor.protectedFiles(c))
 		if p.Verdict == Allow {
 			p.set(Ask, "", doubt)
 			p.byRule = ev.fallback == Deny

@@ -24,6 +24,7 @@ func TestAnswersLiftWhatTheyShow(t *testing.T) {
 		{command: "cd sub && git config user.name x", floor: true, want: ".git/config sub/.git/config"},
 		{command: "make", changes: ".npmrc sub/.git/config", floor: true, want: ".npmrc sub/.git/config"},
 		{command: "make", changes: "other", floor: true, want: "other"},
+		{command: "uniq a .git/config", want: ".git/config"},
 		{command: "make"},
 		{command: "cat .envrc"},
 		{command: "git switch topic", want: ".git/config"},

@@ -7,14 +7,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
+	"fairlead/node/floor"
 	"fairlead/node/workspace"
 	"golang.org/x/sys/unix"
 )
 
 type layer struct {
-	off bool
+	off   bool
+	floor floor.List
 
 	mu   sync.Mutex
 	temp string
@@ -30,21 +33,27 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 		return nil, nil, err
 	}
 	hide, show := hidden(opts)
-	f := seatbeltFiles{Write: []string{temp}, Hidden: resolved(hide), Read: resolved(append(show, p.Read...)), Network: p.Network == NetAllowed}
-	if p.Mode == WorkspaceWrite {
-		f.Write = append(f.Write, resolved(p.Write)...)
-		if p.Workspace != "" {
-			dir := workspace.RealPath(p.Workspace)
-			f.Write = append(f.Write, dir)
-			f.Protected = []string{filepath.Join(dir, ".git", "hooks"), filepath.Join(dir, ".git", "config")}
-		}
-	}
+	r := p.restrictions(&l.floor)
+	f := seatbeltRules{Secrets: resolved(hide), Restrictions: *r}
+	f.Writable = append([]string{temp}, resolved(r.Writable)...)
+	f.Readable = resolved(append(show, p.Read...))
 	if s.PTY && s.Stdin != nil {
 		f.TTY = s.Stdin.Name()
 	}
 	env := unset(unset(s.Env, sockets...), "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME")
 	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
-	return seatbeltArgs(f, s.Argv), env, nil
+	return seatbeltArgs(f, programFolders(env), s.Argv), env, nil
+}
+
+// programFolders returns the folders in which a command finds programs, and those of the system.
+func programFolders(env []string) []string {
+	folders := []string{"/usr/local/bin", "/opt/homebrew/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"}
+	for _, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			folders = append(folders, filepath.SplitList(list)...)
+		}
+	}
+	return folders
 }
 
 // resolved follows links in the existing part of each path.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fairlead/node/sandbox/confine"
 	"fairlead/node/workspace"
 )
 
@@ -17,13 +18,13 @@ type seatbelt struct {
 	params []string
 }
 
-// seatbeltFiles are real paths, because the system compares link targets.
-type seatbeltFiles struct {
-	Write, Read, Hidden []string
-	// Protected cannot be written although it lies in writable folders.
-	Protected []string
-	Network   bool
-	TTY       string
+// seatbeltRules are the restrictions of a command with the settings of the node. All paths are real,
+// because the system compares link targets.
+type seatbeltRules struct {
+	confine.Restrictions
+	// Secrets cannot be read or written, except for Readable and what is Writable by name.
+	Secrets []string
+	TTY     string
 }
 
 // seatbeltBase is needed by nearly every program: starting and signalling processes, reading system
@@ -48,30 +49,36 @@ const seatbeltBase = `(version 1)
 `
 
 // seatbeltArgs returns the arguments that run argv contained. The last matching rule decides, so
-// the order is: write, hide, grant.
-func seatbeltArgs(f seatbeltFiles, argv []string) []string {
+// the order is: write, hide, grant, deny. path are the folders of programs.
+func seatbeltArgs(f seatbeltRules, path, argv []string) []string {
 	var s seatbelt
 	s.text.WriteString(seatbeltBase)
 	if f.TTY != "" {
 		s.rule("allow file-read* file-write* file-ioctl", "literal", f.TTY)
 	}
-	for _, p := range f.Write {
+	for _, p := range f.Writable {
 		s.rule("allow file-write*", "subpath", p)
 	}
-	for _, p := range f.Protected {
-		s.deny("file-write*", p, f.Write)
+	for _, p := range f.Secrets {
+		s.deny("file-read* file-write*", p, f.Writable)
 	}
-	for _, p := range f.Hidden {
-		s.deny("file-read* file-write*", p, f.Write)
-	}
-	for _, p := range f.Read {
+	for _, p := range f.Readable {
 		s.rule("allow file-read*", "subpath", p)
 	}
-	for _, p := range f.Write {
+	for _, p := range f.Writable {
 		// A workspace in a hidden folder was granted by name; hidden paths inside it were not.
-		if slices.ContainsFunc(f.Hidden, func(h string) bool { return workspace.InFolder(p, h) }) {
+		if slices.ContainsFunc(f.Secrets, func(h string) bool { return workspace.InFolder(p, h) }) {
 			s.rule("allow file-read* file-write*", "subpath", p)
 		}
+	}
+	for _, p := range f.ReadOnly {
+		s.deny("file-write*", p, f.Writable)
+	}
+	for _, p := range f.Hidden {
+		s.deny("file-read* file-write*", p, f.Writable)
+	}
+	for _, p := range deniedPaths(f.Programs, path) {
+		s.rule("deny process-exec", "literal", p)
 	}
 	if f.Network {
 		s.text.WriteString("(allow network*)\n(allow system-socket)\n(allow mach-lookup (global-name \"com.apple.SystemConfiguration.configd\")" +
@@ -84,6 +91,31 @@ func seatbeltArgs(f seatbeltFiles, argv []string) []string {
 		args = append(args, "-D", "P"+strconv.Itoa(i)+"="+p)
 	}
 	return append(append(args, "--"), argv...)
+}
+
+// deniedPaths returns the places of the programs that are denied with any arguments. A profile cannot
+// compare arguments, so a rule for some of them is kept by reading the command only.
+func deniedPaths(programs []confine.Program, path []string) (list []string) {
+	for _, p := range programs {
+		if len(p) == 0 || strings.Contains(p[0], "*") || len(p) > 2 || len(p) == 2 && p[1] != "**" {
+			continue
+		}
+		places := []string{p[0]}
+		if !strings.Contains(p[0], "/") {
+			places = nil
+			for _, dir := range path {
+				places = append(places, dir+"/"+p[0])
+			}
+		}
+		for _, place := range places {
+			for _, at := range []string{place, workspace.RealPath(place)} {
+				if !slices.Contains(list, at) {
+					list = append(list, at)
+				}
+			}
+		}
+	}
+	return list
 }
 
 func (s *seatbelt) rule(action, match, p string) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead/node/sandbox/confine"
 )
 
 // expand puts the parameters back into the profile.
@@ -27,19 +29,20 @@ func expand(t *testing.T, args []string) string {
 }
 
 func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
-	args := seatbeltArgs(seatbeltFiles{
-		Write: []string{"/Users/u/ws", "/private/tmp/x"}, Hidden: []string{"/Users/u/.ssh"},
-		Read:      []string{"/Users/u/.ssh/known_hosts"},
-		Protected: []string{"/Users/u/ws/.git/hooks"},
-	}, []string{"/bin/sh", "-c", "true"})
+	args := seatbeltArgs(seatbeltRules{Secrets: []string{"/Users/u/.ssh"}, Restrictions: confine.Restrictions{
+		Writable: []string{"/Users/u/ws", "/private/tmp/x"}, Readable: []string{"/Users/u/.ssh/known_hosts"},
+		ReadOnly: []string{"/Users/u/ws/.git/hooks"}, Hidden: []string{"/Users/u/ws/secrets"},
+		Programs: []confine.Program{{"rm", "**"}, {"/opt/tool"}, {"git", "push", "**"}, {"py*", "**"}},
+	}}, []string{"/bin"}, []string{"/bin/sh", "-c", "true"})
 	text := expand(t, args)
 	if !strings.HasPrefix(text, "(version 1)\n(deny default)\n") {
 		t.Errorf("it does not begin with denying everything:\n%s", text)
 	}
 	order := []string{
-		`(allow file-read*)`, `(allow file-write* (subpath "/Users/u/ws"))`, `(deny file-write* (subpath "/Users/u/ws/.git/hooks"))`,
-		`(deny file-write-unlink (literal "/Users/u/ws/.git"))`, `(deny file-write-unlink (literal "/Users/u/ws"))`,
-		`(deny file-read* file-write* (subpath "/Users/u/.ssh"))`, `(allow file-read* (subpath "/Users/u/.ssh/known_hosts"))`, `(deny network*)`,
+		`(allow file-read*)`, `(allow file-write* (subpath "/Users/u/ws"))`,
+		`(deny file-read* file-write* (subpath "/Users/u/.ssh"))`, `(allow file-read* (subpath "/Users/u/.ssh/known_hosts"))`,
+		`(deny file-write* (subpath "/Users/u/ws/.git/hooks"))`, `(deny file-write-unlink (literal "/Users/u/ws/.git"))`, `(deny file-write-unlink (literal "/Users/u/ws"))`,
+		`(deny file-read* file-write* (subpath "/Users/u/ws/secrets"))`, `(deny process-exec (literal "/bin/rm"))`, `(deny process-exec (literal "/opt/tool"))`, `(deny network*)`,
 	}
 	at := -1
 	for _, line := range order {
@@ -48,6 +51,9 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 			t.Errorf("%s is missing or out of order in\n%s", line, text)
 		}
 		at = i
+	}
+	if strings.Contains(text, "/git\"") || strings.Contains(text, "py*") {
+		t.Errorf("a program is denied that a rule denies with some arguments only:\n%s", text)
 	}
 	if strings.Contains(text, "(allow network") {
 		t.Errorf("the network is allowed:\n%s", text)
@@ -58,14 +64,14 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 }
 
 func TestSeatbeltReadOnlyNamesNoWorkspace(t *testing.T) {
-	text := expand(t, seatbeltArgs(seatbeltFiles{Write: []string{"/private/tmp/x"}, Network: true}, []string{"/bin/true"}))
+	text := expand(t, seatbeltArgs(seatbeltRules{Restrictions: confine.Restrictions{Writable: []string{"/private/tmp/x"}, Network: true}}, nil, []string{"/bin/true"}))
 	if strings.Count(text, "(allow file-write* ") != 1 || !strings.Contains(text, "(allow network*)") || strings.Contains(text, "(deny network*)") {
 		t.Error(text)
 	}
 }
 
 func TestSeatbeltPathsAreNoProfileText(t *testing.T) {
-	args := seatbeltArgs(seatbeltFiles{Write: []string{`/Users/u/a")) (allow default) ("`}}, []string{"/bin/true"})
+	args := seatbeltArgs(seatbeltRules{Restrictions: confine.Restrictions{Writable: []string{`/Users/u/a")) (allow default) ("`}}}, nil, []string{"/bin/true"})
 	if strings.Contains(args[2], "allow default") {
 		t.Error(args[2])
 	}

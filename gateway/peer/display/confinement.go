@@ -131,8 +131,11 @@ func openText(c protocol.EnforcedCheck) string {
 
 func modeText(e *protocol.Enforcement) string {
 	text := "Commands here can write only in your workspace"
-	if e.Mode == "read-only" {
+	switch {
+	case e.Mode == "read-only":
 		text = "Commands here cannot change files"
+	case protects(e):
+		text += ", except files that start programs,"
 	}
 	if e.Network == "allowed" {
 		return text + " and can use the network"

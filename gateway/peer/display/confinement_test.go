@@ -22,6 +22,11 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 	if c.Level != LevelGood || c.Line != "Commands here can write only in your workspace and have no network, unless you allow it." {
 		t.Errorf("contained: %+v", c)
 	}
+	protects := append([]protocol.EnforcedCheck{{ID: "fs.write.protected", Enforced: true}}, checks...)
+	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "allowed", Summary: "contained", Checks: protects}))
+	if c.Line != "Commands here can write only in your workspace, except files that start programs, and can use the network." {
+		t.Errorf("protected files: %+v", c)
+	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "allowed", Summary: "contained", Checks: checks[1:], Warnings: []string{"the node runs as root: beware"}}))
 	if c.Line != "Commands here cannot change files and can use the network." || c.Warnings[0] != "Fairlead runs as administrator here: beware." {
 		t.Errorf("read only: %+v", c)

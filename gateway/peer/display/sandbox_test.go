@@ -19,6 +19,12 @@ func TestSandboxIsSaidInPlainWords(t *testing.T) {
 			"files: changes in /srv/app only · network: off · enforced",
 		},
 		{
+			"files workspace-write, network blocked", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app}, Enforcement: &protocol.Enforcement{
+				Checks: []protocol.EnforcedCheck{{ID: "fs.write.protected", Enforced: true}},
+			}},
+			"files: changes in /srv/app only, except files that start programs · network: off · enforced",
+		},
+		{
 			"files workspace-write, network allowed", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app, {Path: "/srv/lib"}}},
 			"files: changes in /srv/app and the allowed folders only · network: on · enforced",
 		},

@@ -139,7 +139,7 @@ func Sandbox(sandbox string, h *protocol.HostInfo) string {
 	}
 	switch files {
 	case "workspace-write":
-		files = "changes in " + writable(h) + " only"
+		files = "changes in " + writable(h) + " only" + exceptProtected(h)
 	case "read-only":
 		files = "no changes"
 	}
@@ -154,6 +154,19 @@ func Sandbox(sandbox string, h *protocol.HostInfo) string {
 		words += " · enforced"
 	}
 	return words
+}
+
+// exceptProtected says that commands cannot change files that start programs, where a machine
+// enforces that.
+func exceptProtected(h *protocol.HostInfo) string {
+	if h == nil || h.Enforcement == nil || !protects(h.Enforcement) {
+		return ""
+	}
+	return ", except files that start programs"
+}
+
+func protects(e *protocol.Enforcement) bool {
+	return slices.ContainsFunc(e.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "fs.write.protected" && c.Enforced })
 }
 
 // writable describes what commands may change on a machine.
