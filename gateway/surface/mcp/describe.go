@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,7 +43,11 @@ var evident = []string{"target", "session", "command_id", "signal", "new_string"
 var special = []string{"ops", "expected_sha256", "force"}
 
 // brief returns the schema of a tool's arguments without the descriptions that a model does not need.
+// The schema of a machine's or server's tool stays as it is: there, a name may mean something else.
 func brief(t catalog.Tool) *jsonschema.Schema {
+	if strings.Contains(t.Name, "__") {
+		return t.In
+	}
 	short := *t.In
 	short.Properties = maps.Clone(t.In.Properties)
 	for name, p := range short.Properties {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
@@ -253,6 +254,16 @@ func TestListOfToolsIsShortWithAnyScopes(t *testing.T) {
 		if n := len(list.Tools); n == 0 || len(raw) > most*4*n {
 			t.Errorf("%s: got %d tools with %d bytes each, want at most %d tokens", scopes, n, len(raw)/max(n, 1), most)
 		}
+	}
+}
+
+func TestArgumentsOfMachinesToolsStayDescribed(t *testing.T) {
+	in := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"target": {Type: "string", Description: "the branch"}}}
+	if got := brief(catalog.Tool{Name: "git__merge", In: in}); got.Properties["target"].Description != "the branch" {
+		t.Errorf("got %+v, want the description", got.Properties["target"])
+	}
+	if got := brief(catalog.Tool{Name: "fs_stat", In: in}); got.Properties["target"].Description != "" || in.Properties["target"].Description == "" {
+		t.Errorf("got %+v, want no description, and the catalog unchanged", got.Properties["target"])
 	}
 }
 
