@@ -328,14 +328,14 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	err = a.apply(ctx, store.AppChange{
 		Put: []protocol.App{app}, Tokens: a.extendTokens(was, app), Audit: []protocol.AuditEntry{audit(by, "changed", "allowed", app)},
 	})
-	a.limit(app, err)
+	a.o.limit(app, err)
 	return app, err
 }
 
 // limit ends what an app may not do any more after a change of its rights that had the error err.
-func (a *Apps) limit(app protocol.App, err error) {
-	if err == nil && a.o.Changed != nil {
-		a.o.Changed(app)
+func (o Options) limit(app protocol.App, err error) {
+	if err == nil && o.Changed != nil {
+		o.Changed(app)
 	}
 }
 

@@ -45,7 +45,7 @@ func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes 
 	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes)), nodes
 	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{audit(by, "connected", "allowed", app)}
 	err := a.apply(ctx, change)
-	a.limit(app, err)
+	a.o.limit(app, err)
 	return app, err
 }
 
