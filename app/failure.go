@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/native"
+	"fairlead/app/pick"
 	"fairlead/app/style"
+	"fairlead/app/system"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -82,16 +85,18 @@ func explained(home string, err error) error {
 }
 
 // newFailure creates the content of the window that says why the program did not start.
-func newFailure(home string, err error, retry, quit func()) fyne.CanvasObject {
-	what, todo, _ := startProblem(home, err)
+func newFailure(home string, err error, retry, chooseFolder, quit func()) fyne.CanvasObject {
+	what, todo, known := startProblem(home, err)
 	again := widgets.NewButton("Try again", "", retry)
 	again.Primary = true
 	cause := widget.NewLabel(err.Error())
 	cause.Selectable, cause.Wrapping = true, fyne.TextWrapWord
+	other := widgets.NewButton("Choose another folder…", "folder", chooseFolder)
+	widgets.SetVisible(other, known) // the other causes are not in the folder
 	return container.NewStack(widgets.NewRect("background", "", 0), widgets.Inset(style.Page, style.Page, style.Page, style.Page,
 		widgets.Col(style.Group,
 			widgets.NewHeading(what, style.SizeTitle), widgets.NewParagraph(todo, style.ColorText, "text"), widgets.WithoutPadding(cause),
-			widgets.Row(style.Inside, 0, layout.NewSpacer(), widgets.NewButton("Quit", "", quit), again))))
+			widgets.Row(style.Inside, 0, layout.NewSpacer(), widgets.NewButton("Quit", "", quit), other, again))))
 }
 
 // showFailure shows why the program did not start, until the person quits or tries again, and
@@ -101,17 +106,24 @@ func showFailure(home string, err error) int {
 	applyTheme(a, style.System, systemMode(), style.TextNormal)
 	w := native.NewWindow(a, "Fairlead", nil)
 	code := 1
-	retry := func() {
+	restart := func(more ...string) {
 		program, err := os.Executable()
 		if err == nil {
-			err = exec.Command(program, os.Args[1:]...).Start()
+			err = exec.Command(program, append(os.Args[1:], more...)...).Start()
 		}
 		if err == nil {
 			code = 0
 		}
 		a.Quit()
 	}
-	w.SetContent(newFailure(home, err, retry, a.Quit))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	forget := pick.Memory{Recent: func() []string { return nil }, SetRecent: func([]string) {}, Hidden: func() bool { return false }, HiddenShow: func(bool) {}}
+	picker := pick.New(ctx, a, forget, system.Ask, func(string) {})
+	chooseFolder := func() {
+		picker.ChooseFolder(w, "Choose data folder", "Use this folder", func(dir string) { restart("--home", dir) })
+	}
+	w.SetContent(newFailure(home, err, func() { restart() }, chooseFolder, a.Quit))
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(560, 210))
 	w.CenterOnScreen()

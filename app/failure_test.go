@@ -76,11 +76,12 @@ func TestAFileInTheWayOfTheDataFolderIsNamed(t *testing.T) {
 func TestTheWindowOfAFailedStartOffersAnotherTry(t *testing.T) {
 	pagetest.App(t)
 	did := ""
-	o := newFailure("/data", fs.ErrPermission, func() { did += "retry " }, func() { did += "quit" })
+	o := newFailure("/data", fs.ErrPermission, func() { did += "retry " }, func() { did += "choose " }, func() { did += "quit" })
 	pagetest.Shows(t, o, "Fairlead cannot write to its data folder.", fs.ErrPermission.Error())
 	test.Tap(pagetest.Button(t, o, "Try again"))
+	test.Tap(pagetest.Button(t, o, "Choose another folder…"))
 	test.Tap(pagetest.Button(t, o, "Quit"))
-	if did != "retry quit" {
+	if did != "retry choose quit" {
 		t.Errorf("did %q", did)
 	}
 }
