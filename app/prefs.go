@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"sync"
 
+	"fairlead/app/native"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/peer/crash"
@@ -25,6 +26,7 @@ import (
 type preferences struct {
 	Width          float32             `json:"width,omitempty"`
 	Height         float32             `json:"height,omitempty"`
+	Place          native.Place        `json:"place,omitzero"` // of the main window
 	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
 	SettingsHeight float32             `json:"settingsHeight,omitempty"`
 	SettingsPage   string              `json:"settingsPage,omitempty"` // title of the page shown last

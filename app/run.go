@@ -106,6 +106,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 	})
 	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.window.Show()
+		u.main.place.Restore(u.main.window)
 		u.settings.showNews()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })

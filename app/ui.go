@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/native"
 	"fairlead/app/pick"
 	"fairlead/app/settings"
 	"fairlead/app/state"
@@ -191,7 +192,8 @@ func (u *ui) save() {
 	}
 	u.settings.saveSize()
 	if size := u.main.window.Canvas().Size(); u.main.visible && size.Width > 100 {
-		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height = size.Width, size.Height })
+		place := native.PlaceOf(u.main.window)
+		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height, r.Place = size.Width, size.Height, place })
 	}
 }
 

@@ -36,7 +36,7 @@ type window struct {
 }
 
 func newWindow(u *ui) *window {
-	w := &window{ui: u, visible: true, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
+	w := &window{ui: u, visible: true, place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
 	w.conversation = newConversation(u, native.NewWindow(u.app, u.mainTitle(), nil))
 	w.sidebar = newSidebar(u)
@@ -82,7 +82,8 @@ func (w *window) fill() {
 	last := w.ui.backend.prefs.get()
 	w.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	w.window.SetPadded(false)
-	if !w.place.IsKnown {
+	if !w.place.Request(w.window) {
+		w.place.IsKnown = false
 		w.window.CenterOnScreen()
 	}
 	w.window.SetCloseIntercept(w.close)

@@ -33,7 +33,7 @@ type form struct {
 	fields     *fyne.Container
 	message    *fyne.Container
 	save       *widgets.Button
-	stop       context.CancelFunc // cancels the login in progress; nil if there is none
+	stop       context.CancelFunc // cancels the login in progress; nil if none exists
 	firstField fyne.Focusable
 	more       bool // the optional fields are shown
 	scroll     *container.Scroll

@@ -66,7 +66,7 @@ func (p *pass) call(key string, v callView, fresh, open bool) {
 	}
 }
 
-// callInfo returns the record of the call; nil if there is none.
+// callInfo returns the record of the call; nil if none exists.
 func (v callView) callInfo() *protocol.CallInfo {
 	if v.info == nil && v.result != nil {
 		return v.result.Call

@@ -211,7 +211,7 @@ func (f *findField) TypedKey(k *fyne.KeyEvent) {
 type match struct {
 	key    string
 	index  int
-	part   string // ID of the row's collapsible part; empty if there is none
+	part   string // ID of the row's collapsible part; empty if none exists
 	open   bool   // its default state
 	note   string // completed action, as a text for the bar
 	hidden bool   // visible only if the part is expanded

@@ -239,7 +239,7 @@ func (p *Pane) AddFiles(paths []string) {
 	p.FocusComposer()
 }
 
-// Node returns the chat's machine, empty if there is none.
+// Node returns the chat's machine, empty if none exists.
 func (p *Pane) Node() protocol.NodeID { return p.composer.currentMachine(p.state) }
 
 // Composer returns the text field, for a window that focuses it before it is first shown.

@@ -68,7 +68,7 @@ type gatewaysPage struct {
 	draftLine                 fyne.CanvasObject
 	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
-	// cancels the pairing in progress; nil if there is none
+	// cancels the pairing in progress; nil if none exists
 	cancelPairing context.CancelFunc
 }
 

@@ -139,7 +139,7 @@ func (t *View) SetItems(items []Item) {
 	t.place()
 }
 
-// indexOf returns the index of an item; -1 if there is none with that key.
+// indexOf returns the index of an item; -1 if none exists with that key.
 func indexOf(items []Item, key string) int {
 	return slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 }
