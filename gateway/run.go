@@ -103,7 +103,7 @@ func (g *Gateway) awaitNode(ctx context.Context) {
 
 // readiness is whether the gateway can do its work: when its own node has connected, if it has one.
 type readiness struct {
-	node   protocol.NodeID // empty: there is none
+	node   protocol.NodeID // empty: none exists
 	called func()          // once the gateway is ready; may be nil
 	is     atomic.Bool
 }

@@ -93,7 +93,7 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return 0
 }
 
-// target returns the machine of a call; empty if there is none that the caller may use. The names in
+// target returns the machine of a call; empty if none exists that the caller may use. The names in
 // the arguments are the caller's: with many spellings it would have as many limits.
 func target(c *Catalog, p auth.Principal, args json.RawMessage) protocol.NodeID {
 	var in struct {

@@ -144,7 +144,7 @@ func number(text string, low, high int) (int, error) {
 // horizon limits the search for a match: a 29 February comes at least every eighth year.
 const horizon = 9 * 366 * 24 * time.Hour
 
-// Next returns the first time after t, or the zero time if there is none within nine years.
+// Next returns the first time after t, or the zero time if none exists within nine years.
 func (e *Expr) Next(t time.Time) time.Time {
 	t = t.In(e.zone)
 	if e.anyHour {

@@ -287,7 +287,7 @@ func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
 const ChunkSize = 256 << 10
 
 // looseID finds the ID of a frame that the decoder rejects, at any nesting depth: the string member
-// "id" of the outermost object. It is empty when there is none, when it is not valid UTF-8, or when
+// "id" of the outermost object. It is empty when none exists, when it is not valid UTF-8, or when
 // the text before it is not JSON.
 func looseID(data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))

@@ -59,7 +59,7 @@ type Options struct {
 	// Authorize takes the start of a command through the pipeline ([tool.Pipeline.Authorize]).
 	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
 	Version   string
-	// ClientDocument returns the public https address of [login.ClientDocument]; empty if there is none. It
+	// ClientDocument returns the public https address of [login.ClientDocument]; empty if none exists. It
 	// may be nil.
 	ClientDocument func() string
 }

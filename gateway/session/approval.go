@@ -81,7 +81,7 @@ func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error
 }
 
 // remindOfApproval answers a message with the pending approval of the chat's run (status paused,
-// docs/protocol.md#chat). ok is false when there is none.
+// docs/protocol.md#chat). ok is false when none exists.
 func remindOfApproval(ctx context.Context, qs *approval.Manager, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
 	pending, err := qs.Pending(ctx)
 	if err != nil {

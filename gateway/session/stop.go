@@ -31,7 +31,7 @@ func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (out
 	return protocol.ChatCancelResult{OK: true, RunID: id, Cancelled: id != ""}, nil
 }
 
-// stop cancels a run as Cancel describes, and returns its ID, or "" if there is none.
+// stop cancels a run as Cancel describes, and returns its ID, or "" if none exists.
 func (s *session) stop(id protocol.RunID) (protocol.RunID, error) {
 	runs := s.m.runs
 	mark := func(id protocol.RunID) error {
@@ -172,7 +172,7 @@ type pause struct {
 	changed func()
 
 	mu           sync.Mutex    // guards the fields below
-	ended        chan struct{} // closed when the pause ends; nil while there is none
+	ended        chan struct{} // closed when the pause ends; nil while none exists
 	storageError string        // the storage error that caused the pause, or ""
 }
 

@@ -238,7 +238,7 @@ func (s *Calls) Open(ctx context.Context) ([]Call, error) {
 	return s.find(ctx, "state IN ('waiting', 'running')")
 }
 
-// first returns the oldest call of a query. If there is none, it fails with protocol.ErrNotFound
+// first returns the oldest call of a query. Without one, it fails with protocol.ErrNotFound
 // and the text missing.
 func (s *Calls) first(ctx context.Context, missing, where string, args ...any) (Call, error) {
 	list, err := s.find(ctx, where, args...)

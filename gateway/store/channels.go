@@ -198,7 +198,7 @@ func (s *Channels) Runs(ctx context.Context) ([]ChannelRun, error) {
 	return find[ChannelRun](ctx, s.conn, "read runs of channels", func(db *gorm.DB) *gorm.DB { return db })
 }
 
-// LastRoute returns the last address of a chat, and when it was used. If there is none, it fails
+// LastRoute returns the last address of a chat, and when it was used. Without one, it fails
 // with protocol.ErrNotFound.
 func (s *Channels) LastRoute(ctx context.Context, session protocol.SessionKey) (r Route, at int64, err error) {
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("session_key = ?", string(session)) })

@@ -121,7 +121,7 @@ func find[R any](ctx context.Context, c *conn, doing string, query func(*gorm.DB
 	return rows, err
 }
 
-// findOne returns the first row of a query. If there is none, it fails with protocol.ErrNotFound
+// findOne returns the first row of a query. Without one, it fails with protocol.ErrNotFound
 // and the text missing.
 func findOne[R any](ctx context.Context, c *conn, doing, missing string, query func(*gorm.DB) *gorm.DB) (row R, err error) {
 	rows, err := find[R](ctx, c, doing, func(db *gorm.DB) *gorm.DB { return query(db).Limit(1) })

@@ -19,7 +19,7 @@ import (
 type job struct {
 	e             *Engine
 	row           store.Transfer
-	here          Window                  // the window that is an end; nil if there is none, or if it has not connected
+	here          Window                  // the window that is an end; nil if none exists, or if it has not connected
 	cancel        context.CancelCauseFunc // cancels what the owner does; nil if there is no owner
 	stopped       <-chan struct{}         // closed when the latest owner has stopped
 	done          chan struct{}           // closed when the job has ended

@@ -117,7 +117,7 @@ func (f *File) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Heartbeat returns the text of an agent's HEARTBEAT.md, or fs.ErrNotExist if there is none.
+// Heartbeat returns the text of an agent's HEARTBEAT.md, or fs.ErrNotExist if none exists.
 func (w *Files) Heartbeat(agent protocol.AgentID) (string, error) {
 	f, _, err := w.Read(agent, "HEARTBEAT.md")
 	switch {

@@ -34,7 +34,7 @@ func NameLookAlike(ws *workspace.Root, p workspace.Path, failure error) error {
 }
 
 // lookAlike returns the only existing path that looks like path, which may be path itself; empty if
-// there is none, or several.
+// none or several exist.
 func lookAlike(ws *workspace.Root, path string) (found string) {
 	at, err := ws.At(path)
 	if err != nil {

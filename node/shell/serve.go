@@ -203,7 +203,7 @@ var offline = map[string]string{
 	"npm_config_offline": "true", "pnpm_config_offline": "true", "YARN_ENABLE_NETWORK": "0", "UV_OFFLINE": "1", "PIP_RETRIES": "0", "GOPROXY": "off", "CARGO_NET_OFFLINE": "true",
 }
 
-// cacheFolder returns a folder of the server alone, which survives it; empty if there is none. What
+// cacheFolder returns a folder of the server alone, which survives it; empty if none exists. What
 // one server stores there, no other one starts.
 func cacheFolder(server string) string {
 	base, err := os.UserCacheDir()

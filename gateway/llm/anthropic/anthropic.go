@@ -24,7 +24,7 @@ type model struct {
 	llm.Options
 	adaptive  bool         // version 4.6 or later
 	refused   ask.Refusals // settings of thinking
-	maxOutput atomic.Int64 // the learned limit of an answer; 0 if there is none
+	maxOutput atomic.Int64 // the learned limit of an answer; 0 if none exists
 }
 
 // New returns a model at o.BaseURL, by default Anthropic's own API.

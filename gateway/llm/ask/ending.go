@@ -30,7 +30,7 @@ var endings = func() map[string]string {
 }()
 
 // Ending returns the event at the end of an answer: reason is the provider's word for it, "" if
-// there is none, and explanation the provider's sentence, which may be empty. hasCalls reports
+// none exists, and explanation the provider's sentence, which may be empty. hasCalls reports
 // whether the answer has tool calls. A reason that means a failure of the server is an error that
 // allows another attempt. An unknown reason is [llm.StopIncomplete]: silence would make a part of
 // an answer look like the whole.

@@ -111,7 +111,7 @@ func (r *Registry) store(key string, models []protocol.ModelInfo, age time.Durat
 
 func (r *Registry) cachedList(key string) list {
 	cached, _ := r.lists.Load(key)
-	l, _ := cached.(list) // the zero list if there is none
+	l, _ := cached.(list) // the zero list if none exists
 	return l
 }
 

@@ -68,7 +68,7 @@ func Hide(err error, value string) error {
 // TokenVariable is the environment variable that can give a program the gateway's token.
 const TokenVariable = "FAIRLEAD_TOKEN"
 
-// FromEnv returns the token from the environment; empty if there is none.
+// FromEnv returns the token from the environment; empty if none exists.
 func FromEnv() Secret { return Secret(os.Getenv(TokenVariable)) }
 
 // ProtectProcess forbids other programs of the same user to read this process's memory and

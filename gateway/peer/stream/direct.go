@@ -114,7 +114,7 @@ func closeRaw(c net.Conn) {
 	c.Close()
 }
 
-// prepareDirect prepares an end for a direct connection; the zero value means that there is none.
+// prepareDirect prepares an end for a direct connection; the zero value means that none exists.
 func prepareDirect[T any](e *Ends, s *protocol.TransferStream, prepare func() (T, error)) (end T) {
 	if e.options.Direct == nil || s.Peer == nil {
 		return end

@@ -200,7 +200,7 @@ func exists(root *os.Root, name string) bool {
 	return err == nil
 }
 
-// regular opens a regular file; nil if there is none.
+// regular opens a regular file; nil if none exists.
 func (d *targetFolder) regular(name string) (*os.File, os.FileInfo) {
 	if info, err := d.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, nil
@@ -212,7 +212,7 @@ func (d *targetFolder) regular(name string) (*os.File, os.FileInfo) {
 	return f, info
 }
 
-// checksum returns the SHA-256 of a regular file, or nil if there is none of this size.
+// checksum returns the SHA-256 of a regular file, or nil if none exists of this size.
 func (d *targetFolder) checksum(name string, size int64) []byte {
 	f, info := d.regular(name)
 	if f == nil {

@@ -84,7 +84,7 @@ func isSparse(info os.FileInfo) bool {
 // ranges is FILE_ALLOCATED_RANGE_BUFFER.
 type ranges struct{ offset, length int64 }
 
-// next returns the first range with data at or after an offset. Its length is 0 if there is none.
+// next returns the first range with data at or after an offset. Its length is 0 if none exists.
 // ok is false if the system cannot tell.
 func next(f *os.File, at, size int64) (r ranges, ok bool) {
 	from := ranges{at, size - at}

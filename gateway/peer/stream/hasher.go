@@ -169,7 +169,7 @@ func (l *hasher) rewind(n int64) bool {
 	return i >= 0 || n == 0
 }
 
-// find returns the index of the retained state at an offset; -1 if there is none.
+// find returns the index of the retained state at an offset; -1 if none exists.
 func (l *hasher) find(n int64) int {
 	return slices.IndexFunc(l.retained, func(c checkpoint) bool { return c.n == n })
 }

@@ -23,7 +23,7 @@ type incomingFile struct {
 	isComplete bool
 	found      string
 	content    string
-	hasher     *hasher // of the existing data, and then of all data; nil: there is none yet
+	hasher     *hasher // of the existing data, and then of all data; nil: none exists yet
 	// Of the file that is being written:
 	part      string   // its name until it is complete
 	f         *os.File // nil if a complete file is used as it is

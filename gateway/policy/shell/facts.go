@@ -76,7 +76,7 @@ type Redirect struct {
 	Text  string
 	// From and To delimit Text as in [Command].
 	From, To int
-	// Command is the index of the redirect's command, -1 if there is none or more than one.
+	// Command is the index of the redirect's command, -1 if none or more than one exists.
 	Command int
 	Loop    bool
 	Guess   bool

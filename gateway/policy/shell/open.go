@@ -138,7 +138,7 @@ func (o invocation) operand(i int, values string) int {
 }
 
 // subcommand returns the index of one of the given words in a position where a program's subcommand
-// may be: after options and their possible values. It returns 0 if there is none.
+// may be: after options and their possible values. It returns 0 if none exists.
 func (o invocation) subcommand(subs []string) int {
 	for i := 1; i < len(o.c.Words); i++ {
 		before := o.c.Words[i-1].Text

@@ -89,7 +89,7 @@ func runsValue(name, value string) bool {
 		slices.ContainsFunc(programs["settings end"], func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// GitSubcommand returns the index of git's subcommand; len(words) if there is none.
+// GitSubcommand returns the index of git's subcommand; len(words) if none exists.
 func GitSubcommand(words []Word) int {
 	for i := 1; i < len(words); i++ {
 		switch t := words[i].Text; {

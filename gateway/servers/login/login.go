@@ -120,7 +120,7 @@ func (l stored) source(o Options) *savedSource {
 	return &savedSource{o: o, login: l, next: c.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, o.Client), l.Token)}
 }
 
-// saved returns the source of the sign-in in the keychain; nil if there is none for this address.
+// saved returns the source of the sign-in in the keychain; nil if none exists for this address.
 func (h *Handler) saved() *savedSource {
 	secret, err := h.o.Secrets.Get(h.o.Secret)
 	if err != nil {

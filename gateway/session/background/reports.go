@@ -144,7 +144,7 @@ func retryLater(err error) error {
 	return protocol.ErrUnavailable.With("the event could not be accepted: " + protocol.AsError(err).Message)
 }
 
-// callOf returns the call that started a command. It returns protocol.ErrNotFound if there is none,
+// callOf returns the call that started a command. It returns protocol.ErrNotFound if none exists,
 // and errNotReady if the call may still be in progress.
 func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (call store.Call, err error) {
 	if e.CallID != "" {
