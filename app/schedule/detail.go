@@ -165,3 +165,13 @@ func (partsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(0, height))
 	o[1].Resize(fyne.NewSize(size.Width, size.Height-height))
 }
+
+// wordsOf returns the words of a value; for an unknown one, the value.
+func wordsOf(list []option, value string) string {
+	for _, o := range list {
+		if o.value == value {
+			return o.words
+		}
+	}
+	return value
+}

@@ -42,16 +42,6 @@ var (
 	}
 )
 
-// wordsOf returns the words of a value; for an unknown one, the value.
-func wordsOf(list []option, value string) string {
-	for _, o := range list {
-		if o.value == value {
-			return o.words
-		}
-	}
-	return value
-}
-
 func choose(list []option, value string, chosen func(string)) *widgets.Select {
 	s := widgets.NewSelect(state.Map(list, func(o option) string { return o.words }), nil)
 	s.SetSelectedIndex(max(0, slices.IndexFunc(list, func(o option) bool { return o.value == value })))

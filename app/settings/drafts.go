@@ -39,3 +39,26 @@ func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (lin
 	}
 	return line, draft.Drop
 }
+
+// pairingDraft is the content of the form for a pairing.
+type pairingDraft struct {
+	invitation, address, name string
+	asMachine                 bool
+}
+
+// fill replaces the content of the form.
+func (e *gatewaysPage) fill(d pairingDraft) {
+	e.address.SetText(d.address)
+	e.name.SetText(d.name)
+	e.invitation.SetText(d.invitation)
+	e.setRole(d.asMachine) // and saves the draft
+}
+
+func (e *gatewaysPage) saveDraft() {
+	now := pairingDraft{e.invitation.Text, e.address.Text, e.name.Text, e.asMachine}
+	if now == (pairingDraft{asMachine: e.asMachine}) {
+		e.draftLine.Hide()
+		now = pairingDraft{} // the choice alone is no draft
+	}
+	e.draft.Save(now)
+}

@@ -72,12 +72,6 @@ type gatewaysPage struct {
 	cancelPairing context.CancelFunc
 }
 
-// pairingDraft is the content of the form for a pairing.
-type pairingDraft struct {
-	invitation, address, name string
-	asMachine                 bool
-}
-
 func newGatewaysPage(p *Page) *gatewaysPage {
 	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
 	e.result.Hide()
@@ -125,23 +119,6 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 			widgets.Row(style.Inside, -1, e.pair), e.result, e.words))
 	bind.Watch(p.ctx, e.gateways.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
-}
-
-// fill replaces the content of the form.
-func (e *gatewaysPage) fill(d pairingDraft) {
-	e.address.SetText(d.address)
-	e.name.SetText(d.name)
-	e.invitation.SetText(d.invitation)
-	e.setRole(d.asMachine) // and saves the draft
-}
-
-func (e *gatewaysPage) saveDraft() {
-	now := pairingDraft{e.invitation.Text, e.address.Text, e.name.Text, e.asMachine}
-	if now == (pairingDraft{asMachine: e.asMachine}) {
-		e.draftLine.Hide()
-		now = pairingDraft{} // the choice alone is no draft
-	}
-	e.draft.Save(now)
 }
 
 // pairingChoices are the roles this computer can have for a remote gateway: true is a machine.
