@@ -56,3 +56,10 @@ func reopenWindows(args []string, now func() time.Time) error {
 		}
 	}
 }
+
+// notifyReopened says why the windows are open, if they are open again.
+func (b *backend) notifyReopened() {
+	if b.flags.reopened {
+		b.state.Notify("warning", "The windows had an internal error and were opened again. The agent's work went on. The log has more.")
+	}
+}

@@ -100,9 +100,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 			}
 		})
 		u.settings.openInvitation(f.link)
-		if f.reopened {
-			b.state.Notify("warning", "The windows had an internal error and were opened again. The agent's work went on. The log has more.")
-		}
+		b.notifyReopened()
 	})
 	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.window.Show()
@@ -114,10 +112,15 @@ func runGUI(f flags, b *backend, i *instance) error {
 	defer u.notes.start()()
 	if err := crash.Run("window", a.Run); err != nil {
 		cancel()
-		crash.Run("window", a.Quit) // removes the tray icon
-		native.Terminate()
+		removeWindows(a)
 		return err
 	}
 	u.save()
 	return nil
+}
+
+// removeWindows removes the windows and the tray icon after the toolkit's loop has failed.
+func removeWindows(a fyne.App) {
+	crash.Run("window", a.Quit) // removes the tray icon
+	native.Terminate()
 }
