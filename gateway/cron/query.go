@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
 )
 
@@ -80,6 +81,7 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 			if out.Count >= in.Offset && len(out.Jobs) < limit {
 				shown := j.Job.CronJob
 				shown.State.NeedsApproval = j.run != nil && j.run.waiting
+				shown.Note = repeat.Caution(j.Schedule.Expr)
 				out.Jobs = append(out.Jobs, shown)
 			}
 			out.Count++

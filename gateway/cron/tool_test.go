@@ -65,6 +65,11 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 		if want := "0/15 means minute 0 only; for every 15 minutes write */15"; odd["note"] != want {
 			t.Errorf("note about 0/15: got %v, want %s", odd["note"], want)
 		}
+		for _, j := range call(`{"action":"list"}`)["jobs"].([]any) {
+			if j := j.(map[string]any); (j["name"] == "N") != (j["note"] == odd["note"]) {
+				t.Errorf("list: got the note %v for %v", j["note"], j["name"])
+			}
+		}
 		call(`{"action":"remove","id":"` + odd["job"].(map[string]any)["id"].(string) + `"}`)
 		list := call(`{"action":"list","limit":5.0,"offset":0}`)["jobs"].([]any)
 		if len(list) != 2 || list[1].(map[string]any)["name"] != "Tea" {

@@ -131,6 +131,8 @@ type CronJob struct {
 	// Notify tells of which results the person is notified: always, news or never (extension). The
 	// default is always, or never for a task with Deliver false.
 	Notify string `json:"notify,omitempty"`
+	// Note says what the schedule may mean unexpectedly. Only lists have it (extension).
+	Note string `json:"note,omitempty"`
 }
 
 // CronPreviewParams asks for the next runs of a schedule that need not be stored (extension).

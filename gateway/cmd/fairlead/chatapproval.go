@@ -37,13 +37,27 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		return nil
 	}
 	setEntry(&t.asked, a.ID, 0)
-	answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
 	if t.json {
 		t.emit("approval", a)
 	} else {
 		t.newline()
 		fmt.Fprint(t.err, questionBox(a, t.names[a.Node]))
 	}
+	answer, isPreset := t.presetAnswer(a)
+	switch {
+	case isPreset:
+		return ch.sendAnswer(ctx, a, answer)
+	case !t.interactive():
+		t.note("Waiting for an answer in a Fairlead window or another terminal.")
+		return nil
+	}
+	return ch.askInTerminal(ctx, a, answer)
+}
+
+// presetAnswer returns the answer to an approval that --approve gives, if it is set. It continues a run
+// once: one that repeats itself would go on without end.
+func (t *terminal) presetAnswer(a protocol.Approval) (answer protocol.ApprovalAnswerParams, ok bool) {
+	answer = protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
 	switch {
 	case t.approve == protocol.ScopeOnce && a.Kind == protocol.AskContinue && t.went:
 		answer.Reason = "--approve once continues a run once"
@@ -53,13 +67,8 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 	case t.approve == protocol.DecisionDeny:
 		answer.Reason = "denied by --approve deny"
-	case !t.interactive():
-		t.note("Waiting for an answer in a Fairlead window or another terminal.")
-		return nil
-	default:
-		return ch.askInTerminal(ctx, a, answer)
 	}
-	return ch.sendAnswer(ctx, a, answer)
+	return answer, t.approve != ""
 }
 
 // askInTerminal reads the person's answer to an approval, and sends it.

@@ -21,6 +21,9 @@ func (fakeConfig) Read(path string) (json.RawMessage, error) {
 	if path == "auth.token" {
 		return json.RawMessage(`"` + protocol.MaskedSecret + `"`), nil
 	}
+	if path == "model" {
+		return json.RawMessage(`{"provider":"operator","id":"built-in"}`), nil
+	}
 	return nil, nil
 }
 
