@@ -50,6 +50,7 @@ func (r *refusal) setStore(refuses bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	defer rows.Close()
 	var tables []string
 	for rows.Next() {
 		var name string
