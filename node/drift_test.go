@@ -33,6 +33,7 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 		return protocol.ToolInvoke{CallID: "c", Tool: tool, Args: json.RawMessage(args), Approved: hash, Policy: "7", Expect: p.FileSHA256}
 	}
 	command := approve("Bash", `{"command":"echo allowed > made.txt"}`)
+	command.Expect = "" // the gateway sets it for files only
 	other := command
 	other.Args = json.RawMessage(`{"command":"echo other > made.txt"}`)
 	elsewhere := command
@@ -100,4 +101,56 @@ func plain(t *testing.T) *Node {
 	}
 	t.Cleanup(n.Close)
 	return n
+}
+
+// TestCommandRunsOnlyInTheShownFolderWithTheShownPrograms replaces the folder, a program or a script
+// of a command after the person was asked about it.
+func TestCommandRunsOnlyInTheShownFolderWithTheShownPrograms(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		swap    func(dir string) error
+		drifts  bool
+	}{
+		"nothing":             {"./build.sh; touch marker", func(string) error { return nil }, false},
+		"another file":        {"./build.sh; touch marker", func(dir string) error { return os.WriteFile(filepath.Join(dir, "sub", "notes"), nil, 0o600) }, false},
+		"folder for another":  {"touch marker", func(dir string) error { return swapFolder(dir, os.Rename) }, true},
+		"folder for a link":   {"touch marker", func(dir string) error { return swapFolder(dir, os.Symlink) }, true},
+		"program":             {"./build.sh", func(dir string) error { return rewrite(dir, "build.sh") }, true},
+		"program behind a cd": {"cd tools && ./x.sh", func(dir string) error { return rewrite(dir, "tools/x.sh") }, true},
+		"script":              {"sh build.sh", func(dir string) error { return rewrite(dir, "build.sh") }, true},
+		"program in a list":   {"true && ./build.sh a", func(dir string) error { return rewrite(dir, "build.sh") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := plain(t)
+			dir := n.ws.Dir()
+			for _, file := range []string{"sub/build.sh", "sub/tools/x.sh", "venv/build.sh"} {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte("#!/bin/sh\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			inv := n.allowed(t, "Bash", arguments(t, map[string]any{"command": c.command, "workdir": "sub"}))
+			if err := c.swap(dir); err != nil {
+				t.Skip("the swap is not possible here:", err)
+			}
+			r := n.call(t.Context(), inv)
+			if drifts := strings.Contains(r.Error, "APPROVAL_DRIFT"); drifts != c.drifts {
+				t.Errorf("after a swap of %s: got %+v, want a drift: %v", name, r, c.drifts)
+			}
+		})
+	}
+}
+
+func swapFolder(dir string, replace func(from, to string) error) error {
+	sub, venv := filepath.Join(dir, "sub"), filepath.Join(dir, "venv")
+	if err := os.Rename(sub, filepath.Join(dir, "old")); err != nil {
+		return err
+	}
+	return replace(venv, sub)
+}
+
+func rewrite(dir, name string) error {
+	return os.WriteFile(filepath.Join(dir, "sub", filepath.FromSlash(name)), []byte("#!/bin/sh\necho other\n"), 0o700)
 }

@@ -131,7 +131,7 @@ type CallPreview struct {
 	Added      int       `json:"added,omitempty"`      // lines
 	Removed    int       `json:"removed,omitempty"`    // lines
 	NewFile    bool      `json:"newFile,omitempty"`    // the file does not exist yet
-	FileSHA256 string    `json:"fileSha256,omitempty"` // of the current file; "absent" when none exists
+	FileSHA256 string    `json:"fileSha256,omitempty"` // of the current file; "absent" when none exists. Of a command: of its folder and the files that it starts by their path
 	Programs   []Program `json:"programs,omitempty"`   // the programs of a command
 	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut; the call can be allowed only once
 	Network    bool      `json:"network,omitempty"`    // the call needs network access

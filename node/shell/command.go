@@ -31,6 +31,7 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn, shell string) protoc
 		}
 		p, _ := ws.At(real)
 		preview.Outside = p.Outside
+		preview.FileSHA256 = binding(shell, in.Command, plan.dir)
 	}
 	if isBourne(preview.Shell) {
 		preview.Folders = jobs.neededFolders(ws, in.Command, plan.dir)
