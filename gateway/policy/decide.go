@@ -46,6 +46,9 @@ func (p Policy) Decide(q Request) Decision {
 	}
 	d.Enforced, d.Unenforced, d.Lifts, d.Rules = byRules.Enforced, byRules.Unenforced, byRules.Lifts, byRules.Rules
 	if d.Verdict == Ask {
+		if call.Input != nil {
+			d.Reason = typesInto(call.Input.Command) + ": " + lowerFirst(d.Reason)
+		}
 		d.Parts = byRules.Parts
 		switch {
 		case byRules.Floor:
@@ -108,6 +111,8 @@ func (p Policy) byDefault(q Request, byRules Decision) (d Decision, broad bool) 
 		return Decision{Verdict: Allow, Reason: "Reads facts about the machine"}, false
 	case q.Effect == protocol.EffectRead && inside && !q.Preview.Personal:
 		return Decision{Verdict: Allow, Reason: "Reads inside the workspace"}, false
+	case q.Bare == "Process" && q.Server == "" && q.onlyReadsOutput():
+		return Decision{Verdict: Allow, Reason: "Reads the output of running commands"}, false
 	case q.Mode.Mode == protocol.ModeTrust && !q.isForeign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Reason: "You trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04")}, true
 	// The agent's own files are excluded: SOUL.md or a skill directs everything that it does later.
@@ -210,6 +215,9 @@ func (q Request) SessionMatch() (match, words string, ok bool) {
 	if q.Server != "" {
 		return ServerMatch, EveryCall(string(q.Tool)) + AnyArguments, true
 	}
+	if in := q.Preview.Input; in != nil {
+		return InputMatch + in.ID, "anything typed into " + shorten(in.Command), true
+	}
 	switch q.Effect {
 	case protocol.EffectExec:
 		args, err := protocol.Canonical(q.Args)
@@ -241,6 +249,21 @@ func (q Request) isGranted() bool {
 func (q Request) isForeign() bool {
 	foreign := []string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}
 	return slices.Contains(foreign, q.By.Kind)
+}
+
+// onlyReadsOutput reports whether a call of Process changes nothing.
+func (q Request) onlyReadsOutput() bool {
+	var args struct {
+		Action string `json:"action"`
+	}
+	return json.Unmarshal(q.Args, &args) == nil && slices.Contains([]string{"list", "poll", "log"}, args.Action)
+}
+
+func lowerFirst(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // directingFiles are the agent's own files that every chat reads, and its skills.
@@ -299,6 +322,9 @@ func (q Request) Call() Call {
 		Path string `json:"path"`
 	}
 	switch {
+	case q.Preview != nil && q.Preview.Input != nil:
+		c.Input = q.Preview.Input
+		c.Command, c.Shell = c.Input.Text, c.Input.Shell
 	case q.Effect == protocol.EffectExec && json.Unmarshal(q.Args, &command) == nil:
 		c.Command, c.Changes = command.Text, command.Changes
 		if q.Host == nil || command.User != q.Host.User {

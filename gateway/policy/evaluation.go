@@ -67,6 +67,8 @@ func (s *Set) Decide(c Call) Decision {
 	switch {
 	case c.Server:
 		ev.decideServer()
+	case c.Input != nil:
+		ev.decideInput()
 	case c.Command == "" && c.Tool != "Bash":
 		ev.decideFiles()
 	case strings.TrimSpace(c.Command) == "":

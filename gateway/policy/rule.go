@@ -120,7 +120,8 @@ type Call struct {
 	User    string // the user that runs Command instead of the machine's own; "" for that one
 	Command string
 	Args    json.RawMessage
-	Paths   []string // files that a file tool accesses
+	Input   *protocol.CommandInput // Command is a text for the input of a running command
+	Paths   []string               // files that a file tool accesses
 	// the file as the call names it, if Paths has the target of a link; only the floor uses it
 	Named string
 	Whole bool // each of Paths with everything below it, as when a folder is moved

@@ -138,8 +138,21 @@ type CallPreview struct {
 	// Folders are the folders outside the workspace that the call needs. It fails unless the person
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
+	Input   *CommandInput  `json:"input,omitempty"`   // of a call that types into a running command (extension)
 	Problem string         `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
 	Fault   *Fault         `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
+}
+
+// CommandInput is a text for the input of a running command, which is judged as what reads it
+// (extension).
+type CommandInput struct {
+	ID      string `json:"id"`      // of the running command
+	Command string `json:"command"` // as it was started
+	Text    string `json:"text"`
+	// Shell is set if a shell without a history reads complete lines: they are judged like a command,
+	// with Before, all that was typed into it earlier.
+	Shell  string `json:"shell,omitempty"`
+	Before string `json:"before,omitempty"`
 }
 
 // FolderAccess is a folder outside the workspace and the granted folders that a call needs. The

@@ -50,6 +50,8 @@ type job struct {
 	// stdin is nil for synchronous commands; it is our end of the terminal, if there is one.
 	stdin         *os.File
 	tty           bool
+	typed         typed           // the input so far
+	isForeign     bool            // it runs as another user
 	terminal      terminal        // of a command with a terminal
 	canBackground bool            // it runs or may continue in the background
 	background    atomic.Bool     // it runs in the background
@@ -155,7 +157,7 @@ func (o startRequest) environ(env []string) []string {
 // continue in the background accepts input. When it has ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.launcher.enforcement(o), tty: o.tty, canBackground: canBackground,
+		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.launcher.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,
 		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(canBackground, o.tty)

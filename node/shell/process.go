@@ -42,10 +42,17 @@ type processIn struct {
 var processDoc string
 
 func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
-	return toolkit.Define("Process", processDoc, toolkit.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
+	t := toolkit.Define("Process", processDoc, toolkit.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
 		func(_ context.Context, call access.Call, in processIn) (any, error) {
 			return runProcess(jobs, call.Caller, in)
 		})
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in processIn) (p protocol.CallPreview, _ error) {
+		j := jobs.get(in.SessionID)
+		if action := in.action(); j != nil && j.isRunning() && (action == "write" || action == "submit") {
+			return previewInput(j, in.input(j.tty)), nil
+		}
+		return p, nil
+	})
 }
 
 // failure reports a failed action as a result, as GSV does.
@@ -54,7 +61,7 @@ func failure(format string, args ...any) any {
 }
 
 func runProcess(jobs *Jobs, caller *protocol.ToolCaller, in processIn) (any, error) {
-	action := strings.ToLower(strings.TrimSpace(in.Action))
+	action := in.action()
 	if action == "list" {
 		return listJobs(jobs, caller), nil
 	}
@@ -89,14 +96,20 @@ func runProcess(jobs *Jobs, caller *protocol.ToolCaller, in processIn) (any, err
 		j.requestStop(byKill)
 		return map[string]any{"status": "running", "sessionId": j.id, "message": "SIGKILL was sent to the command and everything it started."}, nil
 	}
-	data := in.Data
+	return writeJob(j, in.input(j.tty))
+}
+
+func (in processIn) action() string { return strings.ToLower(strings.TrimSpace(in.Action)) }
+
+// input returns the bytes that write and submit send.
+func (in processIn) input(tty bool) string {
 	switch {
-	case action == "submit" && j.tty:
-		data += "\r" // the Enter key: a program that reads keys from a terminal knows only that one
-	case action == "submit":
-		data += "\n"
+	case in.action() != "submit":
+		return in.Data
+	case tty:
+		return in.Data + "\r" // the Enter key: a program that reads keys from a terminal knows only that one
 	}
-	return writeJob(j, data)
+	return in.Data + "\n"
 }
 
 func (j *job) status() string {
@@ -254,6 +267,7 @@ func writeJob(j *job, data string) (any, error) {
 	}
 	// Where pipes have no deadlines, the end of the command ends the write.
 	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
+	j.typed.add(data)
 	n, err := io.WriteString(j.stdin, data)
 	switch {
 	case errors.Is(err, os.ErrClosed):

@@ -105,7 +105,7 @@ func (s *sessions) tool() toolkit.Tool[access.Call] {
 	})
 }
 
-// preview describes a command as Bash does; text for a running command as a command in its folder.
+// preview describes a command as Bash does, and a text for a running command.
 func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 	if in.CommandID != "" {
 		c, err := s.find(in)
@@ -113,8 +113,7 @@ func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 			access.SetProblem(&p, err)
 			return p
 		}
-		in.Workdir = workspace.Spell(c.dir)
-		return previewBash(s.ws, s.jobs, in.bash(nil), in.shell())
+		return previewInput(c.job, in.Command)
 	}
 	a, err := s.check(in)
 	if err != nil {
@@ -366,6 +365,7 @@ func (c *session) send(text string) error {
 		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command has ended, so it takes no input")
 	}
 	c.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
+	c.typed.add(text)
 	if _, err := io.WriteString(c.stdin, text); err != nil {
 		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command does not read its input")
 	}

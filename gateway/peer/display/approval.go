@@ -85,6 +85,8 @@ func action(a protocol.Approval) string {
 	switch {
 	case what == "", a.Effect == protocol.EffectUnknown, isNative != (a.Node == protocol.NativePrefix):
 		return "use " + Line(a.Tool, maxTitle)
+	case a.Preview != nil && a.Preview.Input != nil:
+		return "type into a running command"
 	case what == "change a file" && a.Preview != nil && a.Preview.NewFile:
 		return "create a file"
 	}

@@ -88,6 +88,9 @@ func (a *analysis) command(s *syntax.Stmt) {
 			a.stmts(it.Stmts)
 		}
 	case *syntax.TimeClause:
+		if nested, ok := timed(c); ok && nested.Stmt == nil {
+			a.addFinding(firstLine(a.text(c)), "times the program time, which shells read differently")
+		}
 		if c.Stmt != nil && strings.HasPrefix(a.text(c.Stmt), "-") { // an option, or a program
 			a.addFinding(firstLine(a.text(c)), "gives time an option, which shells read differently")
 		}
@@ -104,6 +107,14 @@ func (a *analysis) command(s *syntax.Stmt) {
 		a.addFinding(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
 		a.eval.analyzeEvaluated(s.Cmd)
 	}
+}
+
+// timed returns the time clause that a time clause measures.
+func timed(c *syntax.TimeClause) (nested *syntax.TimeClause, ok bool) {
+	if c.Stmt != nil {
+		nested, ok = c.Stmt.Cmd.(*syntax.TimeClause)
+	}
+	return nested, ok
 }
 
 func (a *analysis) loopOver(c *syntax.ForClause) {

@@ -1,0 +1,53 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestLinesForAShellAreJudgedLikeCommands types into a shell that runs: a line that a rule allows
+// needs no question, and the history of the shell cannot change its meaning.
+func TestLinesForAShellAreJudgedLikeCommands(t *testing.T) {
+	p := openPrograms(t)
+	ask(p.house, protocol.RulesImport, protocol.RulesImportParams{File: json.RawMessage(`{"rules":[
+		{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}]}`)})
+	s := p.connect(p.token("A", protocol.ScopeShell), nil, false)
+	result := make(chan string, 1)
+	go func() { result <- p.call(s, "command", start("sh -i")) }()
+	p.allow()
+	var begun struct {
+		CommandID string `json:"command_id"`
+	}
+	if got := <-result; json.Unmarshal([]byte(got), &begun) != nil || begun.CommandID == "" {
+		t.Fatalf("got %s", got)
+	}
+	input := func(text string) map[string]any {
+		return map[string]any{"command_id": begun.CommandID, "input": text, "raw": true, "idle_timeout": 0.3}
+	}
+	if got := p.call(s, "command", input("echo 'x\";touch made;\"'\n")); !strings.Contains(got, "touch made") || len(p.pending()) != 0 {
+		t.Errorf("a line that a rule allows: got %s, with questions %+v", got, p.pending())
+	}
+	if got := p.call(s, "command", input("rm victim\n")); !strings.Contains(got, "Denied by a rule") {
+		t.Errorf("a line that a rule denies: got %s", got)
+	}
+	for _, text := range []string{"echo \"!!:1\"\n", "echo a"} {
+		if got := p.call(s, "command", input(text)); !strings.Contains(got, "approval_required") {
+			t.Errorf("%q: got %s, want a question", text, got)
+		}
+		list := p.pending()
+		if len(list) != 1 || !strings.Contains(list[0].Why, "“sh -i”") || len(list[0].Preview.Programs) > 0 {
+			t.Fatalf("%q: got %+v, want a question that names the running command only", text, list)
+		}
+		ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: "deny"})
+	}
+	if _, err := os.Stat(filepath.Join(p.workspace, "made")); err == nil {
+		t.Error("the history of the shell ran a command")
+	}
+}
