@@ -8,6 +8,7 @@ import (
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
 
@@ -56,4 +57,14 @@ func (n *Node) transferRecords() *stream.UnfinishedFiles {
 		return nil
 	}
 	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
+}
+
+// recoverFiles puts back what commands of a node that died have changed in protected files.
+func (n *Node) recoverFiles() {
+	if n.baseline == nil || n.opts.Confine.Mode == sandbox.Full {
+		return
+	}
+	for _, c := range n.baseline.Recover() {
+		n.log.Warn("A command changed a protected file before this node started", "path", c.Path, "kind", c.Kind, "problem", c.Problem)
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/access"
+	"fairlead/node/baseline"
 	"fairlead/node/browse"
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
@@ -68,20 +69,21 @@ type Options struct {
 
 // Node is one machine of a gateway.
 type Node struct {
-	opts    Options
-	ws      *workspace.Root
-	browse  *browse.Browser
-	box     *sandbox.Box
-	jobs    *shell.Jobs
-	tools   map[string]toolkit.Tool[access.Call]
-	hello   protocol.ConnectParams
-	client  *client.Client // made by Run
-	ends    *stream.Ends   // of transfers; made by Run
-	out     *outbox
-	file    *logfile.File // nil without LogDir
-	log     *slog.Logger
-	running *access.Slots // for running calls; see maxCalls
-	work    crash.Group   // running and waiting calls
+	opts     Options
+	ws       *workspace.Root
+	browse   *browse.Browser
+	box      *sandbox.Box
+	jobs     *shell.Jobs
+	baseline *baseline.Store // nil without a folder for it
+	tools    map[string]toolkit.Tool[access.Call]
+	hello    protocol.ConnectParams
+	client   *client.Client // made by Run
+	ends     *stream.Ends   // of transfers; made by Run
+	out      *outbox
+	file     *logfile.File // nil without LogDir
+	log      *slog.Logger
+	running  *access.Slots // for running calls; see maxCalls
+	work     crash.Group   // running and waiting calls
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc
@@ -138,6 +140,11 @@ func New(opts Options) (*Node, error) {
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
 		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")
+		if jobs.Baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), ws, n.log); err != nil {
+			n.log.Error("Files that start programs are not put back after commands", "err", err)
+		}
+		n.baseline = jobs.Baseline
+		n.recoverFiles()
 	}
 	n.jobs = shell.NewJobs(jobs)
 	n.setTools(tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs))

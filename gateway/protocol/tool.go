@@ -178,6 +178,25 @@ type Program struct {
 	Path string `json:"path,omitempty"` // empty: not found, or a shell built-in
 }
 
+// ProtectedChange is a change of a file that starts programs later, which a command made unasked.
+// The node has put the file back: what the command wrote is in the trash (extension).
+type ProtectedChange struct {
+	Path   string `json:"path"`             // absolute
+	Kind   string `json:"kind"`             // created, changed or removed
+	Why    string `json:"why,omitempty"`    // what the file does, such as "runs at your next commit"
+	SHA256 string `json:"sha256,omitempty"` // of what the command wrote; the target of a link
+	Trash  string `json:"trash,omitempty"`  // ID in the trash of what the command wrote
+	// Problem says why the file could not be put back; it is as the command left it.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Kinds of ProtectedChange.
+const (
+	ProtectedCreated = "created"
+	ProtectedChanged = "changed"
+	ProtectedRemoved = "removed"
+)
+
 // ToolResultParams returns the result of a call in Result, or a non-empty Error.
 type ToolResultParams struct {
 	CallID CallID          `json:"callId"`

@@ -4,7 +4,8 @@
 //
 // The list has what exists. Of a repository it has only what runs programs: its hooks and its
 // configuration, not its data, which every commit changes. It leaves out folders that package
-// managers and compilers fill and replace as a whole; the person's own programs do not start there.
+// managers and compilers fill and replace as a whole, except a few known places for a look after a
+// command ([List.All]).
 package floor
 
 import (
@@ -43,6 +44,7 @@ type folder struct {
 	stable  bool // an equal time of change means an equal content
 	files   []string
 	stores  []string // of repositories
+	filled  []string // by package managers
 	below   []string
 }
 
@@ -50,12 +52,28 @@ type folder struct {
 // with outer paths first. A folder in the list stands for everything in it. dir is absolute and
 // without symbolic links; an unreadable folder has no files.
 func (l *List) Files(dir string) []string {
+	files, _ := l.find(dir)
+	return files
+}
+
+// All also returns the files that package managers write: the programs and start files of Python's
+// environments and of node_modules.
+func (l *List) All(dir string) (files, filled []string) {
+	files, folders := l.find(dir)
+	for _, dir := range folders {
+		filled = append(filled, filledFiles(dir)...)
+	}
+	return files, filled
+}
+
+func (l *List) find(dir string) (files, filled []string) {
 	home, _ := os.UserHomeDir() // without it, every folder may be one
 	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool { return f.isFloor(path, home, e) })
 }
 
-// walk returns what matches in the tree of a folder. key stands for the folder and the match.
-func (l *List) walk(key, dir string, match matcher) (files []string) {
+// walk returns what matches in the tree of a folder, and the folders that package managers fill. key
+// stands for the folder and the match.
+func (l *List) walk(key, dir string, match matcher) (files, filled []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.trees == nil {
@@ -69,7 +87,7 @@ func (l *List) walk(key, dir string, match matcher) (files []string) {
 			continue
 		}
 		now[queue[i]] = f
-		files = append(files, f.files...)
+		files, filled = append(files, f.files...), append(filled, f.filled...)
 		for _, store := range f.stores {
 			files = append(files, repository(store)...)
 		}
@@ -80,7 +98,8 @@ func (l *List) walk(key, dir string, match matcher) (files []string) {
 	}
 	l.trees[key] = now
 	slices.Sort(files)
-	return files
+	slices.Sort(filled)
+	return files, slices.Compact(filled)
 }
 
 // matcher reports whether an entry of a folder belongs to the list or was recorded otherwise; the
@@ -123,6 +142,11 @@ func (f *folder) isFloor(path, home string, e os.DirEntry) bool {
 		f.stores = append(f.stores, filepath.Dir(path))
 	case name == ".git" || name == ".jj": // of a work tree: names the repository
 		f.files = append(f.files, path)
+	case isFilled(name) && e.IsDir():
+		f.filled = append(f.filled, path)
+	case name == "pyvenv.cfg":
+		f.filled = append(f.filled, filepath.Dir(path))
+	case workspace.IsInternal(e.Name()):
 	case isData(name), !mayMatch(name) || !isStartup(path, home):
 		return false
 	default:

@@ -57,6 +57,9 @@ type bashOut struct {
 	Enforced string `json:"enforced,omitempty"`
 	// Note has further remarks on the command's start and end (extension).
 	Note string `json:"note,omitempty"`
+	// PutBack are the protected files that the command changed unasked and that have been put back, or
+	// moved to the trash (extension).
+	PutBack []protocol.ProtectedChange `json:"putBack,omitempty"`
 	// OutputStillOpen reports that a process could not be ended and still has the output open; its
 	// later output is lost (extension).
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
@@ -234,7 +237,7 @@ func (t *Jobs) report(j *job) bashOut {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o
 	}
-	o.Status = "failed"
+	o.Status, o.PutBack = "failed", j.result.putBack
 	if j.result.hasSucceeded() {
 		o.Status = "completed"
 	}

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/baseline"
 	"fairlead/node/sandbox"
 )
 
@@ -46,6 +49,7 @@ type job struct {
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
+	look             *baseline.Run // of protected files, before and after; nil where there is none
 	out              output
 	// stdin is nil for synchronous commands; it is our end of the terminal, if there is one.
 	stdin         *os.File
@@ -73,10 +77,11 @@ type outcome struct {
 	// hasSurvivors reports that some could not be ended.
 	processesEnded int
 	hasSurvivors   bool
-	// refused are the protected paths that the command could not change.
+	// refused are the protected paths that the command could not change, putBack those that it changed.
 	refused []string
 	// denied are the programs that a rule kept the command from starting.
-	denied []string
+	denied  []string
+	putBack []protocol.ProtectedChange
 	// waitErr is the reason why the command's end is unknown.
 	waitErr error
 }
@@ -111,9 +116,8 @@ func (e outcome) note() string {
 	if len(e.denied) > 0 {
 		all = append(all, "A rule of the person denies "+strings.Join(e.denied, ", ")+", which the command tried to start.")
 	}
-	if note := protectedNote(e.refused); note != "" {
-		all = append(all, note)
-	}
+	all = append(all, protectedNote(e.refused), display.PutBack(e.putBack))
+	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	return strings.Join(all, " ")
 }
 
@@ -167,14 +171,17 @@ func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool)
 	if o.tty && o.account != nil {
 		s.childIn.Chown(int(o.account.UID), -1) // programs that open it by its name need this
 	}
+	j.look = t.beginLook(j.id, o)
 	j.child, j.note, err = t.launcher.launch(ctx, o, s)
 	j.started = time.Now()
 	s.closeChildEnds()
 	if err != nil {
+		j.look.End()
 		s.close()
 		return nil, toolkit.Failf("Failed to execute: %w", startError(err))
 	}
 	j.stdin, j.terminal, j.pid = s.in, s.terminal, j.child.PID()
+	j.look.Protect(j.child.Protected())
 	t.records.saveRunning(j)
 	crash.Go(func() { j.run(s, o.timeout, t.finish) })
 	return j, nil

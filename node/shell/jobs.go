@@ -12,7 +12,9 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
+	"fairlead/node/baseline"
 	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
 )
 
 const (
@@ -46,6 +48,8 @@ type JobOptions struct {
 	// Events receives the start and the end of each background command
 	// (docs/protocol.md#background-commands). It may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
+	// Baseline puts protected files back that commands change unasked; nil where none is kept.
+	Baseline *baseline.Store
 	// Log receives a warning when a login profile does not start commands. It may be nil.
 	Log *slog.Logger
 	// RecordDir is the node's own folder that records running commands, and ends that were not
@@ -145,6 +149,7 @@ func (t *Jobs) startNow(ctx context.Context, o startRequest, background bool) (*
 // in the table.
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
+	j.result.putBack = append(j.result.putBack, j.look.End()...)
 	t.mu.Lock()
 	if j.canBackground {
 		t.background.leave(j.caller)
@@ -169,6 +174,18 @@ func (t *Jobs) finish(j *job) {
 	if j.isOfProgram() && j.caller != nil {
 		t.opts.Events(j.endEvent())
 	}
+}
+
+// beginLook looks at the protected files before a command starts; not for full access.
+func (t *Jobs) beginLook(id string, o startRequest) *baseline.Run {
+	if t.opts.Profile.Mode == sandbox.Full {
+		return nil
+	}
+	c := baseline.Command{ID: id, Call: o.call, Text: o.command, Direct: o.direct}
+	for _, path := range o.lifts {
+		c.Lifts = append(c.Lifts, workspace.RealPath(workspace.Unspell(path)))
+	}
+	return t.opts.Baseline.Begin(c)
 }
 
 func (t *Jobs) reserve(caller *protocol.ToolCaller, background bool) error {

@@ -64,6 +64,9 @@ type commandOut struct {
 	DroppedBytes int64 `json:"dropped_bytes,omitempty"`
 	// Note has remarks on the command's start, in the first call's result, and on its end.
 	Note string `json:"note,omitempty"`
+	// PutBack are the protected files that the command changed unasked and that have been put back, or
+	// moved to the trash.
+	PutBack []protocol.ProtectedChange `json:"put_back,omitempty"`
 }
 
 // sessions are the commands that the tool command has started. They are safe for concurrent use.
@@ -190,7 +193,7 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 	if over {
 		if c.read == c.out.size() {
 			out.State, out.ExitCode = "exited", c.exitCode()
-			out.Note = strings.TrimSpace(out.Note + " " + c.result.note())
+			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.result.note()), c.result.putBack
 		}
 	}
 	s.scheduleEnd(c)

@@ -1,0 +1,43 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// maxPutBack is the number of files that a sentence names.
+const maxPutBack = 3
+
+// PutBack describes what was done about the protected files that a command changed unasked; empty
+// for an empty list.
+func PutBack(list []protocol.ProtectedChange) string {
+	var done, failed []string
+	for _, c := range list {
+		if c.Problem != "" {
+			failed = append(failed, fmt.Sprintf("%s was %s and could not be put back: %s.", c.Path, c.Kind, c.Problem))
+			continue
+		}
+		done = append(done, DescribeChange(c))
+	}
+	var text []string
+	if n := len(done); n > 0 {
+		named := strings.Join(done[:min(n, maxPutBack)], "; ")
+		if n > maxPutBack {
+			named += fmt.Sprintf("; and %d more", n-maxPutBack)
+		}
+		text = append(text, "The command changed protected files without permission: "+named+". This was undone; what it wrote is in the trash. The person is asked whether to keep it.")
+	}
+	return strings.Join(append(text, failed[:min(len(failed), maxPutBack)]...), " ")
+}
+
+// DescribeChange describes one change: "/w/.husky/pre-commit was created, which runs at your next
+// commit".
+func DescribeChange(c protocol.ProtectedChange) string {
+	text := c.Path + " was " + c.Kind
+	if c.Why != "" {
+		text += ", which " + c.Why
+	}
+	return text
+}

@@ -1,0 +1,191 @@
+package baseline
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+type kit struct {
+	*Store
+	t        testing.TB
+	dir, own string
+}
+
+func newKit(t testing.TB) *kit {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kit{t: t, dir: dir, own: t.TempDir()}
+	k.open()
+	return k
+}
+
+// open opens the store as a node does at its start.
+func (k *kit) open() {
+	k.t.Helper()
+	ws, err := workspace.Open(k.dir)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.t.Cleanup(func() { ws.Close() })
+	if k.Store, err = New(k.own, ws, slog.New(slog.DiscardHandler)); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func (k *kit) at(rel string) string { return filepath.Join(k.dir, filepath.FromSlash(rel)) }
+
+// write writes a file of the workspace; an empty text removes it.
+func (k *kit) write(rel, text string) {
+	k.t.Helper()
+	err := os.MkdirAll(filepath.Dir(k.at(rel)), 0o700)
+	if err == nil && text == "" {
+		err = os.Remove(k.at(rel))
+	} else if err == nil {
+		err = os.WriteFile(k.at(rel), []byte(text), 0o700)
+	}
+	if err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// check compares files with their expected texts; empty for a missing one.
+func (k *kit) check(want map[string]string) {
+	k.t.Helper()
+	for rel, text := range want {
+		data, err := os.ReadFile(k.at(rel))
+		if string(data) != text || (err == nil) != (text != "") {
+			k.t.Errorf("%s: got %q (%v), want %q", rel, data, err, text)
+		}
+	}
+}
+
+func (k *kit) kinds(list []protocol.ProtectedChange) map[string]string {
+	got := map[string]string{}
+	for _, c := range list {
+		rel, err := filepath.Rel(k.dir, c.Path)
+		if err != nil || c.Problem != "" {
+			k.t.Errorf("%s: %s (%v)", c.Path, c.Problem, err)
+		}
+		got[filepath.ToSlash(rel)] = c.Kind
+	}
+	return got
+}
+
+func (k *kit) expect(list []protocol.ProtectedChange, want map[string]string) {
+	k.t.Helper()
+	got := k.kinds(list)
+	for path, kind := range want {
+		if got[path] != kind {
+			k.t.Errorf("%s: got %q, want %q", path, got[path], kind)
+		}
+	}
+	if len(got) != len(want) {
+		k.t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestChangesOfACommandAreReverted(t *testing.T) {
+	k := newKit(t)
+	k.write(".envrc", "old")
+	k.write(".npmrc", "old")
+	k.write(".vscode/tasks.json", "old")
+	run := k.Begin(Command{ID: "1", Text: "evil"})
+	k.write(".envrc", "new")
+	k.write(".npmrc", "")
+	k.write(".husky/pre-commit", "new")
+	k.write("src/main.go", "new")
+	if err := os.Chmod(k.at(".vscode/tasks.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list := run.End()
+	k.expect(list, map[string]string{
+		".envrc": protocol.ProtectedChanged, ".npmrc": protocol.ProtectedRemoved, ".husky/pre-commit": protocol.ProtectedCreated,
+		".vscode/tasks.json": protocol.ProtectedChanged,
+	})
+	k.check(map[string]string{".envrc": "old", ".npmrc": "old", ".husky/pre-commit": "", "src/main.go": "new"})
+	if info, err := os.Stat(k.at(".vscode/tasks.json")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("mode: got %v (%v), want 0700", info.Mode(), err)
+	}
+	for _, c := range list {
+		if c.Path == k.at(".husky/pre-commit") {
+			if c.Why != "runs at your next commit" {
+				t.Errorf("why: got %q", c.Why)
+			}
+			data, err := os.ReadFile(k.at(".fairlead-trash/" + c.Trash + "/pre-commit"))
+			if err != nil || string(data) != "new" {
+				t.Errorf("in the trash: got %q (%v)", data, err)
+			}
+		}
+	}
+	k.expect(k.Begin(Command{ID: "2"}).End(), nil)
+}
+
+func TestChangesOfOthersStay(t *testing.T) {
+	for name, c := range map[string]struct {
+		command Command
+		act     func(*kit, *Run)
+	}{
+		"an answer named it":         {command: Command{Lifts: []string{".envrc"}}},
+		"the command is the owner's": {command: Command{Direct: true}},
+		"a tool wrote it":            {act: func(k *kit, _ *Run) { k.Edit(k.at(".envrc"))() }},
+		"the machine protects it":    {act: func(k *kit, r *Run) { r.Protect([]string{k.at(".envrc")}) }},
+		"the owner's command runs":   {act: func(k *kit, _ *Run) { k.Begin(Command{ID: "own", Direct: true}) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.write(".envrc", "old")
+			for i, l := range c.command.Lifts {
+				c.command.Lifts[i] = k.at(l)
+			}
+			c.command.ID = "1"
+			run := k.Begin(c.command)
+			if c.act != nil {
+				c.act(k, run)
+			}
+			k.write(".envrc", "new")
+			k.expect(run.End(), nil)
+			k.check(map[string]string{".envrc": "new"})
+		})
+	}
+	k := newKit(t)
+	k.Begin(Command{ID: "1"}).End()
+	k.write(".envrc", "new") // nothing runs
+	k.expect(k.Begin(Command{ID: "2"}).End(), nil)
+	k.check(map[string]string{".envrc": "new"})
+}
+
+func TestTheNextStartRevertsAfterACrash(t *testing.T) {
+	k := newKit(t)
+	k.write(".envrc", "old")
+	k.Begin(Command{ID: "1"})
+	k.write(".envrc", "new")
+	k.write(".git/hooks/pre-commit", "new")
+	k.open()
+	want := map[string]string{".envrc": protocol.ProtectedChanged, ".git/hooks/pre-commit": protocol.ProtectedCreated}
+	k.expect(k.Recover(), want)
+	k.check(map[string]string{".envrc": "old", ".git/hooks/pre-commit": ""})
+	k.open()
+	k.expect(k.Recover(), nil)
+}
+
+func TestABackgroundCommandIsFoundByTheNextOne(t *testing.T) {
+	k := newKit(t)
+	background := k.Begin(Command{ID: "1"})
+	k.write(".envrc", "new")
+	second := k.Begin(Command{ID: "2"})
+	k.check(map[string]string{".envrc": ""})
+	k.write(".npmrc", "new")
+	want := map[string]string{".npmrc": protocol.ProtectedCreated}
+	k.expect(second.End(), want)
+	want[".envrc"] = protocol.ProtectedCreated
+	k.expect(background.End(), want)
+}

@@ -1,0 +1,119 @@
+package baseline
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDailyWorkIsNotDisturbed runs real programs. Nothing that they write may be put back.
+func TestDailyWorkIsNotDisturbed(t *testing.T) {
+	if home, err := os.UserHomeDir(); err == nil && os.Getenv("RUSTUP_HOME") == "" {
+		t.Setenv("RUSTUP_HOME", filepath.Join(home, ".rustup"))
+	}
+	k := newKit(t)
+	home, err := os.MkdirTemp("", "home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) }) // go may still write statistics
+	t.Setenv("HOME", home)
+	config := filepath.Join(home, "gitconfig")
+	if err := os.WriteFile(config, []byte("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	k.write("remote/.vscode/settings.json", "{}")
+	k.write("remote/.pre-commit-config.yaml", "repos: []")
+	k.write("package/package.json", `{"name": "tool", "version": "1.0.0", "bin": {"ls": "cli.js", "tool": "cli.js"}}`)
+	k.write("package/cli.js", "#!/usr/bin/env node\n")
+	git := "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always "
+	for _, c := range []struct{ program, command string }{
+		{"git", git + "-C remote init -q && " + git + "-C remote add . && " + git + "-C remote commit -qm a"},
+		{"git", git + "init -q one"},
+		{"git", git + "clone -q remote two"},
+		{"git", "cd two && " + git + "checkout -qb x && touch f && git add f && " + git + "commit -qm f && " + git + "rebase -q origin/HEAD"},
+		{"git", "cd two && git remote add other ../remote && git fetch -q other && git branch -u origin/HEAD && git stash list"},
+		{"git", "cd two && git worktree add -q ../three -b y"},
+		{"git", "cd two && " + git + "submodule --quiet add ../remote sub && " + git + "commit -qm sub"},
+		{"git", git + "clone -q --bare remote four.git && " + git + "clone -q --recurse-submodules two five"},
+		{"git", "rm -rf one && mv five six && rm -rf three && git -C two worktree prune"},
+		{"python3", "python3 -m venv .venv"},
+		{"python3", "python3 -m venv --without-pip sub/env"},
+		{"python3", "rm .venv/bin/pip && rm -rf .venv"},
+		{"virtualenv", "virtualenv -q .venv && rm -rf .venv"},
+		{"uv", "uv venv -q --offline .venv && rm -rf .venv"},
+		{"npm", "mkdir -p web && cd web && npm init -y >/dev/null && npm install --offline --no-audit --no-fund ../package"},
+		{"npm", "cd web && npm uninstall --offline --no-audit --no-fund tool"},
+		{"cargo", "cargo new -q box1"},
+		{"go", "mkdir -p mod && cd mod && go mod init example.com/mod"},
+		{"hg", "hg init hg"},
+	} {
+		t.Run(strings.ReplaceAll(c.command, "/", "_"), func(t *testing.T) {
+			version := "--version"
+			if c.program == "go" {
+				version = "version"
+			}
+			if out, err := exec.CommandContext(t.Context(), c.program, version).CombinedOutput(); err != nil {
+				t.Skipf("%s does not work here: %v %.100s", c.program, err, out)
+			}
+			run := k.Begin(Command{ID: "1", Text: c.command})
+			cmd := exec.CommandContext(t.Context(), "sh", "-ec", c.command)
+			cmd.Dir = k.dir
+			out, err := cmd.CombinedOutput()
+			for _, c := range run.End() {
+				t.Errorf("%s: %s %s", c.Path, c.Kind, c.Problem)
+			}
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
+func TestHarmfulSettingsAreFound(t *testing.T) {
+	for config, want := range map[string]int{
+		"[core]\n\tbare = false\n[remote \"o]\\\"\"]\n\turl = /x\n[branch.x]\nremote = o\n": 0,
+		"[user]\n\tname = a; b # c\n; comment\n":                                            0,
+		"[core]\n\tfsmonitor = ./x\n":                                                       1, "[core]fsmonitor=x": 1, "[CORE]\nHooksPath = x": 1, "[alias]\nst = !x": 1, "[include]\npath = x": 1,
+		"[includeIf \"gitdir:/\"]\npath = x": 1, "[core]\nbare = x \\\nfsmonitor = y": 2, "[core\nbare = x": 2, "[filter \"a\"]\nclean = x": 1,
+		"[remote \"a\"]\nurl = ext::sh": 1, "[remote \"a\"]\nuploadpack = x": 1, "[submodule \"a\"]\nupdate = !x": 1, "[submodule \"a\"]\nupdate = merge": 0,
+		"\ufeff[core]\npager = x": 2, "[core]\r\n\tsshCommand = x\r\n": 1, "[credential]\nhelper = x": 1, "[diff \"a\"]\ntextconv = x": 1,
+		"[url \"ext::sh\"]\ninsteadOf = x": 1,
+	} {
+		if got := harmfulSettings([]byte(config)); len(got) != want {
+			t.Errorf("%q: got %q, want %d", config, got, want)
+		}
+	}
+}
+
+func TestProgramsOfEnvironmentsAreLookedInto(t *testing.T) {
+	k := newKit(t)
+	k.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+	k.write(".venv/bin/activate", "x")
+	k.write("node_modules/a/cli.js", "x")
+	entry := "#!" + k.at(".venv/bin/python3") + "\nimport sys\nfrom tool.cli import main\nif __name__ == '__main__':\n    sys.argv[0] = sys.argv[0].removesuffix('.exe')\n    sys.exit(main())\n"
+	for path, text := range map[string]string{
+		".venv/bin/tool": "anything", ".venv/bin/ls": entry, ".venv/lib/python3/site-packages/a.pth": "../src\n",
+		".venv/lib/python3/site-packages/b.pth": "import _virtualenv\n", "node_modules/.bin/tool": "anything",
+	} {
+		run := k.Begin(Command{ID: "1"})
+		k.write(path, text)
+		k.expect(run.End(), nil)
+	}
+	for path, text := range map[string]string{
+		".venv/bin/ls": "#!/bin/sh\nevil", ".venv/bin/cat": entry + "import evil\n", ".venv/bin/activate": "evil", "node_modules/.bin/ls": "evil",
+		".venv/lib/python3/site-packages/c.pth": "import evil\n", ".venv/pyvenv.cfg": "home = " + k.dir,
+	} {
+		run := k.Begin(Command{ID: "1"})
+		_, err := os.Lstat(k.at(path))
+		k.write(path, text)
+		want := map[string]string{path: "created"}
+		if err == nil {
+			want[path] = "changed"
+		}
+		k.expect(run.End(), want)
+	}
+}

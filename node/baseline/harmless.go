@@ -1,0 +1,95 @@
+package baseline
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fairlead/node/workspace"
+)
+
+// isHarmless reports whether a change is one that version control or a package manager makes itself
+// and that starts nothing: daily work needs no question.
+func (s *Store) isHarmless(path string, before, after state, now map[string]state) bool {
+	switch name, dir := filepath.Base(path), filepath.Dir(path); {
+	case !after.exists(): // what was removed with its folder, or by a package manager, starts nothing
+		info, err := os.Lstat(filepath.Dir(before.In))
+		return err != nil || !info.IsDir() || before.Filled
+	case after.Filled:
+		return s.isHarmlessProgram(path, after)
+	case !after.Mode.IsRegular() || after.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
+		return false
+	case filepath.Base(dir) == "hooks" && strings.HasSuffix(name, ".sample"):
+		return true // Git runs no hook with this name
+	case name == "config" || name == "config.worktree":
+		return hasSameEffect(s.content(before), s.content(after))
+	case name == "commondir":
+		return workspace.InFolder(path, resolve(dir, string(s.content(after))))
+	case name == ".git" && !before.exists():
+		return s.isOwnRepository(s.repositoryOf(path, after))
+	}
+	return !before.exists() && s.isCheckedOut(path, now)
+}
+
+// content returns the saved content of a file; nil without one.
+func (s *Store) content(st state) []byte {
+	if !st.Mode.IsRegular() || st.Sum == "" {
+		return nil
+	}
+	data, _ := os.ReadFile(filepath.Join(s.contentDir(), st.Sum))
+	return data
+}
+
+// resolve makes the text of a file that names a path absolute.
+func resolve(dir, text string) string {
+	text = filepath.FromSlash(strings.TrimSpace(text))
+	if !filepath.IsAbs(text) {
+		text = filepath.Join(dir, text)
+	}
+	return filepath.Clean(text)
+}
+
+// repositoryOf returns the folder to which the file .git of a work tree leads; empty if it is none.
+func (s *Store) repositoryOf(path string, st state) string {
+	text, ok := strings.CutPrefix(string(s.content(st)), "gitdir:")
+	if !ok {
+		return ""
+	}
+	return resolve(filepath.Dir(path), text)
+}
+
+// isOwnRepository reports whether a folder is a place of work trees or submodules in a repository
+// that commands can change, so that its settings and hooks are looked at, too.
+func (s *Store) isOwnRepository(dir string) bool {
+	slash := filepath.ToSlash(dir)
+	inside := slices.ContainsFunc(s.folders, func(f string) bool { return workspace.InFolder(dir, f) })
+	return inside && (strings.Contains(slash, ".git/modules/") || strings.Contains(slash, ".git/worktrees/"))
+}
+
+// isCheckedOut reports whether a file was created with the clone or work tree that tracks it. Such a
+// folder is new for every program: they ask before they trust it.
+func (s *Store) isCheckedOut(path string, now map[string]state) bool {
+	for dir := filepath.Dir(path); slices.ContainsFunc(s.folders, func(f string) bool { return dir != f && workspace.InFolder(dir, f) }); dir = filepath.Dir(dir) {
+		at, link := filepath.Join(dir, ".git"), state{}
+		if _, ok := now[filepath.Join(at, "config")]; !ok {
+			if link, ok = now[at]; !ok {
+				continue
+			}
+		}
+		_, hadFolder := s.files[filepath.Join(at, "config")]
+		_, hadFile := s.files[at]
+		if hadFolder || hadFile {
+			return false
+		}
+		if link.exists() {
+			at = s.repositoryOf(at, link)
+		}
+		rel, err := filepath.Rel(dir, path)
+		index, readErr := os.ReadFile(filepath.Join(at, "index"))
+		return err == nil && readErr == nil && bytes.Contains(index, []byte(filepath.ToSlash(rel)+"\x00"))
+	}
+	return false
+}

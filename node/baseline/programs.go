@@ -1,0 +1,139 @@
+package baseline
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/node/workspace"
+)
+
+// isHarmlessProgram reports whether a file of an environment of Python or of node_modules/.bin is
+// what their tools write: it starts a package that is installed beside it, and takes the place of no
+// other program.
+func (s *Store) isHarmlessProgram(path string, st state) bool {
+	name, dir := filepath.Base(path), filepath.Dir(path)
+	link := st.Mode&fs.ModeSymlink != 0
+	switch {
+	case st.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 || !link && !st.Mode.IsRegular():
+		return false
+	case name == "pyvenv.cfg":
+		return s.baseOf(dir) != ""
+	case strings.HasSuffix(name, ".pth"):
+		return isHarmlessPath(string(s.content(st)))
+	case link && filepath.Base(dir) == ".bin":
+		return workspace.InFolder(resolve(dir, st.Sum), filepath.Dir(dir))
+	case link:
+		target := resolve(dir, st.Sum)
+		return filepath.Dir(target) == dir || s.isSystem(target)
+	case strings.Contains(strings.ToLower(name), "activate"):
+		return s.isActivation(filepath.Dir(dir), name, string(s.content(st)))
+	}
+	return isEntryPoint(string(s.content(st)), dir) || !s.isSystemProgram(name)
+}
+
+// isSystem reports whether commands cannot change a file, with all links on the way to it.
+func (s *Store) isSystem(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && !slices.ContainsFunc(s.folders, func(f string) bool { return workspace.InFolder(path, f) || workspace.InFolder(real, f) })
+}
+
+// isSystemProgram reports whether a program of the system has this name.
+func (s *Store) isSystemProgram(name string) bool {
+	path, err := exec.LookPath(strings.TrimSuffix(name, filepath.Ext(name)))
+	if err != nil {
+		path, err = exec.LookPath(name)
+	}
+	return err == nil && s.isSystem(path)
+}
+
+// baseOf returns the folder of the interpreter of an environment; empty if commands can change it.
+func (s *Store) baseOf(environment string) string {
+	data, _ := os.ReadFile(filepath.Join(environment, "pyvenv.cfg"))
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(line, "=")
+		if home := strings.TrimSpace(value); strings.TrimSpace(key) == "home" && s.isSystem(home) {
+			return home
+		}
+	}
+	return ""
+}
+
+// startLine matches lines of .pth files that run code and are written by Python's packaging tools.
+// They import modules from the folder of the file.
+var startLine = regexp.MustCompile(`^import (_virtualenv|_distutils_hack|__editable___\w+; __editable___\w+\.install\(\w*\)|` +
+	`os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os\.environ\.get\(var, '(local|stdlib)'\) == 'local'; enabled and __import__\('_distutils_hack'\)(\.add_shim\(\))?;?)\s*$`)
+
+// isHarmlessPath reports whether a .pth file only adds folders, or has one of the known lines.
+func isHarmlessPath(text string) bool {
+	for line := range strings.Lines(text) {
+		if (strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t")) && !startLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// entryLine matches the lines of a script that starts a function of an installed package, as pip and
+// other installers write it.
+var entryLine = regexp.MustCompile(`^\s*(|#.*|import re|import sys|from [\w.]+ import \w+|if __name__ == ['"]__main__['"]:|else:|if sys\.argv\[0\]\.endswith\(['"][-\w.]+['"]\):|` +
+	`sys\.argv\[0\] = [^;#]*|sys\.exit\([\w.]+\(\)\))\s*$`)
+
+// isEntryPoint recognizes such a script, which the interpreter in its own folder runs.
+func isEntryPoint(text, dir string) bool {
+	first, rest, _ := strings.Cut(text, "\n")
+	if first == "#!/bin/sh" { // for a long path
+		second, after, _ := strings.Cut(rest, "\n")
+		_, more, _ := strings.Cut(after, "\n")
+		first, rest = "#!"+strings.Trim(strings.TrimSuffix(strings.TrimPrefix(second, "'''exec' "), ` "$0" "$@"`), `"`), more
+	}
+	interpreter := strings.TrimPrefix(first, "#!")
+	if filepath.Dir(interpreter) != dir || !strings.HasPrefix(filepath.Base(interpreter), "python") {
+		return false
+	}
+	for line := range strings.Lines(rest) {
+		if !entryLine.MatchString(strings.TrimRight(line, "\r\n")) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeholder matches what the venv module replaces in its scripts, and value what it writes there.
+var (
+	placeholder = regexp.MustCompile(`__VENV_[A-Z_]+__`)
+	value       = `[\w/.,:()@+ '"=-]{0,1000}`
+)
+
+// isActivation reports whether a script is that of the venv module of the environment's interpreter.
+func (s *Store) isActivation(environment, name, text string) bool {
+	base := s.baseOf(environment)
+	if base == "" {
+		return false
+	}
+	var templates []string
+	for _, scripts := range [][]string{{"..", "lib", "python3*", "venv", "scripts", "*", name}, {"Lib", "venv", "scripts", "*", name}} {
+		found, _ := filepath.Glob(filepath.Join(append([]string{base}, scripts...)...))
+		templates = append(templates, found...)
+	}
+	return slices.ContainsFunc(templates, func(file string) bool {
+		data, err := os.ReadFile(file)
+		if err != nil || !s.isSystem(file) {
+			return false
+		}
+		pattern := strings.Join(quoteAll(placeholder.Split(string(data), -1)), value)
+		matches, err := regexp.MatchString(`^`+pattern+`$`, text)
+		return matches && err == nil
+	})
+}
+
+func quoteAll(list []string) (quoted []string) {
+	for _, t := range list {
+		quoted = append(quoted, regexp.QuoteMeta(t))
+	}
+	return quoted
+}

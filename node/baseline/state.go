@@ -1,0 +1,258 @@
+package baseline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fairlead/node/workspace"
+)
+
+const (
+	// maxContent is the size in bytes up to which the content of a file is saved. Larger ones, such as
+	// programs in a virtual environment, are only compared.
+	maxContent = 1 << 20
+	// maxBelow is the number of files in one protected folder that are looked at.
+	maxBelow = 4000
+)
+
+// state describes a file or a symbolic link. The zero value is that of a missing one.
+type state struct {
+	Mode fs.FileMode `json:"mode"`
+	// Sum is the SHA-256 of the content of a file, the target of a link, and empty for others.
+	Sum string `json:"sum,omitempty"`
+	// Size and Stamp change with the content; Stamp is empty where the system has nothing that a
+	// program cannot set.
+	Size  int64  `json:"size,omitempty"`
+	Stamp string `json:"stamp,omitempty"`
+	// In is the path in the list of protected files, which may be a folder.
+	In string `json:"in,omitempty"`
+	// Filled says that package managers write it.
+	Filled bool `json:"filled,omitempty"`
+}
+
+func (s state) exists() bool { return s != state{} }
+
+// mode returns what matters of the mode: the type, and who may run or change the file.
+func (s state) mode() fs.FileMode { return s.Mode &^ 0o444 }
+
+func (s state) equals(other state) bool { return s.mode() == other.mode() && s.Sum == other.Sum }
+
+// scan returns the state of every protected file that exists now.
+func (s *Store) scan() map[string]state {
+	now := make(map[string]state, len(s.files))
+	for _, dir := range s.folders {
+		files, filled := s.list.All(dir)
+		for _, path := range filled {
+			s.add(now, path, true)
+		}
+		for _, path := range files {
+			s.add(now, path, false)
+		}
+	}
+	return now
+}
+
+// add adds a file, or the files in a folder.
+func (s *Store) add(now map[string]state, path string, filled bool) {
+	st := s.stateOf(path, s.files[path])
+	if !st.Mode.IsDir() {
+		if st.exists() {
+			st.In, st.Filled = path, filled
+			now[path] = st
+		}
+		return
+	}
+	count := 0
+	filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if count++; count > maxBelow {
+			return fs.SkipAll
+		}
+		if err != nil || d.IsDir() {
+			return nil // an unreadable folder is unreadable for its programs, too
+		}
+		if st := s.stateOf(p, s.files[p]); st.exists() {
+			st.In, st.Filled = path, filled
+			now[p] = st
+		}
+		return nil
+	})
+}
+
+// stateOf describes a path as it is now. before is its last known state.
+func (s *Store) stateOf(path string, before state) state {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return state{}
+	}
+	st := state{Mode: info.Mode(), Size: info.Size(), Stamp: stamp(info)}
+	switch {
+	case st.Mode&fs.ModeSymlink != 0:
+		st.Sum, _ = os.Readlink(path)
+	case !st.Mode.IsRegular():
+	case st.Stamp != "" && st.Mode == before.Mode && st.Size == before.Size && st.Stamp == before.Stamp && isSettled(info):
+		return before
+	default:
+		st.Sum = s.saveContent(path, st.Size)
+	}
+	return st
+}
+
+// isSettled reports whether a change now would get another time of change.
+func isSettled(info fs.FileInfo) bool { return time.Since(changeTime(info)) > time.Second }
+
+// unreadable is the checksum of a file that cannot be read.
+const unreadable = "unreadable"
+
+// saveContent saves the content of a file, unless it is too large, and returns its checksum.
+func (s *Store) saveContent(path string, size int64) (sum string) {
+	f, err := openFile(path)
+	if err != nil {
+		return unreadable
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return unreadable
+	}
+	if size > maxContent {
+		h := sha256.New()
+		io.Copy(h, f)
+		return hex.EncodeToString(h.Sum(nil))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	if err != nil {
+		return unreadable
+	}
+	raw := sha256.Sum256(data)
+	sum = hex.EncodeToString(raw[:])
+	name := filepath.Join(s.contentDir(), sum)
+	if info, err := os.Stat(name); err == nil && info.Size() == int64(len(data)) {
+		return sum
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		s.log.Warn("The content of a protected file could not be saved", "path", path, "err", err)
+	}
+	return sum
+}
+
+func (s *Store) hasContent(st state) bool {
+	if !st.Mode.IsRegular() {
+		return st.Mode&fs.ModeSymlink != 0
+	}
+	_, err := os.Stat(filepath.Join(s.contentDir(), st.Sum))
+	return err == nil
+}
+
+// restore writes a file as it was, with its folder. Nothing outside the workspace and the
+// granted folders is changed, whatever links a command makes at the same time.
+func (s *Store) restore(path string, st state) error {
+	for _, dir := range s.folders {
+		if !workspace.InFolder(path, dir) {
+			continue
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return workspace.Cause(err)
+		}
+		defer root.Close()
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if st.Mode&fs.ModeSymlink != 0 {
+			return workspace.Cause(root.Symlink(st.Sum, rel))
+		}
+		data, err := os.ReadFile(filepath.Join(s.contentDir(), st.Sum))
+		if err != nil {
+			return err
+		}
+		if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+			return workspace.Cause(err)
+		}
+		f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return workspace.Cause(err)
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Chmod(st.Mode.Perm()), f.Close())
+	}
+	return errors.New("it is outside the workspace")
+}
+
+// save stores the baseline for the next start, and removes contents that it does not need.
+func (s *Store) save() {
+	data, err := json.Marshal(s.files)
+	if err == nil {
+		err = replaceFile(s.filesName(), data)
+	}
+	if err != nil {
+		s.log.Warn("The state of protected files could not be stored", "err", err)
+	}
+	used := make(map[string]bool, len(s.files))
+	for _, st := range s.files {
+		used[st.Sum] = true
+	}
+	entries, _ := os.ReadDir(s.contentDir())
+	for _, e := range entries {
+		if !used[e.Name()] {
+			os.Remove(filepath.Join(s.contentDir(), e.Name()))
+		}
+	}
+}
+
+// load returns the stored baseline; nil if there is none that can be read.
+func (s *Store) load() (files map[string]state) {
+	data, err := os.ReadFile(s.filesName())
+	if err != nil || json.Unmarshal(data, &files) != nil {
+		return nil
+	}
+	return files
+}
+
+func (s *Store) filesName() string { return filepath.Join(s.dir, "files.json") }
+
+const runSuffix = ".json"
+
+// saveRun records that a command runs, for [Store.Recover].
+func (s *Store) saveRun(c Command) {
+	data, err := json.Marshal(c)
+	if err == nil {
+		err = replaceFile(filepath.Join(s.runDir(), c.ID+runSuffix), data)
+	}
+	if err != nil {
+		s.log.Warn("A running command could not be recorded", "err", err)
+	}
+}
+
+func (s *Store) removeRun(id string) { os.Remove(filepath.Join(s.runDir(), id+runSuffix)) }
+
+// loadRuns returns the commands that ran when the last node died.
+func (s *Store) loadRuns() (list []Command) {
+	entries, _ := os.ReadDir(s.runDir())
+	for _, e := range entries {
+		var c Command
+		name := filepath.Join(s.runDir(), e.Name())
+		if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &c) != nil || c.ID+runSuffix != e.Name() {
+			os.Remove(name)
+			continue
+		}
+		if strings.TrimSpace(c.ID) != "" {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func replaceFile(name string, data []byte) error {
+	if err := os.WriteFile(name+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}

@@ -1,0 +1,90 @@
+//go:build unix
+
+package shell
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/node/access"
+	"fairlead/node/baseline"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+// newLookingBench makes a bench whose commands are plain children, and are looked at afterwards.
+func newLookingBench(t *testing.T) *bench {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := baseline.New(t.TempDir(), ws, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return benchOf(t, ws, JobOptions{Baseline: store})
+}
+
+// writers are ways to write HOOK or CONFIG, files in .git, without a look at the command.
+var writers = []string{
+	"echo x >HOOK", "echo x >>HOOK", "printf x | tee HOOK", "cp src HOOK", "cat src >HOOK", "mv src HOOK", "ln src HOOK", "ln -s ../../src HOOK",
+	"dd if=src of=HOOK status=none", "install -m 755 src HOOK", "sed -n 'w HOOK' src", "awk '{print > \"HOOK\"}' src", "sort -o HOOK src", "uniq src HOOK",
+	"python3 -c 'open(\"HOOK\",\"w\").write(\"x\")'", "perl -e 'open F,\">HOOK\";print F 1'", "mkdir -p t/.git/hooks && cp src t/HOOK && tar -C t -cf - HOOK | tar xf -",
+	"mv .git g && cp src g/hooks/pre-commit && mv g .git", "rm -r .git/hooks && mkdir n && cp src n/pre-commit && mv n .git/hooks", "cd .git && cp ../src hooks/pre-commit",
+	"ln -s .git d && cp src d/hooks/pre-commit", "rm -r .git/hooks && mkdir n && cp src n/pre-commit && ln -s ../n .git/hooks", "bash -c 'echo x >HOOK'", "(sleep 0; cp src HOOK) & wait",
+	"git config core.hooksPath n", "git config core.fsmonitor ./src", "sed -i s/bare/x/ CONFIG", "cp src CONFIG", "rm CONFIG && cp src CONFIG", "truncate -s 0 CONFIG",
+	"mkdir -p .husky && cp src .husky/pre-commit", "cp src .envrc", "mkdir -p sub && cp src sub/.envrc", "mkdir -p .vscode && cp src .vscode/tasks.json", "git init -q sub && cp src sub/HOOK",
+	"git init -q --bare bare && cp src bare/hooks/pre-commit",
+}
+
+func TestNoWayToWriteAProtectedFileSurvivesTheCommand(t *testing.T) {
+	useShell(t)
+	for _, program := range []string{"git", "python3", "perl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is missing", program)
+		}
+	}
+	b := newLookingBench(t)
+	run := func(command string, call access.Call) bashOut {
+		t.Helper()
+		out, err := runBash(t.Context(), b.WS, b.jobs, call, bashIn{Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	mine := access.Call{Direct: true}
+	for _, w := range writers {
+		w = strings.NewReplacer("HOOK", ".git/hooks/pre-commit", "CONFIG", ".git/config").Replace(w)
+		t.Run(w, func(t *testing.T) {
+			run("rm -rf .git .husky .vscode .envrc sub bare t g n d && git init -q . && printf '#!/bin/sh\n' >src && chmod +x src", mine)
+			config, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".git/config"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := run(w, access.Call{})
+			if len(out.PutBack) == 0 || !strings.Contains(out.Note, "This was undone") {
+				t.Errorf("nothing was put back: %s %s %q", out.Status, out.Output, out.Note)
+			}
+			for _, c := range out.PutBack {
+				if c.Problem != "" {
+					t.Errorf("%s: %s", c.Path, c.Problem)
+				}
+			}
+			for _, rel := range []string{".git/hooks/pre-commit", ".husky/pre-commit", ".envrc", "sub/.envrc", ".vscode/tasks.json", "sub/.git/hooks/pre-commit", "bare/hooks/pre-commit"} {
+				if _, err := os.Stat(filepath.Join(b.WS.Dir(), rel)); err == nil {
+					t.Errorf("%s exists", rel)
+				}
+			}
+			if now, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".git/config")); err != nil || string(now) != string(config) {
+				t.Errorf(".git/config: got %q (%v)", now, err)
+			}
+		})
+	}
+}
