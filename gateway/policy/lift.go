@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	"fairlead/gateway/policy/shell"
 )
@@ -70,27 +69,65 @@ var gitRecords = map[string]string{
 	"worktree": "worktrees",
 }
 
-// liftRecords lifts what git itself records, if no code that the reader has not seen runs at the
-// same time: switching to a branch of a remote must work without a question.
+// liftRecords lifts what git itself records, and what a plain rm or git removes as a whole, if no
+// code that the reader has not seen runs at the same time: switching to a branch of a remote, and
+// removing a clone or a work tree, must work without a question.
 func (ev *evaluation) liftRecords() {
-	var records []string
+	if len(ev.facts.Findings) > 0 {
+		return
+	}
+	var files, removed []string
+	onlyRemoves := len(ev.facts.Redirects) == 0
 	for i, c := range ev.facts.Commands {
-		if !isStatic(c) || c.Guess || runsCode(c) != "" {
+		if !isStatic(c) || c.Guess || runsCode(c) != "" || i >= len(ev.folders) {
 			return
 		}
-		sub := shell.GitSubcommand(c.Words)
-		if baseName(c.Words[0].Text) != "git" || sub >= len(c.Words) || i >= len(ev.folders) {
-			continue
-		}
-		if name := gitRecords[c.Words[sub].Text]; name != "" && !slices.ContainsFunc(c.Words[1:sub], func(w shell.Word) bool { return strings.HasPrefix(w.Text, "-") }) {
-			at := *ev.floor.resolver
-			at.dirs = ev.folders[i]
-			records = append(records, (&floor{resolver: &at}).repositories(name)...)
+		at := *ev.floor.resolver
+		at.dirs = ev.folders[i]
+		fl := &floor{call: ev.call, resolver: &at}
+		name := baseName(c.Words[0].Text)
+		switch sub := shell.GitSubcommand(c.Words); {
+		case name == "rm":
+			removed = append(removed, fl.folders(operands(c.Words[1:], ""))...)
+		case name == "git" && sub < len(c.Words) && !hasOptions(c.Words[1:sub]):
+			files = append(files, fl.records(c.Words[sub].Text, c.Words[sub+1:])...)
+			onlyRemoves = onlyRemoves && c.Words[sub].Text == "worktree"
+		default:
+			onlyRemoves = onlyRemoves && (readers[name] || noFileArguments[name] || name == "cd")
 		}
 	}
-	if len(ev.facts.Findings) == 0 {
-		ev.lift(&Part{}, records)
+	if onlyRemoves { // else another command could write what was removed
+		files = append(files, removed...)
 	}
+	ev.lift(&Part{}, files)
+}
+
+// records returns what a subcommand of git records in its repository or removes from the work tree.
+func (fl *floor) records(sub string, words []shell.Word) (list []string) {
+	if name := gitRecords[sub]; name != "" {
+		list = fl.repositories(name)
+	}
+	if sub == "worktree" && len(words) > 1 && (words[0].Text == "remove" || words[0].Text == "move") {
+		list = append(list, fl.folders(operands(words[1:], ""))...)
+	}
+	return list
+}
+
+// folders returns the folders below the workspace that words name and that are not protected
+// themselves.
+func (fl *floor) folders(words []shell.Word) (list []string) {
+	for _, w := range words {
+		for _, f := range fl.resolver.pathsOf(w) {
+			if f != fl.resolver.root && isIn(f, fl.resolver.root) && fl.folderReason([]string{f}) == "" {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+func hasOptions(words []shell.Word) bool {
+	return slices.ContainsFunc(words, func(w shell.Word) bool { return isFlag(w.Text) })
 }
 
 // decideChanges asks about the protected files that the caller says that the command changes.

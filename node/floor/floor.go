@@ -50,7 +50,7 @@ type folder struct {
 
 // Files returns the floor files in a folder and all below it that exist now: absolute, sorted,
 // with outer paths first. A folder in the list stands for everything in it. dir is absolute and
-// without symbolic links; an unreadable folder has no files.
+// without symbolic links. A folder that cannot be read is in the list as a whole.
 func (l *List) Files(dir string) []string {
 	files, _ := l.find(dir)
 	return files
@@ -99,7 +99,7 @@ func (l *List) walk(key, dir string, match matcher) (files, filled []string) {
 	l.trees[key] = now
 	slices.Sort(files)
 	slices.Sort(filled)
-	return files, slices.Compact(filled)
+	return slices.Compact(files), slices.Compact(filled)
 }
 
 // matcher reports whether an entry of a folder belongs to the list or was recorded otherwise; the
@@ -113,16 +113,22 @@ func read(dir string, before *folder, match matcher) *folder {
 	if err != nil || !info.IsDir() {
 		return nil
 	}
-	if before != nil && before.stable && before.changed.Equal(info.ModTime()) {
+	at := changed(info)
+	if before != nil && before.stable && before.changed.Equal(at) {
 		return before
 	}
-	f := &folder{changed: info.ModTime(), stable: time.Since(info.ModTime()) > settled}
+	f := &folder{changed: at, stable: time.Since(at) > settled}
 	d, err := os.Open(dir)
 	if err != nil {
+		f.files = []string{dir} // else a command could close it to make another one find it unprotected
 		return f
 	}
 	defer d.Close()
 	entries, _ := d.ReadDir(-1)
+	if len(entries) > 0 && isClosed(filepath.Join(dir, entries[0].Name())) {
+		f.files = []string{dir}
+		return f
+	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if !match(f, path, e) && e.IsDir() && !replaced[strings.ToLower(e.Name())] {

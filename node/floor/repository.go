@@ -1,6 +1,8 @@
 package floor
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,42 +37,60 @@ func repository(store string) (files []string) {
 	all := []string{store}
 	for i := 0; i < len(all) && len(all) < maxStores; i++ {
 		for _, name := range names {
-			if path := filepath.Join(all[i], filepath.FromSlash(name)); exists(path) {
+			if path := reachable(filepath.Join(all[i], filepath.FromSlash(name))); exists(path) {
 				files = append(files, path)
 			}
 		}
-		all = append(all, below(filepath.Join(all[i], "worktrees"))...)
-		all = append(all, modules(filepath.Join(all[i], "modules"))...)
+		var closed []string
+		for _, name := range []string{"worktrees", "modules"} {
+			all = append(all, inner(filepath.Join(all[i], name), name == "modules", &closed)...)
+		}
+		files = append(files, closed...)
 	}
 	return files
 }
 
-func below(dir string) (folders []string) {
-	entries, _ := os.ReadDir(dir) // most have none
-	for _, e := range entries {
-		if e.IsDir() {
-			folders = append(folders, filepath.Join(dir, e.Name()))
+// inner returns the repositories in a folder. The name of a submodule's may contain slashes. Folders
+// that cannot be read are added to closed.
+func inner(dir string, deep bool, closed *[]string) (folders []string) {
+	all := []string{dir}
+	for i := 0; i < len(all) && i < maxStores; i++ {
+		entries, err := os.ReadDir(all[i]) // most do not exist
+		if errors.Is(err, fs.ErrPermission) {
+			*closed = append(*closed, reachable(all[i]))
+		}
+		for _, e := range entries {
+			path := filepath.Join(all[i], e.Name())
+			switch {
+			case !e.IsDir():
+			case !deep || isRepository(path):
+				folders = append(folders, path)
+			default:
+				all = append(all, path)
+			}
 		}
 	}
 	return folders
 }
 
-// modules returns the repositories of submodules. The name of one may contain slashes.
-func modules(dir string) (folders []string) {
-	all := below(dir)
-	for i := 0; i < len(all) && i < maxStores; i++ {
-		if isRepository(all[i]) {
-			folders = append(folders, all[i])
-		} else {
-			all = append(all, below(all[i])...)
-		}
+// isClosed reports whether a path cannot be looked up because of a folder above it. A command could
+// have closed that folder, to make another command find the path unprotected.
+func isClosed(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrPermission)
+}
+
+// reachable returns the path, or the folder above it that is closed.
+func reachable(path string) string {
+	for isClosed(path) {
+		path = filepath.Dir(path)
 	}
-	return folders
+	return path
 }
 
 // isRepository recognizes a repository of Git, even one without its HEAD, which a command can remove.
 func isRepository(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) || exists(filepath.Join(dir, "config"))
+	return exists(filepath.Join(dir, "HEAD")) || exists(filepath.Join(dir, "config")) || isClosed(filepath.Join(dir, "HEAD"))
 }
 
 // isBare recognizes a bare repository with any name, by most of its parts.

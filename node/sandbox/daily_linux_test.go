@@ -8,7 +8,8 @@ import (
 )
 
 // daily are commands of ordinary work, in the order in which they run. Those that begin with "no:"
-// are refused, because they change what starts programs.
+// are refused, because they change what starts programs. Others begin with the paths that the
+// policy lifts for them.
 const daily = `
 git status
 git add -A
@@ -44,6 +45,7 @@ git ls-files
 git grep -n original || true
 git blame file
 git rev-parse HEAD
+git clone -q . copy
 git worktree add -q trees/a -b a
 cd trees/a && echo 3 >three && git add three && git commit -qm three
 git worktree list
@@ -55,11 +57,16 @@ git gc -q
 git repack -adq
 git prune
 git fsck
+no:git worktree remove trees/a
+.git/worktrees,trees/a:rm -rf trees/a && git worktree prune && git worktree add -q trees/a a && git worktree remove trees/a
+.git/config:git push -q origin HEAD:other && git checkout -q -b tracking origin/other && git checkout -q - && git branch -q -D tracking
+.git/config:git remote add more $GRANTED/origin.git && git remote remove more
+no:rm -r copy
+copy:rm -rf copy
 git archive HEAD >archive.tar
 git format-patch -1 -o patches
 git apply --check patches/*.patch || true
 git bundle create -q all.bundle --all
-git clone -q . ../ws/copy
 git init -q new
 git config --get user.name
 git notes add -m note
@@ -108,7 +115,16 @@ echo 'export A=1' >.envrc && echo '{}' >.vscode/settings.json && printf 'trees\n
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(daily), "\n") {
 		command, refused := strings.CutPrefix(line, "no:")
-		out, e := k.run(k.spec(command))
+		paths, rest, ok := strings.Cut(command, ":")
+		s := k.spec(command)
+		if ok && !strings.Contains(paths, " ") {
+			command = rest
+			s = k.spec(command)
+			for path := range strings.SplitSeq(paths, ",") {
+				s.Profile.Lifted = append(s.Profile.Lifted, filepath.Join(k.ws, path))
+			}
+		}
+		out, e := k.run(s)
 		if (e.Code != 0) != refused {
 			t.Errorf("%s: exit %d, refused should be %v (%s)", command, e.Code, refused, out)
 		}

@@ -35,8 +35,8 @@
 // the helper for contained commands then has; there, the files of all other users belong to nobody.
 // The filter refuses every system call that could change a mount or create a name space. Where
 // user name spaces are forbidden, the report says that these files are not protected. Not
-// protected, either, are files that do not exist yet, and a folder that another program renames
-// outside while the command runs.
+// protected, either, are files that do not exist when the command starts, and those that another
+// program replaces or moves while it runs.
 //
 // While a rule denies a program, every exec of a command waits for the helper, which reads the
 // program and its arguments from the memory of the process and refuses what the rule denies, also

@@ -10,7 +10,7 @@ import (
 )
 
 // protected are files that an ordinary project has and that start programs.
-var protected = []string{".envrc", ".git/hooks/pre-commit", ".git/config", ".git/info/attributes", ".vscode/settings.json", "sub/deep/.npmrc", ".husky/pre-push", ".git/modules/m/config"}
+var protected = []string{".envrc", ".git/hooks/pre-commit", ".git/config", "sub/deep/.npmrc", ".git/modules/m/config"}
 
 // newProject returns a kit with a Git repository and these files.
 func newProject(t *testing.T, missing ...string) *kit {
@@ -75,6 +75,7 @@ var attacks = map[string]string{
 	"archive":                 `mkdir -p a/$D && echo evil >a/$F && tar -C a -cf a.tar . && tar -xf a.tar --overwrite; tar -xf a.tar --unlink-first --recursive-unlink`,
 	"interpreter":             `python3 -c 'import sys;open(sys.argv[1],"w").write("evil")' $F || perl -e 'open F,">",shift;print F "evil"' $F`,
 	"memory map":              `python3 -c 'import mmap,os,sys;f=os.open(sys.argv[1],os.O_RDWR);mmap.mmap(f,8)[0:4]=b"evil"' $F`,
+	"close its folder":        `chmod 700 $D $F; echo evil >$F`,
 	"git's own configuration": `git config --file $F a.b evil`,
 }
 
@@ -93,7 +94,14 @@ func testAttacks(t *testing.T, k *kit) {
 				t.Fatal(err)
 			}
 			for name, script := range attacks {
+				dir := filepath.Dir(filepath.Join(k.ws, file))
+				if name == "close its folder" && dir != k.ws {
+					k.run(k.spec("chmod 000 " + dir)) // for the next command
+				}
 				out, _ := k.run(k.spec("PATH=/usr/bin:/bin:/usr/sbin:/sbin; F=" + file + "; D=$(dirname $F); [ $D = . ] && D=$PWD\n" + script))
+				if err := os.Chmod(dir, 0o700); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
 				data, err := os.ReadFile(filepath.Join(k.ws, file))
 				if string(data) != "original" || err != nil {
 					t.Fatalf("%s: the file is %q, %v (%s)", name, data, err, out)
