@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -104,5 +105,30 @@ func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
 	g.must(tool.Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
 	if inv := g.told(); inv.Approved != "" {
 		t.Errorf("the person's own read is bound: %+v", inv)
+	}
+}
+
+func TestCommandMayChangeWhatItsQuestionNamed(t *testing.T) {
+	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
+		return protocol.CallPreview{Folder: "/srv/app", Shell: "bash"}
+	}})
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	end := g.do(t.Context(), command("a", "touch .envrc .npmrc x"))
+	q := g.question(sub)
+	want := []string{"/srv/app/.envrc", "/srv/app/.npmrc"}
+	if len(q.Parts) != 1 || !slices.Equal(q.Parts[0].Changes, want) {
+		t.Errorf("the question shows %+v, want the changes %q", q.Parts, want)
+	}
+	if r, err := g.gate.Answer(t.Context(), "ann", protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil || !r.Won {
+		t.Fatal(err)
+	}
+	within(t, end)
+	if inv := g.told(); !slices.Equal(inv.Lifts, want) {
+		t.Errorf("the machine got the lifts %q, want %q", inv.Lifts, want)
+	}
+	g.ask(command("b", "make"), protocol.DecisionAllow, protocol.ScopeOnce, "")
+	if inv := g.told(); inv.Lifts != nil {
+		t.Errorf("another command got the lifts %q", inv.Lifts)
 	}
 }

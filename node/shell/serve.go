@@ -168,6 +168,7 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 	o := startRequest{direct: call.Direct, rules: call.Rules, network: s.jobs.opts.AskNetwork && network, idempotencyKey: call.IdempotencyKey}
 	env := environ(plan.dir)
 	profile := s.jobs.launcher.profileOf(o)
+	profile.Unprotected = false // the agent uses the server
 	if !network {
 		profile.Network = sandbox.NetBlocked
 	}
