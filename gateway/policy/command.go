@@ -18,7 +18,6 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		}
 	}
 	at := make([]folders, len(ev.facts.Commands))
-	ev.folders = at
 	for i, c := range ev.facts.Commands {
 		ev.resolver.enterLaunched(ev.facts.Commands, c)
 		at[i] = ev.resolver.dirs
@@ -46,7 +45,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 	if len(ev.facts.Commands) == 0 {
 		ev.decideEmpty()
 	}
-	ev.liftRecords()
+	ev.lifts.addRecords(ev.facts, at)
 	for _, f := range ev.facts.Findings {
 		if f.Soft && ev.fallback == Allow && !ev.hasCommandRules {
 			continue
@@ -83,7 +82,7 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	p, ok := ev.decideByRules(i, c)
 	if doubt := ev.mentionReason(i, c); doubt != "" && why == "" && p.Verdict != Deny {
 		ev.mentions = cmp.Or(ev.mentions, doubt)
-		ev.lift(&p, ev.floor.protectedFiles(c))
+		ev.lifts.add(&p, ev.floor.protectedFiles(c))
 		if p.Verdict == Allow {
 			p.set(Ask, "", doubt)
 			p.byRule = ev.fallback == Deny
@@ -96,7 +95,7 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	ev.noOffers = true
 	p.set(Ask, "", why)
 	p.byRule, p.Floor = true, true
-	ev.lift(&p, ev.floor.protectedFiles(c))
+	ev.lifts.add(&p, ev.floor.protectedFiles(c))
 	return p, true
 }
 

@@ -23,10 +23,9 @@ type evaluation struct {
 	noOffers   bool // more than a missing rule prevents an allow
 	enforced   []string
 	unenforced []string
-	lifts      []string
+	lifts      lifts
 	denied     *protocol.CommandRules
-	folders    []folders // in which the commands start
-	mentions   string    // see [Decision]
+	mentions   string // see [Decision]
 }
 
 // matcher compares rules and grants with a call.
@@ -63,7 +62,10 @@ func (s *Set) Decide(c Call) Decision {
 	if c.Command != "" {
 		ev.denied = m.commandRules()
 	}
-	ev.decideChanges()
+	ev.lifts.floor = &ev.floor
+	for _, p := range ev.lifts.requested(c.Changes) {
+		ev.addPart(p)
+	}
 	switch {
 	case c.Server:
 		ev.decideServer()
@@ -110,7 +112,7 @@ func (ev *evaluation) result() Decision {
 	first := ev.parts[0]
 	r := Decision{
 		Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts,
-		Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts, Rules: ev.denied, mentions: ev.mentions,
+		Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts.paths, Rules: ev.denied, mentions: ev.mentions,
 	}
 	for _, p := range ev.parts[1:] {
 		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove

@@ -250,7 +250,7 @@ func (ev *evaluation) decideRedirect(r shell.Redirect) {
 	case r.Write && why != "":
 		p.byRule, p.Floor = true, true
 		p.set(Ask, "", why)
-		ev.lift(&p, list)
+		ev.lifts.add(&p, list)
 	case r.Write && !ok && (w.Dynamic || w.Ambiguous || ev.resolver.dirs == nil):
 		p.set(Ask, "", "The file it writes is known only when the command runs")
 	}

@@ -14,13 +14,19 @@ import (
 // maxLifts is the number of files that one call may name.
 const maxLifts = 64
 
-// lift records protected files that a part of the call may change if it runs.
-func (ev *evaluation) lift(p *Part, files []string) {
+// lifts are the protected files that a call may change if it runs.
+type lifts struct {
+	floor *floor
+	paths []string
+}
+
+// add records files that a part of the call may change.
+func (l *lifts) add(p *Part, files []string) {
 	for _, f := range files {
 		has := slices.ContainsFunc(p.Changes, func(have string) bool { return isIn(f, have) })
-		if !has && len(ev.lifts) < maxLifts {
+		if !has && len(l.paths) < maxLifts {
 			p.Changes = append(p.Changes, f)
-			ev.lifts = append(ev.lifts, f)
+			l.paths = append(l.paths, f)
 		}
 	}
 }
@@ -69,22 +75,22 @@ var gitRecords = map[string]string{
 	"worktree": "worktrees",
 }
 
-// liftRecords lifts what git itself records, and what a plain rm or git removes as a whole, if no
+// addRecords lifts what git itself records, and what a plain rm or git removes as a whole, if no
 // code that the reader has not seen runs at the same time: switching to a branch of a remote, and
 // removing a clone or a work tree, must work without a question.
-func (ev *evaluation) liftRecords() {
-	if len(ev.facts.Findings) > 0 {
+func (l *lifts) addRecords(facts shell.Facts, in []folders) {
+	if len(facts.Findings) > 0 {
 		return
 	}
 	var files, removed []string
-	onlyRemoves := len(ev.facts.Redirects) == 0
-	for i, c := range ev.facts.Commands {
-		if !isStatic(c) || c.Guess || runsCode(c) != "" || i >= len(ev.folders) {
+	onlyRemoves := len(facts.Redirects) == 0
+	for i, c := range facts.Commands {
+		if !isStatic(c) || c.Guess || runsCode(c) != "" || i >= len(in) {
 			return
 		}
-		at := *ev.floor.resolver
-		at.dirs = ev.folders[i]
-		fl := &floor{call: ev.call, resolver: &at}
+		at := *l.floor.resolver
+		at.dirs = in[i]
+		fl := &floor{call: l.floor.call, resolver: &at}
 		name := baseName(c.Words[0].Text)
 		switch sub := shell.GitSubcommand(c.Words); {
 		case name == "rm":
@@ -99,7 +105,7 @@ func (ev *evaluation) liftRecords() {
 	if onlyRemoves { // else another command could write what was removed
 		files = append(files, removed...)
 	}
-	ev.lift(&Part{}, files)
+	l.add(&Part{}, files)
 }
 
 // records returns what a subcommand of git records in its repository or removes from the work tree.
@@ -130,17 +136,19 @@ func hasOptions(words []shell.Word) bool {
 	return slices.ContainsFunc(words, func(w shell.Word) bool { return isFlag(w.Text) })
 }
 
-// decideChanges asks about the protected files that the caller says that the command changes.
-func (ev *evaluation) decideChanges() {
-	for _, name := range ev.call.Changes {
-		list, known := ev.resolver.paths(shell.Word{Text: name})
+// requested returns the parts that ask about the protected files that the caller says that the
+// command changes.
+func (l *lifts) requested(names []string) (parts []Part) {
+	for _, name := range names {
+		list, known := l.floor.resolver.paths(shell.Word{Text: name})
 		p := Part{Kind: "file", Text: name, Verdict: Ask, Floor: true, byRule: true}
-		p.Reason = cmp.Or(ev.floor.folderReason(list), "Changes "+shorten(name)+", which commands may not change unasked")
+		p.Reason = cmp.Or(l.floor.folderReason(list), "Changes "+shorten(name)+", which commands may not change unasked")
 		if !known || len(list) == 0 {
 			p.Reason = "The place of " + shorten(name) + " is unknown"
 			list = nil
 		}
-		ev.lift(&p, list)
-		ev.addPart(p)
+		l.add(&p, list)
+		parts = append(parts, p)
 	}
+	return parts
 }
