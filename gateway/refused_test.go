@@ -93,7 +93,7 @@ func (r *refusal) setSecrets(refuses bool) {
 }
 
 // changing are the fields of results that change on their own.
-var changing = []string{"refreshedAt", "uptime", "latencyMs", "lastSeenAt", "nextHeartbeatAt", "estimatedTokens", "lastUsedAt", "unseen"}
+var changing = []string{"refreshedAt", "uptime", "latencyMs", "lastSeenAt", "nextHeartbeatAt", "estimatedTokens", "lastUsedAt", "unseen", "pingAt", "pingMs"}
 
 // connecting are the further fields that change while a channel tries to connect.
 var connecting = []string{"retryAt", "error", "state"}

@@ -206,7 +206,7 @@ func TestReadingIsOfferedOnAMachineWithoutPreviews(t *testing.T) {
 	if !slices.Equal(a.Choices, []string{protocol.ScopeMachine}) || len(a.Offers) != 3 {
 		t.Fatalf("choices %q, offers %+v; want Read, Glob and Grep on this machine", a.Choices, a.Offers)
 	}
-	if err := r.Grant(t.Context(), "ann", a); err != nil {
+	if err := save(t.Context(), r, a); err != nil {
 		t.Fatal(err)
 	}
 	for _, tool := range []string{"Read", "Glob", "Grep"} {
