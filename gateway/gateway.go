@@ -81,6 +81,7 @@ type Gateway struct {
 	hub       *nodes.Hub
 	gate      *approval.Manager
 	calls     *tool.Pipeline
+	keeper    *tool.Keeper
 	rules     *approval.Rules
 	tools     *tool.Registry
 	models    *registry.Registry

@@ -201,6 +201,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: journal.New(g.store.Calls), Grants: g.store.Grants, Sessions: g.store.Sessions,
 		Bus: g.bus, Config: g.config.Get,
 	})
+	g.keeper = tool.NewKeeper(g.calls)
 	g.transfers = transfer.New(transfer.Options{
 		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Authorizer: g.calls,
 		RulesVersion: g.rules.Version, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
@@ -254,7 +255,7 @@ func (g *Gateway) openSurface() {
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: programs(g),
 		Requested: g.sessions.StoreToolResult, Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Canonical, ExecEvent: execEvent(g.catalog.Commands, background.New(g.store, g.sessions, g.channels)),
+		Canonical: g.sessions.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store, g.sessions, g.channels)),
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },
 	}
 	if g.install != nil {

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
 	"fairlead/gateway/surface/rest"
+	"fairlead/gateway/tool"
 )
 
 // openCatalog opens the tools for programs.
@@ -38,10 +39,13 @@ func openCatalog(ctx context.Context, g *Gateway) error {
 	return nil
 }
 
-// execEvent returns the handler of reports about background commands: those of chats, and those of
-// programs.
-func execEvent(programs *catalog.Commands, chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
+// execEvent returns the handler of reports about commands: background commands of chats and of
+// programs, and what was put back after a command.
+func execEvent(programs *catalog.Commands, keeper *tool.Keeper, chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 	return func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+		if e.Event == protocol.ExecPutBack && e.PutBack != nil {
+			return keeper.Report(ctx, node, *e.PutBack)
+		}
 		programs.Event(node, e)
 		if e.Caller != nil {
 			return protocol.Ack{OK: true}, nil

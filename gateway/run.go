@@ -57,7 +57,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		// An approval from this start always has a caller that waits for it, such as a schedule or
 		// a client, even without a run.
 		asked := func(a protocol.Approval) bool {
-			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID)
+			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID) || a.Tool == protocol.KeepTool
 		}
 		if err := g.gate.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
 			g.log.Error("Closing the approvals of an earlier start failed", "err", err)
@@ -65,6 +65,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
+	g.keeper.Close()
 	g.catalog.Close()
 	g.transfers.Close()
 	servers.Wait() // their commands are stopped through their machines

@@ -140,14 +140,18 @@ func New(opts Options) (*Node, error) {
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
 		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")
-		if jobs.Baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), ws, n.log); err != nil {
+		if jobs.Baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), ws, n.log, n.reportPutBack); err != nil {
 			n.log.Error("Files that start programs are not put back after commands", "err", err)
 		}
 		n.baseline = jobs.Baseline
 		n.recoverFiles()
 	}
 	n.jobs = shell.NewJobs(jobs)
-	n.setTools(tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs))
+	list := tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs)
+	if n.baseline != nil {
+		list = append(list, n.baseline.Keep())
+	}
+	n.setTools(list)
 	return n, nil
 }
 
@@ -261,6 +265,11 @@ func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
 	n.out.retryNow()
 	n.jobs.ReportPrograms("")
+	if n.baseline != nil {
+		for _, b := range n.baseline.Pending() {
+			n.reportPutBack(b)
+		}
+	}
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {

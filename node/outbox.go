@@ -214,3 +214,19 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 	}
 	n.out.add(report)
 }
+
+// reportPutBack sends the gateway what was put back after a command. It is reported again after each
+// reconnection, until the gateway says that the person has answered.
+func (n *Node) reportPutBack(b protocol.PutBack) {
+	e := protocol.NodeExecEvent{EventID: b.ID, SessionID: b.ID, Event: protocol.ExecPutBack, CallID: b.CallID, PutBack: &b}
+	n.out.add(item{queue: sessionKey(b.ID), send: func(ctx context.Context) error {
+		ack, err := client.Call(ctx, n.client, protocol.ReportExec, e)
+		if err != nil {
+			return fmt.Errorf("reporting what was put back: %w", err)
+		}
+		if ack.Dropped {
+			n.baseline.Forget(b.ID)
+		}
+		return nil
+	}})
+}

@@ -330,6 +330,12 @@ func (q Request) Call() Call {
 		if q.Host == nil || command.User != q.Host.User {
 			c.User = command.User
 		}
+	case q.Own == protocol.KeepTool:
+		var keep protocol.KeepArgs
+		if json.Unmarshal(q.Args, &keep) == nil && len(keep.Paths) > 0 {
+			c.Paths = keep.Paths
+		}
+		c.Keep = cmp.Or(keep.Question, "Keeps what a command changed unasked")
 	case q.Effect == protocol.EffectWrite && json.Unmarshal(q.Args, &file) == nil:
 		c.Named = file.Path
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -138,7 +139,7 @@ func (ev *evaluation) decideFiles() {
 	for _, p := range ev.call.Paths {
 		list, ok := ev.resolver.paths(shell.Word{Text: p})
 		part := ev.decideAccess(ev.call.Tool, "file", p, list, ok)
-		if why := protected(list); write && why != "" && part.Verdict != Deny {
+		if why := cmp.Or(ev.call.Keep, protected(list)); write && why != "" && part.Verdict != Deny {
 			floor, part.byRule, part.Floor = true, true, true
 			part.set(Ask, "", why)
 		}

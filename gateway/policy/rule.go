@@ -139,6 +139,9 @@ type Call struct {
 	Blocked   []protocol.FolderAccess
 	// Changes are protected files that the command has to change, as the caller says.
 	Changes []string
+	// Keep is the question whether to keep what a command changed unasked in Paths; only its own answer
+	// allows it.
+	Keep string
 	// Server means that an MCP server has the tool, and Risk is what it warns of.
 	Server bool
 	Risk   string

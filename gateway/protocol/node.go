@@ -23,6 +23,8 @@ type NodeExecEvent struct {
 	Caller *ToolCaller `json:"caller,omitempty"`
 	Tool   string      `json:"tool,omitempty"`
 	Text   string      `json:"text,omitempty"`
+	// PutBack is the subject of the event put_back (extension).
+	PutBack *PutBack `json:"putBack,omitempty"`
 }
 
 // LogsGetParams requests log lines. Lines is 100 when missing, and at most 5,000.
@@ -128,6 +130,8 @@ const (
 	ExecFinished = "finished"
 	ExecFailed   = "failed"
 	ExecTimedOut = "timed_out"
+	// ExecPutBack reports that changes of a command were put back (extension).
+	ExecPutBack = "put_back"
 )
 
 // ExecCompletion is posted to a chat when a background command has finished

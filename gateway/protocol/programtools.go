@@ -9,7 +9,7 @@ import (
 // same purpose. The rules of that tool apply to it, so that a rule about a file or a command holds
 // however it is reached. Tools mapped to "" read facts about the machine.
 var actsAs = map[string]string{
-	"command": "Bash", "serve": "Bash",
+	"command": "Bash", "serve": "Bash", KeepTool: "Write",
 	"fs_read": "Read", "fs_stat": "Read", "fs_list": "Glob", "fs_glob": "Glob", "fs_grep": "Grep",
 	"fs_write": "Write", "fs_delete": "Write", "fs_mkdir": "Write", "fs_fetch": "Write",
 	"net_interfaces": "", "net_metrics": "", "net_routes": "", "net_dns": "",

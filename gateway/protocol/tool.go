@@ -190,6 +190,26 @@ type ProtectedChange struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// PutBack is what one look after commands has put back (extension). The person is asked whether to
+// keep it: the gateway then calls KeepTool with the ID.
+type PutBack struct {
+	ID      string            `json:"id"`
+	CallID  CallID            `json:"callId,omitempty"` // the call of the command
+	Command string            `json:"command"`
+	Changes []ProtectedChange `json:"changes"`
+}
+
+// KeepTool is the tool of nodes that makes the changes of a PutBack again, and KeepArgs its
+// arguments. Nothing allows it but an answer to its own question.
+const KeepTool = "keep"
+
+// KeepArgs are the arguments of KeepTool.
+type KeepArgs struct {
+	ID       string   `json:"id" jsonschema:"ID of what was put back"`
+	Question string   `json:"question,omitempty" jsonschema:"what the command changed, for the person"`
+	Paths    []string `json:"paths,omitempty" jsonschema:"the files"`
+}
+
 // Kinds of ProtectedChange.
 const (
 	ProtectedCreated = "created"

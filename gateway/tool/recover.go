@@ -19,8 +19,8 @@ func (p *Pipeline) Recover(ctx context.Context) error {
 		return fmt.Errorf("find calls of an earlier start: %w", err)
 	}
 	for _, r := range open {
-		if r.Info.RunID != "" {
-			continue
+		if r.Info.RunID != "" || r.Info.Tool == protocol.KeepTool && r.Info.State == protocol.CallWaiting {
+			continue // a run, or the report of its node, resumes it
 		}
 		if _, err := p.endLost(ctx, r); err != nil {
 			return fmt.Errorf("end call %s of an earlier start: %w", r.Info.CallID, err)

@@ -41,6 +41,7 @@ type Store struct {
 	ws      *workspace.Root
 	folders []string // that commands can change
 	log     *slog.Logger
+	report  func(protocol.PutBack)
 	list    floor.List
 
 	mu      sync.Mutex // guards the fields below; held while files are looked at
@@ -68,9 +69,10 @@ type Run struct {
 }
 
 // New returns the baseline of a workspace. dir is a folder of the node's own for the contents; it is
-// created. ws stays open as long as the store is used.
-func New(dir string, ws *workspace.Root, log *slog.Logger) (*Store, error) {
-	s := &Store{dir: dir, ws: ws, log: log, edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{}}
+// created. ws stays open as long as the store is used. report gets what was put back, so that the
+// person can be asked; it must not block.
+func New(dir string, ws *workspace.Root, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
+	s := &Store{dir: dir, ws: ws, log: log, report: report, edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{}}
 	if !ws.IsReadOnly() {
 		s.folders = append(s.folders, ws.Dir())
 		for _, g := range ws.Grants() {
@@ -79,7 +81,7 @@ func New(dir string, ws *workspace.Root, log *slog.Logger) (*Store, error) {
 			}
 		}
 	}
-	for _, sub := range []string{dir, s.contentDir(), s.runDir()} {
+	for _, sub := range []string{dir, s.contentDir(), s.runDir(), s.asideDir()} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			return nil, err
 		}
@@ -180,7 +182,7 @@ func (s *Store) forget(id string) {
 // and makes the result the new baseline.
 func (s *Store) look() {
 	now := s.scan()
-	changed := false
+	changed := s.files == nil
 	var list []protocol.ProtectedChange
 	for _, path := range changes(s.files, now) {
 		changed = true
@@ -216,6 +218,7 @@ func (s *Store) look() {
 			r.found = append(r.found, list...)
 		}
 	}
+	s.setAside(list)
 	clear(s.edited)
 	s.files = now
 	if changed {
@@ -288,3 +291,4 @@ func dedupe(list []protocol.ProtectedChange) []protocol.ProtectedChange {
 
 func (s *Store) contentDir() string { return filepath.Join(s.dir, "contents") }
 func (s *Store) runDir() string     { return filepath.Join(s.dir, "running") }
+func (s *Store) asideDir() string   { return filepath.Join(s.dir, "aside") }

@@ -14,6 +14,7 @@ type kit struct {
 	*Store
 	t        testing.TB
 	dir, own string
+	reports  []protocol.PutBack
 }
 
 func newKit(t testing.TB) *kit {
@@ -36,7 +37,7 @@ func (k *kit) open() {
 		k.t.Fatal(err)
 	}
 	k.t.Cleanup(func() { ws.Close() })
-	if k.Store, err = New(k.own, ws, slog.New(slog.DiscardHandler)); err != nil {
+	if k.Store, err = New(k.own, ws, slog.New(slog.DiscardHandler), func(b protocol.PutBack) { k.reports = append(k.reports, b) }); err != nil {
 		k.t.Fatal(err)
 	}
 }

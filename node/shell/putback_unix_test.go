@@ -24,7 +24,7 @@ func newLookingBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := baseline.New(t.TempDir(), ws, slog.New(slog.DiscardHandler))
+	store, err := baseline.New(t.TempDir(), ws, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,6 +82,15 @@ func (r Entries) Trash(p Path) (id string, err error) {
 	return id, nil
 }
 
+// Trashed returns where the trash has an entry that was at a path.
+func (r Entries) Trashed(p Path, id string) string {
+	a, _, ok := r.areas.find(p.Abs)
+	if !ok || !trashID(id) {
+		return ""
+	}
+	return filepath.Join(a.dir, trashName, id, filepath.Base(p.Abs))
+}
+
 // Restore moves an entry back to its original path and returns that path. It replaces nothing:
 // [ErrExists].
 func (r Entries) Restore(id string) (Path, error) {

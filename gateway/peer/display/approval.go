@@ -76,7 +76,8 @@ var actions = map[string]string{
 	"Glob": "list files", "fs_glob": "list files", "fs_list": "list a folder",
 	"Grep": "search files", "fs_grep": "search files",
 	"fs_mkdir": "create a folder", "fs_delete": "delete a file or folder",
-	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
+	protocol.KeepTool: "keep what a command changed",
+	"ReadFile":        "read a file", "WriteFile": "change a file", "EditFile": "change a file",
 }
 
 func action(a protocol.Approval) string {

@@ -32,6 +32,26 @@ func PutBack(list []protocol.ProtectedChange) string {
 	return strings.Join(append(text, failed[:min(len(failed), maxPutBack)]...), " ")
 }
 
+// KeepQuestion describes in one line what a command changed, for the question whether to keep it.
+func KeepQuestion(b protocol.PutBack) string {
+	if len(b.Changes) == 0 {
+		return ""
+	}
+	c := b.Changes[0]
+	text := "“" + Line(b.Command, maxTitle) + "” " + c.Kind + " " + Line(c.Path, maxTitle)
+	if c.Why != "" {
+		text += ", which " + c.Why
+	}
+	switch n := len(b.Changes) - 1; n {
+	case 0:
+		return text
+	case 1:
+		return text + ", and 1 more file"
+	default:
+		return fmt.Sprintf("%s, and %d more files", text, n)
+	}
+}
+
 // DescribeChange describes one change: "/w/.husky/pre-commit was created, which runs at your next
 // commit".
 func DescribeChange(c protocol.ProtectedChange) string {

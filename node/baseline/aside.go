@@ -1,0 +1,200 @@
+package baseline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+const (
+	// maxAside is the number of files of one question; the others stay in the trash.
+	maxAside = 64
+	// maxDiff is the size in bytes of the diff that a question shows.
+	maxDiff = 64 << 10
+)
+
+// setAside stores what was put back until the person has answered, and reports it.
+func (s *Store) setAside(list []protocol.ProtectedChange) {
+	p := protocol.PutBack{ID: protocol.NewID()}
+	for _, r := range s.running {
+		if !r.Direct && (p.CallID == "" || r.Call > p.CallID) {
+			p.CallID, p.Command = r.Call, r.Text
+		}
+	}
+	for _, c := range list {
+		if c.Problem == "" && len(p.Changes) < maxAside {
+			p.Changes = append(p.Changes, c)
+		}
+	}
+	if len(p.Changes) == 0 {
+		return
+	}
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = replaceFile(s.asideName(p.ID), data)
+	}
+	if err != nil {
+		s.log.Error("What was put back could not be recorded", "err", err)
+		return
+	}
+	if s.report != nil {
+		s.report(p)
+	}
+}
+
+func (s *Store) asideName(id string) string {
+	return filepath.Join(s.asideDir(), filepath.Base(id)+runSuffix)
+}
+
+// Pending returns what was put back and waits for an answer.
+func (s *Store) Pending() (list []protocol.PutBack) {
+	entries, _ := os.ReadDir(s.asideDir())
+	for _, e := range entries {
+		if p, err := s.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Forget removes the record of what was put back, which stays in the trash.
+func (s *Store) Forget(id string) { os.Remove(s.asideName(id)) }
+
+func (s *Store) aside(id string) (p protocol.PutBack, err error) {
+	data, err := os.ReadFile(s.asideName(id))
+	if err != nil || json.Unmarshal(data, &p) != nil || p.ID != id {
+		return p, toolkit.Failf("There is nothing to keep: it was answered before, or has expired.")
+	}
+	return p, nil
+}
+
+// Keep makes the tool keep, with which an answer of the person makes the changes of a command again.
+func (s *Store) Keep() toolkit.Tool[access.Call] {
+	t := toolkit.Define(protocol.KeepTool, "Keeps changes of protected files by a command, which were put back. For the gateway.",
+		toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, s.keep)
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.CallPreview, error) {
+		return s.preview(in), nil
+	})
+}
+
+func (s *Store) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.PutBack, error) {
+	p, err := s.aside(in.ID)
+	if err != nil {
+		return p, err
+	}
+	for _, c := range p.Changes {
+		if err := s.repeat(c); err != nil {
+			return p, toolkit.Failf("'%s' could not be kept: %w", c.Path, err)
+		}
+	}
+	s.Forget(p.ID)
+	return p, nil
+}
+
+// repeat makes a change again. The file must be as it was put back; what it replaces moves to the
+// trash.
+func (s *Store) repeat(c protocol.ProtectedChange) error {
+	at, err := s.ws.Resolve(c.Path)
+	if err != nil {
+		return err
+	}
+	defer s.Edit(at.Abs)()
+	entries := workspace.Entries{Root: s.ws}
+	if c.Kind != protocol.ProtectedRemoved {
+		if after := s.stateOf(entries.Trashed(at, c.Trash), state{}); after.Sum != c.SHA256 {
+			return errors.New("it is no longer in the trash as it was shown")
+		}
+	}
+	if _, err := os.Lstat(at.Abs); err == nil {
+		if c.Kind == protocol.ProtectedCreated {
+			return workspace.ErrExists
+		}
+		if _, err := entries.Trash(at); err != nil {
+			return err
+		}
+	}
+	if c.Kind == protocol.ProtectedRemoved {
+		return nil
+	}
+	_, err = entries.Restore(c.Trash)
+	return err
+}
+
+// preview shows the changes as one diff.
+func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
+	p, err := s.aside(in.ID)
+	if err != nil {
+		access.SetProblem(&out, err)
+		return out
+	}
+	paths := make([]string, len(p.Changes))
+	for i, c := range p.Changes {
+		paths[i] = c.Path
+	}
+	if !slices.Equal(paths, in.Paths) {
+		access.SetProblem(&out, toolkit.Failf("The files are not those that were put back."))
+		return out
+	}
+	var text strings.Builder
+	for i, c := range p.Changes {
+		at, err := s.ws.Resolve(c.Path)
+		if err != nil {
+			access.SetProblem(&out, err)
+			return out
+		}
+		if i == 0 {
+			out.Path, out.NewFile = at.String(), c.Kind == protocol.ProtectedCreated
+		}
+		before, after := "", ""
+		if c.Kind != protocol.ProtectedCreated {
+			before = readable(at.Abs)
+		}
+		if c.Kind != protocol.ProtectedRemoved {
+			after = readable(workspace.Entries{Root: s.ws}.Trashed(at, c.Trash))
+		}
+		name := filepath.ToSlash(s.ws.Rel(at))
+		d := diff.New(name, name, []byte(before), []byte(after))
+		out.Added, out.Removed = out.Added+d.Added, out.Removed+d.Removed
+		text.WriteString(d.Text)
+	}
+	if out.Diff = text.String(); len(out.Diff) > maxDiff {
+		out.Diff, out.Truncated = out.Diff[:strings.LastIndexByte(out.Diff[:maxDiff], '\n')+1], true
+	}
+	return out
+}
+
+// readable returns the text of a file, or a line that describes another one.
+func readable(path string) string {
+	if target, err := os.Readlink(path); err == nil {
+		return "symbolic link to " + target + "\n"
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return "unreadable\n"
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	info, statErr := f.Stat()
+	if err != nil || statErr != nil || len(data) > maxContent || !utf8.Valid(data) || strings.ContainsRune(string(data), 0) {
+		size := "unknown size"
+		if statErr == nil {
+			size = display.Size(info.Size())
+		}
+		return fmt.Sprintf("not text, %s\n", size)
+	}
+	return string(data)
+}
