@@ -8,6 +8,7 @@ import (
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/node/baseline"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
@@ -59,11 +60,19 @@ func (n *Node) transferRecords() *stream.UnfinishedFiles {
 	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
 }
 
-// recoverFiles puts back what commands of a node that died have changed in protected files.
-func (n *Node) recoverFiles() {
-	if n.baseline == nil || n.opts.Confine.Mode == sandbox.Full {
+// openBaseline opens the baseline of the workspace, and puts back what commands of a node that died
+// have changed in protected files.
+func (n *Node) openBaseline() {
+	if n.opts.Confine.Mode == sandbox.Full {
 		return
 	}
+	var err error
+	if n.baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), n.ws, n.log, n.reportPutBack); err != nil {
+		n.baseline = nil
+		n.log.Error("Files that start programs are not put back after commands", "err", err)
+		return
+	}
+	n.ws = n.ws.WithChanging(n.baseline.Edit)
 	for _, c := range n.baseline.Recover() {
 		n.log.Warn("A command changed a protected file before this node started", "path", c.Path, "kind", c.Kind, "problem", c.Problem)
 	}

@@ -112,11 +112,6 @@ func New(opts Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{opts: opts, ws: ws, out: newOutbox(), running: access.NewSlots(maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
-	replaced := "" // the folder for the files that the agent replaced
-	if opts.Home != "" {
-		replaced = filepath.Join(opts.Home, "before")
-	}
-	n.browse = browse.New(ws, replaced, n.filesChanged)
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -140,12 +135,14 @@ func New(opts Options) (*Node, error) {
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
 		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")
-		if jobs.Baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), ws, n.log, n.reportPutBack); err != nil {
-			n.log.Error("Files that start programs are not put back after commands", "err", err)
-		}
-		n.baseline = jobs.Baseline
-		n.recoverFiles()
+		n.openBaseline()
+		ws, jobs.Baseline = n.ws, n.baseline
 	}
+	replaced := "" // the folder for the files that the agent replaced
+	if opts.Home != "" {
+		replaced = filepath.Join(opts.Home, "before")
+	}
+	n.browse = browse.New(ws, replaced, n.filesChanged)
 	n.jobs = shell.NewJobs(jobs)
 	list := tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs)
 	if n.baseline != nil {

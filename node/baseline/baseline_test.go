@@ -138,8 +138,17 @@ func TestChangesOfOthersStay(t *testing.T) {
 		"an answer named it":         {command: Command{Lifts: []string{".envrc"}}},
 		"the command is the owner's": {command: Command{Direct: true}},
 		"a tool wrote it":            {act: func(k *kit, _ *Run) { k.Edit(k.at(".envrc"))() }},
-		"the machine protects it":    {act: func(k *kit, r *Run) { r.Protect([]string{k.at(".envrc")}) }},
-		"the owner's command runs":   {act: func(k *kit, _ *Run) { k.Begin(Command{ID: "own", Direct: true}) }},
+		"a file tool wrote it": {act: func(k *kit, _ *Run) {
+			at, err := k.ws.At(k.at(".envrc"))
+			if err == nil {
+				_, err = k.ws.WithChanging(k.Edit).Write(at, []byte("new"), "", nil)
+			}
+			if err != nil {
+				k.t.Fatal(err)
+			}
+		}},
+		"the machine protects it":  {act: func(k *kit, r *Run) { r.Protect([]string{k.at(".envrc")}) }},
+		"the owner's command runs": {act: func(k *kit, _ *Run) { k.Begin(Command{ID: "own", Direct: true}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)

@@ -132,13 +132,28 @@ func (r *Root) WithGrant(g Grant) (*Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	wide.locks = r.locks
+	wide.locks, wide.changing = r.locks, r.changing
 	return wide, nil
 }
 
 // ErrTargetChanged is the error when a path leads elsewhere than when it was examined, because a
 // link was changed meanwhile. Nothing was opened.
 var ErrTargetChanged = errors.New("APPROVAL_DRIFT: the path leads to another file than the one that was approved. Nothing was done; ask again")
+
+// WithChanging returns the workspace with a function that is called before a path is replaced, moved
+// or removed, and whose result is called afterwards.
+func (r *Root) WithChanging(f func(path string) (done func())) *Root {
+	wider := *r
+	wider.changing = f
+	return &wider
+}
+
+func (r *resolver) change(path string) (done func()) {
+	if r.changing == nil {
+		return func() {}
+	}
+	return r.changing(path)
+}
 
 // WithTarget returns r for a path that led to real, which is without symbolic links, when it was
 // examined: using a path that leads elsewhere is an [ErrTargetChanged]. It shares the folders of r,

@@ -80,7 +80,7 @@ func (r Entries) Move(from, to Path) (Path, error) {
 		return Path{}, err
 	}
 	defer fresh.dir.Close()
-	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.rename(old, fresh))
+	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.move(old, fresh))
 }
 
 func moveError(err error) error {
@@ -93,6 +93,13 @@ func moveError(err error) error {
 		return errors.New("the target is on another disk; copy it there instead")
 	}
 	return Cause(err)
+}
+
+// move renames an entry to a name that must not exist.
+func (r Entries) move(old, fresh location) error {
+	defer r.change(old.abs)()
+	defer r.change(fresh.abs)()
+	return r.rename(old, fresh)
 }
 
 // Mkdir creates one folder in an existing one. It leaves existing entries unchanged: [ErrExists].

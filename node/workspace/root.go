@@ -30,6 +30,7 @@ type resolver struct {
 	readOnly bool
 	private  string // see [Config]; without symbolic links
 	target   string // see [Root.WithTarget]; empty means any
+	changing func(path string) (done func())
 }
 
 // fileSystem opens files. Names are absolute and were found free of symbolic links. Where the

@@ -68,7 +68,7 @@ func (r Entries) Trash(p Path) (id string, err error) {
 		into, err = openDir(root, id, filepath.Join(a.dir, trashName, id))
 	}
 	if err == nil {
-		err = r.rename(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
+		err = r.move(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
 		into.Close()
 	}
 	if err != nil {
@@ -148,7 +148,7 @@ func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 		return Path{}, errNoTrash
 	}
 	defer trashed.Close()
-	if err := r.rename(location{dir: trashed, name: fresh.name, abs: filepath.Join(trashed.Abs, fresh.name)}, fresh); err != nil {
+	if err := r.move(location{dir: trashed, name: fresh.name, abs: filepath.Join(trashed.Abs, fresh.name)}, fresh); err != nil {
 		return Path{}, moveError(err)
 	}
 	root.Remove(id)
