@@ -116,6 +116,9 @@ func (l *toolList) changedRow(t protocol.ServerTool, check, effect fyne.CanvasOb
 	if t.Before != "" && t.Before != t.Description {
 		text = container.New(&pairLayout{}, widgets.NewField("Accepted", description(t.Before, style.ColorMuted)), widgets.NewField("New", text))
 	}
+	if t.Diff != "" && t.Before == t.Description { // of the schemas or annotations
+		text = widgets.NewField("Changes", description(t.Diff, style.ColorText))
+	}
 	accept := widgets.NewButton("Accept", "check", func() { l.accept(t.Name) })
 	content := widgets.Col(style.Inside, check,
 		widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.ToolChange(t), style.ColorText, style.SizeSmall)),

@@ -24,6 +24,7 @@ type bench struct {
 	*Catalog
 	t      *testing.T
 	config config.Config
+	others []protocol.NodeInfo // further machines
 
 	mu     sync.Mutex // guards the fields below
 	calls  []tool.Call
@@ -64,7 +65,7 @@ func (b *bench) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 }
 
 func (b *bench) Nodes() []protocol.NodeInfo {
-	return []protocol.NodeInfo{
+	list := []protocol.NodeInfo{
 		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{
 			Hostname: "lap", Address: "10.0.0.2:8788", System: &protocol.HostSystem{Platform: "debian", PlatformVersion: "12", KernelArch: "x86_64", Virtualization: "kvm/guest"},
 		}},
@@ -75,6 +76,7 @@ func (b *bench) Nodes() []protocol.NodeInfo {
 		{ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
 		{ID: "pc", Online: true, Platform: "windows-x64", ConnectedAt: 1},
 	}
+	return append(list, b.others...)
 }
 
 func (b *bench) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
@@ -237,6 +239,18 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 	if !slices.Contains(b.used, "a file") {
 		t.Errorf("calls are not counted: %v", b.used)
 	}
+}
+
+func TestTheExactSpellingOfAMachineWins(t *testing.T) {
+	b := newBench(t)
+	b.others = []protocol.NodeInfo{{ID: "NAS", Online: true, ConnectedAt: 1}}
+	for name, want := range map[string]string{"nas": "nas", "NAS": "NAS"} {
+		b.must(me, "fs_stat", `{"target":{"node_name":"`+name+`"},"path":"/x"}`)
+		if c := b.last(); string(c.Tool) != want+"__fs_stat" {
+			t.Errorf("%s: called %s, want %s", name, c.Tool, want)
+		}
+	}
+	b.fails(me, "fs_stat", `{"target":{"node_name":"Nas"},"path":"/x"}`, protocol.FaultInvalidArgs, "use node_id")
 }
 
 func TestTargetsAreResolved(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,10 @@ func (c *Catalog) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) 
 		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) {
 			found = append(found, n)
 		}
+	}
+	// An ID or a name that is spelled exactly so wins over others that differ in case.
+	if isExact := func(n protocol.NodeInfo) bool { return string(n.ID) == t.NodeName || nameOf(n) == t.NodeName }; len(found) > 1 && slices.ContainsFunc(found, isExact) {
+		found = slices.DeleteFunc(found, func(n protocol.NodeInfo) bool { return !isExact(n) })
 	}
 	switch {
 	case len(found) == 0:

@@ -46,9 +46,11 @@ type ServerTool struct {
 	Effect      Effect `json:"effect"`
 	Enabled     bool   `json:"enabled"`
 	// Changed means that the description or the schema differs from what the person accepted: the
-	// agent gets the tool after servers.accept. Before is the accepted description.
+	// agent gets the tool after servers.accept. Before is the accepted description, and Diff shows
+	// every change since, of schemas and annotations too, in the unified format.
 	Changed bool   `json:"changed,omitempty"`
 	Before  string `json:"before,omitempty"`
+	Diff    string `json:"diff,omitempty"`
 }
 
 // ServerStatus describes an MCP server and its state.

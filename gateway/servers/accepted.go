@@ -43,7 +43,7 @@ func (a *accepted) add(ctx context.Context, name protocol.ServerName, list []rem
 		next = make(store.AcceptedTools)
 	}
 	for _, t := range list {
-		next[t.name] = store.AcceptedTool{Hash: t.hash, Description: t.description}
+		next[t.name] = store.AcceptedTool{Hash: t.hash, Description: t.description, Definition: t.definition}
 	}
 	return a.put(ctx, name, next)
 }

@@ -142,7 +142,7 @@ func TestAChangedDescriptionAsksAgain(t *testing.T) {
 	}
 	h.until("the tool is taken away", func() bool { return !slices.Contains(h.tools("srv"), "echo") })
 	i := slices.IndexFunc(h.status("srv").Tools, func(x protocol.ServerTool) bool { return x.Name == "echo" })
-	if x := h.status("srv").Tools[i]; !x.Changed || x.Before != "Returns the text." || !strings.Contains(x.Description, "evil") {
+	if x := h.status("srv").Tools[i]; !x.Changed || x.Before != "Returns the text." || !strings.Contains(x.Description, "evil") || !strings.Contains(x.Diff, "-  \"description\": \"Returns the text.\"") {
 		t.Errorf("the tool is %+v", x)
 	}
 	if got := h.invoke("srv__echo", `{"text": "x"}`); !strings.Contains(got, "has changed") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
@@ -35,6 +37,7 @@ type remoteTool struct {
 	effect      protocol.Effect // as the server claims
 	risk        string          // what the server warns of, for people; may be empty
 	hash        string          // of everything that the person accepts
+	definition  string          // the same, for people
 }
 
 // refresh reads the tools of the server.
@@ -115,8 +118,19 @@ func readTool(log *ring, t *mcp.Tool) (out remoteTool, ok bool) {
 		return out, false
 	}
 	sum := sha256.Sum256(whole)
-	out.hash = hex.EncodeToString(sum[:])
+	out.hash, out.definition = hex.EncodeToString(sum[:]), definition(t)
 	return out, true
+}
+
+// definition returns what the person accepts of a tool, with one property a line.
+func definition(t *mcp.Tool) string {
+	raw, err := json.MarshalIndent(map[string]any{
+		"title": t.Title, "description": t.Description, "inputSchema": t.InputSchema, "outputSchema": t.OutputSchema, "annotations": t.Annotations,
+	}, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(raw) + "\n"
 }
 
 // effectOf returns the effect that a server claims. A tool that reaches an open world counts as one
@@ -175,6 +189,9 @@ func (t remoteTool) describe(spec protocol.ServerSpec, accepted store.AcceptedTo
 	}
 	if out.Changed {
 		out.Before = was.Description
+		if was.Definition != "" {
+			out.Diff = diff.New("accepted", "now", []byte(was.Definition), []byte(t.definition)).Text
+		}
 	}
 	return out
 }

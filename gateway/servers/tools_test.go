@@ -200,3 +200,28 @@ func TestResultsAreLimited(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+func TestEveryChangeOfAToolIsShown(t *testing.T) {
+	yes := true
+	base := mcp.Tool{Name: "echo", Description: "Returns the text.", InputSchema: map[string]any{"type": "object"}}
+	for name, change := range map[string]func(*mcp.Tool){
+		"title":       func(x *mcp.Tool) { x.Title = "new words" },
+		"input":       func(x *mcp.Tool) { x.InputSchema = map[string]any{"type": "object", "title": "new words"} },
+		"output":      func(x *mcp.Tool) { x.OutputSchema = map[string]any{"type": "object", "title": "new words"} },
+		"annotations": func(x *mcp.Tool) { x.Annotations = &mcp.ToolAnnotations{Title: "new words", DestructiveHint: &yes} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := base
+			change(&changed)
+			before, ok := readTool(&ring{}, &base)
+			now, ok2 := readTool(&ring{}, &changed)
+			if !ok || !ok2 {
+				t.Fatal("the tools cannot be read")
+			}
+			accepted := store.AcceptedTools{"echo": {Hash: before.hash, Description: before.description, Definition: before.definition}}
+			if got := now.describe(protocol.ServerSpec{}, accepted); !got.Changed || !strings.Contains(got.Diff, "new words") {
+				t.Errorf("got %+v, want a diff with the change", got)
+			}
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 type AcceptedTool struct {
 	Hash        string `json:"hash"` // of its description, schemas and annotations
 	Description string `json:"description"`
+	Definition  string `json:"definition,omitempty"` // all that the hash covers, for people; empty if an older version stored it
 }
 
 // AcceptedTools are the accepted tools of a server, by their names.

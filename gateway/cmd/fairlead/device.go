@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,6 +109,9 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 		if strings.EqualFold(d.Name, text) || string(d.NodeID) == text {
 			matches = append(matches, d)
 		}
+	}
+	if isExact := func(d protocol.Device) bool { return d.Name == text || string(d.NodeID) == text }; slices.ContainsFunc(matches, isExact) {
+		matches = slices.DeleteFunc(matches, func(d protocol.Device) bool { return !isExact(d) })
 	}
 	switch len(matches) {
 	case 0:

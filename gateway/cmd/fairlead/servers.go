@@ -298,11 +298,26 @@ func acceptServerCommand(o *options) *cobra.Command {
 	return cmd
 }
 
+// diffLines indents a diff and makes every character of it visible.
+func diffLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(&b, "  %s\n", flat(strings.TrimSuffix(line, "\n")))
+	}
+	return b.String()
+}
+
 func printChanged(out io.Writer, server protocol.ServerName, list []protocol.ServerTool) error {
 	if len(list) == 0 {
 		return printf(out, "No tool has changed.\n")
 	}
 	for _, t := range list {
+		if t.Diff != "" {
+			if err := printf(out, "%s\n%s", flat(t.Name), diffLines(t.Diff)); err != nil {
+				return err
+			}
+			continue
+		}
 		before := flat(t.Before)
 		if before == "" {
 			before = "(new)"

@@ -218,6 +218,9 @@ func machineToolsOf(req llm.Request) machineTools {
 
 func (h machineTools) find(name string) (protocol.NodeID, bool) {
 	name = strings.TrimPrefix(unquote(name), "@")
+	if slices.Contains(h.nodes, protocol.NodeID(name)) {
+		return protocol.NodeID(name), true
+	}
 	for _, n := range h.nodes {
 		if strings.EqualFold(string(n), name) {
 			return n, true
