@@ -17,7 +17,7 @@ func held() *protocol.HostInfo {
 		Workspace: "/srv/app", Home: "/home/me", Folders: []protocol.Folder{{Path: "/srv/app"}, {Path: "/srv/lib", ReadOnly: true}},
 		Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Hidden: []string{"/home/me/.aws"}},
 	}
-	for _, id := range append(slices.Clone(policy.RequiredChecks), "fs.read.secrets") {
+	for _, id := range append(slices.Clone(policy.RequiredChecks), "fs.read.secrets", protocol.ProtectedCheck) {
 		h.Enforcement.Checks = append(h.Enforcement.Checks, protocol.EnforcedCheck{ID: id, Enforced: true})
 	}
 	return h

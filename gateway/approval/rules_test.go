@@ -17,9 +17,12 @@ func command(text string) policy.Request {
 	args, _ := json.Marshal(map[string]string{"command": text})
 	return policy.Request{
 		Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Session: "chat",
-		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Folder: "/srv/app", Shell: "/bin/bash"},
+		Host: &protocol.HostInfo{Workspace: "/srv/app", Enforcement: protecting}, Preview: &protocol.CallPreview{Folder: "/srv/app", Shell: "/bin/bash"},
 	}
 }
+
+// protecting is the report of a machine that protects start-up files and nothing else.
+var protecting = &protocol.Enforcement{Checks: []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: true}}}
 
 func change(tool, path string, outside bool) policy.Request {
 	return policy.Request{

@@ -50,9 +50,44 @@ func writeRequest(path, mode string) Request {
 	args, _ := json.Marshal(map[string]string{"path": path})
 	return Request{
 		Node: "box", Bare: "Write", Effect: protocol.EffectWrite, Args: args, Session: "agent:main:main",
-		Host:    &protocol.HostInfo{Workspace: corpusCwd, Home: corpusHome},
+		Host:    protectedHost(true),
 		Preview: &protocol.CallPreview{Path: corpusCwd + "/" + path},
 		Mode:    protocol.ApprovalMode{Mode: mode, Until: time.Now().Add(time.Hour).UnixMilli()},
+	}
+}
+
+func protectedHost(enforced bool) *protocol.HostInfo {
+	checks := []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: enforced, Why: "no mount name spaces"}}
+	return &protocol.HostInfo{Workspace: corpusCwd, Home: corpusHome, Enforcement: &protocol.Enforcement{Mode: "workspace-write", Checks: checks}}
+}
+
+// Where nothing protects the files of the floor while a command runs, trust covers only what can be
+// read.
+func TestTrustCoversUnreadCommandsOnlyOnProtectedMachines(t *testing.T) {
+	t.Parallel()
+	for command, isRead := range map[string]bool{
+		"ls": true, "git status && grep -rn x .": true, "mkdir -p a && touch a/b": true, "go build ./...": true,
+		"make": false, "./tool": false, "python3 x.py": false, "npm test": false, "$X": false, "python3 -c 'print(1)'": false, "f() { ls; }; f": false,
+	} {
+		for name, rules := range map[string]string{"trust": `{"rules":[]}`, "default": `{"default":"allow","rules":[]}`} {
+			for _, isProtected := range []bool{true, false} {
+				q := writeRequest("", protocol.ModeTrust)
+				if name == "default" {
+					q.Mode = protocol.ApprovalMode{}
+				}
+				q.Bare, q.Effect, q.Host, q.Preview = "Bash", protocol.EffectExec, protectedHost(isProtected), &protocol.CallPreview{Folder: corpusCwd, Shell: "bash"}
+				q.Args, _ = json.Marshal(map[string]string{"command": command})
+				d := Policy{Rules: must(t, rules)}.Decide(q)
+				switch {
+				case isRead && d.Verdict != Allow:
+					t.Errorf("%s, protected %v: %q: got %s (%s), want allow", name, isProtected, command, d.Verdict, d.Reason)
+				case !isRead && !isProtected && (d.Verdict != Ask || name == "trust" && !strings.Contains(d.Reason, "no mount name spaces")):
+					t.Errorf("%s, not protected: %q: got %s (%s), want a question that says what is missing", name, command, d.Verdict, d.Reason)
+				case !isRead && isProtected && name == "trust" && d.Verdict != Allow:
+					t.Errorf("trust, protected: %q: got %s (%s), want allow", command, d.Verdict, d.Reason)
+				}
+			}
+		}
 	}
 }
 

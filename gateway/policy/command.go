@@ -51,6 +51,9 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 			continue
 		}
 		ev.noOffers = true
+		if !f.Soft {
+			ev.unread = cmp.Or(ev.unread, cmp.Or(shorten(f.Text), "The command")+" "+f.Reason)
+		}
 		ev.addPart(Part{Kind: "finding", Text: f.Text, Verdict: Ask, Reason: cmp.Or(shorten(f.Text), "The command") + " " + f.Reason})
 	}
 }
@@ -80,6 +83,9 @@ func (c coverage) has(i int) bool { return i >= 0 && i < len(c.named) && c.named
 func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	why := ev.floor.reason(c)
 	p, ok := ev.decideByRules(i, c)
+	if _, isCovered := ev.covered[i]; !isCovered && !c.Guess {
+		ev.unread = cmp.Or(ev.unread, ev.unreadReason(c))
+	}
 	if doubt := ev.mentionReason(i, c); doubt != "" && why == "" && p.Verdict != Deny {
 		ev.mentions = cmp.Or(ev.mentions, doubt)
 		ev.lifts.add(&p, ev.floor.protectedFiles(c))
@@ -213,6 +219,22 @@ func (ma *matcher) isDisplaced(c shell.Command) bool {
 		return true
 	}
 	return !sameEverywhere[name] && !readers[name] && ma.resolver.isOutside()
+}
+
+// unreadReason returns the reason why a command may do more than its words show, or "".
+func (ma *matcher) unreadReason(c shell.Command) string {
+	if c.Words[0].Dynamic {
+		return "The program " + shorten(c.Words[0].Text) + " is known only when the command runs"
+	}
+	if why := runsCode(c); why != "" {
+		return why
+	}
+	for _, h := range guardsOf(c, ma.resolver) {
+		if h.opaque {
+			return h.reason
+		}
+	}
+	return ""
 }
 
 // concealReason returns the reason why a command may be one that a rule restricts, or "".

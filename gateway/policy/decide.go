@@ -41,6 +41,11 @@ func (p Policy) Decide(q Request) Decision {
 			d = Decision{Verdict: Ask, Reason: reason}
 		}
 	}
+	if broad || d.Verdict == Allow && byRules.Verdict == Allow {
+		if reason := q.unprotectedReason(byRules); reason != "" && d.Verdict == Allow {
+			d = Decision{Verdict: Ask, Reason: reason}
+		}
+	}
 	if p.Rules != nil && p.Rules.doubt != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
 		d = Decision{Verdict: Ask, Reason: p.Rules.doubt}
 	}
@@ -249,6 +254,18 @@ func (q Request) isGranted() bool {
 func (q Request) isForeign() bool {
 	foreign := []string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}
 	return slices.Contains(foreign, q.By.Kind)
+}
+
+// unprotectedReason returns the reason why a command that no rule allows needs an approval although
+// everything is allowed: it cannot be read completely, and nothing else protects the machine.
+func (q Request) unprotectedReason(byRules Decision) string {
+	if byRules.unread == "" || q.Effect != protocol.EffectExec || q.Server != "" || q.Direct || q.Call().Command == "" {
+		return ""
+	}
+	if ok, why := q.Host.Protects(); !ok {
+		return byRules.unread + ", and nothing protects start-up files on this machine: " + why
+	}
+	return ""
 }
 
 // onlyReadsOutput reports whether a call of Process changes nothing.

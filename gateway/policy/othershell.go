@@ -19,6 +19,9 @@ func (ev *evaluation) decideForeign() {
 	if ev.fallback == Deny {
 		p.Verdict, p.Reason = Deny, ev.defaultReason("")
 	}
+	if !plainText.MatchString(ev.call.Command) {
+		ev.unread = "Commands for " + shorten(name) + " cannot be read"
+	}
 	switch {
 	case ev.foreignRestriction(&p):
 		ev.noOffers = true

@@ -200,6 +200,8 @@ type Decision struct {
 
 	// a protected file is among the words of a command, so an allow that does not name it asks
 	mentions string
+	// why the reader does not know all that a command does that no rule allows
+	unread string
 }
 
 // Offer is a rule that may be offered for one command of a call.

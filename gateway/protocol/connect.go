@@ -148,6 +148,27 @@ type Enforcement struct {
 	Lends bool `json:"lendsNetwork,omitempty"`
 }
 
+// ProtectedCheck is the ID of the check that commands cannot change existing files that start
+// programs later, such as hooks of Git.
+const ProtectedCheck = "fs.write.protected"
+
+// Protects reports whether a machine passed [ProtectedCheck]: only there, a command that cannot be
+// read completely may run because everything is allowed. If not, missing says why.
+func (h *HostInfo) Protects() (ok bool, missing string) {
+	if h == nil || h.Enforcement == nil {
+		return false, "it does not report that it contains commands"
+	}
+	if h.Enforcement.Mode == "full" {
+		return false, "its commands are not contained"
+	}
+	for _, c := range h.Enforcement.Checks {
+		if c.ID == ProtectedCheck {
+			return c.Enforced, c.Why
+		}
+	}
+	return false, "it is too old for that"
+}
+
 // EnforcedCheck is one guarantee. By names the mechanism that enforces it. Where it is not
 // enforced, Why gives the reason and Fix the remedy.
 type EnforcedCheck struct {

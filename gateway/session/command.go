@@ -191,6 +191,13 @@ func (c command) mode(ctx context.Context) (string, error) {
 	if mode.Until > 0 {
 		text += " until " + time.UnixMilli(mode.Until).In(c.m.settings.zone()).Format("15:04")
 	}
+	if mode.Mode == protocol.ModeTrust {
+		for _, n := range c.m.opts.Nodes() {
+			if ok, missing := n.Host.Protects(); !ok && n.Online {
+				text += fmt.Sprintf("\nOn %s, commands that cannot be read completely still ask, because nothing protects start-up files while they run: %s", cmp.Or(n.Name, string(n.ID)), missing)
+			}
+		}
+	}
 	return text, nil
 }
 

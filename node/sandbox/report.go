@@ -11,7 +11,7 @@ import (
 const (
 	CheckWriteOutside = "fs.write.outside"
 	CheckReadSecrets  = "fs.read.secrets"
-	CheckProtected    = "fs.write.protected"
+	CheckProtected    = protocol.ProtectedCheck
 	CheckMetadata     = "fs.metadata"
 	CheckTCP          = "net.tcp"
 	CheckUDP          = "net.udp"
