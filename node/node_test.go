@@ -110,8 +110,8 @@ func TestNodePreviewsWithoutDoing(t *testing.T) {
 		t.Errorf("preview of bad arguments = %+v", r)
 	}
 	if _, ok := g.node.tools["Process"]; ok {
-		if r := preview("Process", `{"action":"list"}`); string(r.Result) != "null" {
-			t.Errorf("a tool without preview says %s %q", r.Result, r.Error)
+		if r := preview("Process", `{"action":"list"}`); string(r.Result) != "{}" {
+			t.Errorf("preview of a list: got %s %q, want nothing", r.Result, r.Error)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -229,18 +230,27 @@ func (r *rig) boot(id protocol.NodeID) {
 
 func (r *rig) online(id protocol.NodeID) {
 	r.t.Helper()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		res, err := client.Call(r.t.Context(), r.c, protocol.NodesList, protocol.Empty{})
-		if err != nil {
-			continue
-		}
-		for _, n := range res.Nodes {
-			if n.ID == id && n.Online {
-				return
-			}
+	r.reconnected(id, 0)
+}
+
+// reconnected waits for a connection of a node that is newer than one of the time before.
+func (r *rig) reconnected(id protocol.NodeID, before int64) {
+	r.t.Helper()
+	polltest.Until(r.t, string(id)+" is online", func() bool { return r.connectedAt(id) > before })
+}
+
+// connectedAt returns when a node connected, in Unix milliseconds; 0 while it is not.
+func (r *rig) connectedAt(id protocol.NodeID) int64 {
+	res, err := client.Call(r.t.Context(), r.c, protocol.NodesList, protocol.Empty{})
+	if err != nil {
+		return 0
+	}
+	for _, n := range res.Nodes {
+		if n.ID == id && n.Online {
+			return n.ConnectedAt
 		}
 	}
-	r.t.Fatalf("%s does not come online", id)
+	return 0
 }
 
 func (r *rig) begin(p protocol.TransferStartParams) protocol.Transfer {

@@ -125,10 +125,12 @@ func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
 		r.nodes["a"].wire.slow.turn(true)
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
 		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 2<<20 })
+		lost := []protocol.NodeID{"a", "b"}[i%2]
+		before := r.connectedAt(lost)
 		cut := make(chan struct{})
 		go func() {
 			defer close(cut)
-			r.nodes[[]protocol.NodeID{"a", "b"}[i%2]].wire.cut(false)
+			r.nodes[lost].wire.cut(false)
 		}()
 		_, err := client.Call(t.Context(), r.c, press.m, protocol.TransferParams{ID: tr.ID})
 		<-cut
@@ -137,8 +139,7 @@ func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
 		}
 		r.nodes["a"].wire.slow.turn(false)
 		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
-		r.online("a")
-		r.online("b")
+		r.reconnected(lost, before)
 		if now, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != press.want {
 			t.Errorf("%d: it goes on: %+v, %v", i, now, err)
 		}
