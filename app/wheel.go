@@ -64,7 +64,7 @@ func catchWheel(w fyne.Window) (done bool) {
 			at := fyne.NewPos(float32(px)/c.Scale(), float32(py)/c.Scale())
 			scrollAt(c, at, fyne.NewDelta(float32(x*stepLength), float32(y*stepLength)))
 		})
-		native.GuardEvents(window)
+		native.GuardEvents(w, window)
 		done = true
 	})
 	return done

@@ -1,6 +1,10 @@
 package native
 
 import (
+	"reflect"
+	"unsafe"
+
+	"fyne.io/fyne/v2"
 	"github.com/go-gl/glfw/v3.4/glfw"
 
 	"fairlead/gateway/peer/crash"
@@ -9,9 +13,18 @@ import (
 // event is the work that a panic in a handler names in the log.
 const event = "event of a window"
 
+// Fyne notes a movement of the pointer, and looks at it after it has handled all events that have
+// arrived (fyne 2.8.0, internal/driver/glfw/loop.go).
+//
+//go:linkname processMouseMoved fyne.io/fyne/v2/internal/driver/glfw.(*window).processMouseMoved
+func processMouseMoved(window unsafe.Pointer, x, y float64)
+
 // GuardEvents makes a panic about an event of a window, such as a click or a key, the failure of that
-// event alone. The toolkit calls its own handlers and ours without that. Call it on the GUI thread.
-func GuardEvents(w *glfw.Window) {
+// event alone. The toolkit calls its own handlers and ours without that. It also makes clicks happen
+// where the pointer is. Call it on the GUI thread.
+func GuardEvents(of fyne.Window, w *glfw.Window) {
+	window := reflect.ValueOf(of).UnsafePointer()
+	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, func(x, y float64) { processMouseMoved(window, x, y) })
 	guard2(w.SetCursorPosCallback)
 	guard2(w.SetScrollCallback)
 	guard2(w.SetSizeCallback)
@@ -33,6 +46,33 @@ func GuardEvents(w *glfw.Window) {
 	if do := w.SetCloseCallback(nil); do != nil {
 		w.SetCloseCallback(func(w *glfw.Window) { crash.Run(event, func() { do(w) }) })
 	}
+}
+
+// movePointerFirst replaces the handlers of movements and buttons: move gets the last movement before
+// a button. The toolkit would take a click that arrives together with its movement, as in a long
+// frame or at the end of a rest, for one at the pointer's previous place, where it is lost.
+func movePointerFirst(
+	setMovement func(glfw.CursorPosCallback) glfw.CursorPosCallback,
+	setButton func(glfw.MouseButtonCallback) glfw.MouseButtonCallback,
+	move func(x, y float64),
+) {
+	note, press := setMovement(nil), setButton(nil)
+	if note == nil || press == nil {
+		return
+	}
+	var lastX, lastY float64
+	hasMoved := false
+	setMovement(func(w *glfw.Window, x, y float64) {
+		lastX, lastY, hasMoved = x, y, true
+		note(w, x, y)
+	})
+	setButton(func(w *glfw.Window, b glfw.MouseButton, a glfw.Action, m glfw.ModifierKey) {
+		if hasMoved {
+			hasMoved = false
+			move(lastX, lastY)
+		}
+		press(w, b, a, m)
+	})
 }
 
 // guard1 and guard2 replace a handler with one or two arguments. set returns the previous one.

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/go-gl/glfw/v3.4/glfw"
@@ -35,5 +37,27 @@ func TestPanicIsTheFailureOfItsEvent(t *testing.T) {
 	})
 	if none != nil {
 		t.Error("a window without a handler has one")
+	}
+}
+
+func TestClickHappensWhereThePointerIs(t *testing.T) {
+	var got []string
+	var move glfw.CursorPosCallback = func(*glfw.Window, float64, float64) {}
+	var press glfw.MouseButtonCallback = func(_ *glfw.Window, _ glfw.MouseButton, a glfw.Action, _ glfw.ModifierKey) {
+		got = append(got, fmt.Sprint("button ", a))
+	}
+	movePointerFirst(func(f glfw.CursorPosCallback) (before glfw.CursorPosCallback) {
+		before, move = move, f
+		return before
+	}, func(f glfw.MouseButtonCallback) (before glfw.MouseButtonCallback) {
+		before, press = press, f
+		return before
+	}, func(x, y float64) { got = append(got, fmt.Sprint("pointer at ", x, " ", y)) })
+	move(nil, 5, 6)
+	move(nil, 7, 8)
+	press(nil, 0, glfw.Press, 0)
+	press(nil, 0, glfw.Release, 0)
+	if want := []string{"pointer at 7 8", "button 1", "button 0"}; !slices.Equal(got, want) {
+		t.Errorf("a movement and a click at once: got %q, want %q", got, want)
 	}
 }
