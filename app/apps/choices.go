@@ -59,9 +59,9 @@ const (
 	someMachines = "Only these machines"
 )
 
-// newMachines offers machines; on are those chosen at first, empty for all. changed is called after
-// each change by the person.
-func newMachines(list []protocol.NodeInfo, on []protocol.NodeID, changed func()) *machines {
+// newMachines offers machines. some is whether only those in on are chosen at first, and not all.
+// changed is called after each change by the person.
+func newMachines(list []protocol.NodeInfo, some bool, on []protocol.NodeID, changed func()) *machines {
 	m := &machines{}
 	rows := widgets.Col(0)
 	add := func(id protocol.NodeID, name string) {
@@ -79,8 +79,8 @@ func newMachines(list []protocol.NodeInfo, on []protocol.NodeID, changed func())
 		}
 	}
 	m.some = widgets.NewSelect([]string{allMachines, someMachines}, nil)
-	m.some.SetSelectedIndex(widgets.Choose(len(on) > 0, 1, 0))
-	widgets.SetVisible(rows, len(on) > 0)
+	m.some.SetSelectedIndex(widgets.Choose(some, 1, 0))
+	widgets.SetVisible(rows, some)
 	m.some.OnChanged = func(text string) {
 		widgets.SetVisible(rows, text == someMachines)
 		changed()
@@ -91,13 +91,22 @@ func newMachines(list []protocol.NodeInfo, on []protocol.NodeID, changed func())
 
 // chosen returns the machines, empty for all. ok is false if the person must choose one first.
 func (m *machines) chosen() (list []protocol.NodeID, ok bool) {
-	if m.some.SelectedIndex() == 0 {
+	if !m.isSome() {
 		return []protocol.NodeID{}, true
 	}
+	list = m.checked()
+	return list, len(list) > 0
+}
+
+// isSome reports whether only the checked machines are chosen.
+func (m *machines) isSome() bool { return m.some.SelectedIndex() == 1 }
+
+// checked returns the checked machines, also while all are chosen.
+func (m *machines) checked() (list []protocol.NodeID) {
 	for i, c := range m.checks {
 		if c.Box.Checked {
 			list = append(list, m.ids[i])
 		}
 	}
-	return list, len(list) > 0
+	return list
 }

@@ -22,7 +22,7 @@ func NewConsent(c protocol.Consent, nodes []protocol.NodeInfo, now time.Time, an
 		widgets.Call(q.OnResize)
 	}
 	permissions := newPermissions(c.Scopes, c.Scopes, changed)
-	machines := newMachines(nodes, c.Nodes, changed)
+	machines := newMachines(nodes, len(c.Nodes) > 0, c.Nodes, changed)
 	text, _ := state.Reveal(state.ConsentText(c))
 	rows := []fyne.CanvasObject{
 		widgets.NewParagraph(text, style.ColorText, "text"),

@@ -30,6 +30,7 @@ type tokenDraft struct {
 	name   string
 	period int // index in periods
 	scopes []protocol.Scope
+	some   bool // only nodes, of which there may be none yet
 	nodes  []protocol.NodeID
 }
 
@@ -43,7 +44,7 @@ var newTokenScopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeF
 
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
-	draft, left := state.OpenDraft(p.app.Drafts, "token", tokenDraft{scopes: newTokenScopes, nodes: []protocol.NodeID{}})
+	draft, left := state.OpenDraft(p.app.Drafts, "token", tokenDraft{scopes: newTokenScopes})
 	f := &form{p: p, name: widgets.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text"), draft: draft}
 	f.name.SetText(left.name)
 	f.name.OnChanged = func(string) { f.saveDraft() }
@@ -53,7 +54,7 @@ func (p *Page) openForm() {
 	f.period.SetSelectedIndex(left.period)
 	f.period.OnChanged = func(string) { f.saveDraft() }
 	f.permissions = newPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
-	f.machines = newMachines(p.view.Nodes, left.nodes, func() {
+	f.machines = newMachines(p.view.Nodes, left.some, left.nodes, func() {
 		f.saveDraft()
 		p.Box.Refresh()
 	})
@@ -78,8 +79,7 @@ func (p *Page) openForm() {
 }
 
 func (f *form) saveDraft() {
-	nodes, _ := f.machines.chosen()
-	f.draft.Save(tokenDraft{f.name.Text, f.period.SelectedIndex(), f.permissions.chosen(), nodes})
+	f.draft.Save(tokenDraft{f.name.Text, f.period.SelectedIndex(), f.permissions.chosen(), f.machines.isSome(), f.machines.checked()})
 }
 
 // params returns the form's values, or what is missing.
@@ -106,18 +106,19 @@ func (f *form) submit() {
 		return
 	}
 	f.create.Disable()
-	bind.Go(f.p.ctx, func(ctx context.Context) (protocol.TokenCreateResult, error) {
-		return f.p.app.Apps.CreateToken(ctx, in)
-	},
-		func(r protocol.TokenCreateResult, err error) {
-			f.create.Enable()
-			if err != nil {
-				f.say("The token was not created: " + state.Sentence(err))
-				return
-			}
-			f.draft.Drop()
-			f.p.showToken(r)
-		})
+	var r protocol.TokenCreateResult
+	bind.Run(f.p.ctx, f.draft.Saving(func(ctx context.Context) (err error) {
+		r, err = f.p.app.Apps.CreateToken(ctx, in)
+		return err
+	}), func(err error) {
+		f.create.Enable()
+		if err != nil {
+			f.say("The token was not created: " + state.Sentence(err))
+			return
+		}
+		f.draft.Drop()
+		f.p.showToken(r)
+	})
 }
 
 func (f *form) say(text string) {

@@ -278,6 +278,13 @@ func TestLeftTokenFormIsRestored(t *testing.T) {
 		t.Errorf("Form after the return: name %q, want what was typed and chosen", name.Text)
 	}
 	check(t, p.Box, "Run commands").SetChecked(false)
+	choice := func() *widgets.Select {
+		return widgettest.Find(p.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, someMachines) })
+	}
+	choice().SetSelected(someMachines) // and no machine yet
+	if open(); choice().Selected != someMachines {
+		t.Errorf("Machines after the return: got %q, want %q", choice().Selected, someMachines)
+	}
 	test.Tap(pagetest.Button(t, p.Box, "Discard"))
 	if name := open(); name.Text != "" {
 		t.Errorf("Name after Discard: got %q, want none", name.Text)

@@ -154,7 +154,13 @@ func (o *form) submit() {
 	o.save.Disable()
 	o.showMessage(widgets.NewParagraph("Logging in… This can take half a minute.", style.ColorMuted, "text"))
 	f := o.f
-	bind.Go(ctx, func(ctx context.Context) (string, error) { return p.m.Save(ctx, f) }, func(key string, err error) {
+	bind.Go(ctx, func(ctx context.Context) (string, error) {
+		key, err := p.m.Save(ctx, f)
+		if err == nil {
+			o.draft.Drop() // also if the person has left the page
+		}
+		return key, err
+	}, func(key string, err error) {
 		stop()
 		o.stop = nil
 		o.save.Enable()

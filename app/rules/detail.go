@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -183,7 +182,11 @@ func (d *detail) save() {
 		return
 	}
 	params := protocol.RulePutParams{ID: d.rule.ID, Policy: d.policy}
-	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, params, func(rule protocol.Rule, err error) {
+	var rule protocol.Rule
+	d.p.run(d.draft.Saving(func(ctx context.Context) (err error) {
+		rule, err = state.Call(ctx, d.p.gateway, protocol.RulePut, params)
+		return err
+	}), func(err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
 			return

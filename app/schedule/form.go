@@ -258,7 +258,11 @@ func (m *form) save() {
 	m.message.Show()
 	m.message.Set("Saving…", style.ColorMuted)
 	p, f, now := m.p, m.f, m.p.now()
-	bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, f, now) }, func(j protocol.CronJob, err error) {
+	var j protocol.CronJob
+	bind.Run(p.ctx, m.draft.Saving(func(ctx context.Context) (err error) {
+		j, err = p.m.Save(ctx, f, now)
+		return err
+	}), func(err error) {
 		if err != nil {
 			m.message.Set("Not saved: a field above needs a correction.", style.ColorBad) // its place may be out of view
 			m.problem(err)

@@ -44,7 +44,7 @@ func (p *Page) advancedSection() fyne.CanvasObject {
 	entry := widgets.NewEntry()
 	entry.SetText(l.Listen())
 	entry.SetPlaceHolder("127.0.0.1:8787")
-	line, drop := keepDraft(p.app.Drafts, "listen address", entry)
+	line, draft := keepDraft(p.app.Drafts, "listen address", entry)
 	saved := mutedText("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")
 	save := func() {
 		text, err := checkListenAddress(entry.Text)
@@ -53,7 +53,7 @@ func (p *Page) advancedSection() fyne.CanvasObject {
 			return
 		}
 		l.SetListen(text)
-		drop()
+		draft.Drop()
 		line.Hide()
 		saved.Set("✓ Saved. Takes effect at the next start.", style.ColorGood)
 	}

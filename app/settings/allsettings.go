@@ -49,7 +49,8 @@ const allGroups = "All groups"
 func newAllSettings(ctx context.Context, m *state.Settings, drafts *state.Drafts) *allSettings {
 	a := &allSettings{ctx: ctx, model: m, drafts: drafts, rows: map[string]*settingRow{}, column: widgets.Col(style.Group), body: container.NewStack()}
 	a.save = func(name string, value []byte, done func(error)) {
-		bind.Run(ctx, func(ctx context.Context) error { return m.Save(ctx, name, value) }, done)
+		draft, _ := state.OpenDraft(drafts, draftOf(name), "")
+		bind.Run(ctx, draft.Saving(func(ctx context.Context) error { return m.Save(ctx, name, value) }), done)
 	}
 	a.afterDraw = func(f func()) {
 		bind.Run(ctx, func(context.Context) error { return nil }, func(error) { f() })

@@ -178,12 +178,12 @@ func (p *Page) workspace(l Agent) fyne.CanvasObject {
 	status := mutedText("Reading here needs no approval. Changes and other folders do.")
 	entry := widgets.NewEntry()
 	entry.SetText(l.Workspace())
-	line, drop := keepDraft(p.app.Drafts, "workspace folder", entry)
+	line, draft := keepDraft(p.app.Drafts, "workspace folder", entry)
 	set := func(dir string) {
 		status.Set("Changing the folder…", style.ColorMuted)
 		p.run(status, func(context.Context) error { return l.SetWorkspace(dir) }, func() {
 			entry.SetText(l.Workspace())
-			drop()
+			draft.Drop()
 			line.Hide()
 			status.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)
 		})

@@ -10,8 +10,8 @@ import (
 )
 
 // keepDraft restores what the person left in fields, which show the saved texts, and retains what
-// they type. It returns the line about a restored draft, and a function that drops the draft.
-func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (line fyne.CanvasObject, drop func()) {
+// they type. It returns the line about a restored draft, and the draft.
+func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (line fyne.CanvasObject, draft state.Draft[[]string]) {
 	texts := func() []string { return state.Map(fields, func(e *widgets.Entry) string { return e.Text }) }
 	fill := func(texts []string) {
 		for i, e := range fields {
@@ -37,7 +37,7 @@ func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (lin
 			}
 		}
 	}
-	return line, draft.Drop
+	return line, draft
 }
 
 // pairingDraft is the content of the form for a pairing.

@@ -20,15 +20,15 @@ import (
 // access is the part of a provider's page with its address and its key, which one button saves. The
 // key is stored in the keychain, and afterwards shown only as set.
 type access struct {
-	m         *models
-	p         protocol.Provider
-	result    *widgets.Paragraph
-	box       *fyne.Container
-	address   *widgets.Entry // unused for a fixed address
-	key       *widgets.Entry
-	asksKey   bool // the field of the key is shown, and not only that one is set
-	saveArea  *fyne.Container
-	dropDraft func()
+	m        *models
+	p        protocol.Provider
+	result   *widgets.Paragraph
+	box      *fyne.Container
+	address  *widgets.Entry // unused for a fixed address
+	key      *widgets.Entry
+	asksKey  bool // the field of the key is shown, and not only that one is set
+	saveArea *fyne.Container
+	draft    state.Draft[[]string]
 }
 
 func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *access {
@@ -38,8 +38,8 @@ func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *acces
 	a.address.OnSubmitted = func(string) { a.save() }
 	a.key.SetPlaceHolder("Paste the key")
 	a.key.OnSubmitted = func(string) { a.save() }
-	line, drop := keepDraft(m.page.app.Drafts, "provider "+p.ID, a.address, a.key)
-	a.dropDraft = drop
+	line, draft := keepDraft(m.page.app.Drafts, "provider "+p.ID, a.address, a.key)
+	a.draft = draft
 	a.box.Add(line)
 	if !p.NeedsKey {
 		a.box.Add(widgets.NewField("Address", a.address))
@@ -107,7 +107,7 @@ func (a *access) save() {
 		widgets.FocusIn(a.box, a.address)
 		return
 	}
-	a.m.page.run(a.result, func(ctx context.Context) error {
+	a.m.page.run(a.result, a.draft.Saving(func(ctx context.Context) error {
 		if address != a.p.BaseURL {
 			if err := a.m.page.app.Set(ctx, path, address); err != nil {
 				return err
@@ -117,8 +117,8 @@ func (a *access) save() {
 			return nil
 		}
 		return a.m.page.app.Set(ctx, "apiKeys."+a.p.ID, key)
-	}, func() {
-		a.dropDraft()
+	}), func() {
+		a.draft.Drop()
 		a.m.load(a.p.ID)
 	})
 }

@@ -69,13 +69,16 @@ func newSettingRow(a *allSettings, s state.Setting) *settingRow {
 	return r
 }
 
+// draftOf returns the name of the draft of a setting.
+func draftOf(name string) string { return "setting " + name }
+
 // restoreDraft shows the text that the person left without saving it.
 func (r *settingRow) restoreDraft() {
 	e, ok := r.focusTarget.(*widgets.Entry)
 	if !ok || r.typedText == nil {
 		return
 	}
-	draft, text := state.OpenDraft(r.page.drafts, "setting "+r.setting.Name, "")
+	draft, text := state.OpenDraft(r.page.drafts, draftOf(r.setting.Name), "")
 	r.dropDraft = draft.Drop
 	if draft.IsRestored {
 		if r.setting.Secret {

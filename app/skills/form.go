@@ -41,7 +41,11 @@ func (p *Page) openForm() {
 	create.OnTap = func() {
 		message.Set("Creating…", style.ColorMuted)
 		create.Disable()
-		bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Create(ctx, n) }, func(path string, err error) {
+		n, path := n, ""
+		bind.Run(p.ctx, draft.Saving(func(ctx context.Context) (err error) {
+			path, err = p.m.Create(ctx, n)
+			return err
+		}), func(err error) {
 			create.Enable()
 			if err != nil {
 				message.Set("Not created: "+err.Error()+".", style.ColorBad)

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"reflect"
 	"sync"
 )
@@ -59,3 +60,15 @@ func (d Draft[T]) Save(content T) {
 
 // Drop deletes the draft: the form was saved, or its content discarded.
 func (d Draft[T]) Drop() { d.drafts.values.Delete(d.key) }
+
+// Saving returns work that saves the form and drops the draft if that succeeds. The work goes on when
+// the person leaves the form: what was saved must not stay as a draft.
+func (d Draft[T]) Saving(save func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := save(context.WithoutCancel(ctx))
+		if err == nil {
+			d.Drop()
+		}
+		return err
+	}
+}

@@ -1,6 +1,11 @@
 package state
 
-import "testing"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"testing"
+)
 
 type testForm struct {
 	Name  string
@@ -39,6 +44,25 @@ func TestDraftEnds(t *testing.T) {
 			end(draft)
 			if draft, content := OpenDraft(&drafts, "rule", start); draft.IsRestored || content.Name != "new" {
 				t.Errorf("Form: got %v, restored %v, want the start", content, draft.IsRestored)
+			}
+		})
+	}
+}
+
+func TestSavedFormLeavesNoDraft(t *testing.T) {
+	for name, want := range map[string]error{"saved": nil, "refused": errors.New("refused")} {
+		t.Run(name, func(t *testing.T) {
+			var drafts Drafts
+			draft, _ := OpenDraft(&drafts, "rule", testForm{})
+			draft.Save(testForm{Name: "typed"})
+			left, leave := context.WithCancel(t.Context())
+			leave()
+			err := draft.Saving(func(ctx context.Context) error { return cmp.Or(ctx.Err(), want) })(left)
+			if !errors.Is(err, want) {
+				t.Errorf("Saving after the person has left: got %v, want %v", err, want)
+			}
+			if again, _ := OpenDraft(&drafts, "rule", testForm{}); again.IsRestored != (want != nil) {
+				t.Errorf("The draft is there: got %v, want %v", again.IsRestored, want != nil)
 			}
 		})
 	}

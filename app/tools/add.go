@@ -194,15 +194,21 @@ func (f *addForm) submit() {
 	})
 }
 
-// addServers adds servers, calls added and shows the list. failed gets the error.
+// addServers adds servers and shows the list. It calls added, which may not use widgets, also when the
+// person has left the form. failed gets the error.
 func (p *Page) addServers(list []protocol.FoundServer, added func(), failed func(error)) {
-	bind.Go(p.ctx, func(ctx context.Context) (int, error) { return p.app.Servers.Add(ctx, list) }, func(n int, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (int, error) {
+		n, err := p.app.Servers.Add(context.WithoutCancel(ctx), list)
+		if err == nil {
+			added()
+		}
+		return n, err
+	}, func(n int, err error) {
 		p.app.Servers.Load()
 		if err != nil {
 			failed(err)
 			return
 		}
-		added()
 		p.back()
 		if n == 1 {
 			p.h.Say("“" + string(list[0].Name) + "” was added.")

@@ -154,7 +154,7 @@ func (m *settingsForm) submit() {
 		return
 	}
 	m.save.Disable()
-	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Servers.Set(ctx, s.Name, spec) }, func(err error) {
+	bind.Run(p.ctx, m.draft.Saving(func(ctx context.Context) error { return p.app.Servers.Set(ctx, s.Name, spec) }), func(err error) {
 		m.save.Enable()
 		if err != nil {
 			m.message.say("The settings were not saved: " + state.Sentence(err))
