@@ -415,8 +415,8 @@ func TestPreviewOfACommandIsThatOfBash(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	out := command(b, tooltest.Args{"command": "cat", "workdir": b.WS.Dir(), "idle_timeout": 0})
-	if p := preview("command", tooltest.Args{"command_id": out.CommandID, "command": "rm x\n"}); p.Folder != b.WS.Dir() || len(p.Programs) != 1 || p.Programs[0].Name != "rm" || p.Problem != "" {
-		t.Errorf("text for a command: %+v", p)
+	if p := preview("command", tooltest.Args{"command_id": out.CommandID, "command": "rm x\n"}); p.Folder != b.WS.Dir() || p.Input == nil || p.Input.Command != "cat" || p.Input.Text != "rm x\n" || p.Problem != "" {
+		t.Errorf("text for a command: got %+v, want it named with the text", p)
 	}
 	if p := preview("command", tooltest.Args{"command_id": "none", "command": "x"}); p.Problem == "" {
 		t.Error("text for an unknown command has no problem")
