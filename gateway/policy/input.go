@@ -59,8 +59,8 @@ func (ev *evaluation) follow(before shell.Facts) bool {
 	return true
 }
 
-// InputMatch is the prefix of the text of a chat's permission to type into a running command, before
-// the command's ID.
+// InputMatch is the prefix of the text of a chat's permission to type into a running command,
+// before the command's ID.
 const InputMatch = "input "
 
 // typesInto names the running command that a call types into.
