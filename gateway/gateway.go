@@ -244,6 +244,21 @@ func (g *Gateway) cancelTransfersOf(d protocol.Device) {
 	g.transfers.Unpaired(d)
 }
 
+// endApp ends the calls, commands and transfers of an app that has lost its access.
+func (g *Gateway) endApp(id protocol.AppID) {
+	g.catalog.CancelOf(id)
+	g.transfers.AppRevoked(id)
+}
+
+// limitApp ends what an app may not do any more with its present rights.
+func (g *Gateway) limitApp(app protocol.App) {
+	p := auth.App(app)
+	g.catalog.Limit(p)
+	if !p.MayUse(protocol.NativePrefix) || !p.Has(protocol.ScopeAllTools) { // gsv__Transfer
+		g.transfers.AppRevoked(app.ID)
+	}
+}
+
 func (g *Gateway) audit() journal.Audit {
 	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
 }

@@ -159,7 +159,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
 			_, ok := g.hub.Node(id)
 			return ok
-		}, Lost: func(id protocol.AppID) { g.catalog.CancelOf(id) }, Changed: func(app protocol.App) { g.catalog.Limit(auth.App(app)) },
+		}, Lost: g.endApp, Changed: g.limitApp,
 	})
 	return err
 }

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -223,18 +222,41 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 // another device may connect under the node's name, and nobody has approved transfers with that
 // one. Partly received data is retained, and Retry puts such a transfer into the queue again.
 func (e *Engine) Unpaired(d protocol.Device) {
-	why := fmt.Sprintf("%s is no longer paired", d.Name)
+	name := d.Name
 	if d.NodeID != "" {
-		why = fmt.Sprintf("%s is no longer paired", d.NodeID)
+		name = string(d.NodeID)
 	}
+	e.fail(name+" is no longer paired", func(t protocol.Transfer) bool {
+		if d.NodeID == "" {
+			return t.Device == d.ID
+		}
+		return t.From == d.NodeID || t.To == d.NodeID
+	})
+}
+
+// AppRevoked fails the transfers that an app has queued and may not make any more. It does not wait
+// for their ends. Retry puts such a transfer into the queue again.
+func (e *Engine) AppRevoked(id protocol.AppID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	e.wg.Go(func() {
+		e.fail("The app that queued it may not transfer files any more", func(t protocol.Transfer) bool { return t.App == id })
+	})
+}
+
+// fail ends the transfers for which isMeant is true, with why as the reason, and waits some seconds
+// for their ends.
+func (e *Engine) fail(why string, isMeant func(protocol.Transfer) bool) {
 	var affected []*job
 	e.mu.Lock()
 	for _, j := range e.order {
-		switch t := &j.row.Transfer; {
-		case d.NodeID == "" && t.Device != d.ID, d.NodeID != "" && t.From != d.NodeID && t.To != d.NodeID, e.closed:
+		if e.closed || !isMeant(j.row.Transfer) {
 			continue
 		}
-		j.unpaired = why
+		j.revoked = why
 		if j.cancel == nil {
 			j.ownLocked(func(context.Context) (outcome, error) { return outcome{}, final("%s", why) })
 		}

@@ -28,7 +28,7 @@ type job struct {
 	needsApproval bool   // waits for a renewed approval; does not count as running meanwhile
 	stalls        int    // number of consecutive attempts that stalled without progress
 	isContinued   bool   // it ran before the gateway was restarted, which the journal does not say yet
-	unpaired      string // why no further attempt may begin: the pairing of an end was revoked
+	revoked       string // why no further attempt may begin: a pairing or an app's access has ended
 	// storing is held, without the engine's lock, during a change of the row, including the write
 	// to the database.
 	storing sync.Mutex

@@ -191,8 +191,8 @@ func (j *job) next(row *store.Transfer, out outcome, err error, progress bool, n
 		complete(row, out, now)
 	case row.State == protocol.TransferCancelled:
 		end(row, protocol.TransferCancelled, "", now)
-	case j.unpaired != "":
-		end(row, protocol.TransferFailed, j.unpaired, now)
+	case j.revoked != "":
+		end(row, protocol.TransferFailed, j.revoked, now)
 	case row.State == protocol.TransferPaused:
 	case errors.Is(err, errPaused): // and resumed: it is queued again
 	case errors.Is(err, errDirectLost):

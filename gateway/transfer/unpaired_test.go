@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/transfer"
 )
 
 func TestWhatIsUnderWayToAMachineEndsWithItsPairing(t *testing.T) {
@@ -24,6 +25,36 @@ func TestWhatIsUnderWayToAMachineEndsWithItsPairing(t *testing.T) {
 		}
 		if tr := s.get(other); tr.State != protocol.TransferRunning {
 			s.t.Errorf("another one's: %s: %s", tr.State, tr.Error)
+		}
+	})
+}
+
+func TestTransfersEndWithTheAccessOfTheirApp(t *testing.T) {
+	onStage(t, none, func(s *stage) {
+		s.comes("a", s.source(100, 0))
+		s.comes("b", s.accepts(nil))
+		start := func(app protocol.AppID, destination string) protocol.TransferID {
+			tr, err := s.e.Start(s.t.Context(), transfer.Request{App: app, TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: destination, Later: true}})
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return tr.ID
+		}
+		running, waiting, others := start("app1", "b:y"), start("app1", "off:y"), start("app2", "b:z")
+		paused := start("app1", "b:p")
+		if _, err := s.e.Pause(s.t.Context(), protocol.TransferParams{ID: paused}); err != nil {
+			s.t.Fatal(err)
+		}
+		rest(time.Second)
+		s.e.AppRevoked("app1")
+		rest(time.Second)
+		for name, id := range map[string]protocol.TransferID{"running": running, "waiting": waiting, "paused": paused} {
+			if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "The app that queued it may not transfer files any more" {
+				s.t.Errorf("the %s one: got %s: %s", name, tr.State, tr.Error)
+			}
+		}
+		if tr := s.get(others); tr.State != protocol.TransferRunning {
+			s.t.Errorf("that of another app: got %s: %s, want running", tr.State, tr.Error)
 		}
 	})
 }
