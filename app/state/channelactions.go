@@ -203,13 +203,13 @@ func settingText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// missing returns the name of a required field that is empty.
 // Copy returns a form that does not change with f.
 func (f ChannelForm) Copy() ChannelForm {
 	f.Values = maps.Clone(f.Values)
 	return f
 }
 
+// missing returns an error that names a required field that is empty.
 func (f ChannelForm) missing() error {
 	for _, field := range f.Kind.Fields {
 		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Exists || !field.Secret) {

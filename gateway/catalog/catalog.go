@@ -279,6 +279,9 @@ func addEncoded[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope,
 		if err := protocol.Unmarshal(args, &in); err != nil {
 			return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
 		}
+		if err := protocol.CheckIDs(args, &in); err != nil {
+			return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+		}
 		raw, message, err := f(ctx, c, in)
 		if err != nil {
 			return Result{}, FaultOf(err)

@@ -63,6 +63,23 @@ func TestFilesAreWrittenReadEditedAndDeleted(t *testing.T) {
 	}
 }
 
+func TestReadFileNamesTheFileThatLooksTheSame(t *testing.T) {
+	k := open(t)
+	for escaped, asked := range map[string]string{
+		`it\u2019s.md`: `it's.md`, `cafe\u0301/a\u2013b.md`: `café/a-b.md`, `skills/My\u00a0skill/SKILL.md`: `skills/My skill/SKILL.md`, `memory/my\u00a0day.md`: `memory/my day.md`,
+	} {
+		k.want("WriteFile", `{"path":"`+escaped+`","content":"text"}`, `"written":true`)
+		k.want("ReadFile", `{"path":"`+asked+`"}`, "Not found: "+asked+". A name there looks the same", `as a JSON string: \"`+strings.ReplaceAll(escaped, `\`, `\\`)+`\"`)
+	}
+	k.want("WriteFile", `{"path":"one\u00a0x","content":"text"}`, `"written":true`)
+	k.want("WriteFile", `{"path":"one\u2009x","content":"text"}`, `"written":true`)
+	for _, path := range []string{"one x", `mem\u200bory/my day.md`, "other.md"} { // two, one for the person alone, none
+		if got := k.call("ReadFile", `{"path":"`+path+`"}`); !strings.Contains(got, "Not found: ") || strings.Contains(got, "looks the same") {
+			t.Errorf("%s: got %s, want an error that names no other file", path, got)
+		}
+	}
+}
+
 func TestSharedSkillsShowThroughAndAreNeverChanged(t *testing.T) {
 	k := open(t)
 	shared := filepath.Join(k.home, "skills", "sum", "SKILL.md")

@@ -25,7 +25,7 @@ type File struct {
 }
 
 // Read reads a file. For a folder, or the workspace itself, it returns a listing instead. A missing
-// file returns protocol.ErrNotFound, in GSV's words.
+// file returns protocol.ErrNotFound, in GSV's words, and names the one that looks the same.
 func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, error) {
 	root, name, err := w.openExisting(agent, name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 		list, err := w.List(agent, name)
 		return nil, &list, err
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, protocol.ErrNotFound.With("Not found: " + name)
+		return nil, nil, protocol.ErrNotFound.With("Not found: " + name + lookAlikeHint(layers, name))
 	}
 	return nil, nil, fmt.Errorf("read %s: %w", name, explain(root, name, err))
 }

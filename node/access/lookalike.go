@@ -1,14 +1,9 @@
 package access
 
 import (
-	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -29,7 +24,7 @@ func NameLookAlike(ws *workspace.Root, p workspace.Path, failure error) error {
 	if other == "" || other == p.Abs {
 		return failure
 	}
-	f.Message += fmt.Sprintf(". A name there looks the same, but has other characters. Use this path, written as a JSON string: %s", strconv.QuoteToASCII(workspace.Spell(other)))
+	f.Message += stream.LookAlikeHint(workspace.Spell(other))
 	return f
 }
 
@@ -58,9 +53,9 @@ func lookAlike(ws *workspace.Root, path string) (found string) {
 		return ""
 	}
 	defer dir.Close()
-	want, count := fold(name), 0
+	want, count := stream.Look(name), 0
 	err = dir.Each(func(e workspace.Entry) bool {
-		if fold(e.Name) == want && !workspace.IsInternal(e.Name) {
+		if stream.Look(e.Name) == want && !workspace.IsInternal(e.Name) {
 			found = filepath.Join(folder, e.Name)
 			count++
 		}
@@ -70,24 +65,4 @@ func lookAlike(ws *workspace.Root, path string) (found string) {
 		return ""
 	}
 	return found
-}
-
-// fold returns a name as it looks: composed, with plain blanks, quotes and dashes, and without
-// invisible characters.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r) || unicode.Is(unicode.Zs, r):
-			return ' '
-		case unicode.Is(unicode.Cf, r):
-			return -1
-		case unicode.Is(unicode.Pd, r):
-			return '-'
-		case strings.ContainsRune("‘’‚‛′", r):
-			return '\''
-		case strings.ContainsRune("“”„‟″", r):
-			return '"'
-		}
-		return r
-	}, norm.NFC.String(name))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,12 +20,17 @@ import (
 // withLocal runs f with a gateway of its own, which has no machine.
 func withLocal(t *testing.T, f func(context.Context, *connection)) {
 	t.Helper()
+	withOptions(t, localOptions{home: t.TempDir()}, f)
+}
+
+// withOptions is withLocal with a node, or a home of the caller's choice.
+func withOptions(t *testing.T, l localOptions, f func(context.Context, *connection)) {
+	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	home := t.TempDir()
-	o := &options{home: home}
+	o := &options{home: l.home}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	l := localOptions{home: home, listen: porttest.Free(t), log: slog.New(slog.DiscardHandler)}
+	l.listen, l.log = cmp.Or(l.listen, porttest.Free(t)), slog.New(slog.DiscardHandler)
 	done := make(chan struct{})
 	err := l.run(ctx, func(g *gateway.Gateway) {
 		go func() {

@@ -160,6 +160,12 @@ func runCommand(t *testing.T, url string, args ...string) (stdout, stderr string
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "t")
+	return runArgs(t, append([]string{"--url", url, "--home", t.TempDir()}, args...))
+}
+
+// runArgs is runCommand in the present environment.
+func runArgs(t *testing.T, args []string) (stdout, stderr string, code int) {
+	t.Helper()
 	var out, problems bytes.Buffer
 	root := newRoot()
 	o, e := newOutput(&out), newOutput(&problems)
@@ -167,7 +173,7 @@ func runCommand(t *testing.T, url string, args ...string) (stdout, stderr string
 	root.SetOut(o)
 	root.SetErr(e)
 	root.SetIn(strings.NewReader(""))
-	root.SetArgs(append([]string{"--url", url, "--home", t.TempDir()}, args...))
+	root.SetArgs(args)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := root.ExecuteContext(ctx)

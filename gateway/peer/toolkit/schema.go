@@ -173,6 +173,9 @@ func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
 	if err = protocol.Unmarshal(raw, &in); err != nil {
 		return in, &InputError{unreadable(err)}
 	}
+	if err := protocol.CheckIDs(raw, &in); err != nil {
+		return in, &InputError{err}
+	}
 	return in, nil
 }
 

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// drainTime is how long answers are waited for after the client has closed its end.
+// drainTime is how long answers are waited for after the client has closed its end. Then the open
+// calls are cancelled, and with them the commands that they started.
 const drainTime = 30 * time.Second
 
 // methodListen is a request that stays open for notifications until the client has gone.
@@ -33,10 +34,12 @@ type pending struct {
 	none chan struct{}   // capacity 1: open became empty
 	// gone is called when the client waits for no answer any more. It must not block.
 	gone func()
+
+	drainTime time.Duration // until open calls are given up after the end of the input
 }
 
 func newPending(in io.Reader, out io.Writer, gone func()) *pending {
-	return &pending{in: bufio.NewReader(in), out: out, gone: gone, open: make(map[string]bool), none: make(chan struct{}, 1)}
+	return &pending{in: bufio.NewReader(in), out: out, gone: gone, open: make(map[string]bool), none: make(chan struct{}, 1), drainTime: drainTime}
 }
 
 // Read implements io.Reader.
@@ -94,7 +97,7 @@ func canonical(id json.RawMessage) string {
 
 // drain waits until every request has been answered.
 func (p *pending) drain() {
-	limit := time.NewTimer(drainTime)
+	limit := time.NewTimer(p.drainTime)
 	defer limit.Stop()
 	for {
 		p.mu.Lock()

@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +21,8 @@ type Stdio struct {
 	Endpoint string // address of the gateway's /mcp
 	Token    string
 	Version  string
+
+	drainTime time.Duration // see [pending]; 0 for the default
 }
 
 // relay passes the requests of one side on to the other.
@@ -63,6 +67,7 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer staysConnected.Wait()
 	defer stop()
 	ends := newPending(in, out, stop)
+	ends.drainTime = cmp.Or(s.drainTime, drainTime)
 	err = r.server.Run(ctx, &mcp.IOTransport{Reader: ends, Writer: ends})
 	if errors.Is(err, io.EOF) {
 		return nil

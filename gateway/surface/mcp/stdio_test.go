@@ -207,3 +207,32 @@ func TestEndOfInputWaitsForAnswersOnly(t *testing.T) {
 		}
 	})
 }
+
+// A client that ended in the middle of a call closes its end, and never reads the answer.
+func TestOpenCallIsCancelledAfterTheEndOfInput(t *testing.T) {
+	b := serve(t)
+	cancelled := make(chan struct{})
+	in, toServer := io.Pipe()
+	b.answer(func(ctx context.Context, _ auth.Principal, _ catalog.Request) (catalog.Result, error) {
+		toServer.Close()
+		<-ctx.Done()
+		close(cancelled)
+		return catalog.Result{}, ctx.Err()
+	})
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	sending.Go(func() {
+		io.WriteString(toServer, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"command","arguments":{}}}
+`)
+	})
+	if err := (Stdio{Endpoint: b.URL + "/mcp", Token: "all", drainTime: time.Millisecond}).Serve(t.Context(), in, io.Discard); err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	select {
+	case <-cancelled:
+	case <-time.After(5 * time.Minute):
+		t.Error("the call goes on")
+	}
+}

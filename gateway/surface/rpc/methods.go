@@ -59,6 +59,9 @@ func handle[P, R any](all methods, m protocol.Method[P, R], f method[P, R]) {
 			if err := protocol.Unmarshal(raw, &p); err != nil {
 				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %s", m.Name, protocol.Problem(err)))
 			}
+			if err := protocol.CheckIDs(raw, &p); err != nil {
+				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %s", m.Name, err))
+			}
 		}
 		out, err := f(ctx, r, p)
 		return out, brief(err)
