@@ -35,7 +35,7 @@ func TestIDsWithAZeroByteAreRefused(t *testing.T) {
 	for method, params := range map[string]string{
 		protocol.ChatSend.Name:       `{"sessionKey":"a\u0000b","message":"hi"}`,
 		protocol.SessionPatch.Name:   `{"sessionKey":"a\u0000b","label":"x"}`,
-		protocol.SessionCreate.Name:  `{"agentId":"a\u0000b"}`,
+		protocol.SessionCreate.Name:  `{"sessionKey":"agent:main:a\u0000b"}`,
 		protocol.NodesUpdate.Name:    `{"id":"box\u0000","name":"x"}`,
 		protocol.RequestTool.Name:    `{"callId":"a\u0000b","tool":"box__Bash","sessionKey":"main","args":{"command":"ls"}}`,
 		protocol.CronRemove.Name:     `{"id":"a\u0000b"}`,

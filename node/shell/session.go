@@ -4,13 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
-	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +14,6 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
-	"fairlead/node/textfile"
 	"fairlead/node/workspace"
 )
 
@@ -41,34 +35,6 @@ const (
 	maxSessions = 64
 )
 
-type commandIn struct {
-	CommandID string `json:"command_id,omitempty" jsonschema:"session of an earlier call"`
-	// Command is the command line; with CommandID it is text for the standard input of that command,
-	// so that rules and approvals judge what is typed into a shell like a command.
-	Command  string `json:"command,omitempty" jsonschema:"the command line, or with command_id the text to send to it"`
-	Shell    string `json:"shell,omitempty" jsonschema:"auto (default): sh, or cmd.exe on Windows; powershell: for scripts on Windows"`
-	Username string `json:"username,omitempty" jsonschema:"the user to run it as, where the node runs as root without confinement; default the node's own user"`
-	Workdir  string `json:"workdir,omitempty" jsonschema:"folder to run it in, absolute or relative to the home folder; default the home folder"`
-	Signal   string `json:"signal,omitempty" jsonschema:"SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL"`
-	// IdleTimeout is in seconds; 0 does not wait.
-	IdleTimeout *float64 `json:"idle_timeout,omitempty" jsonschema:"seconds to wait without output before returning; default 5"`
-}
-
-type commandOut struct {
-	CommandID  string `json:"command_id"`
-	Output     string `json:"output,omitempty"`
-	ExitCode   *int   `json:"exit_code,omitempty"`
-	State      string `json:"state"`
-	DurationMs int64  `json:"duration_ms"`
-	// DroppedBytes is the number of bytes of output before Output that were not read in time.
-	DroppedBytes int64 `json:"dropped_bytes,omitempty"`
-	// Note has remarks on the command's start, in the first call's result, and on its end.
-	Note string `json:"note,omitempty"`
-	// PutBack are the protected files that the command changed unasked and that have been put back, or
-	// moved to the trash.
-	PutBack []protocol.ProtectedChange `json:"put_back,omitempty"`
-}
-
 // sessions are the commands that the tool command has started. They are safe for concurrent use.
 type sessions struct {
 	jobs             *Jobs
@@ -78,14 +44,6 @@ type sessions struct {
 	mu    sync.Mutex // guards the fields below
 	open  map[string]*session
 	count counts // of sessions, by caller, with those that are about to open
-}
-
-// session is a command whose output is read call by call.
-type session struct {
-	*job
-	turn   sync.Mutex // one call at a time
-	read   int64      // bytes of output that were returned
-	expiry *time.Timer
 }
 
 // Command makes the tool command, which programs use over MCP, REST or the command line: it starts
@@ -124,39 +82,6 @@ func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 		return p
 	}
 	return previewBash(s.ws, s.jobs, in.bash(a), in.shell())
-}
-
-// shell returns the shell whose language the command is in.
-func (in commandIn) shell() string {
-	if in.Shell == shellPowerShell {
-		return "powershell.exe"
-	}
-	return programShell()
-}
-
-// line returns what programShell gets.
-func (in commandIn) line() string {
-	if in.Shell == shellPowerShell {
-		return powershell(in.Command)
-	}
-	return in.Command
-}
-
-// shellPowerShell is the value of Shell for a script of PowerShell.
-const shellPowerShell = "powershell"
-
-// bash returns the same command of a user, nil for the node's own, as the arguments of Bash.
-func (in commandIn) bash(a *account) bashIn {
-	home, err := os.UserHomeDir()
-	if a != nil {
-		home, err = a.folder(), nil
-	}
-	dir := in.Workdir
-	if err == nil && !filepath.IsAbs(workspace.Unspell(dir)) { // so that "" and "." are the same folder
-		dir = workspace.Spell(filepath.Join(home, workspace.Unspell(dir)))
-	}
-	zero := float64(0)
-	return bashIn{Command: in.Command, Workdir: dir, Pty: isInteractive(in.Command), Timeout: &zero}
 }
 
 func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (commandOut, error) {
@@ -199,17 +124,6 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 	s.scheduleEnd(c)
 	out.DurationMs = time.Since(began).Milliseconds()
 	return out, nil
-}
-
-func (in commandIn) idle() (time.Duration, error) {
-	if in.IdleTimeout == nil {
-		return defaultIdle, nil
-	}
-	v := *in.IdleTimeout
-	if v < 0 || math.IsNaN(v) || v > maxIdle.Seconds() {
-		return 0, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("idle_timeout must be 0 to %.0f seconds", maxIdle.Seconds()))
-	}
-	return time.Duration(v * float64(time.Second)), nil
 }
 
 // start starts a command and its session.
@@ -340,114 +254,4 @@ func (s *sessions) end(c *session) {
 	}
 	s.mu.Unlock()
 	c.requestStop(byCancel)
-}
-
-// act sends the text and the signal of a call that continues a command.
-func (c *session) act(in commandIn) error {
-	if in.CommandID != "" && in.Command != "" {
-		if err := c.send(in.Command); err != nil {
-			return err
-		}
-	}
-	if in.Signal == "" {
-		return nil
-	}
-	if !slices.Contains(signalNames, in.Signal) {
-		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown signal %q: use %s", in.Signal, strings.Join(signalNames, ", ")))
-	}
-	if !c.isRunning() {
-		return nil
-	}
-	return c.signal(in.Signal)
-}
-
-var signalNames = []string{"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"}
-
-func (c *session) send(text string) error {
-	if !c.isRunning() || c.stdin == nil {
-		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command has ended, so it takes no input")
-	}
-	c.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
-	c.typed.add(text)
-	if _, err := io.WriteString(c.stdin, text); err != nil {
-		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command does not read its input")
-	}
-	return nil
-}
-
-// signal sends a signal to a running command.
-func (c *session) signal(name string) error {
-	switch {
-	case name == "SIGKILL":
-		c.requestStop(byKill)
-		return nil
-	case name == "SIGTERM":
-		c.child.Terminate()
-		return nil
-	case name == "SIGINT" && c.tty, name == "SIGINT" && runtime.GOOS == "windows":
-		return c.send("\x03") // the terminal passes it on to the program in the foreground
-	case name == "SIGQUIT" && c.tty && runtime.GOOS != "windows":
-		return c.send("\x1c")
-	}
-	return sendSignal(c.pid, name)
-}
-
-// pollEvery is how often a waiting call looks for new output.
-const pollEvery = 20 * time.Millisecond
-
-// await returns when the command has ended, when it has printed nothing for a while, when there is
-// enough output for a result, or when ctx ends.
-func (c *session) await(ctx context.Context, idle time.Duration, progress func(tail string, bytes int64)) {
-	if idle == 0 {
-		return
-	}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	began := time.Now()
-	quietSince, size, reported := began, c.out.size(), began
-	for {
-		select {
-		case <-c.done:
-			return
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			if total := c.out.size(); total != size {
-				quietSince, size = now, total
-				if progress != nil && now.Sub(reported) >= progressEvery {
-					reported = now
-					progress(c.out.tail(), total)
-				}
-			}
-			if now.Sub(quietSince) >= idle || now.Sub(began) >= max(maxWait, idle) || size-c.read >= maxCallOutput {
-				return
-			}
-		}
-	}
-}
-
-// next returns the output since the last call, and the number of bytes before it that are lost.
-// While the command runs, the beginning of a character waits for its rest.
-func (c *session) next(over bool) (text string, dropped int64) {
-	raw, total := c.out.since(c.read)
-	dropped = total - int64(len(raw)) - c.read
-	raw = raw[:min(len(raw), maxCallOutput)]
-	if !over || int64(len(raw)) < total-c.read-dropped {
-		raw = raw[:len(raw)-textfile.Incomplete(raw)]
-	}
-	c.read += dropped + int64(len(raw))
-	return strings.ToValidUTF8(string(raw), "\uFFFD"), dropped
-}
-
-// exitCode returns the exit code of a command that has ended: -1 if a signal ended it, 1 on
-// Windows.
-func (c *session) exitCode() *int {
-	if c.result.code != nil {
-		return c.result.code
-	}
-	killed := -1
-	if runtime.GOOS == "windows" {
-		killed = 1
-	}
-	return &killed
 }
