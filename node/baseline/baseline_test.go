@@ -4,7 +4,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
@@ -198,4 +200,28 @@ func TestABackgroundCommandIsFoundByTheNextOne(t *testing.T) {
 	k.expect(second.End(), want)
 	want[".envrc"] = protocol.ProtectedCreated
 	k.expect(background.End(), want)
+}
+
+// BenchmarkLooks looks before and after a command in a tree of 50,000 files.
+func BenchmarkLooks(b *testing.B) {
+	k := newKit(b)
+	for i := range 5000 {
+		for n := range 10 {
+			k.write(strconv.Itoa(i%50)+"/"+strconv.Itoa(i)+"/"+strconv.Itoa(n)+".go", "x")
+		}
+	}
+	k.write(".git/hooks/pre-commit", "x")
+	k.write("7/57/.envrc", "x")
+	old := time.Now().Add(-time.Hour)
+	filepath.WalkDir(k.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = os.Chtimes(path, old, old)
+		}
+		return err
+	})
+	for b.Loop() {
+		if list := k.Begin(Command{ID: "1"}).End(); len(list) > 0 {
+			b.Fatalf("got %v", list)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -192,8 +193,12 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	if wait(ctx, j, plan.yield, call.Progress) {
 		return jobs.report(j), nil
 	}
+	found := j.look.Look()
 	jobs.moveToBackground(j)
-	return jobs.report(j), nil
+	out := jobs.report(j)
+	out.PutBack = append(found, out.PutBack...)
+	out.Note = strings.TrimSpace(out.Note + " " + display.PutBack(found))
+	return out, nil
 }
 
 // wait waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a

@@ -88,3 +88,19 @@ func TestNoWayToWriteAProtectedFileSurvivesTheCommand(t *testing.T) {
 		})
 	}
 }
+
+func TestACommandThatGoesOnIsLookedAtToo(t *testing.T) {
+	useShell(t)
+	b := newLookingBench(t)
+	yield := float64(2000)
+	out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: "echo x >.envrc; exec sleep 60", YieldMs: &yield})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Status != "running" || len(out.PutBack) != 1 || !strings.Contains(out.Note, ".envrc was created") {
+		t.Errorf("got %s, %v, %q", out.Status, out.PutBack, out.Note)
+	}
+	if _, err := os.Stat(filepath.Join(b.WS.Dir(), ".envrc")); err == nil {
+		t.Error(".envrc exists")
+	}
+}

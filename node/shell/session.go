@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -113,12 +114,16 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 	if in.CommandID == "" {
 		out.Note = c.note
 	}
+	if c.isRunning() {
+		out.PutBack = c.look.Look()
+		out.Note = strings.TrimSpace(out.Note + " " + display.PutBack(out.PutBack))
+	}
 	over := !c.isRunning() // before the output is read, so that the end comes with all output
 	out.Output, out.DroppedBytes = c.next(over)
 	if over {
 		if c.read == c.out.size() {
 			out.State, out.ExitCode = "exited", c.exitCode()
-			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.result.note()), c.result.putBack
+			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.result.note()), append(out.PutBack, c.result.putBack...)
 		}
 	}
 	s.scheduleEnd(c)
