@@ -66,6 +66,7 @@ func (n *Node) openBaseline() {
 	if n.opts.Confine.Mode == sandbox.Full {
 		return
 	}
+	baseline.RestrictModes(n.opts.Home, true)
 	var err error
 	if n.baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), n.ws, n.log, n.reportPutBack); err != nil {
 		n.baseline = nil

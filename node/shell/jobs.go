@@ -150,6 +150,9 @@ func (t *Jobs) startNow(ctx context.Context, o startRequest, background bool) (*
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	j.result.putBack = append(j.result.putBack, j.look.End()...)
+	if j.look != nil {
+		baseline.RestrictModes(t.opts.Home, false)
+	}
 	t.mu.Lock()
 	if j.canBackground {
 		t.background.leave(j.caller)
