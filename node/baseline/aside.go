@@ -45,7 +45,7 @@ func (s *Store) setAside(list []protocol.ProtectedChange) {
 	}
 	data, err := json.Marshal(p)
 	if err == nil {
-		err = replaceFile(s.asideName(p.ID), data)
+		err = replaceFile(s.disk.asideName(p.ID), data)
 	}
 	if err != nil {
 		s.log.Error("What was put back could not be recorded", "err", err)
@@ -56,15 +56,15 @@ func (s *Store) setAside(list []protocol.ProtectedChange) {
 	}
 }
 
-func (s *Store) asideName(id string) string {
+func (s *disk) asideName(id string) string {
 	return filepath.Join(s.asideDir(), filepath.Base(id)+runSuffix)
 }
 
 // Pending returns what was put back and waits for an answer.
 func (s *Store) Pending() (list []protocol.PutBack) {
-	entries, _ := os.ReadDir(s.asideDir())
+	entries, _ := os.ReadDir(s.disk.asideDir())
 	for _, e := range entries {
-		if p, err := s.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
+		if p, err := s.disk.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
 			list = append(list, p)
 		}
 	}
@@ -72,9 +72,9 @@ func (s *Store) Pending() (list []protocol.PutBack) {
 }
 
 // Forget removes the record of what was put back, which stays in the trash.
-func (s *Store) Forget(id string) { os.Remove(s.asideName(id)) }
+func (s *Store) Forget(id string) { os.Remove(s.disk.asideName(id)) }
 
-func (s *Store) aside(id string) (p protocol.PutBack, err error) {
+func (s *disk) aside(id string) (p protocol.PutBack, err error) {
 	data, err := os.ReadFile(s.asideName(id))
 	if err != nil || json.Unmarshal(data, &p) != nil || p.ID != id {
 		return p, toolkit.Failf("There is nothing to keep: it was answered before, or has expired.")
@@ -92,7 +92,7 @@ func (s *Store) Keep() toolkit.Tool[access.Call] {
 }
 
 func (s *Store) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.PutBack, error) {
-	p, err := s.aside(in.ID)
+	p, err := s.disk.aside(in.ID)
 	if err != nil {
 		return p, err
 	}
@@ -136,7 +136,7 @@ func (s *Store) repeat(c protocol.ProtectedChange) error {
 
 // preview shows the changes as one diff.
 func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
-	p, err := s.aside(in.ID)
+	p, err := s.disk.aside(in.ID)
 	if err != nil {
 		access.SetProblem(&out, err)
 		return out

@@ -37,7 +37,7 @@ import (
 
 // Store is the baseline of a node. It is safe for concurrent use.
 type Store struct {
-	dir     string // the node's own folder
+	disk    *disk
 	ws      *workspace.Root
 	folders []string // that commands can change
 	log     *slog.Logger
@@ -72,7 +72,7 @@ type Run struct {
 // created. ws stays open as long as the store is used. report gets what was put back, so that the
 // person can be asked; it must not block.
 func New(dir string, ws *workspace.Root, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
-	s := &Store{dir: dir, ws: ws, log: log, report: report, edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{}}
+	s := &Store{disk: &disk{dir, log}, ws: ws, log: log, report: report, edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{}}
 	if !ws.IsReadOnly() {
 		s.folders = append(s.folders, ws.Dir())
 		for _, g := range ws.Grants() {
@@ -81,7 +81,7 @@ func New(dir string, ws *workspace.Root, log *slog.Logger, report func(protocol.
 			}
 		}
 	}
-	for _, sub := range []string{dir, s.contentDir(), s.runDir(), s.asideDir()} {
+	for _, sub := range []string{dir, s.disk.contentDir(), s.disk.runDir(), s.disk.asideDir()} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			return nil, err
 		}
@@ -94,13 +94,13 @@ func New(dir string, ws *workspace.Root, log *slog.Logger, report func(protocol.
 func (s *Store) Recover() []protocol.ProtectedChange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.loadRuns() {
+	for _, c := range s.disk.loadRuns() {
 		s.running[c.ID] = &Run{Command: c, store: s}
 	}
 	if len(s.running) == 0 {
 		return nil
 	}
-	s.files = s.load()
+	s.files = s.disk.load()
 	s.look()
 	var found []protocol.ProtectedChange
 	for id, r := range s.running {
@@ -120,7 +120,7 @@ func (s *Store) Begin(c Command) *Run {
 	s.look()
 	r := &Run{Command: c, store: s}
 	s.running[c.ID] = r
-	s.saveRun(c)
+	s.disk.saveRun(c)
 	return r
 }
 
@@ -175,7 +175,7 @@ func (s *Store) Edit(path string) (done func()) {
 
 func (s *Store) forget(id string) {
 	delete(s.running, id)
-	s.removeRun(id)
+	s.disk.removeRun(id)
 }
 
 // look compares the files with the baseline, reverts what is attributed to the running commands,
@@ -188,7 +188,7 @@ func (s *Store) look() {
 		changed = true
 		before, existed := s.files[path]
 		after, exists := now[path]
-		if s.isAllowed(path) || s.isHarmless(path, before, after, now) {
+		if s.isAllowed(path) || (&judge{s.disk, s.folders, s.files}).isHarmless(path, before, after, now) {
 			continue
 		}
 		c := protocol.ProtectedChange{Path: workspace.Spell(path), Kind: protocol.ProtectedChanged, Why: floor.Why(path), SHA256: after.Sum}
@@ -222,7 +222,7 @@ func (s *Store) look() {
 	clear(s.edited)
 	s.files = now
 	if changed {
-		s.save()
+		s.disk.save(now)
 	}
 }
 
@@ -266,7 +266,7 @@ func (s *Store) isAllowed(path string) bool {
 
 // revert puts a file back. It returns the ID in the trash of what was set aside, if anything was.
 func (s *Store) revert(path string, before, after state) (trash string, err error) {
-	if before.exists() && !s.hasContent(before) {
+	if before.exists() && !s.disk.hasContent(before) {
 		return "", errors.New("its previous content was not saved, because it is too large")
 	}
 	if !before.exists() || after.exists() {
@@ -289,6 +289,6 @@ func dedupe(list []protocol.ProtectedChange) []protocol.ProtectedChange {
 	return slices.CompactFunc(list, func(a, b protocol.ProtectedChange) bool { return a == b })
 }
 
-func (s *Store) contentDir() string { return filepath.Join(s.dir, "contents") }
-func (s *Store) runDir() string     { return filepath.Join(s.dir, "running") }
-func (s *Store) asideDir() string   { return filepath.Join(s.dir, "aside") }
+func (s *disk) contentDir() string { return filepath.Join(s.dir, "contents") }
+func (s *disk) runDir() string     { return filepath.Join(s.dir, "running") }
+func (s *disk) asideDir() string   { return filepath.Join(s.dir, "aside") }

@@ -11,9 +11,16 @@ import (
 	"fairlead/node/workspace"
 )
 
+// judge tells harmless changes from others.
+type judge struct {
+	disk    *disk
+	folders []string         // that commands can change
+	files   map[string]state // before
+}
+
 // isHarmless reports whether a change is one that version control or a package manager makes itself
 // and that starts nothing: daily work needs no question.
-func (s *Store) isHarmless(path string, before, after state, now map[string]state) bool {
+func (s judge) isHarmless(path string, before, after state, now map[string]state) bool {
 	switch name, dir := filepath.Base(path), filepath.Dir(path); {
 	case !after.exists(): // what was removed with its folder, or by a package manager, starts nothing
 		info, err := os.Lstat(filepath.Dir(before.In))
@@ -25,9 +32,9 @@ func (s *Store) isHarmless(path string, before, after state, now map[string]stat
 	case filepath.Base(dir) == "hooks" && strings.HasSuffix(name, ".sample"):
 		return true // Git runs no hook with this name
 	case name == "config" || name == "config.worktree":
-		return hasSameEffect(s.content(before), s.content(after))
+		return hasSameEffect(s.disk.content(before), s.disk.content(after))
 	case name == "commondir":
-		return workspace.InFolder(path, resolve(dir, string(s.content(after))))
+		return workspace.InFolder(path, resolve(dir, string(s.disk.content(after))))
 	case name == ".git" && !before.exists():
 		return s.isOwnRepository(s.repositoryOf(path, after))
 	}
@@ -35,7 +42,7 @@ func (s *Store) isHarmless(path string, before, after state, now map[string]stat
 }
 
 // content returns the saved content of a file; nil without one.
-func (s *Store) content(st state) []byte {
+func (s *disk) content(st state) []byte {
 	if !st.Mode.IsRegular() || st.Sum == "" {
 		return nil
 	}
@@ -53,8 +60,8 @@ func resolve(dir, text string) string {
 }
 
 // repositoryOf returns the folder to which the file .git of a work tree leads; empty if it is none.
-func (s *Store) repositoryOf(path string, st state) string {
-	text, ok := strings.CutPrefix(string(s.content(st)), "gitdir:")
+func (s judge) repositoryOf(path string, st state) string {
+	text, ok := strings.CutPrefix(string(s.disk.content(st)), "gitdir:")
 	if !ok {
 		return ""
 	}
@@ -63,7 +70,7 @@ func (s *Store) repositoryOf(path string, st state) string {
 
 // isOwnRepository reports whether a folder is a place of work trees or submodules in a repository
 // that commands can change, so that its settings and hooks are looked at, too.
-func (s *Store) isOwnRepository(dir string) bool {
+func (s judge) isOwnRepository(dir string) bool {
 	slash := filepath.ToSlash(dir)
 	inside := slices.ContainsFunc(s.folders, func(f string) bool { return workspace.InFolder(dir, f) })
 	return inside && (strings.Contains(slash, ".git/modules/") || strings.Contains(slash, ".git/worktrees/"))
@@ -71,7 +78,7 @@ func (s *Store) isOwnRepository(dir string) bool {
 
 // isCheckedOut reports whether a file was created with the clone or work tree that tracks it. Such a
 // folder is new for every program: they ask before they trust it.
-func (s *Store) isCheckedOut(path string, now map[string]state) bool {
+func (s judge) isCheckedOut(path string, now map[string]state) bool {
 	for dir := filepath.Dir(path); slices.ContainsFunc(s.folders, func(f string) bool { return dir != f && workspace.InFolder(dir, f) }); dir = filepath.Dir(dir) {
 		at, link := filepath.Join(dir, ".git"), state{}
 		if _, ok := now[filepath.Join(at, "config")]; !ok {

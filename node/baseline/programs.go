@@ -15,7 +15,7 @@ import (
 // isHarmlessProgram reports whether a file of an environment of Python or of node_modules/.bin is
 // what their tools write: it starts a package that is installed beside it, and takes the place of no
 // other program.
-func (s *Store) isHarmlessProgram(path string, st state) bool {
+func (s judge) isHarmlessProgram(path string, st state) bool {
 	name, dir := filepath.Base(path), filepath.Dir(path)
 	link := st.Mode&fs.ModeSymlink != 0
 	switch {
@@ -24,26 +24,26 @@ func (s *Store) isHarmlessProgram(path string, st state) bool {
 	case name == "pyvenv.cfg":
 		return s.baseOf(dir) != ""
 	case strings.HasSuffix(name, ".pth"):
-		return isHarmlessPath(string(s.content(st)))
+		return isHarmlessPath(string(s.disk.content(st)))
 	case link && filepath.Base(dir) == ".bin":
 		return workspace.InFolder(resolve(dir, st.Sum), filepath.Dir(dir))
 	case link:
 		target := resolve(dir, st.Sum)
 		return filepath.Dir(target) == dir || s.isSystem(target)
 	case strings.Contains(strings.ToLower(name), "activate"):
-		return s.isActivation(filepath.Dir(dir), name, string(s.content(st)))
+		return s.isActivation(filepath.Dir(dir), name, string(s.disk.content(st)))
 	}
-	return isEntryPoint(string(s.content(st)), dir) || !s.isSystemProgram(name)
+	return isEntryPoint(string(s.disk.content(st)), dir) || !s.isSystemProgram(name)
 }
 
 // isSystem reports whether commands cannot change a file, with all links on the way to it.
-func (s *Store) isSystem(path string) bool {
+func (s judge) isSystem(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && !slices.ContainsFunc(s.folders, func(f string) bool { return workspace.InFolder(path, f) || workspace.InFolder(real, f) })
 }
 
 // isSystemProgram reports whether a program of the system has this name.
-func (s *Store) isSystemProgram(name string) bool {
+func (s judge) isSystemProgram(name string) bool {
 	path, err := exec.LookPath(strings.TrimSuffix(name, filepath.Ext(name)))
 	if err != nil {
 		path, err = exec.LookPath(name)
@@ -52,7 +52,7 @@ func (s *Store) isSystemProgram(name string) bool {
 }
 
 // baseOf returns the folder of the interpreter of an environment; empty if commands can change it.
-func (s *Store) baseOf(environment string) string {
+func (s judge) baseOf(environment string) string {
 	data, _ := os.ReadFile(filepath.Join(environment, "pyvenv.cfg"))
 	for line := range strings.Lines(string(data)) {
 		key, value, _ := strings.Cut(line, "=")
@@ -110,7 +110,7 @@ var (
 )
 
 // isActivation reports whether a script is that of the venv module of the environment's interpreter.
-func (s *Store) isActivation(environment, name, text string) bool {
+func (s judge) isActivation(environment, name, text string) bool {
 	base := s.baseOf(environment)
 	if base == "" {
 		return false

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,13 @@ func (s state) exists() bool { return s != state{} }
 func (s state) mode() fs.FileMode { return s.Mode &^ 0o444 }
 
 func (s state) equals(other state) bool { return s.mode() == other.mode() && s.Sum == other.Sum }
+
+// disk is the folder of the node with what outlives it: contents, the baseline, commands that run, and
+// what was put back.
+type disk struct {
+	dir string
+	log *slog.Logger
+}
 
 // scan returns the state of every protected file that exists now.
 func (s *Store) scan() map[string]state {
@@ -100,7 +108,7 @@ func (s *Store) stateOf(path string, before state) state {
 	case st.Stamp != "" && st.Mode == before.Mode && st.Size == before.Size && st.Stamp == before.Stamp && isSettled(info):
 		return before
 	default:
-		st.Sum = s.saveContent(path, st.Size)
+		st.Sum = s.disk.saveContent(path, st.Size)
 	}
 	return st
 }
@@ -112,7 +120,7 @@ func isSettled(info fs.FileInfo) bool { return time.Since(changeTime(info)) > ti
 const unreadable = "unreadable"
 
 // saveContent saves the content of a file, unless it is too large, and returns its checksum.
-func (s *Store) saveContent(path string, size int64) (sum string) {
+func (s *disk) saveContent(path string, size int64) (sum string) {
 	f, err := openFile(path)
 	if err != nil {
 		return unreadable
@@ -142,7 +150,7 @@ func (s *Store) saveContent(path string, size int64) (sum string) {
 	return sum
 }
 
-func (s *Store) hasContent(st state) bool {
+func (s *disk) hasContent(st state) bool {
 	if !st.Mode.IsRegular() {
 		return st.Mode&fs.ModeSymlink != 0
 	}
@@ -169,7 +177,7 @@ func (s *Store) restore(path string, st state) error {
 		if st.Mode&fs.ModeSymlink != 0 {
 			return workspace.Cause(root.Symlink(st.Sum, rel))
 		}
-		data, err := os.ReadFile(filepath.Join(s.contentDir(), st.Sum))
+		data, err := os.ReadFile(filepath.Join(s.disk.contentDir(), st.Sum))
 		if err != nil {
 			return err
 		}
@@ -187,16 +195,16 @@ func (s *Store) restore(path string, st state) error {
 }
 
 // save stores the baseline for the next start, and removes contents that it does not need.
-func (s *Store) save() {
-	data, err := json.Marshal(s.files)
+func (s *disk) save(files map[string]state) {
+	data, err := json.Marshal(files)
 	if err == nil {
 		err = replaceFile(s.filesName(), data)
 	}
 	if err != nil {
 		s.log.Warn("The state of protected files could not be stored", "err", err)
 	}
-	used := make(map[string]bool, len(s.files))
-	for _, st := range s.files {
+	used := make(map[string]bool, len(files))
+	for _, st := range files {
 		used[st.Sum] = true
 	}
 	entries, _ := os.ReadDir(s.contentDir())
@@ -208,7 +216,7 @@ func (s *Store) save() {
 }
 
 // load returns the stored baseline; nil if there is none that can be read.
-func (s *Store) load() (files map[string]state) {
+func (s *disk) load() (files map[string]state) {
 	data, err := os.ReadFile(s.filesName())
 	if err != nil || json.Unmarshal(data, &files) != nil {
 		return nil
@@ -216,12 +224,12 @@ func (s *Store) load() (files map[string]state) {
 	return files
 }
 
-func (s *Store) filesName() string { return filepath.Join(s.dir, "files.json") }
+func (s *disk) filesName() string { return filepath.Join(s.dir, "files.json") }
 
 const runSuffix = ".json"
 
 // saveRun records that a command runs, for [Store.Recover].
-func (s *Store) saveRun(c Command) {
+func (s *disk) saveRun(c Command) {
 	data, err := json.Marshal(c)
 	if err == nil {
 		err = replaceFile(filepath.Join(s.runDir(), c.ID+runSuffix), data)
@@ -231,10 +239,10 @@ func (s *Store) saveRun(c Command) {
 	}
 }
 
-func (s *Store) removeRun(id string) { os.Remove(filepath.Join(s.runDir(), id+runSuffix)) }
+func (s *disk) removeRun(id string) { os.Remove(filepath.Join(s.runDir(), id+runSuffix)) }
 
 // loadRuns returns the commands that ran when the last node died.
-func (s *Store) loadRuns() (list []Command) {
+func (s *disk) loadRuns() (list []Command) {
 	entries, _ := os.ReadDir(s.runDir())
 	for _, e := range entries {
 		var c Command
