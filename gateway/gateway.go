@@ -241,22 +241,7 @@ func (g *Gateway) cancelTransfersOf(d protocol.Device) {
 	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
 		return
 	}
-	g.transfers.Unpaired(d)
-}
-
-// endApp ends the calls, commands and transfers of an app that has lost its access.
-func (g *Gateway) endApp(id protocol.AppID) {
-	g.catalog.CancelOf(id)
-	g.transfers.AppRevoked(id)
-}
-
-// limitApp ends what an app may not do any more with its present rights.
-func (g *Gateway) limitApp(app protocol.App) {
-	p := auth.App(app)
-	g.catalog.Limit(p)
-	if !p.MayUse(protocol.NativePrefix) || !p.Has(protocol.ScopeAllTools) { // gsv__Transfer
-		g.transfers.AppRevoked(app.ID)
-	}
+	g.transfers.Fail(transfer.Unpaired(d))()
 }
 
 func (g *Gateway) audit() journal.Audit {

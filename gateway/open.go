@@ -159,7 +159,18 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
 			_, ok := g.hub.Node(id)
 			return ok
-		}, Lost: g.endApp, Changed: g.limitApp,
+		},
+		Lost: func(id protocol.AppID) {
+			g.catalog.CancelOf(id)
+			g.transfers.Fail(transfer.AppRevoked(id))
+		},
+		Changed: func(app protocol.App) {
+			p := auth.App(app)
+			g.catalog.Limit(p)
+			if !p.MayUse(protocol.NativePrefix) || !p.Has(protocol.ScopeAllTools) { // gsv__Transfer
+				g.transfers.Fail(transfer.AppRevoked(app.ID))
+			}
+		},
 	})
 	return err
 }

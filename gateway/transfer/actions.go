@@ -218,38 +218,25 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 	return protocol.TransferForgetResult{Removed: len(gone)}, err
 }
 
-// Unpaired fails the transfers of a device whose pairing has ended, as a node or as a window:
-// another device may connect under the node's name, and nobody has approved transfers with that
-// one. Partly received data is retained, and Retry puts such a transfer into the queue again.
-func (e *Engine) Unpaired(d protocol.Device) {
-	name := d.Name
-	if d.NodeID != "" {
-		name = string(d.NodeID)
+// Unpaired is for [Engine.Fail]: the transfers of a device whose pairing has ended, as a node or as a
+// window. Another device may connect under the node's name, and nobody has approved transfers with
+// that one.
+func Unpaired(d protocol.Device) (why string, isMeant func(protocol.Transfer) bool) {
+	if d.NodeID == "" {
+		return d.Name + " is no longer paired", func(t protocol.Transfer) bool { return t.Device == d.ID }
 	}
-	e.fail(name+" is no longer paired", func(t protocol.Transfer) bool {
-		if d.NodeID == "" {
-			return t.Device == d.ID
-		}
-		return t.From == d.NodeID || t.To == d.NodeID
-	})
+	return string(d.NodeID) + " is no longer paired", func(t protocol.Transfer) bool { return t.From == d.NodeID || t.To == d.NodeID }
 }
 
-// AppRevoked fails the transfers that an app has queued and may not make any more. It does not wait
-// for their ends. Retry puts such a transfer into the queue again.
-func (e *Engine) AppRevoked(id protocol.AppID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return
-	}
-	e.wg.Go(func() {
-		e.fail("The app that queued it may not transfer files any more", func(t protocol.Transfer) bool { return t.App == id })
-	})
+// AppRevoked is for [Engine.Fail]: the transfers that an app has queued and may not make any more.
+func AppRevoked(id protocol.AppID) (why string, isMeant func(protocol.Transfer) bool) {
+	return "The app that queued it may not transfer files any more", func(t protocol.Transfer) bool { return t.App == id }
 }
 
-// fail ends the transfers for which isMeant is true, with why as the reason, and waits some seconds
-// for their ends.
-func (e *Engine) fail(why string, isMeant func(protocol.Transfer) bool) {
+// Fail ends the queued transfers for which isMeant is true, with why as the reason. wait waits some
+// seconds for their ends. Partly received data is retained, and Retry puts such a transfer into the
+// queue again.
+func (e *Engine) Fail(why string, isMeant func(protocol.Transfer) bool) (wait func()) {
 	var affected []*job
 	e.mu.Lock()
 	for _, j := range e.order {
@@ -263,8 +250,13 @@ func (e *Engine) fail(why string, isMeant func(protocol.Transfer) bool) {
 		affected = append(affected, j)
 	}
 	e.mu.Unlock()
+	var stopped []<-chan struct{}
 	for _, j := range affected {
-		stopped := j.stop(final("%s", why))
-		j.waitFor(e.ctx, stopped)
+		stopped = append(stopped, j.stop(final("%s", why)))
+	}
+	return func() {
+		for i, j := range affected {
+			j.waitFor(e.ctx, stopped[i])
+		}
 	}
 }
