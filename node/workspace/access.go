@@ -148,11 +148,12 @@ func (r *Root) WithChanging(f func(path string) (done func())) *Root {
 	return &wider
 }
 
-func (r *resolver) change(path string) (done func()) {
-	if r.changing == nil {
+// change calls a function of [Root.WithChanging], if there is one.
+func change(changing func(path string) (done func()), path string) (done func()) {
+	if changing == nil {
 		return func() {}
 	}
-	return r.changing(path)
+	return changing(path)
 }
 
 // WithTarget returns r for a path that led to real, which is without symbolic links, when it was

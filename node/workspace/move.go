@@ -97,8 +97,8 @@ func moveError(err error) error {
 
 // move renames an entry to a name that must not exist.
 func (r Entries) move(old, fresh location) error {
-	defer r.change(old.abs)()
-	defer r.change(fresh.abs)()
+	defer change(r.changing, old.abs)()
+	defer change(r.changing, fresh.abs)()
 	return r.rename(old, fresh)
 }
 

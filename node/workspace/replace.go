@@ -17,7 +17,7 @@ import (
 type Replacement struct {
 	dir    *os.Root
 	abs    string
-	change func(path string) (done func())
+	notify func(path string) (done func())
 	expect string
 	temp   *temp
 	file   *os.File // nil after the end
@@ -64,7 +64,7 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 	if old != nil {
 		old.Close()
 	}
-	w := &Replacement{dir: dir, abs: real, change: r.change, expect: expect, sum: sha256.New()}
+	w := &Replacement{dir: dir, abs: real, notify: r.changing, expect: expect, sum: sha256.New()}
 	if err == nil {
 		w.temp, w.file, err = newTemp(dir, perm)
 	}
@@ -133,7 +133,7 @@ func (w *Replacement) Commit(perm fs.FileMode, backup Backup) (out Written, err 
 		out.OtherNames = max(links(old)-1, 0)
 		old.Close() // Windows does not replace an open file
 	}
-	defer w.change(w.abs)()
+	defer change(w.notify, w.abs)()
 	if err := w.temp.rename(name); err != nil {
 		return Written{}, err
 	}
