@@ -39,7 +39,7 @@ func newForm(d *detail, rule state.RuleForm) *form {
 	f.command = entry("git push origin main", cmp.Or(d.command, rule.Command()), f.setCommand)
 	f.path = entry("docs/**", rule.Path, func(s string) { f.change(func(r *state.RuleForm) { r.Path = s }) })
 	f.folder = entry("Any folder", rule.Folder, func(s string) { f.change(func(r *state.RuleForm) { r.Folder = s }) })
-	f.below = widget.NewCheck("and its subfolders", nil)
+	f.below = widget.NewCheck("Include its subfolders", nil)
 	f.below.SetChecked(rule.Below)
 	f.below.OnChanged = func(on bool) { f.change(func(r *state.RuleForm) { r.Below = on }) }
 	f.rows = []fyne.CanvasObject{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -227,7 +228,7 @@ func (m *form) problem(err error) {
 		place = m.errors[field.Field]
 	}
 	place.Show()
-	place.Set(state.Sentence(err), style.ColorBad)
+	place.Set(strings.TrimSuffix(state.Sentence(err), ".")+".", style.ColorBad)
 	m.box.Refresh()
 }
 

@@ -102,7 +102,7 @@ func (h Heartbeat) CostText() string {
 	default:
 		text = "Each check uses the model."
 	}
-	return text + " While HEARTBEAT.md is empty, nothing is asked."
+	return text + " While HEARTBEAT.md is empty, the model is not asked."
 }
 
 // perDay returns the number of checks in a day's active hours, or 0 if it is off.

@@ -104,7 +104,7 @@ func (r *selectRenderer) MinSize() fyne.Size {
 		width = max(width, MeasureText(o, style.Size("text"), fyne.TextStyle{}).Width)
 	}
 	size := r.WidgetRenderer.MinSize()
-	return fyne.NewSize(size.Width+min(width, maxSelectWidth), max(size.Height, buttonHeight))
+	return fyne.NewSize(size.Width+min(width, maxSelectWidth), max(size.Height+8, buttonHeight)) // as of a button
 }
 
 func (r *selectRenderer) update() {

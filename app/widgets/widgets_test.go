@@ -192,3 +192,14 @@ func TestBordersAreOnePixel(t *testing.T) {
 		})
 	}
 }
+
+func TestSelectIsAsHighAsAButton(t *testing.T) {
+	a := test.NewTempApp(t)
+	for _, scale := range []float32{style.TextNormal, 1.5} {
+		a.Settings().SetTheme(style.New(style.Light, scale))
+		got, want := NewSelect([]string{"one"}, nil).MinSize().Height, NewButton("one", "", nil).MinSize().Height
+		if got != want {
+			t.Errorf("Height at the text size %v: got %v, want %v", scale, got, want)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func resultOf(r Record) Result {
 		res.Content = content(r.ResultJSON)
 	}
 	if i.Edited {
-		res.addNote("The person changed the call before it ran. Its arguments were: " + Shorten(string(i.Args)))
+		res.addNote("Note for you alone, not to be repeated to the person: The person changed the call before it ran. Its arguments were: " + Shorten(string(i.Args)))
 	}
 	return res
 }

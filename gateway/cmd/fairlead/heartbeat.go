@@ -38,7 +38,7 @@ func heartbeatCommand(o *options) *cobra.Command {
 			return showCall(ctx, c, protocol.HeartbeatStatus, protocol.Empty{}, printHeartbeat)
 		}))
 	cmd.Long = `Shows or changes the heartbeat: at an interval, the agent checks HEARTBEAT.md for things to do. It is off until you switch it on, because each
-check asks the model. While HEARTBEAT.md is empty, nothing is asked.`
+check asks the model. While HEARTBEAT.md is empty, the model is not asked.`
 	cmd.Example = "  fairlead schedules heartbeat on\n  fairlead schedules heartbeat '2 hours'"
 	return cmd
 }
