@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"fyne.io/fyne/v2"
@@ -99,6 +101,17 @@ func newFailure(home string, err error, retry, chooseFolder, quit func()) fyne.C
 			widgets.Row(style.Inside, 0, layout.NewSpacer(), widgets.NewButton("Quit", "", quit), other, again))))
 }
 
+// dataFolder returns the data folder for a folder that the person chose: the folder itself if it is
+// empty or has Fairlead's data, otherwise a folder in it, so that files do not mix.
+func dataFolder(chosen string) string {
+	list, err := os.ReadDir(chosen)
+	hasData := slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() == "fairlead.db" })
+	if err != nil || len(list) == 0 || hasData {
+		return chosen
+	}
+	return filepath.Join(chosen, "Fairlead")
+}
+
 // showFailure shows why the program did not start, until the person quits or tries again, and
 // returns the exit code. Trying again starts a new process: the toolkit runs once per process.
 func showFailure(home string, err error) int {
@@ -121,7 +134,7 @@ func showFailure(home string, err error) int {
 	forget := pick.Memory{Recent: func() []string { return nil }, SetRecent: func([]string) {}, Hidden: func() bool { return false }, HiddenShow: func(bool) {}}
 	picker := pick.New(ctx, a, forget, system.Ask, func(string) {})
 	chooseFolder := func() {
-		picker.ChooseFolder(w, "Choose data folder", "Use this folder", func(dir string) { restart("--home", dir) })
+		picker.ChooseFolder(w, "Choose data folder", "Use this folder", func(dir string) { restart("--home", dataFolder(dir)) })
 	}
 	w.SetContent(newFailure(home, err, func() { restart() }, chooseFolder, a.Quit))
 	w.SetPadded(false)

@@ -85,3 +85,23 @@ func TestTheWindowOfAFailedStartOffersAnotherTry(t *testing.T) {
 		t.Errorf("did %q", did)
 	}
 }
+
+func TestDataFolderDoesNotMixWithOtherFiles(t *testing.T) {
+	for name, file := range map[string]string{"empty": "", "with data": "fairlead.db", "in use": "letter.txt"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			want := dir
+			if file != "" {
+				if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if file == "letter.txt" {
+				want = filepath.Join(dir, "Fairlead")
+			}
+			if got := dataFolder(dir); got != want {
+				t.Errorf("Data folder: got %s, want %s", got, want)
+			}
+		})
+	}
+}

@@ -81,7 +81,7 @@ func (p *Page) showConnected(c state.ClientChange) {
 		text = c.Client.Title + " has a new token."
 	}
 	p.Put(widgets.NewPage(c.Client.Title+" is connected", widgets.NewForm(
-		widgets.NewParagraph(text+" Restart "+c.Client.Title+". Its calls that change something ask you first.", style.ColorText, "text"),
+		widgets.NewParagraph(text+" Restart "+c.Client.Title+". Fairlead asks you before it changes anything.", style.ColorText, "text"),
 		widgets.NewParagraph("To remove it: fairlead mcp install "+c.Client.ID+" --undo", style.ColorMuted, style.SizeSmall),
 		widgets.Row(style.Inside, -1, done))))
 	widgets.FocusIn(p.Box, done)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -158,6 +159,37 @@ func lastResult(p *program, c *client.Client, tool string) protocol.Message {
 	return found
 }
 
+// changeByHand lets the agent change a file, which the person overwrites. The page of files does not
+// call that the agent's change, and a double click opens the file.
+func (p *program) changeByHand(c *client.Client) {
+	p.t.Helper()
+	path := filepath.Join(p.workspace, "README.md")
+	p.typeText("replace project with programme in README.md")
+	p.keys("Return")
+	p.waitWindow(question)
+	p.allow()
+	p.until("the agent's change", func() bool {
+		text, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(text), "programme")
+	})
+	p.waitNoWindow(question)
+	if err := os.WriteFile(path, []byte("Overwritten by hand.\n"), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	p.openPage("Files")
+	at := p.waitTextIn(mainWindow, "README.md", right)
+	if words := p.readOnce(right(p.waitWindow(mainWindow)), ""); len(words) > 0 {
+		if _, marked := find(words, "by the agent"); marked {
+			p.t.Error("a change by hand is shown as the agent's")
+		}
+	}
+	p.run("xdotool", "mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "sleep", "0.3", "click", "--repeat", "2", "--delay", "120", "1")
+	p.waitTextIn(mainWindow, "Overwritten by hand", right)
+	p.shot("by-hand")
+	p.click(p.waitTextIn(mainWindow, "Today", left).Add(image.Pt(0, 24))) // the chat
+	p.waitText(mainWindow, "Message Fairlead")
+}
+
 func TestAPersonsFirstHour(t *testing.T) {
 	d := newDesktop(t)
 	p := start(d)
@@ -214,6 +246,8 @@ func TestAPersonsFirstHour(t *testing.T) {
 	if _, asked := d.windowNamed(question); asked {
 		t.Error("an own command was asked about")
 	}
+
+	p.changeByHand(c)
 
 	// Close: the tray keeps it alive, and its menu opens the window again.
 	closeToTray := func() {
