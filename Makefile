@@ -57,9 +57,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
-	@$(MAKE) --no-print-directory wine
-	@$(MAKE) --no-print-directory conformance
-	@$(MAKE) --no-print-directory api
+	@$(MAKE) --no-print-directory -j2 --output-sync=target wine conformance api # which wait for other programs most of the time
 	@$(MAKE) --no-print-directory desktop
 
 race: ## the tests with the race detector, without the desktop test

@@ -70,12 +70,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 	u.notes.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
-		t := tray.New(d, panelMode(), u.runTrayItem)
-		u.hasTray = true
-		show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
-		show()
-		bind.Watch(ctx, b.state.Value, func(state.View) { show() })
-		bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
+		u.openTray(ctx, d, b)
 	}
 	a.Lifecycle().SetOnStarted(func() {
 		b.wg.Go(func() { native.Rest(ctx) })
@@ -123,4 +118,14 @@ func runGUI(f flags, b *backend, i *instance) error {
 func removeWindows(a fyne.App) {
 	crash.Run("window", a.Quit) // removes the tray icon
 	native.Terminate()
+}
+
+// openTray shows the icon in the system's tray until ctx ends.
+func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
+	t := tray.New(d, panelMode(), u.runTrayItem)
+	u.hasTray = true
+	show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
+	show()
+	bind.Watch(ctx, b.state.Value, func(state.View) { show() })
+	bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
 }

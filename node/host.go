@@ -47,8 +47,22 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 			h.Private = workspace.Spell(dir)
 		}
 	}
-	h.Aliases = n.ws.Aliases(append(topFolders(), h.Home, os.TempDir(), h.Private)...)
+	h.Aliases = workspace.Aliases(slices.Concat(topFolders(), n.opts.namedFolders(), []string{h.Home, os.TempDir(), h.Private})...)
 	return h
+}
+
+// namedFolders returns the workspace and the granted folders as the person named them, absolute.
+func (o Options) namedFolders() (list []string) {
+	names := []string{o.Workspace}
+	for _, g := range o.Confine.Grants {
+		names = append(names, g.Dir)
+	}
+	for _, name := range names {
+		if dir, err := filepath.Abs(name); err == nil {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // topFolders returns the entries at the top of the file system, where a system has most of its own

@@ -201,12 +201,3 @@ func Aliases(folders ...string) (list []protocol.Alias) {
 	}
 	return list
 }
-
-// Aliases returns those of the workspace and the granted folders, as the person named them, and of
-// further folders.
-func (r *Root) Aliases(more ...string) []protocol.Alias {
-	for _, a := range r.areas {
-		more = append(more, a.alias)
-	}
-	return Aliases(more...)
-}
