@@ -112,7 +112,7 @@ type NetworkChoice struct{ Value, Text string }
 
 // NetworkChoices lists the choices for a server's command, the least access first.
 var NetworkChoices = []NetworkChoice{
-	{protocol.ServerNetworkNo, "No"}, {protocol.ServerNetworkFetch, "Only to fetch its package (npx, npm exec, pnpm dlx, uvx)"}, {protocol.ServerNetworkYes, "Yes"},
+	{protocol.ServerNetworkNo, "No"}, {protocol.ServerNetworkFetch, "Only to fetch its package"}, {protocol.ServerNetworkYes, "Yes"},
 }
 
 // NetworkIndex returns the index in [NetworkChoices] of a value; an empty one is yes.
