@@ -81,8 +81,8 @@ func (n *navigator) search(query string) {
 	n.ui.main.window.Canvas().Focus(p.Field)
 }
 
-// wayBack returns a function that leaves the next page for what is shown now: a page with a fixed
-// place, or the chat.
+// wayBack returns a function that shows the present page again, or the chat if the page has no place
+// in the sidebar.
 func (n *navigator) wayBack() func() {
 	title := n.title
 	return func() {

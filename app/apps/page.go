@@ -178,7 +178,8 @@ func (p *Page) open(id protocol.AppID) {
 	p.detail.show()
 }
 
-// Back returns from one app or the form, which leaves a draft, to the list, and reports whether one was shown.
+// Back returns from one app or the form, which leaves a draft, to the list, and reports whether one
+// was shown.
 func (p *Page) Back() bool {
 	switch {
 	case p.detail != nil && p.detail.bar.Confirming != "":

@@ -67,7 +67,7 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.waitTextIn(mainWindow, "No rules yet", top)
 	p.shot("rules-empty")
 	p.openPage("Activity")
-	p.waitTextIn(mainWindow, "1 command", top)
+	p.waitTextIn(mainWindow, "1 command", right)
 	p.shot("activity")
 	p.click(p.waitTextIn(mainWindow, "Audit log", top))
 	p.click(p.waitTextIn(mainWindow, "Verify", top))

@@ -20,7 +20,7 @@ type detail struct {
 	p       *Page
 	rule    protocol.Rule
 	policy  json.RawMessage // as edited so far
-	command string          // as typed, also while it is none
+	command string          // as typed, also while it is incomplete
 	draft   state.Draft[draft]
 	edit    bool // it may be edited
 

@@ -14,7 +14,8 @@ import (
 
 // Answer answers an approval on behalf of by, and saves the rules or the permission that the answer
 // chose. If they cannot be saved, it fails and the approval stays pending. If another answer came
-// first, the result holds it and Won is false. A hash that is not the approval's fails with protocol.ErrConflict.
+// first, the result holds it and Won is false. A hash that is not the approval's fails with
+// protocol.ErrConflict.
 func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 	a, err := m.store.Get(ctx, p.ID)
 	if err != nil {

@@ -163,7 +163,7 @@ func processArgs(name protocol.ServerName, spec protocol.ServerSpec) (process.Ar
 }
 
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
-// rule stops it, and it is recorded in the journal with the choice of the network, without the variables.
+// rule stops it. The journal records it with the choice of the network, without the variables.
 func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
 	machine, err := s.machine()
 	if err != nil {

@@ -62,9 +62,9 @@ func archiveCurrent(tx *gorm.DB, row sessionRow, now int64) (Archive, error) {
 	return a, storeArchive(tx, &a)
 }
 
-// Reset starts a new session ID for a conversation, and revokes its grants. old is the session before the reset, and the
-// archive holds its messages under the old ID. If there were none, there is no archive and its ID
-// is empty.
+// Reset starts a new session ID for a conversation, and revokes its grants. old is the session
+// before the reset, and the archive holds its messages under the old ID. If there were none, there
+// is no archive and its ID is empty.
 func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, a Archive, err error) {
 	err = s.write(ctx, "reset session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)

@@ -59,7 +59,7 @@ func resolve(dir, text string) string {
 	return filepath.Clean(text)
 }
 
-// repositoryOf returns the folder to which the file .git of a work tree leads; empty if it is none.
+// repositoryOf returns the folder to which the file .git of a work tree leads; empty for any other file.
 func (s judge) repositoryOf(path string, st state) string {
 	text, ok := strings.CutPrefix(string(s.disk.content(st)), "gitdir:")
 	if !ok {

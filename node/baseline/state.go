@@ -215,7 +215,7 @@ func (s *disk) save(files map[string]state) {
 	}
 }
 
-// load returns the stored baseline; nil if there is none that can be read.
+// load returns the stored baseline; nil if it is missing or cannot be read.
 func (s *disk) load() (files map[string]state) {
 	data, err := os.ReadFile(s.filesName())
 	if err != nil || json.Unmarshal(data, &files) != nil {

@@ -49,7 +49,7 @@ type job struct {
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
-	look             *baseline.Run // of protected files, before and after; nil where there is none
+	look             *baseline.Run // of protected files, before and after; nil where nothing looks
 	out              output
 	// stdin is nil for synchronous commands; it is our end of the terminal, if there is one.
 	stdin         *os.File
@@ -158,7 +158,8 @@ func (o startRequest) environ(env []string) []string {
 }
 
 // startJob starts a command and returns when it runs, after the login profile. A command that may
-// continue in the background accepts input. When it has ended, the job's goroutine calls finish, which closes done.
+// continue in the background accepts input. When it has ended, the job's goroutine calls finish, which
+// closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
 		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.launcher.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,

@@ -9,7 +9,7 @@ var types = []string{"object", "array", "string", "number", "integer", "boolean"
 const maxDepth = 64
 
 // IsObjectSchema reports whether a schema describes arguments: an object. A provider refuses a whole
-// request because of one tool whose schema is none, and with it every message of a chat. Only the
+// request because of one tool with another schema, and with it every message of a chat. Only the
 // keywords that providers read are checked, because servers use several versions of JSON Schema.
 func IsObjectSchema(schema any) bool {
 	s, ok := schema.(map[string]any)
