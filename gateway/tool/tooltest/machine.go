@@ -51,6 +51,9 @@ func Attach(t *testing.T, hub *nodes.Hub, m *Machine) *Machine {
 			{Name: "Write", Effect: protocol.EffectWrite, InputSchema: schema("path")},
 			{Name: "Look", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)},
 		},
+		Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
+			Mode: "workspace-write", Checks: []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: true}},
+		}},
 		NodeRuntime: &protocol.NodeRuntime{
 			HostCapabilities: []string{"shell.exec", "filesystem.read", "filesystem.write"},
 			ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}, "Read": {"filesystem.read"}, "Write": {"filesystem.write"}, "Look": {"filesystem.read"}},
