@@ -33,10 +33,10 @@ var (
 )
 
 var fetchers = []fetcher{
-	npm.named("npx"), npm.named("npm", "exec"), npm.named("npm", "x"), pnpm.named("pnpm", "dlx"), pnpm.named("pnpx"), uv.named("uvx"), uv.named("uv", "tool", "run"),
+	npm.startedBy("npx"), npm.startedBy("npm", "exec"), npm.startedBy("npm", "x"), pnpm.startedBy("pnpm", "dlx"), pnpm.startedBy("pnpx"), uv.startedBy("uvx"), uv.startedBy("uv", "tool", "run"),
 }
 
-func (f fetcher) named(words ...string) fetcher {
+func (f fetcher) startedBy(words ...string) fetcher {
 	f.words = words
 	return f
 }

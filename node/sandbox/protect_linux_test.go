@@ -118,7 +118,7 @@ func testAttacks(t *testing.T, k *kit) {
 // users for it.
 func TestFilesAreProtectedFromTheOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("the other test ran as an ordinary user")
+		t.Skip("TestProtectedFilesSurviveEveryAttack has run as an ordinary user already")
 	}
 	cmd := asNobody(t, "")
 	cmd.Args = []string{cmd.Path, "-test.run=^(TestProtectedFilesSurviveEveryAttack|TestDailyWorkIsUndisturbed|TestDenyRulesForPathsHoldForCode|TestDeniedProgramsCannotBeStarted)$", "-test.v"}
@@ -127,7 +127,7 @@ func TestFilesAreProtectedFromTheOrdinaryUser(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if text := string(out); strings.Contains(text, "--- SKIP") {
-		t.Skip(text)
+		t.Skip("an ordinary user cannot create name spaces here: " + text)
 	}
 }
 

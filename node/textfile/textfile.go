@@ -80,8 +80,8 @@ func detectByZeros(head []byte) *UTF16 {
 }
 
 // Decode returns the text after the byte order mark, if there is one. ok is false when the file is
-// probably binary: when it contains an invalid or unassigned character or a control character that texts do not
-// have, or when more than one character in 20 is for private use.
+// probably binary: when it contains an invalid or unassigned character or a control character that
+// texts do not have, or when more than one character in 20 is for private use.
 func (w *UTF16) Decode(raw []byte) (text []byte, ok bool) {
 	if len(raw)%2 != 0 {
 		return nil, false

@@ -27,7 +27,7 @@ func PutBack(list []protocol.ProtectedChange) string {
 		if n > maxPutBack {
 			named += fmt.Sprintf("; and %d more", n-maxPutBack)
 		}
-		text = append(text, "The command changed protected files without permission: "+named+". This was undone; what it wrote is in the trash. The person is asked whether to keep it.")
+		text = append(text, "The command changed protected files without permission: "+named+". This was undone; what it wrote is in the trash. The person may be asked whether to keep it.")
 	}
 	return strings.Join(append(text, failed[:min(len(failed), maxPutBack)]...), " ")
 }

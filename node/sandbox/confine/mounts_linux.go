@@ -118,8 +118,8 @@ func (v View) above(path string) func(yield func(string) bool) {
 	}
 }
 
-// attach mounts source on path. A missing path is no error. A symbolic link is not
-// followed, so that the link itself cannot be replaced, where the kernel can mount on links.
+// attach mounts source on path, and ignores a missing path. A symbolic link is not followed where
+// the kernel can mount on links, so that the link itself cannot be replaced.
 func attach(source, path string, readOnly bool) error {
 	fail := func(err error) error {
 		info, now := os.Lstat(path)
