@@ -11,7 +11,7 @@ set -euo pipefail
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
   xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools bubblewrap
-  pcmanfm curl ripgrep"
+  pcmanfm curl iproute2 ripgrep"
 
 case ${1:-build} in
   build) want=$build ;;

@@ -1,89 +1,77 @@
 package netinfo
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"syscall"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
-// routes reads the main routing tables of both families.
+// scopes are the names of scopes as ip-route(8) shows them.
+var scopes = map[netlink.Scope]string{
+	netlink.SCOPE_UNIVERSE: "global", netlink.SCOPE_SITE: "site", netlink.SCOPE_LINK: "link", netlink.SCOPE_HOST: "host",
+}
+
+// routes reads the routes to other machines in the main tables of both families. A route with
+// several next hops is one entry for each of them.
 func routes() ([]Route, error) {
-	raw, err := syscall.NetlinkRIB(unix.RTM_GETROUTE, unix.AF_UNSPEC)
+	found, err := readTable()
 	if err != nil {
 		return nil, fmt.Errorf("read the routes: %w", err)
 	}
-	messages, err := syscall.ParseNetlinkMessage(raw)
+	names := map[int]string{}
+	interfaces, err := net.Interfaces()
 	if err != nil {
 		return nil, fmt.Errorf("read the routes: %w", err)
+	}
+	for _, i := range interfaces {
+		names[i.Index] = i.Name
 	}
 	list := []Route{}
-	for _, m := range messages {
-		if r, ok := parseRoute(m); ok {
-			list = append(list, r)
+	for _, r := range found {
+		dst, err := netip.ParsePrefix(r.Dst.String())
+		if err != nil {
+			continue // a label of MPLS
+		}
+		out := Route{Family: ip4, Destination: destination(dst), Source: address(r.Src), Metric: r.Priority, Scope: scopes[r.Scope]}
+		if r.Family == netlink.FAMILY_V6 {
+			out.Family = ip6
+		}
+		if r.Protocol != unix.RTPROT_UNSPEC {
+			out.Protocol = r.Protocol.String()
+		}
+		hops := r.MultiPath
+		if len(hops) == 0 {
+			hops = []*netlink.NexthopInfo{{LinkIndex: r.LinkIndex, Gw: r.Gw, Via: r.Via}}
+		}
+		for _, hop := range hops {
+			out.Gateway, out.Interface = address(hop.Gw), names[hop.LinkIndex]
+			if via, ok := hop.Via.(*netlink.Via); ok { // a router of the other family
+				out.Gateway = address(via.Addr)
+			}
+			list = append(list, out)
 		}
 	}
 	return list, nil
 }
 
-// Names of scopes and of protocols, by which routes were made (rtnetlink(7)).
-var (
-	scopes    = map[byte]string{unix.RT_SCOPE_UNIVERSE: "global", unix.RT_SCOPE_SITE: "site", unix.RT_SCOPE_LINK: "link", unix.RT_SCOPE_HOST: "host"}
-	protocols = map[byte]string{
-		unix.RTPROT_REDIRECT: "redirect", unix.RTPROT_KERNEL: "kernel", unix.RTPROT_BOOT: "boot", unix.RTPROT_STATIC: "static", unix.RTPROT_RA: "ra", unix.RTPROT_DHCP: "dhcp",
-		unix.RTPROT_BIRD: "bird", unix.RTPROT_ZEBRA: "zebra", unix.RTPROT_BGP: "bgp", unix.RTPROT_OSPF: "ospf",
-	}
-)
-
-// parseRoute reads a message; ok is false unless it is a route to other machines in the main table.
-func parseRoute(m syscall.NetlinkMessage) (r Route, ok bool) {
-	if m.Header.Type != unix.RTM_NEWROUTE || len(m.Data) < unix.SizeofRtMsg {
-		return r, false
-	}
-	family, bits, protocol, scope, kind := m.Data[0], int(m.Data[1]), m.Data[5], m.Data[6], m.Data[7]
-	attributes, err := syscall.ParseNetlinkRouteAttr(&m)
-	if err != nil || kind != unix.RTN_UNICAST {
-		return r, false
-	}
-	r = Route{Family: ip4, Scope: scopes[scope], Protocol: protocols[protocol]}
-	dst, table := netip.IPv4Unspecified(), uint32(m.Data[4])
-	if family == unix.AF_INET6 {
-		r.Family, dst = ip6, netip.IPv6Unspecified()
-	}
-	for _, a := range attributes {
-		address, _ := netip.AddrFromSlice(a.Value)
-		switch a.Attr.Type {
-		case unix.RTA_DST:
-			dst = address
-		case unix.RTA_GATEWAY:
-			r.Gateway = gateway(address)
-		case unix.RTA_PREFSRC:
-			r.Source = gateway(address)
-		case unix.RTA_OIF:
-			if i, err := net.InterfaceByIndex(int(number(a.Value))); err == nil {
-				r.Interface = i.Name
-			}
-		case unix.RTA_PRIORITY:
-			r.Metric = int(number(a.Value))
-		case unix.RTA_TABLE:
-			table = number(a.Value)
-		}
-	}
-	prefix, err := dst.Prefix(bits)
-	if err != nil || table != unix.RT_TABLE_MAIN || family != unix.AF_INET && family != unix.AF_INET6 {
-		return r, false
-	}
-	r.Destination = destination(prefix)
-	return r, true
+// address formats the address of a machine; none is empty.
+func address(ip net.IP) string {
+	a, _ := netip.AddrFromSlice(ip)
+	return gateway(a.Unmap())
 }
 
-// number reads the value of an attribute.
-func number(value []byte) uint32 {
-	if len(value) < 4 {
-		return 0
+// readTable reads again, a few times, where the table changed meanwhile.
+func readTable() (list []netlink.Route, err error) {
+	filter := &netlink.Route{Table: unix.RT_TABLE_MAIN, Type: unix.RTN_UNICAST}
+	for range 5 {
+		list, err = netlink.RouteListFiltered(netlink.FAMILY_ALL, filter, netlink.RT_FILTER_TABLE|netlink.RT_FILTER_TYPE)
+		if !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
 	}
-	return binary.NativeEndian.Uint32(value)
+	return list, err
 }
