@@ -18,7 +18,7 @@ type approvals struct {
 	ui      *ui
 	window  fyne.Window // nil while no approval is shown
 	dialog  *approve.Dialog
-	pending protocol.ApprovalID // approval to open once the view has it
+	pending protocol.QuestionID // approval to open once the view has it
 	inbox   *approve.Inbox      // nil while its page is closed
 }
 
@@ -30,7 +30,7 @@ func (a *approvals) update(v state.View) {
 			a.window.Close()
 			a.window, a.dialog = nil, nil
 			if n := len(v.Closed); n > 0 && !v.Closed[n-1].AnsweredHere && len(v.Approvals) == 0 {
-				a.ui.messages.show("This approval was answered elsewhere: " + state.OutcomeText(v.Closed[n-1].Approval) + ".")
+				a.ui.messages.show("This approval was answered elsewhere: " + state.OutcomeText(v.Closed[n-1].Question) + ".")
 			}
 		}
 		return
@@ -60,7 +60,7 @@ func (a *approvals) openDialog(v state.View) {
 }
 
 // review brings an approval to the front, even a snoozed one.
-func (a *approvals) review(id protocol.ApprovalID) {
+func (a *approvals) review(id protocol.QuestionID) {
 	a.pending = ""
 	for _, q := range a.ui.view.Approvals {
 		if q.ID == id && q.Later != 0 {
@@ -78,7 +78,7 @@ func (a *approvals) review(id protocol.ApprovalID) {
 }
 
 // reviewAll brings an approval to the front, to be answered together with all identical ones.
-func (a *approvals) reviewAll(id protocol.ApprovalID) {
+func (a *approvals) reviewAll(id protocol.QuestionID) {
 	a.review(id)
 	if a.dialog != nil && a.dialog.Current().ID == id {
 		a.dialog.TogetherWithAlike()
@@ -89,7 +89,7 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 	app := a.ui.backend.state
 	return approve.Handlers{
 		Answer: app.Approvals.Answer,
-		Shown:  func(id protocol.ApprovalID) { app.Approvals.MarkShown(id, "") },
+		Shown:  func(id protocol.QuestionID) { app.Approvals.MarkShown(id, "") },
 		Snooze: app.Approvals.Snooze,
 		Copy:   a.ui.app.Clipboard().SetContent,
 		Resize: w.Resize,
@@ -110,7 +110,7 @@ func (a *approvals) inboxPage() page {
 		a.inbox = approve.NewInbox(approve.InboxHandlers{
 			Pairing: app.Pairings.Answer, Consent: app.Apps.Answer, Server: app.Servers.Answer, OpenURL: a.ui.opener.openLink,
 			Review: a.review, ReviewAll: a.reviewAll, Wake: app.Approvals.Unsnooze, Snooze: app.Approvals.Snooze, Chat: a.ui.main.open,
-			Deny: func(list []protocol.Approval) {
+			Deny: func(list []protocol.Question) {
 				app.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
 			},
 		}, &a.ui.machines)

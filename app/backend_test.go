@@ -98,9 +98,9 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
-	b.state.Approvals.Answer([]protocol.Approval{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
+	b.state.Approvals.Answer([]protocol.Question{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
 	v = await(t, b, "the end of the question", func(v state.View) bool { return len(v.Closed) == 1 })
-	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.AnsweredHere || c.Reason != "unavailable" {
+	if c := v.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)
 	}
 	await(t, b, "the end of the run", func(v state.View) bool { return !v.Working() })

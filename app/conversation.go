@@ -151,8 +151,8 @@ func (c *conversation) handlers() chat.Handlers {
 			chat := c.chat
 			bind.Run(u.ctx, func(ctx context.Context) error { return chat.Undo(ctx, call, redo) }, done)
 		},
-		Answer: func(q protocol.Approval, decision string) {
-			u.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
+		Answer: func(q protocol.Question, decision string) {
+			u.backend.state.Approvals.Answer([]protocol.Question{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},
 		Review: u.approvals.review,
 		Older:  func() { c.chat.Older() },

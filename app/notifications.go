@@ -20,9 +20,9 @@ type notifications struct {
 	settings state.NotificationSettings
 	// isInFront reports whether a window of this program has the focus.
 	isInFront func() bool
-	answer    func(protocol.Approval, state.Reply)
+	answer    func(protocol.Question, state.Reply)
 	// openDialog shows an approval in the dialog.
-	openDialog func(protocol.ApprovalID)
+	openDialog func(protocol.QuestionID)
 	// announced approvals, in a notification or a window, with the text
 	announced map[string]string
 	onScreen  map[string]shown // notifications of approvals on the screen
@@ -36,7 +36,7 @@ type notifications struct {
 
 // shown is a notification of an approval.
 type shown struct {
-	question protocol.Approval // as it was shown; zero for the one of several approvals
+	question protocol.Question // as it was shown; zero for the one of several approvals
 	at       time.Time
 }
 
@@ -73,7 +73,7 @@ type notifier interface {
 func newNotifications(u *ui) *notifications {
 	return &notifications{
 		ui: u, isInFront: func() bool { return u.hasFocus },
-		answer:     func(q protocol.Approval, r state.Reply) { u.backend.state.Approvals.Answer([]protocol.Approval{q}, r) },
+		answer:     func(q protocol.Question, r state.Reply) { u.backend.state.Approvals.Answer([]protocol.Question{q}, r) },
 		openDialog: u.approvals.review,
 	}
 }
@@ -85,7 +85,7 @@ func (ns *notifications) start() (stop func()) {
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
 			if isQuestion(id) {
-				ns.ui.backend.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
+				ns.ui.backend.state.Approvals.MarkShown(protocol.QuestionID(id), protocol.SurfaceNotification)
 			}
 		},
 		Disabled: func(why string) { bind.Do(ns.ui.ctx, func() { ns.ui.messages.show(why) }) },
@@ -110,7 +110,7 @@ func (ns *notifications) review(id string) {
 	case id == testID:
 		ns.ui.settings.open()
 	default:
-		ns.openDialog(protocol.ApprovalID(id))
+		ns.openDialog(protocol.QuestionID(id))
 	}
 }
 
@@ -119,7 +119,7 @@ func (ns *notifications) review(id string) {
 func (ns *notifications) allow(id string, now time.Time) {
 	s := ns.onScreen[id]
 	if s.question.ID == "" || now.Sub(s.at) < allowDelay {
-		ns.openDialog(protocol.ApprovalID(id))
+		ns.openDialog(protocol.QuestionID(id))
 		return
 	}
 	ns.answer(s.question, state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
@@ -179,8 +179,8 @@ func (ns *notifications) update(v state.View, now time.Time) {
 }
 
 // questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
-func (ns *notifications) questionMessages(v state.View) (map[string]notify.Message, map[string]protocol.Approval) {
-	list, questions := make(map[string]notify.Message), make(map[string]protocol.Approval)
+func (ns *notifications) questionMessages(v state.View) (map[string]notify.Message, map[string]protocol.Question) {
+	list, questions := make(map[string]notify.Message), make(map[string]protocol.Question)
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d questions need you", len(waiting))

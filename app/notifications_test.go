@@ -35,8 +35,8 @@ func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
 
 func waiting(n int) (v state.View) {
 	for i := range n {
-		v.Approvals = append(v.Approvals, protocol.Approval{
-			ID: protocol.ApprovalID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
+		v.Approvals = append(v.Approvals, protocol.Question{
+			ID: protocol.QuestionID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
 			Node: "server", Args: []byte(fmt.Sprintf(`{"command":"make %d"}`, i)),
 		})
 	}
@@ -75,11 +75,11 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 	f := &fakeNotifier{}
 	u := notifiedUI(f)
 	var answers []string
-	u.notes.answer = func(q protocol.Approval, r state.Reply) {
+	u.notes.answer = func(q protocol.Question, r state.Reply) {
 		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
 	}
 	ask := func(command, hash string) (v state.View) {
-		v.Approvals = []protocol.Approval{{
+		v.Approvals = []protocol.Question{{
 			ID: "q", Hash: hash, Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "server", AskedBy: protocol.AskedBy{Kind: "chat"},
 			Choices: []string{protocol.ScopeOnce}, Args: []byte(`{"command":"` + command + `"}`), Preview: &protocol.CallPreview{},
 			Parts: []protocol.ApprovalPart{{Kind: "command", Argv: strings.Fields(command)}},
@@ -95,7 +95,7 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 		t.Errorf("answered %q, want %q", got, want)
 	}
 	reviewed := ""
-	u.notes.openDialog = func(id protocol.ApprovalID) { reviewed += string(id) }
+	u.notes.openDialog = func(id protocol.QuestionID) { reviewed += string(id) }
 	u.notes.allow("q", noon.Add(allowDelay-1)) // it has just appeared
 	u.notes.allow("unknown", noon.Add(time.Hour))
 	if reviewed != "qunknown" || len(answers) != 1 {

@@ -101,7 +101,7 @@ func (b *sidebar) show() {
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}
 	for _, g := range state.Inbox(v) {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(g.Approval)}
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(g.Question)}
 		if n := len(g.All); n > 1 {
 			item.Detail = fmt.Sprintf("×%d", n)
 		}

@@ -45,13 +45,13 @@ func sample() state.View {
 		Sessions:  []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
 		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
 		Runs:      []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}},
-		Approvals: []protocol.Approval{question("q", protocol.MainSession)},
+		Approvals: []protocol.Question{question("q", protocol.MainSession)},
 	}
 }
 
-func question(id string, key protocol.SessionKey) protocol.Approval {
-	return protocol.Approval{
-		ID: protocol.ApprovalID(id), Kind: protocol.AskCall, State: protocol.ApprovalPending, SessionKey: key, Node: "laptop", Tool: "Bash",
+func question(id string, key protocol.SessionKey) protocol.Question {
+	return protocol.Question{
+		ID: protocol.QuestionID(id), Kind: protocol.AskCall, State: protocol.QuestionPending, SessionKey: key, Node: "laptop", Tool: "Bash",
 		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "No rule allows: make -j4", Choices: []string{protocol.ScopeOnce}, Hash: "h",
 	}
 }
@@ -164,8 +164,8 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	v := sample()
 	v.Approvals = nil
 	q := question("q", protocol.MainSession)
-	q.State, q.AnsweredBy = protocol.ApprovalAllowed, "phone"
-	v.Closed = []state.Closed{{Approval: q}}
+	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
+	v.Closed = []state.Closed{{Question: q}}
 	u.update(v)
 	if u.approvals.window != nil {
 		t.Error("the window stays")

@@ -93,8 +93,8 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	c := startChild(t, home)
 	conn, stop := dial(t, c.url)
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "channels.telex", Value: json.RawMessage(`{"dmPolicy":"allowlist","allowFrom":["ann"]}`)})
-	pending := func(conn *client.Client) []protocol.Approval {
-		return call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+	pending := func(conn *client.Client) []protocol.Question {
+		return call(t, conn, protocol.QuestionList, protocol.Empty{}).Questions
 	}
 	w := openWire(t, c.url, "kill-test")
 	for _, text := range []string{"!touch direct.txt", "/mode trust 60", "/reset"} {
@@ -131,7 +131,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 		}
 	}
 	q := pending(conn)[0]
-	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
+	call(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
 	w = openWire(t, c.url, "kill-test") // it reconnects after the answer
 	defer w.stop()
 	w.hears(t, "Done.")
@@ -164,7 +164,7 @@ func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
 		t.Errorf("the channel's network was told what would run: %q", heard)
 	}
 	polltest.Until(t, "the question knows where it was told", func() bool {
-		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+		open := call(t, conn, protocol.QuestionList, protocol.Empty{}).Questions
 		return len(open) == 1 && open[0].Unseen == 2 && open[0].SurfaceShown == protocol.SurfaceChannel
 	})
 }

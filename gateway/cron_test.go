@@ -37,8 +37,8 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 		Name: "Stamp", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &soon},
 		Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "run echo stamped >> stamp.txt"},
 	}).Job
-	pending := func(conn *client.Client) (open []protocol.Approval) {
-		return call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+	pending := func(conn *client.Client) (open []protocol.Question) {
+		return call(t, conn, protocol.QuestionList, protocol.Empty{}).Questions
 	}
 	polltest.Until(t, "a question", func() bool { return len(pending(conn)) == 1 })
 	if q := pending(conn)[0]; !strings.HasPrefix(string(q.SessionKey), "agent:main:cron:"+string(job.ID)) {
@@ -59,7 +59,7 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 		return call(t, conn, protocol.CronStatusGet, protocol.CronStatusParams{}).RunningCount == 1
 	})
 	q := pending(conn)[0]
-	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
+	call(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
 	var runs protocol.CronRunsResult
 	polltest.Until(t, "the end of the run", func() bool {
 		runs = call(t, conn, protocol.CronRuns, protocol.CronRunsParams{JobID: job.ID})

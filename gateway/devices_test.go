@@ -53,7 +53,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 		second(client.Call(t.Context(), c, protocol.ConfigSet, protocol.ConfigSetParams{Path: "agent.maxSteps", Value: json.RawMessage("3")})),
 		second(client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "x__Bash"})),
 		second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})),
-		second(client.Call(t.Context(), c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{})),
+		second(client.Call(t.Context(), c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{})),
 	} {
 		if !errors.Is(err, protocol.ErrForbidden) {
 			t.Errorf("a device that may read did more: %v", err)

@@ -208,12 +208,12 @@ func setPaused(ctx context.Context, g *Gateway, paused bool) (protocol.Status, e
 }
 
 // remindOfApproval notifies the person over a channel of an approval that nobody has seen.
-func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Approval) error {
+func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Question) error {
 	sent, err := g.channels.NotifyApproval(ctx, a, cmp.Or(g.machineName(a.Node), string(a.Node)))
 	if err != nil || !sent {
 		return err
 	}
-	return g.gate.Shown(ctx, protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+	return g.gate.Shown(ctx, protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
 }
 
 // machineName returns the person's name of a machine, or "".

@@ -45,7 +45,7 @@ func TestLinesForAShellAreJudgedLikeCommands(t *testing.T) {
 		if len(list) != 1 || !strings.Contains(list[0].Why, "“sh -i”") || len(list[0].Preview.Programs) > 0 {
 			t.Fatalf("%q: got %+v, want a question that names the running command only", text, list)
 		}
-		ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: "deny"})
+		ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: "deny"})
 	}
 	if _, err := os.Stat(filepath.Join(p.workspace, "made")); err == nil {
 		t.Error("the history of the shell ran a command")

@@ -97,13 +97,13 @@ func TestThePersonDecidesWhatACommandMayKeep(t *testing.T) {
 			if again.ID != q.ID {
 				t.Errorf("question after a restart: got %s, want %s", again.ID, q.ID)
 			}
-			if _, err := client.Call(t.Context(), owner, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Decision: answer, Hash: again.Hash}); err != nil {
+			if _, err := client.Call(t.Context(), owner, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Decision: answer, Hash: again.Hash}); err != nil {
 				t.Fatal(err)
 			}
 			polltest.Until(t, "the answer has its effect", func() bool {
-				r, err := client.Call(t.Context(), owner, protocol.ApprovalList, protocol.Empty{})
+				r, err := client.Call(t.Context(), owner, protocol.QuestionList, protocol.Empty{})
 				_, missing := os.Stat(filepath.Join(work, ".husky", "pre-push"))
-				return err == nil && len(r.Approvals) == 0 && (missing == nil) == isKept
+				return err == nil && len(r.Questions) == 0 && (missing == nil) == isKept
 			})
 			for _, name := range []string{hook, filepath.Join(work, ".husky", "pre-push")} {
 				if data, err := os.ReadFile(name); (err == nil && string(data) == "#!/bin/sh\n") != isKept {
@@ -114,12 +114,12 @@ func TestThePersonDecidesWhatACommandMayKeep(t *testing.T) {
 	}
 }
 
-func question(t *testing.T, owner *client.Client) (q protocol.Approval) {
+func question(t *testing.T, owner *client.Client) (q protocol.Question) {
 	t.Helper()
 	polltest.Until(t, "a question", func() bool {
-		r, err := client.Call(t.Context(), owner, protocol.ApprovalList, protocol.Empty{})
-		if err == nil && len(r.Approvals) == 1 {
-			q = r.Approvals[0]
+		r, err := client.Call(t.Context(), owner, protocol.QuestionList, protocol.Empty{})
+		if err == nil && len(r.Questions) == 1 {
+			q = r.Questions[0]
 		}
 		return q.ID != ""
 	})

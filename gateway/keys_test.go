@@ -72,15 +72,15 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 	must(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "read notes.txt on box"})
 	polltest.Until(t, "what may be read", func() bool { return strings.Contains(heard(), "buy milk") })
 	must(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "read .ssh/id_ed25519 on box"})
-	var open []protocol.Approval
+	var open []protocol.Question
 	polltest.Until(t, "the question", func() bool {
-		open = must(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+		open = must(t, conn, protocol.QuestionList, protocol.Empty{}).Questions
 		return len(open) > 0 || strings.Contains(heard(), "the private part")
 	})
 	if len(open) != 1 || open[0].Why != "Reads passwords, keys or tokens: ~/.ssh" {
 		t.Fatalf("asked: %+v", open)
 	}
-	must(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: open[0].ID, Hash: open[0].Hash, Decision: protocol.DecisionDeny})
+	must(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: open[0].ID, Hash: open[0].Hash, Decision: protocol.DecisionDeny})
 	polltest.Until(t, "the end of the call", func() bool { return strings.Contains(strings.ToLower(heard()), "denied") })
 	if strings.Contains(heard(), "the private part") {
 		t.Error("the agent has the key")

@@ -95,8 +95,8 @@ func (p *programs) call(s *sdk.ClientSession, name string, args map[string]any) 
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
-func (p *programs) pending() []protocol.Approval {
-	return ask(p.house, protocol.ApprovalList, protocol.Empty{}).Approvals
+func (p *programs) pending() []protocol.Question {
+	return ask(p.house, protocol.QuestionList, protocol.Empty{}).Questions
 }
 
 // allow answers the one question of the owner.
@@ -104,7 +104,7 @@ func (p *programs) allow() {
 	p.t.Helper()
 	p.until("a question", func() bool { return len(p.pending()) == 1 })
 	q := p.pending()[0]
-	ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow"})
+	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow"})
 }
 
 func start(command string) map[string]any {
@@ -122,7 +122,7 @@ func TestOnlyTheOwnerAllowsTheCallOfAnApp(t *testing.T) {
 		result := make(chan string, 1)
 		go func() { result <- p.call(s, "command", start("echo done")) }()
 		<-accepted
-		if list := p.pending(); len(list) != 1 || list[0].State != protocol.ApprovalPending || len(result) != 0 {
+		if list := p.pending(); len(list) != 1 || list[0].State != protocol.QuestionPending || len(result) != 0 {
 			t.Errorf("after the app accepted: %+v, result %d", list, len(result))
 		}
 		p.allow()

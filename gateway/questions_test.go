@@ -29,27 +29,27 @@ type window struct {
 
 	mu     sync.Mutex // guards the fields below
 	begun  int        // the number of snapshots; changes around one may arrive twice
-	open   map[protocol.ApprovalID]protocol.Approval
-	closed map[protocol.ApprovalID]bool
-	ends   map[protocol.ApprovalID]int
-	asked  func(protocol.Approval)
+	open   map[protocol.QuestionID]protocol.Question
+	closed map[protocol.QuestionID]bool
+	ends   map[protocol.QuestionID]int
+	asked  func(protocol.Question)
 }
 
 func (w *window) follow(ctx context.Context) {
 	w.Feed(ctx, func(s protocol.FeedSnapshot) {
-		w.begin(s.Approvals)
+		w.begin(s.Questions)
 		w.once.Do(func() { close(w.ready) })
 	}, func(c protocol.Change) {
-		if c.Kind == protocol.ChangeApproval {
-			w.see(*c.Approval)
+		if c.Kind == protocol.ChangeQuestion {
+			w.see(*c.Question)
 		}
 	})
 }
 
 // begin takes the pending approvals of a snapshot, at first and when the client was too slow for
 // every change: an approval that is not pending any more was closed.
-func (w *window) begin(open []protocol.Approval) {
-	pending := map[protocol.ApprovalID]bool{}
+func (w *window) begin(open []protocol.Question) {
+	pending := map[protocol.QuestionID]bool{}
 	for _, a := range open {
 		pending[a.ID] = true
 		w.see(a)
@@ -64,16 +64,16 @@ func (w *window) begin(open []protocol.Approval) {
 	}
 }
 
-func (w *window) see(a protocol.Approval) {
+func (w *window) see(a protocol.Question) {
 	w.mu.Lock()
 	_, known := w.open[a.ID]
 	w.open[a.ID] = a
-	if a.State != protocol.ApprovalPending {
+	if a.State != protocol.QuestionPending {
 		w.closed[a.ID] = true
 		w.ends[a.ID]++
 	}
 	w.mu.Unlock()
-	if !known && a.State == protocol.ApprovalPending {
+	if !known && a.State == protocol.QuestionPending {
 		w.asked(a)
 	}
 }
@@ -136,7 +136,7 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 
 	var mu sync.Mutex // guards the variables below
 	ran := map[string]int{}
-	won := map[protocol.ApprovalID]bool{}
+	won := map[protocol.QuestionID]bool{}
 	allowed := 0
 	for i := range machines {
 		machine(ctx, t, &wg, g.URL(), "kill-test", fmt.Sprintf("m%d", i), func(command string) {
@@ -152,10 +152,10 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 		c, stop := dial(t, g.URL())
 		defer stop()
 		w := &window{
-			Client: c, ready: make(chan struct{}), open: map[protocol.ApprovalID]protocol.Approval{}, closed: map[protocol.ApprovalID]bool{},
-			ends: map[protocol.ApprovalID]int{},
+			Client: c, ready: make(chan struct{}), open: map[protocol.QuestionID]protocol.Question{}, closed: map[protocol.QuestionID]bool{},
+			ends: map[protocol.QuestionID]int{},
 		}
-		w.asked = func(a protocol.Approval) {
+		w.asked = func(a protocol.Question) {
 			answers.Go(func() {
 				select {
 				case <-everything: // all approvals are pending: now everybody answers everything
@@ -166,12 +166,12 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 				if len(a.ID) > 0 && a.ID[0]%2 == 0 {
 					decision = protocol.DecisionDeny
 				}
-				r, err := client.Call(ctx, w.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+				r, err := client.Call(ctx, w.Client, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
 				if err != nil {
 					t.Errorf("window %d: %v", i, err)
 					return
 				}
-				if r.Approval.State == protocol.ApprovalPending {
+				if r.Question.State == protocol.QuestionPending {
 					t.Error("an answered question is said to be pending")
 				}
 				mu.Lock()
@@ -264,11 +264,11 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 	if _, err := client.Call(ctx, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "run echo x >> once.txt"}); err != nil {
 		t.Fatal(err)
 	}
-	pending := func(c *client.Client) (a protocol.Approval) {
+	pending := func(c *client.Client) (a protocol.Question) {
 		polltest.Until(t, "the question is open", func() bool {
-			r, err := client.Call(ctx, c, protocol.ApprovalList, protocol.Empty{})
-			if err == nil && len(r.Approvals) == 1 {
-				a = r.Approvals[0]
+			r, err := client.Call(ctx, c, protocol.QuestionList, protocol.Empty{})
+			if err == nil && len(r.Questions) == 1 {
+				a = r.Questions[0]
 			}
 			return a.ID != ""
 		})
@@ -294,7 +294,7 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 	}
 	for _, c := range windows {
 		wg.Go(func() {
-			r, err := client.Call(ctx, c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow})
+			r, err := client.Call(ctx, c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow})
 			if err != nil {
 				t.Error(err)
 			}

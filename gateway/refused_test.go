@@ -108,7 +108,7 @@ func (r *refusal) state() string {
 		{"session.history", `{"sessionKey":"agent:main:main"}`},
 		{"session.preview", `{"sessionKey":"agent:main:main"}`},
 		{"rules.list", `{}`},
-		{"approval.list", `{}`},
+		{"question.list", `{}`},
 		{"cron.list", `{}`},
 		{"cron.runs", `{}`},
 		{"heartbeat.status", `{}`},

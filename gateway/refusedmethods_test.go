@@ -93,24 +93,24 @@ var storingMethods = map[string][]storingCall{
 	"pair.approve":    with(func(r *refusal) any { return r.stranger() }),
 	"pair.reject":     with(func(r *refusal) any { return r.stranger() }),
 
-	"approval.answer": {
+	"question.answer": {
 		answerWith(protocol.ScopeOnce), answerWith(protocol.ScopeSession), answerWith(protocol.ScopeFolder), answerWith(protocol.ScopeMachine), answerWith(protocol.ScopeAlways),
 	},
-	"approval.answerAll": {{
+	"question.answerAll": {{
 		prepare: func(r *refusal) any {
 			q := r.question()
-			return protocol.ApprovalAnswerAllParams{Questions: []protocol.ShownQuestion{{ID: q.ID, Hash: q.Hash}}, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways}
+			return protocol.QuestionAnswerAllParams{Questions: []protocol.ShownQuestion{{ID: q.ID, Hash: q.Hash}}, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways}
 		},
 		failed: func(raw json.RawMessage) bool { return strings.Contains(string(raw), `"error"`) },
 	}},
-	"approval.snooze": with(func(r *refusal) any {
-		return protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{r.question().ID}, For: 60_000}
+	"question.snooze": with(func(r *refusal) any {
+		return protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{r.question().ID}, For: 60_000}
 	}),
-	"approval.shown": with(func(r *refusal) any { return protocol.ApprovalShownParams{ID: r.question().ID} }),
-	"approval.undo": with(func(r *refusal) any {
+	"question.shown": with(func(r *refusal) any { return protocol.QuestionShownParams{ID: r.question().ID} }),
+	"question.undo": with(func(r *refusal) any {
 		q := r.question()
-		ask(r.house, protocol.ApprovalAnswer, answerOf(q, protocol.ScopeAlways))
-		return protocol.ApprovalParams{ID: q.ID}
+		ask(r.house, protocol.QuestionAnswer, answerOf(q, protocol.ScopeAlways))
+		return protocol.QuestionParams{ID: q.ID}
 	}),
 	"rules.put":    with(params(`{"policy":{"tool":"Bash","argv":["$"],"verdict":"deny"}}`)),
 	"rules.delete": with(func(r *refusal) any { return protocol.RuleParams{ID: r.rule().ID} }),
@@ -159,7 +159,7 @@ var otherMethods = func() map[string]string {
 	for reason, names := range map[string]string{
 		"only reads": `connect tools.list logs.get config.get session.get session.stats session.history session.preview sessions.list cron.status cron.list
 			cron.runs heartbeat.status channels.list channel.status pair.list skills.status skills.update transfer.list transfer.get workspace.list
-			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get approval.list nodes.list device.list
+			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get question.list nodes.list device.list
 			status.get models.providers models.list models.test models.detect sessions.search session.archives session.archive.read journal.list
 			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
 			servers.find servers.logs servers.items servers.read servers.questions`,

@@ -53,7 +53,7 @@ func ofChat(_ *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
 }
 
 // question makes an app ask for a call.
-func (r *refusal) question() protocol.Approval {
+func (r *refusal) question() protocol.Question {
 	token, name := r.token(r.name("app"), protocol.ScopeShell), r.name("echo ")
 	r.surfaces()["REST"](token, "command", `{"session":{"node_name":"box","command":"`+name+`"}}`)
 	for _, q := range r.pending() {
@@ -62,11 +62,11 @@ func (r *refusal) question() protocol.Approval {
 		}
 	}
 	r.t.Fatal("no question")
-	return protocol.Approval{}
+	return protocol.Question{}
 }
 
-func answerOf(q protocol.Approval, scope string) protocol.ApprovalAnswerParams {
-	return protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope}
+func answerOf(q protocol.Question, scope string) protocol.QuestionAnswerParams {
+	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope}
 }
 
 func answerWith(scope string) storingCall {

@@ -56,7 +56,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.sessions.Resume()
 		// An approval from this start always has a caller that waits for it, such as a schedule or
 		// a client, even without a run.
-		asked := func(a protocol.Approval) bool {
+		asked := func(a protocol.Question) bool {
 			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID) || a.Tool == protocol.KeepTool
 		}
 		if err := g.gate.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {

@@ -115,9 +115,9 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 	node, began, leave := gsvNode(t, c.url)
 	defer leave()
 	run = call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
-	var q protocol.Approval
+	var q protocol.Question
 	polltest.Until(t, "a question", func() bool {
-		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+		open := call(t, conn, protocol.QuestionList, protocol.Empty{}).Questions
 		if len(open) == 1 {
 			q = open[0]
 		}
@@ -126,7 +126,7 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 	if q.RunID != run {
 		t.Errorf("%+v", q)
 	}
-	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+	call(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 	id := <-began
 	event := protocol.NodeExecEvent{EventID: "e1", SessionID: "s1", Event: protocol.ExecFinished}
 	// Before the call's result the report is too early: the node retains it and sends it again.

@@ -61,7 +61,7 @@ func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
 		t.Fatalf("first call: got %s, want approval_required", answer)
 	}
 	q := p.pending()[0]
-	ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
+	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
 	for name, call := range p.surfaces() {
 		for range 2 { // the first one may fetch the outcome of the call that waited
 			if status, answer, _ := call(mine, "command", args); status != http.StatusOK || code(answer) != "" || !strings.Contains(answer, "allowed") {
@@ -78,7 +78,7 @@ func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
 			t.Fatalf("%s, the other app: got %d questions, want 1", name, len(list))
 		}
 		denied := p.pending()[0]
-		ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: denied.ID, Hash: denied.Hash, Decision: "deny"})
+		ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: denied.ID, Hash: denied.Hash, Decision: "deny"})
 		if _, answer, _ := call(other, "command", args); code(answer) != "permission_denied" {
 			t.Errorf("%s, the other app after a denial: got %s, want permission_denied", name, answer)
 		}
@@ -109,7 +109,7 @@ func TestPermissionToWriteAFileDoesNotAllowToDeleteIt(t *testing.T) {
 		t.Fatalf("first call: got %s, want approval_required", answer)
 	}
 	q := p.pending()[0]
-	ask(p.house, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
+	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
 	for range 2 {
 		if status, answer, _ := call(token, "fs_write", write); status != http.StatusOK {
 			t.Errorf("write: got %d %s, want 200", status, answer)

@@ -51,11 +51,11 @@ func openWorksite(t *testing.T) *worksite {
 	w.machine()
 	must(t, w.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: agents, Message: "run sh work.sh agents on box"})
 	polltest.Until(t, "the question", func() bool {
-		list := must(t, w.c, protocol.ApprovalList, protocol.Empty{}).Approvals
+		list := must(t, w.c, protocol.QuestionList, protocol.Empty{}).Questions
 		if len(list) == 0 {
 			return false
 		}
-		must(t, w.c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: protocol.DecisionAllow})
+		must(t, w.c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: protocol.DecisionAllow})
 		return true
 	})
 	args, _ := json.Marshal(map[string]any{"command": "sh work.sh persons"})

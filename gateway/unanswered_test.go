@@ -51,7 +51,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 	if st := call(t, conn, protocol.CronStatusGet, protocol.CronStatusParams{}); st.RunningCount != 0 {
 		t.Errorf("a job still runs: %+v", st)
 	}
-	if open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals; len(open) > 0 {
+	if open := call(t, conn, protocol.QuestionList, protocol.Empty{}).Questions; len(open) > 0 {
 		t.Errorf("questions are still open: %+v", open)
 	}
 	w.write(t, "what can you do")

@@ -40,7 +40,7 @@ func TestIDsWithAZeroByteAreRefused(t *testing.T) {
 		protocol.RequestTool.Name:    `{"callId":"a\u0000b","tool":"box__Bash","sessionKey":"main","args":{"command":"ls"}}`,
 		protocol.CronRemove.Name:     `{"id":"a\u0000b"}`,
 		protocol.TransferGet.Name:    `{"id":"a\u0000b"}`,
-		protocol.ApprovalAnswer.Name: `{"id":"a\u0000b","decision":"allow"}`,
+		protocol.QuestionAnswer.Name: `{"id":"a\u0000b","decision":"allow"}`,
 		protocol.TokenCreate.Name:    `{"name":"x","scopes":["fs.read"],"nodes":["box\u0000"]}`,
 	} {
 		t.Run(method, func(t *testing.T) {

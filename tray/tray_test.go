@@ -51,7 +51,7 @@ func outline(m *fyne.Menu, indent string) string {
 func view() state.View {
 	return state.View{
 		Connected: true, Loaded: true,
-		Approvals: []protocol.Approval{{ID: "q", Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
+		Approvals: []protocol.Question{{ID: "q", Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
 		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "nas"}}, Status: protocol.Status{Paused: true},
 	}

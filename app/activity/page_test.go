@@ -13,7 +13,7 @@ import (
 func sample() (state.View, state.ActivityView) {
 	v := state.View{
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
-		Approvals: []protocol.Approval{{ID: "1"}},
+		Approvals: []protocol.Question{{ID: "1"}},
 		Runs:      []protocol.RunInfo{{SessionKey: "a", State: protocol.RunThinking}},
 		Transfers: []protocol.Transfer{{ID: "t"}},
 		Nodes:     []protocol.NodeInfo{{ID: "n", Name: "tower"}},

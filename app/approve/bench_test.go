@@ -15,10 +15,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func ask(id, command string) protocol.Approval {
+func ask(id, command string) protocol.Question {
 	args, _ := json.Marshal(map[string]string{"command": command})
-	return protocol.Approval{
-		ID: protocol.ApprovalID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "server",
+	return protocol.Question{
+		ID: protocol.QuestionID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "server",
 		Host: &protocol.HostInfo{OS: "Ubuntu", Address: "192.168.1.20"}, Tool: "Bash", Args: args, Effect: protocol.EffectExec,
 		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "No rule allows this command",
 		Sandbox: "files: /srv/parser only · network: off · enforced", Preview: &protocol.CallPreview{Folder: "/srv/parser"},
@@ -32,21 +32,21 @@ type bench struct {
 	now     time.Time
 	window  fyne.Window
 	answers []string
-	told    []protocol.ApprovalID
+	told    []protocol.QuestionID
 	replies []state.Reply
 	tried   []string
 	found   protocol.RuleTryResult
 	copied  string
 }
 
-func newBench(t *testing.T, open ...protocol.Approval) *bench {
+func newBench(t *testing.T, open ...protocol.Question) *bench {
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	b := &bench{t: t, now: time.Unix(1000, 0)}
 	b.window = test.NewTempWindow(t, nil)
 	b.window.SetPadded(false)
 	b.Dialog = New(Handlers{
-		Answer: func(list []protocol.Approval, r state.Reply) {
+		Answer: func(list []protocol.Question, r state.Reply) {
 			b.replies = append(b.replies, r)
 			for _, q := range list {
 				b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
@@ -54,13 +54,13 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 		},
 		Resize: func(size fyne.Size) { b.window.Resize(b.rounded(size)) },
 		Title:  b.window.SetTitle,
-		Snooze: func(list ...protocol.Approval) { b.answers = append(b.answers, string(list[0].ID)+" later") },
+		Snooze: func(list ...protocol.Question) { b.answers = append(b.answers, string(list[0].ID)+" later") },
 		Copy:   func(text string) { b.copied = text },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			b.tried = append(b.tried, string(policy))
 			done(b.found, nil)
 		},
-		Shown: func(id protocol.ApprovalID) { b.told = append(b.told, id) },
+		Shown: func(id protocol.QuestionID) { b.told = append(b.told, id) },
 	}, new(style.Machines), b.window.Canvas())
 	b.arming.now = func() time.Time { return b.now }
 	b.window.SetContent(b.Dialog)

@@ -16,7 +16,7 @@ import (
 )
 
 // twoParts is an approval for a change in two places.
-func twoParts(id string) protocol.Approval {
+func twoParts(id string) protocol.Question {
 	q := ask(id, "")
 	q.Tool, q.Effect = "Write", protocol.EffectWrite
 	q.Args = json.RawMessage(`{"path":"/srv/parser/main.go","content":"package main\n\nfunc b() int { return 2 }\n\n\n\n\n\n\n// new\n"}`)

@@ -25,9 +25,9 @@ import (
 // Handlers are the dialog's callbacks, called on the GUI thread.
 type Handlers struct {
 	// Answer gives the same answer to an approval, or to several identical ones.
-	Answer func(list []protocol.Approval, r state.Reply)
-	Shown  func(protocol.ApprovalID)
-	Snooze func(...protocol.Approval)
+	Answer func(list []protocol.Question, r state.Reply)
+	Shown  func(protocol.QuestionID)
+	Snooze func(...protocol.Question)
 	// Try finds the earlier calls that a rule would have decided differently.
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
 	// Resize gives the window the size of its content.
@@ -74,7 +74,7 @@ const (
 // New creates a dialog for a window's canvas.
 func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	d := &Dialog{handlers: h, machines: machines, canvas: c, options: &options{}, textSize: style.Size("text")}
-	d.arming = arming{now: time.Now, reported: make(map[protocol.ApprovalID]bool), onShown: h.Shown}
+	d.arming = arming{now: time.Now, reported: make(map[protocol.QuestionID]bool), onShown: h.Shown}
 	d.keys = keys{d: d}
 	d.frame = newFrame(newButtons(d), c)
 	d.frame.onResize = func(size fyne.Size) {
@@ -98,11 +98,11 @@ func (d *Dialog) Best() fyne.Size {
 }
 
 // Current returns the approval that is shown, or the zero value.
-func (d *Dialog) Current() protocol.Approval { return d.queue.current() }
+func (d *Dialog) Current() protocol.Question { return d.queue.current() }
 
 // Update sets the pending approvals and the recently closed ones. The dialog keeps showing its
 // current approval while that is pending. empty reports that none is left and the window may close.
-func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty bool) {
+func (d *Dialog) Update(open []protocol.Question, closed []state.Closed) (empty bool) {
 	shown := d.Current()
 	d.queue.list = open
 	if len(open) == 0 {
@@ -128,14 +128,14 @@ func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty 
 	d.show(min(d.queue.index, len(open)-1))
 	for _, c := range closed {
 		if c.ID == shown.ID && shown.ID != "" && !c.AnsweredHere {
-			d.frame.setNotice("The previous approval was answered elsewhere: " + state.OutcomeText(c.Approval) + ".")
+			d.frame.setNotice("The previous approval was answered elsewhere: " + state.OutcomeText(c.Question) + ".")
 		}
 	}
 	return false
 }
 
 // Select shows an approval.
-func (d *Dialog) Select(id protocol.ApprovalID) {
+func (d *Dialog) Select(id protocol.QuestionID) {
 	if i := d.queue.indexOf(id); i >= 0 && i != d.queue.index {
 		d.show(i)
 	}
@@ -230,7 +230,7 @@ func (d *Dialog) Tick(now time.Time) {
 	d.frame.timeLeft.SetText(timeLeft(q, now))
 }
 
-func timeLeft(q protocol.Approval, now time.Time) string {
+func timeLeft(q protocol.Question, now time.Time) string {
 	if q.ExpiresAt == 0 {
 		return ""
 	}

@@ -210,7 +210,7 @@ func TestOneFocusIsSeenAtATime(t *testing.T) {
 func TestQuestionThatChangesStartsOver(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(3 * time.Second)
-	b.Update([]protocol.Approval{ask("q", "make install")}, nil)
+	b.Update([]protocol.Question{ask("q", "make install")}, nil)
 	test.Tap(b.frame.allow.Main)
 	b.want()
 	if !b.frame.noticeRow.Visible() {
@@ -271,7 +271,7 @@ func TestQuestionsAreAnsweredOneByOne(t *testing.T) {
 func TestGatewayHearsThatItIsShownOnlyWhenItIs(t *testing.T) {
 	b := newBench(t)
 	b.OnScreen(false)
-	b.Update([]protocol.Approval{ask("q", "make")}, nil)
+	b.Update([]protocol.Question{ask("q", "make")}, nil)
 	b.wait(2 * time.Second)
 	if len(b.told) != 0 || !b.frame.allow.Main.Disabled() {
 		t.Errorf("before the window is on the screen: told %v", b.told)
@@ -287,8 +287,8 @@ func TestAnswerGivenElsewhereIsSaid(t *testing.T) {
 	q1, q2 := ask("one", "make"), ask("two", "make install")
 	b := newBench(t, q1, q2)
 	b.wait(2 * time.Second)
-	q1.State, q1.AnsweredBy = protocol.ApprovalDenied, "phone"
-	if b.Update([]protocol.Approval{q2}, []state.Closed{{Approval: q1}}) {
+	q1.State, q1.AnsweredBy = protocol.QuestionDenied, "phone"
+	if b.Update([]protocol.Question{q2}, []state.Closed{{Question: q1}}) {
 		t.Fatal("empty with a question left")
 	}
 	if !b.frame.noticeRow.Visible() || !strings.Contains(b.frame.notice.Text, "denied by phone") {

@@ -21,12 +21,12 @@ import (
 
 // InboxHandlers are the inbox's callbacks, called on the GUI thread.
 type InboxHandlers struct {
-	Review func(protocol.ApprovalID)
+	Review func(protocol.QuestionID)
 	// ReviewAll opens an approval to be answered together with all identical ones.
-	ReviewAll func(protocol.ApprovalID)
-	Deny      func([]protocol.Approval)
-	Snooze    func(...protocol.Approval)
-	Wake      func(protocol.ApprovalID)
+	ReviewAll func(protocol.QuestionID)
+	Deny      func([]protocol.Question)
+	Snooze    func(...protocol.Question)
+	Wake      func(protocol.QuestionID)
 	Chat      func(protocol.SessionKey)
 	// Pairing answers the request of a device, Consent that of an app, and Server the question of a
 	// server. OpenURL opens an address that a server asks to open.
@@ -227,7 +227,7 @@ func (r *inboxRow) review() {
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
 	r.mark.Set(r.in.machines.Color(string(g.Node)), "")
-	title, where := display.CallText(g.Approval, r.in.machines.Name(string(g.Node)))
+	title, where := display.CallText(g.Question, r.in.machines.Name(string(g.Node)))
 	title, _ = state.Reveal(title)
 	where, _ = state.Reveal(where)
 	deny, review := "Deny", "Review"
@@ -243,13 +243,13 @@ func (r *inboxRow) set(g state.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(state.AskerText(g.AskedBy) + " · " + display.Why(g.Approval))
+	text, _ := state.Reveal(state.AskerText(g.AskedBy) + " · " + display.Why(g.Question))
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }
 
 func (r *inboxRow) tick(now time.Time) {
-	text := timeLeft(r.group.Approval, now)
+	text := timeLeft(r.group.Question, now)
 	if r.group.Later != 0 {
 		text = "postponed until " + time.UnixMilli(r.group.Later).Format("15:04")
 	}

@@ -20,17 +20,17 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	did = new([]string)
-	note := func(what string, list []protocol.Approval) {
+	note := func(what string, list []protocol.Question) {
 		for _, q := range list {
 			*did = append(*did, what+" "+string(q.ID))
 		}
 	}
 	in = NewInbox(InboxHandlers{
-		Review:    func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
-		ReviewAll: func(id protocol.ApprovalID) { *did = append(*did, "all "+string(id)) },
-		Deny:      func(l []protocol.Approval) { note("deny", l) },
-		Snooze:    func(l ...protocol.Approval) { note("later", l) },
-		Wake:      func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
+		Review:    func(id protocol.QuestionID) { *did = append(*did, "review "+string(id)) },
+		ReviewAll: func(id protocol.QuestionID) { *did = append(*did, "all "+string(id)) },
+		Deny:      func(l []protocol.Question) { note("deny", l) },
+		Snooze:    func(l ...protocol.Question) { note("later", l) },
+		Wake:      func(id protocol.QuestionID) { *did = append(*did, "wake "+string(id)) },
 		Chat:      func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) },
 	}, new(style.Machines))
 	in.clock = func() time.Time { return time.Unix(1000, 0) }
@@ -41,7 +41,7 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 }
 
 func inboxView() state.View {
-	v := state.View{Approvals: []protocol.Approval{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}}
+	v := state.View{Approvals: []protocol.Question{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}}
 	v.Approvals[3].Later = 1_300_000
 	for i := range v.Approvals {
 		v.Approvals[i].ExpiresAt = 1_290_000
@@ -87,7 +87,7 @@ func TestInboxFitsANarrowWindow(t *testing.T) {
 
 func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 	in, w, _ := newInboxBench(t)
-	in.Update(state.View{Approvals: []protocol.Approval{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}})
+	in.Update(state.View{Approvals: []protocol.Question{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}})
 	for width, want := range map[float32]string{300: "… on server<", 1400: "all the rest of it on server<"} {
 		w.Resize(fyne.NewSize(width, 420))
 		markup := test.RenderObjectToMarkup(in.Box)

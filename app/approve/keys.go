@@ -149,12 +149,12 @@ type arming struct {
 	now      func() time.Time
 	onScreen bool // the window is visible
 	revision int  // number of changes of what Allow would do
-	reported map[protocol.ApprovalID]bool
-	onShown  func(protocol.ApprovalID)
+	reported map[protocol.QuestionID]bool
+	onShown  func(protocol.QuestionID)
 }
 
 // begin starts the time during which an approval must be visible.
-func (a *arming) begin(q protocol.Approval) {
+func (a *arming) begin(q protocol.Question) {
 	if q.ID == "" || !a.onScreen {
 		return
 	}

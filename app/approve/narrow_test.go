@@ -31,16 +31,16 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 	edit.Preview = &protocol.CallPreview{Folder: long, Diff: "@@ -1 +1 @@\n-one old " + strings.Repeat("x", 200) + "\n+one new\n@@ -9 +9 @@\n-two old\n+two new\n"}
 	for _, c := range []struct {
 		name string
-		list []protocol.Approval
+		list []protocol.Question
 		do   func(b *bench)
 	}{
-		{"command", []protocol.Approval{folder}, func(*bench) {}},
-		{"several", []protocol.Approval{folder, rule, edit}, func(*bench) {}},
-		{"reason", []protocol.Approval{folder}, func(b *bench) { b.askReason() }},
-		{"rule", []protocol.Approval{rule}, func(b *bench) { b.startRule(protocol.ScopeAlways) }},
-		{"change", []protocol.Approval{edit}, func(*bench) {}},
-		{"parts", []protocol.Approval{edit, rule}, func(b *bench) { b.options.hunks[0] = false; b.optionsChanged() }},
-		{"edited", []protocol.Approval{rule}, func(b *bench) { b.startEdit() }},
+		{"command", []protocol.Question{folder}, func(*bench) {}},
+		{"several", []protocol.Question{folder, rule, edit}, func(*bench) {}},
+		{"reason", []protocol.Question{folder}, func(b *bench) { b.askReason() }},
+		{"rule", []protocol.Question{rule}, func(b *bench) { b.startRule(protocol.ScopeAlways) }},
+		{"change", []protocol.Question{edit}, func(*bench) {}},
+		{"parts", []protocol.Question{edit, rule}, func(b *bench) { b.options.hunks[0] = false; b.optionsChanged() }},
+		{"edited", []protocol.Question{rule}, func(b *bench) { b.startEdit() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.list...)

@@ -17,7 +17,7 @@ import (
 // options are the person's choices about what Allow does for one approval.
 type options struct {
 	facts
-	approval   protocol.Approval
+	approval   protocol.Question
 	scope      string    // the menu beside Allow offers more than once
 	hunks      []bool    // hunks to allow; nil if the change is all or nothing
 	changeText *wrapText // the numbers of changed lines

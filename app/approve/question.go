@@ -26,7 +26,7 @@ type questionView struct {
 }
 
 // content has everything the person must see, in order of importance.
-func (v *questionView) content(q protocol.Approval, o *options) fyne.CanvasObject {
+func (v *questionView) content(q protocol.Question, o *options) fyne.CanvasObject {
 	v.facts = facts{new(widgets.Labels)}
 	o.facts = v.facts
 	rows := []fyne.CanvasObject{}
@@ -92,7 +92,7 @@ func (f facts) previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 }
 
 // sandboxRows shows what limits the call.
-func (f facts) sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
+func (f facts) sandboxRows(q protocol.Question) (rows []fyne.CanvasObject) {
 	add := func(label, text string, isWarning bool) {
 		switch {
 		case text == "":
@@ -113,7 +113,7 @@ func (f facts) sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	return rows
 }
 
-func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
+func (v *questionView) machine(q protocol.Question) fyne.CanvasObject {
 	color := v.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
 	id := string(q.Node)
@@ -143,7 +143,7 @@ func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
 const machineWidth float32 = 240
 
 // call shows the command or the change itself, with hidden characters made visible.
-func (v *questionView) call(q protocol.Approval, o *options) []fyne.CanvasObject {
+func (v *questionView) call(q protocol.Question, o *options) []fyne.CanvasObject {
 	text, hidden := state.Reveal(display.Subject(q) + "\n" + display.OtherArguments(q))
 	if q.Preview != nil && q.Preview.Diff != "" {
 		diff, more := state.Reveal(q.Preview.Diff)
@@ -174,7 +174,7 @@ func warning(text string) fyne.CanvasObject {
 }
 
 // change shows a change of a file, with a check box for each hunk that can be allowed alone.
-func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
+func (v *questionView) change(q protocol.Question, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(display.Subject(q))
 	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
 	rows := []fyne.CanvasObject{v.fact("file", name), v.labels.Row("change", o.changeText)}
@@ -197,7 +197,7 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 }
 
 // command shows a command with its risky parts underlined, and the parts explained below it.
-func (v *questionView) command(q protocol.Approval, o *options) []fyne.CanvasObject {
+func (v *questionView) command(q protocol.Question, o *options) []fyne.CanvasObject {
 	var spans []span
 	parts := state.CommandSpans(q)
 	if len(parts) == 0 {

@@ -181,32 +181,32 @@ func (d *Dialog) startEdit() {
 
 // queue is the list of pending approvals, of which one is shown.
 type queue struct {
-	list  []protocol.Approval
+	list  []protocol.Question
 	index int // of the shown approval
 }
 
 // current returns the approval that is shown, or the zero value.
-func (q *queue) current() protocol.Approval {
+func (q *queue) current() protocol.Question {
 	if q.index < len(q.list) {
 		return q.list[q.index]
 	}
-	return protocol.Approval{}
+	return protocol.Question{}
 }
 
 // indexOf returns the index of an approval; -1 if it is not pending.
-func (q *queue) indexOf(id protocol.ApprovalID) int {
-	return slices.IndexFunc(q.list, func(a protocol.Approval) bool { return a.ID == id })
+func (q *queue) indexOf(id protocol.QuestionID) int {
+	return slices.IndexFunc(q.list, func(a protocol.Question) bool { return a.ID == id })
 }
 
 // remove removes approvals that were answered or snoozed here.
-func (q *queue) remove(answered ...protocol.Approval) {
-	q.list = slices.DeleteFunc(slices.Clone(q.list), func(a protocol.Approval) bool {
-		return slices.ContainsFunc(answered, func(b protocol.Approval) bool { return a.ID == b.ID })
+func (q *queue) remove(answered ...protocol.Question) {
+	q.list = slices.DeleteFunc(slices.Clone(q.list), func(a protocol.Question) bool {
+		return slices.ContainsFunc(answered, func(b protocol.Question) bool { return a.ID == b.ID })
 	})
 }
 
 // identical returns the approvals that ask exactly what the current one asks, including itself.
-func (q *queue) identical() []protocol.Approval { return state.Identical(q.list, q.current()) }
+func (q *queue) identical() []protocol.Question { return state.Identical(q.list, q.current()) }
 
 // position formats the place of the current approval among several, such as "1 of 2".
 func (q *queue) position() string {
@@ -217,9 +217,9 @@ func (q *queue) position() string {
 }
 
 // includedApprovals returns the approvals that an answer applies to.
-func includedApprovals(q *queue, withIdentical bool) []protocol.Approval {
+func includedApprovals(q *queue, withIdentical bool) []protocol.Question {
 	if withIdentical {
 		return q.identical()
 	}
-	return []protocol.Approval{q.current()}
+	return []protocol.Question{q.current()}
 }

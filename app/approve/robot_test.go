@@ -67,14 +67,14 @@ func robot(b *bench, rnd *rand.Rand) {
 func TestRobotNeverAllows(t *testing.T) {
 	b := newBench(t, ask("first", "make"))
 	rnd := rand.New(rand.NewPCG(7, 7))
-	kinds := []func(string) protocol.Approval{func(id string) protocol.Approval { return ask(id, "make") }, risky, offering, twoParts}
+	kinds := []func(string) protocol.Question{func(id string) protocol.Question { return ask(id, "make") }, risky, offering, twoParts}
 	dialogs := 10_000
 	if os.Getenv("FAIRLEAD_ROBOT") == "" {
 		dialogs = 1_000 // otherwise it takes a minute
 	}
 	for i := range dialogs {
 		q := kinds[i%len(kinds)](string(rune('a'+i%26)) + protocol.NewID())
-		b.Update([]protocol.Approval{q}, nil)
+		b.Update([]protocol.Question{q}, nil)
 		robot(b, rnd)
 		for _, r := range b.replies {
 			if r.Decision == protocol.DecisionAllow {

@@ -18,7 +18,7 @@ import (
 )
 
 // offering is an approval that offers rules.
-func offering(id string) protocol.Approval {
+func offering(id string) protocol.Question {
 	q := ask(id, "make test")
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{

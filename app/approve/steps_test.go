@@ -18,7 +18,7 @@ import (
 )
 
 // risky is an approval for a command that the gateway parsed.
-func risky(id string) protocol.Approval {
+func risky(id string) protocol.Question {
 	q := ask(id, "make -j4 && sudo systemctl restart parser")
 	q.Parts = []protocol.ApprovalPart{
 		{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}, Verdict: "ask", Reason: "No rule allows: make -j4"},
@@ -253,7 +253,7 @@ func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
 	if c := b.checks(); len(c) != 0 {
 		t.Fatalf("check boxes %v", c)
 	}
-	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make")}, nil)
+	b.Update([]protocol.Question{ask("one", "make"), ask("two", "make")}, nil)
 	test.Tap(b.frame.allow.Main) // the content changed
 	b.want()
 	b.TogetherWithAlike()
@@ -261,14 +261,14 @@ func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
 	if b.frame.allow.Main.Text != "Allow all 2 once" {
 		t.Errorf("the button says %q", b.frame.allow.Main.Text)
 	}
-	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make"), ask("three", "make")}, nil)
+	b.Update([]protocol.Question{ask("one", "make"), ask("two", "make"), ask("three", "make")}, nil)
 	test.Tap(b.frame.allow.Main) // the button said 2
 	b.want()
 	b.wait(2 * time.Second)
 	if b.frame.allow.Main.Text != "Allow all 3 once" {
 		t.Errorf("the button says %q", b.frame.allow.Main.Text)
 	}
-	b.Update([]protocol.Approval{ask("one", "make")}, nil)
+	b.Update([]protocol.Question{ask("one", "make")}, nil)
 	b.wait(2 * time.Second)
 	if c := b.checks(); len(c) != 0 || b.frame.allow.Main.Text != "Allow once" {
 		t.Errorf("check boxes %v, the button says %q", c, b.frame.allow.Main.Text)
@@ -345,7 +345,7 @@ func TestDialogInTheDark(t *testing.T) {
 	fyne.CurrentApp().Settings().SetTheme(style.New(style.Dark, 1))
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-dark")
-	b.Update([]protocol.Approval{twoParts("p")}, nil)
+	b.Update([]protocol.Question{twoParts("p")}, nil)
 	b.window.Resize(fyne.NewSize(WideWidth, 600))
 	pagetest.Shot(b.t, b.window, "approve-dark-wide")
 }

@@ -85,7 +85,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
 		if e.Approval != "" {
-			res, err := state.Call(ctx, p.gateway, protocol.ApprovalUndo, protocol.ApprovalParams{ID: e.Approval})
+			res, err := state.Call(ctx, p.gateway, protocol.QuestionUndo, protocol.QuestionParams{ID: e.Approval})
 			if err == nil || e.Rule == "" {
 				what = revokedText(res) + " Calls that already ran are not undone."
 				return err
@@ -104,7 +104,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	})
 }
 
-func revokedText(r protocol.ApprovalUndoResult) string {
+func revokedText(r protocol.QuestionUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {
 		parts = append(parts, state.Plural(r.Rules, "rule", "rules"))

@@ -33,12 +33,12 @@ func (g *gateway) Invoke(_ context.Context, _ string, params any) (json.RawMessa
 	switch p := params.(type) {
 	case protocol.AuditListParams:
 		result = g.list(p)
-	case protocol.ApprovalParams:
+	case protocol.QuestionParams:
 		g.did = append(g.did, "undo "+string(p.ID))
 		if g.gone {
 			return nil, protocol.ErrNotFound.With("it gave nothing")
 		}
-		result = protocol.ApprovalUndoResult{Rules: 1}
+		result = protocol.QuestionUndoResult{Rules: 1}
 	case protocol.RuleParams:
 		g.did = append(g.did, "delete "+p.ID)
 		result = protocol.OK{}

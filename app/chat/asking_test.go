@@ -19,8 +19,8 @@ func waitingFor(tool, args string) State {
 		Session:  protocol.SessionEntry{SessionKey: "k"},
 		Messages: []protocol.Message{user("1", "x"), assistant("2", "r", toolCall("a", "server__"+tool, args))},
 		Calls:    []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: tool, State: protocol.CallWaiting, ApprovalID: "q"}},
-		Approvals: []protocol.Approval{{
-			ID: "q", Kind: protocol.AskCall, CallID: "c", State: protocol.ApprovalPending, Node: "server", Tool: tool, Args: json.RawMessage(args), Hash: "h",
+		Approvals: []protocol.Question{{
+			ID: "q", Kind: protocol.AskCall, CallID: "c", State: protocol.QuestionPending, Node: "server", Tool: tool, Args: json.RawMessage(args), Hash: "h",
 		}},
 		Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
 	}

@@ -84,7 +84,7 @@ type sighting struct {
 // for something else does not allow: one second, plus one for the inaccuracy of the chat's clock.
 const armAfter = 2 * time.Second
 
-func (s sighting) allows(q protocol.Approval, now time.Time) bool {
+func (s sighting) allows(q protocol.Question, now time.Time) bool {
 	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
 }
 
@@ -94,7 +94,7 @@ func allowHint(c transcript.Call) string {
 }
 
 // recordSighting records whether a card shows the whole approval; a changed one must be seen again.
-func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool, now time.Time) {
+func (b *builder) recordSighting(id protocol.QuestionID, hash string, whole bool, now time.Time) {
 	switch s, ok := b.seen[id]; {
 	case id == "":
 	case !whole:
@@ -106,7 +106,7 @@ func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool
 
 // showWholeCall makes a card show the whole question rather than a summary: the subject with all
 // arguments, what the dialog shows beside it, and hidden characters.
-func showWholeCall(c *transcript.Call, q protocol.Approval) {
+func showWholeCall(c *transcript.Call, q protocol.Question) {
 	if len(q.Args) > 0 {
 		subject, _ := state.Reveal(display.Subject(q))
 		c.Argument, c.Input = subject, ""

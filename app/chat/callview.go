@@ -21,7 +21,7 @@ type callView struct {
 	block    *protocol.Block // nil for a call by the person
 	info     *protocol.CallInfo
 	result   *protocol.Message
-	approval *protocol.Approval
+	approval *protocol.Question
 	seen     sighting // of the approval
 	offline  bool     // its machine is not connected
 	whole    string   // the output, if the reader has loaded all of it

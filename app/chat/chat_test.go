@@ -68,7 +68,7 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	s := State{
 		Messages:  []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Edit", `{"path":"x"}`))},
 		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Edit", State: protocol.CallWaiting, ApprovalID: "q"}},
-		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli(), Preview: &protocol.CallPreview{Diff: "+a", Added: 1}}},
+		Approvals: []protocol.Question{{ID: "q", CallID: "c", State: protocol.QuestionPending, CreatedAt: noon.UnixMilli(), Preview: &protocol.CallPreview{Diff: "+a", Added: 1}}},
 		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
 	}
 	b := newBuilder(&style.Machines{})
@@ -95,12 +95,12 @@ func TestAQuestionWaitsForThePerson(t *testing.T) {
 	s := State{
 		Messages:  []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Edit", `{"path":"x"}`))},
 		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Edit", State: protocol.CallWaiting, ApprovalID: "q"}},
-		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli()}},
+		Approvals: []protocol.Question{{ID: "q", CallID: "c", State: protocol.QuestionPending, CreatedAt: noon.UnixMilli()}},
 		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
 	}
 	b := newBuilder(&style.Machines{})
 	for _, unseen := range []int{0, 2} {
-		s.Approvals = []protocol.Approval{s.Approvals[0]}
+		s.Approvals = []protocol.Question{s.Approvals[0]}
 		s.Approvals[0].Unseen = unseen
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x waiting for you]")
 	}
@@ -109,7 +109,7 @@ func TestAQuestionWaitsForThePerson(t *testing.T) {
 		s.Calls = []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Edit", State: protocol.CallDenied, ApprovalID: "q", Error: text, EndedAt: 1}}
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+want+"]")
 	}
-	s = State{Approvals: []protocol.Approval{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
+	s = State{Approvals: []protocol.Question{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
 	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting for you]")
 }
 
@@ -261,7 +261,7 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Settings: &protocol.SessionPrefs{Model: &protocol.ModelRef{ID: "own"}}}, {SessionKey: "b"}},
 		Runs:      []protocol.RunInfo{{RunID: "1", SessionKey: "a"}, {RunID: "2", SessionKey: "b"}},
 		Calls:     []protocol.CallInfo{{CallID: "1", SessionKey: "a"}, {CallID: "2", SessionKey: "b"}},
-		Approvals: []protocol.Approval{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}},
+		Approvals: []protocol.Question{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}},
 	}
 	s := StateOf(v, state.ChatView{Key: "a", Loading: true})
 	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected: refused" {

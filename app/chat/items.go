@@ -41,7 +41,7 @@ type (
 		info     *protocol.CallInfo // of a change that can be undone; nil for others
 		card     transcript.Call
 		call     protocol.CallID
-		approval protocol.ApprovalID
+		approval protocol.QuestionID
 		hash     string // hash of the approval
 		open     bool   // default, unless the reader changed it
 	}
@@ -72,7 +72,7 @@ const (
 // that a streamed piece after 20,000 messages costs little more than a comparison.
 type builder struct {
 	machines *style.Machines
-	seen     map[protocol.ApprovalID]sighting
+	seen     map[protocol.QuestionID]sighting
 	outputs  map[protocol.CallID]string // whole outputs that the reader has loaded
 	undos    map[protocol.CallID]undo
 	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
@@ -94,7 +94,7 @@ type cursor struct {
 
 func newBuilder(machines *style.Machines) *builder {
 	b := &builder{
-		machines: machines, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{},
+		machines: machines, seen: map[protocol.QuestionID]sighting{}, rows: map[protocol.MessageID]string{},
 		outputs: map[protocol.CallID]string{}, undos: map[protocol.CallID]undo{},
 	}
 	b.clearCache()

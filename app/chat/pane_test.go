@@ -45,7 +45,7 @@ func TestCardButtonsAnswerTheQuestionThatIsShown(t *testing.T) {
 		Session:   protocol.SessionEntry{SessionKey: "k"},
 		Messages:  []protocol.Message{user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
 		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallWaiting, ApprovalID: "q"}},
-		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli(), Hash: "h"}},
+		Approvals: []protocol.Question{{ID: "q", CallID: "c", State: protocol.QuestionPending, CreatedAt: noon.UnixMilli(), Hash: "h"}},
 		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}, {RunID: "n", State: protocol.RunQueued, Message: "next"}},
 	}
 	d.Update(s)

@@ -25,7 +25,7 @@ type State struct {
 	// Calls are the unfinished calls of this conversation.
 	Calls []protocol.CallInfo
 	// Approvals are the pending approvals of this conversation.
-	Approvals []protocol.Approval
+	Approvals []protocol.Question
 	Nodes     []protocol.NodeInfo
 	Elsewhere bool // no machine is this computer
 	// Model is the model in use, Models are the choices of the header's menu.
@@ -46,7 +46,7 @@ func StateOf(v state.View, c state.ChatView) State {
 	}
 	s.Runs = slices.DeleteFunc(slices.Clone(v.Runs), func(r protocol.RunInfo) bool { return r.SessionKey != c.Key })
 	s.Calls = slices.DeleteFunc(slices.Clone(v.Calls), func(x protocol.CallInfo) bool { return x.SessionKey != c.Key })
-	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Approval) bool {
+	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Question) bool {
 		return q.SessionKey != c.Key
 	})
 	if !v.Connected && v.Problem != "" {
@@ -70,7 +70,7 @@ func (s *State) isOffline(id protocol.NodeID) bool {
 }
 
 // liveCall returns the known state of a call without a result.
-func (s *State) liveCall(run protocol.RunID, toolCall string) (*protocol.CallInfo, *protocol.Approval) {
+func (s *State) liveCall(run protocol.RunID, toolCall string) (*protocol.CallInfo, *protocol.Question) {
 	for i := range s.Calls {
 		c := &s.Calls[i]
 		if c.ToolCallID == toolCall && (c.RunID == run || c.RunID == "" || run == "") {
@@ -81,11 +81,11 @@ func (s *State) liveCall(run protocol.RunID, toolCall string) (*protocol.CallInf
 }
 
 // pendingApproval returns the approval that a call waits for.
-func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
+func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Question {
 	for i := range s.Approvals {
 		q := &s.Approvals[i]
 		isOf := q.CallID != "" && q.CallID == c.CallID || c.ApprovalID != "" && q.ID == c.ApprovalID
-		if isOf && (q.State == protocol.ApprovalPending || q.State == "") {
+		if isOf && (q.State == protocol.QuestionPending || q.State == "") {
 			return q
 		}
 	}
@@ -115,8 +115,8 @@ type Handlers struct {
 	Stop       func() // stops the run in progress
 	Unqueue    func(protocol.RunID)
 	StopCall   func(protocol.CallID)
-	Answer     func(q protocol.Approval, decision string)
-	Review     func(protocol.ApprovalID) // opens the approval dialog
+	Answer     func(q protocol.Question, decision string)
+	Review     func(protocol.QuestionID) // opens the approval dialog
 	Older      func()
 	SearchAll  func(query string) // searches in all chats
 	Reload     func()

@@ -38,12 +38,12 @@ func (d *desk) ask(key protocol.SessionKey, text string) {
 }
 
 // questions returns the pending approvals.
-func (d *desk) questions() []protocol.Approval {
-	r, err := client.Call(context.Background(), d.c, protocol.ApprovalList, protocol.Empty{})
+func (d *desk) questions() []protocol.Question {
+	r, err := client.Call(context.Background(), d.c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return nil
 	}
-	return r.Approvals
+	return r.Questions
 }
 
 func (d *desk) rules() int {
@@ -230,7 +230,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d.shot("inbox")
 	d.keys("Down", "l") // not now
 	d.until("a question put off", func() bool {
-		return slices.ContainsFunc(d.questions(), func(q protocol.Approval) bool { return q.SessionKey == three && q.Later != 0 })
+		return slices.ContainsFunc(d.questions(), func(q protocol.Question) bool { return q.SessionKey == three && q.Later != 0 })
 	})
 	d.waitTextIn(mainWindow, "postponed until", top)
 	d.keys("Up", "Return")

@@ -69,11 +69,11 @@ func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until("the question", func() bool {
-		r, err := client.Call(context.Background(), c, protocol.ApprovalList, protocol.Empty{})
-		if err != nil || len(r.Approvals) == 0 {
+		r, err := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
+		if err != nil || len(r.Questions) == 0 {
 			return false
 		}
-		_, err = client.Call(context.Background(), c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: r.Approvals[0].ID, Hash: r.Approvals[0].Hash, Decision: protocol.DecisionAllow})
+		_, err = client.Call(context.Background(), c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: r.Questions[0].ID, Hash: r.Questions[0].Hash, Decision: protocol.DecisionAllow})
 		return err == nil
 	})
 	holds("summer.txt", "sun\n")

@@ -357,11 +357,11 @@ func setConfig(c *client.Client, path string, value any) error {
 }
 
 func openQuestions(c *client.Client) int {
-	r, err := client.Call(context.Background(), c, protocol.ApprovalList, protocol.Empty{})
+	r, err := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return -1
 	}
-	return len(r.Approvals)
+	return len(r.Questions)
 }
 
 func callStates(c *client.Client) map[string]int {

@@ -44,7 +44,7 @@ func TestActivityOfAQuietDay(t *testing.T) {
 func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
 	v := View{
-		Approvals:       []protocol.Approval{{ID: "1"}},
+		Approvals:       []protocol.Question{{ID: "1"}},
 		Pairing:         Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{{ID: "d"}}}},
 		Apps:            ConnectedApps{AppsListResult: protocol.AppsListResult{Consents: []protocol.Consent{{ID: "a"}}}},
 		ServerQuestions: []protocol.ServerQuestion{{ID: "s"}},
@@ -70,7 +70,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 	t.Parallel()
 	v := View{
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "The parser"}, {SessionKey: "b", Title: "Photos"}},
-		Approvals: []protocol.Approval{{ID: "1"}, {ID: "2"}},
+		Approvals: []protocol.Question{{ID: "1"}, {ID: "2"}},
 		Runs: []protocol.RunInfo{
 			{SessionKey: "a", State: protocol.RunWaiting}, {SessionKey: "b", State: protocol.RunQueued}, {SessionKey: "b", State: protocol.RunFailed},
 		},

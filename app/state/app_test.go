@@ -189,12 +189,12 @@ func TestFailedRunStaysUntilTheNext(t *testing.T) {
 }
 
 func TestReduceNeverTouchesTheViewBefore(t *testing.T) {
-	v := View{Runs: []protocol.RunInfo{{RunID: "r", Step: 1}}, Approvals: []protocol.Approval{{ID: "q", State: protocol.ApprovalPending}}}
+	v := View{Runs: []protocol.RunInfo{{RunID: "r", Step: 1}}, Approvals: []protocol.Question{{ID: "q", State: protocol.QuestionPending}}}
 	before := fmt.Sprintf("%+v", v)
 	for _, c := range []protocol.Change{
 		{Kind: protocol.ChangeDelta, Delta: &protocol.Delta{RunID: "r", Step: 1, Text: "x"}},
 		{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}},
-		{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{ID: "q", State: protocol.ApprovalDenied}},
+		{Kind: protocol.ChangeQuestion, Question: &protocol.Question{ID: "q", State: protocol.QuestionDenied}},
 		{Kind: protocol.ChangeRun, Run: &protocol.RunInfo{RunID: "r", State: protocol.RunDone}},
 		{Kind: protocol.ChangeRun},
 		{Kind: protocol.ChangeDelta},

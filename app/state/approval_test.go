@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-var question = protocol.Approval{
-	ID: "q", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "nas", Tool: "Bash",
+var question = protocol.Question{
+	ID: "q", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "nas", Tool: "Bash",
 	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
 }
 
@@ -103,32 +103,32 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 	release := make(chan struct{})
 	bubble(t, func(f *fake) {
 		release = make(chan struct{})
-		f.snap.Approvals = []protocol.Approval{question}
-		on(f, protocol.ApprovalAll, func(p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+		f.snap.Questions = []protocol.Question{question}
+		on(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			<-release
-			return protocol.ApprovalAnswerAllResult{Outcomes: []protocol.ApprovalOutcome{{ID: question.ID, Won: true, Approval: &question}}}, nil
+			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: question.ID, Won: true, Question: &question}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		if len(a.Value.Get().Approvals) != 0 {
 			t.Error("the question is still there")
 		}
 		shown := question
 		shown.Shown = true
-		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &shown})
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &shown})
 		if len(a.Value.Get().Approvals) != 0 {
 			t.Error("a change of the question brought it back while its answer is on the way")
 		}
 		close(release)
 		closed := question
-		closed.State, closed.AnsweredBy = protocol.ApprovalAllowed, "desktop"
-		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &closed})
+		closed.State, closed.AnsweredBy = protocol.QuestionAllowed, "desktop"
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
 		v := a.Value.Get()
 		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].AnsweredHere || len(v.answering) != 0 {
 			t.Errorf("closed %+v, answering %v", v.Closed, v.answering)
 		}
-		var sent protocol.ApprovalAnswerAllParams
-		if list := f.called(protocol.ApprovalAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {
+		var sent protocol.QuestionAnswerAllParams
+		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {
 			t.Errorf("sent %s", list)
 		}
 	})
@@ -136,15 +136,15 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 
 func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 	bubble(t, func(f *fake) {
-		f.snap.Approvals = []protocol.Approval{question}
-		on(f, protocol.ApprovalAll, func(protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
-			return protocol.ApprovalAnswerAllResult{}, protocol.ErrConflict.With("the question changed")
+		f.snap.Questions = []protocol.Question{question}
+		on(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
+			return protocol.QuestionAnswerAllResult{}, protocol.ErrConflict.With("the question changed")
 		})
-		on(f, protocol.ApprovalList, func(protocol.Empty) (protocol.ApprovalListResult, error) {
-			return protocol.ApprovalListResult{Approvals: []protocol.Approval{question}}, nil
+		on(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
+			return protocol.QuestionListResult{Questions: []protocol.Question{question}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		v := a.Value.Get()
 		if len(v.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
@@ -155,14 +155,14 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 
 func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 	bubble(t, func(f *fake) {
-		f.snap.Approvals = []protocol.Approval{question}
-		on(f, protocol.ApprovalAll, func(protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+		f.snap.Questions = []protocol.Question{question}
+		on(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			q := question
-			q.State, q.AnsweredBy = protocol.ApprovalDenied, "owner phone"
-			return protocol.ApprovalAnswerAllResult{Outcomes: []protocol.ApprovalOutcome{{ID: q.ID, Approval: &q}}}, nil
+			q.State, q.AnsweredBy = protocol.QuestionDenied, "owner phone"
+			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: q.ID, Question: &q}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		if n := a.Value.Get().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
 			t.Errorf("notice: %+v", n)
@@ -171,40 +171,40 @@ func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 }
 
 func TestQuestionIsSaidInPlainWords(t *testing.T) {
-	edit := protocol.Approval{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
-	echo := protocol.Approval{
+	edit := protocol.Question{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
+	echo := protocol.Question{
 		Tool: "echo", Node: "everything", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"message":"hi"}`),
 		ServerTool: &protocol.ApprovalTool{Server: "everything", Name: "echo", Description: "Echoes back the input"},
 	}
-	by := func(q protocol.Approval, kind, name string) protocol.Approval {
+	by := func(q protocol.Question, kind, name string) protocol.Question {
 		q.AskedBy = protocol.AskedBy{Kind: kind, Name: name}
 		return q
 	}
 	made := edit
 	made.Preview = &protocol.CallPreview{NewFile: true}
 	for _, c := range []struct {
-		q           protocol.Approval
+		q           protocol.Question
 		title, line string
 	}{
 		{question, "Fairlead wants to run a command", "Run make -j4 on nas"},
 		{edit, "Fairlead wants to change a file", "Edit config.go on nas"},
 		{made, "Fairlead wants to create a file", "Edit config.go on nas"},
-		{protocol.Approval{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", "Cron · action: add on the gateway"},
-		{protocol.Approval{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList on the gateway"},
-		{protocol.Approval{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read a file", "ReadFile · path: MEMORY.md on the gateway"},
-		{protocol.Approval{Tool: "fs_write", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"chunk":"x","path":"/srv/a.txt"}`)}, "Fairlead wants to change a file", "Write a.txt on nas"},
-		{protocol.Approval{Tool: "fs_delete", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/a"}`)}, "Fairlead wants to delete a file or folder", "Delete a on nas"},
-		{protocol.Approval{Tool: "fs_mkdir", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/b"}`)}, "Fairlead wants to create a folder", "Create b on nas"},
-		{protocol.Approval{Tool: "command", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`)}, "Fairlead wants to run a command", "Run make on nas"},
+		{protocol.Question{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", "Cron · action: add on the gateway"},
+		{protocol.Question{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList on the gateway"},
+		{protocol.Question{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read a file", "ReadFile · path: MEMORY.md on the gateway"},
+		{protocol.Question{Tool: "fs_write", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"chunk":"x","path":"/srv/a.txt"}`)}, "Fairlead wants to change a file", "Write a.txt on nas"},
+		{protocol.Question{Tool: "fs_delete", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/a"}`)}, "Fairlead wants to delete a file or folder", "Delete a on nas"},
+		{protocol.Question{Tool: "fs_mkdir", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/b"}`)}, "Fairlead wants to create a folder", "Create b on nas"},
+		{protocol.Question{Tool: "command", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`)}, "Fairlead wants to run a command", "Run make on nas"},
 		{echo, "everything wants to use “echo”", "Use “echo” · message: hi (everything)"},
 		{by(echo, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to use “echo” (everything)", "Use “echo” · message: hi (everything)"},
 		{by(question, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to run a command on nas", "Run make -j4 on nas"},
 		{by(question, protocol.AskedBySchedule, "Backup"), "The schedule “Backup” wants to run a command on nas", "Run make -j4 on nas"},
 		{by(question, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (xmpp) wants to run a command on nas", "Run make -j4 on nas"},
-		{protocol.Approval{Kind: protocol.AskContinue, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}}, "The schedule “Backup” missed its run", "Continue the run"},
-		{protocol.Approval{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
-		{protocol.Approval{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", "Teleport · to: moon on nas"},
-		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run · "no object" on nas`},
+		{protocol.Question{Kind: protocol.AskContinue, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}}, "The schedule “Backup” missed its run", "Continue the run"},
+		{protocol.Question{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
+		{protocol.Question{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", "Teleport · to: moon on nas"},
+		{protocol.Question{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run · "no object" on nas`},
 	} {
 		t.Run(c.title, func(t *testing.T) {
 			if got := display.QuestionTitle(c.q, string(c.q.Node)); got != c.title {
@@ -221,14 +221,14 @@ func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
 	for _, c := range []struct {
 		state, by, scope, want string
 	}{
-		{protocol.ApprovalAllowed, "owner desktop-12", "", "allowed in another window"},
-		{protocol.ApprovalAllowed, "owner cli-12", protocol.ScopeSession, "allowed in this chat on the command line"},
-		{protocol.ApprovalDenied, "owner", "", "denied"},
-		{protocol.ApprovalDenied, "owner this computer", "", "denied on this computer"},
-		{protocol.ApprovalExpired, "", "", "not answered in time"},
-		{protocol.ApprovalCancelled, "", "", "no longer needed"},
+		{protocol.QuestionAllowed, "owner desktop-12", "", "allowed in another window"},
+		{protocol.QuestionAllowed, "owner cli-12", protocol.ScopeSession, "allowed in this chat on the command line"},
+		{protocol.QuestionDenied, "owner", "", "denied"},
+		{protocol.QuestionDenied, "owner this computer", "", "denied on this computer"},
+		{protocol.QuestionExpired, "", "", "not answered in time"},
+		{protocol.QuestionCancelled, "", "", "no longer needed"},
 	} {
-		if got := OutcomeText(protocol.Approval{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
+		if got := OutcomeText(protocol.Question{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -269,22 +269,22 @@ func FuzzReveal(f *testing.F) {
 }
 
 func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
-	open := make([]protocol.Approval, 3)
+	open := make([]protocol.Question, 3)
 	for i := range open {
 		open[i] = question
-		open[i].ID = protocol.ApprovalID("q" + string(rune('0'+i)))
+		open[i].ID = protocol.QuestionID("q" + string(rune('0'+i)))
 	}
 	bubble(t, func(f *fake) {
-		f.snap.Approvals = open
-		on(f, protocol.ApprovalAll, func(p protocol.ApprovalAnswerAllParams) (r protocol.ApprovalAnswerAllResult, err error) {
+		f.snap.Questions = open
+		on(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (r protocol.QuestionAnswerAllResult, err error) {
 			time.Sleep(time.Second) // check the view before the answer arrives
 			gone := open[2]
-			gone.State, gone.AnsweredBy = protocol.ApprovalDenied, "owner phone"
-			r.Outcomes = []protocol.ApprovalOutcome{{ID: "q0", Won: true, Approval: &open[0]}, {ID: "q1", Error: protocol.ErrConflict.With("it changed")}, {ID: "q2", Approval: &gone}}
+			gone.State, gone.AnsweredBy = protocol.QuestionDenied, "owner phone"
+			r.Outcomes = []protocol.QuestionOutcome{{ID: "q0", Won: true, Question: &open[0]}, {ID: "q1", Error: protocol.ErrConflict.With("it changed")}, {ID: "q2", Question: &gone}}
 			return r, nil
 		})
-		on(f, protocol.ApprovalList, func(protocol.Empty) (protocol.ApprovalListResult, error) {
-			return protocol.ApprovalListResult{Approvals: []protocol.Approval{open[1]}}, nil
+		on(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
+			return protocol.QuestionListResult{Questions: []protocol.Question{open[1]}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer(open, Reply{Decision: protocol.DecisionDeny})
@@ -293,8 +293,8 @@ func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		var sent protocol.ApprovalAnswerAllParams
-		if list := f.called(protocol.ApprovalAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
+		var sent protocol.QuestionAnswerAllParams
+		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
 			t.Errorf("sent %s", list)
 		}
 		v := a.Value.Get()

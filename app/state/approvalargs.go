@@ -34,7 +34,7 @@ func withArg(args json.RawMessage, name string, value any) (json.RawMessage, err
 }
 
 // AsksNetwork reports whether a command requests network access and an answer decides that.
-func AsksNetwork(q protocol.Approval) (asks, offer bool) {
+func AsksNetwork(q protocol.Question) (asks, offer bool) {
 	var in struct {
 		Network bool `json:"network"`
 	}
@@ -45,12 +45,12 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 }
 
 // GrantsFolder reports whether allowing a call of a file tool opens the folder that it needs.
-func GrantsFolder(q protocol.Approval) bool {
+func GrantsFolder(q protocol.Question) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }
 
 // FolderOffers returns the folders that may be opened for the call; answers have their index.
-func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
+func FolderOffers(q protocol.Question) []protocol.FolderAccess {
 	if q.Preview == nil || q.Kind != protocol.AskCall {
 		return nil
 	}
@@ -58,13 +58,13 @@ func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 }
 
 // NotConfined reports whether the machine of an approval does not confine commands at all.
-func NotConfined(q protocol.Approval) bool {
+func NotConfined(q protocol.Question) bool {
 	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == display.NotEnforced ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
 // FilesText says which of the person's file rules apply to code that a call runs, or "".
-func FilesText(q protocol.Approval) string {
+func FilesText(q protocol.Question) string {
 	if q.Files == "" {
 		return ""
 	}
@@ -72,16 +72,16 @@ func FilesText(q protocol.Approval) string {
 }
 
 // FilesLoose reports whether some of them do not apply.
-func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "the code it runs") }
+func FilesLoose(q protocol.Question) bool { return strings.HasPrefix(q.Files, "the code it runs") }
 
 // PartlyConfined reports whether only a part of the confinement, see Sandbox, is enforced.
-func PartlyConfined(q protocol.Approval) bool {
+func PartlyConfined(q protocol.Question) bool {
 	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, display.NotEnforced)
 }
 
 // NetworkWords describes the effect of a request for network access where an answer cannot decide
 // it; empty if there is no such request. open: the command has network access anyway.
-func NetworkWords(q protocol.Approval) (words string, open bool) {
+func NetworkWords(q protocol.Question) (words string, open bool) {
 	asks, offer := AsksNetwork(q)
 	switch {
 	case !asks || offer:
@@ -92,13 +92,13 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	return "requested", false
 }
 
-// Identical returns the pending approvals that are [protocol.Approval.SameAs] q, including q.
-func Identical(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
-	return without(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
+// Identical returns the pending approvals that are [protocol.Question.SameAs] q, including q.
+func Identical(open []protocol.Question, q protocol.Question) []protocol.Question {
+	return without(open, func(o protocol.Question) bool { return !q.SameAs(o) })
 }
 
 // ScopeWords describes the extent of a scope, for a menu.
-func ScopeWords(q protocol.Approval, scope string) string {
+func ScopeWords(q protocol.Question, scope string) string {
 	words := map[string]string{
 		protocol.ScopeOnce:    "Allow once",
 		protocol.ScopeSession: "Allow in this chat: " + q.SessionRule,
@@ -122,7 +122,7 @@ type OfferedRule struct {
 
 // OfferedRules returns the rules that allowing with a scope can create, in the gateway's words after
 // "Don't ask again for".
-func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
+func OfferedRules(q protocol.Question, scope string) []OfferedRule {
 	var out []OfferedRule
 	group := -1
 	for i, o := range q.Offers {
@@ -195,7 +195,7 @@ func NothingElseText(n int, wide bool) string {
 const NoCallsText = "There are no earlier calls to check against."
 
 // Editable is an argument that a person may change before the call runs, with its label.
-func Editable(q protocol.Approval) (name, text string, ok bool) {
+func Editable(q protocol.Question) (name, text string, ok bool) {
 	argument := editable[q.Tool]
 	var in map[string]any
 	if argument.name == "" || q.ServerTool != nil || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
@@ -206,7 +206,7 @@ func Editable(q protocol.Approval) (name, text string, ok bool) {
 }
 
 // WithEdited returns a call's arguments with a new editable text; nil if it is unchanged.
-func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
+func WithEdited(q protocol.Question, text string) (json.RawMessage, error) {
 	_, was, ok := Editable(q)
 	switch {
 	case !ok:
@@ -224,5 +224,5 @@ func (v View) CallLine(c protocol.JournalEntry) string { return CallLine(c, v.Ma
 
 // CallLine summarizes a call of the journal in one line, with the machine's display name.
 func CallLine(c protocol.JournalEntry, machine string) string {
-	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)
+	return QuestionLine(protocol.Question{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)
 }

@@ -11,9 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func command(text string, parts ...protocol.ApprovalPart) protocol.Approval {
+func command(text string, parts ...protocol.ApprovalPart) protocol.Question {
 	args, _ := protocol.Marshal(map[string]string{"command": text})
-	return protocol.Approval{
+	return protocol.Question{
 		ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, Args: args, Parts: parts,
 		Preview: &protocol.CallPreview{Folder: "/srv/parser", Programs: []protocol.Program{{Name: "make", Path: "/usr/bin/make"}, {Name: "sudo", Path: "/usr/bin/sudo"}}},
 	}
@@ -69,7 +69,7 @@ func TestSpansAreAlwaysTheWholeCommand(t *testing.T) {
 
 // change returns the approval of a Write that turns the lines before into those after, with one
 // hunk per changed line.
-func change(before, after []string) protocol.Approval {
+func change(before, after []string) protocol.Question {
 	var d strings.Builder
 	for i := range before {
 		if before[i] == after[i] {
@@ -78,7 +78,7 @@ func change(before, after []string) protocol.Approval {
 		fmt.Fprintf(&d, "@@ -%d +%d @@\n-%s\n+%s\n", i+1, i+1, before[i], after[i])
 	}
 	args, _ := protocol.Marshal(map[string]string{"path": "a.go", "content": strings.Join(after, "\n") + "\n"})
-	return protocol.Approval{Kind: protocol.AskCall, Tool: "Write", Args: args, Preview: &protocol.CallPreview{Diff: "--- a.go\n+++ a.go\n" + d.String()}}
+	return protocol.Question{Kind: protocol.AskCall, Tool: "Write", Args: args, Preview: &protocol.CallPreview{Diff: "--- a.go\n+++ a.go\n" + d.String()}}
 }
 
 func TestHunksThatAreNotKeptStayAsTheyWere(t *testing.T) {
@@ -135,7 +135,7 @@ func TestHunksThatAddAndRemoveLines(t *testing.T) {
 }
 
 func TestHunksOfAnEditWithinLines(t *testing.T) {
-	q := protocol.Approval{
+	q := protocol.Question{
 		Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(`{"path":"a","oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW"}`),
 		Preview: &protocol.CallPreview{Diff: "@@ -5,2 +5,2 @@\n-x one\n+x ONE\n b\n@@ -8,2 +8,2 @@\n d\n-two\n+TWo\n"},
 	}
@@ -155,14 +155,14 @@ func TestChangesThatCannotBePickedAreTakenWhole(t *testing.T) {
 	if !CanPick(whole) {
 		t.Fatal("a good one cannot be picked")
 	}
-	for name, spoil := range map[string]func(*protocol.Approval){
-		"cut":        func(q *protocol.Approval) { q.Preview.Truncated = true },
-		"one hunk":   func(q *protocol.Approval) { q.Preview.Diff = "@@ -1 +1 @@\n-a\n+c\n" },
-		"other text": func(q *protocol.Approval) { q.Args = json.RawMessage(`{"path":"a.go","content":"something else"}`) },
-		"no diff":    func(q *protocol.Approval) { q.Preview.Diff = "Binary files differ" },
-		"bad head":   func(q *protocol.Approval) { q.Preview.Diff = "@@ x y @@\n-a\n+c\n@@ -2 +2 @@\n-b\n+d\n" },
-		"other tool": func(q *protocol.Approval) { q.Tool = "Bash" },
-		"no end":     func(q *protocol.Approval) { q.Preview.Diff += "\\ No newline at end of file\n" },
+	for name, spoil := range map[string]func(*protocol.Question){
+		"cut":        func(q *protocol.Question) { q.Preview.Truncated = true },
+		"one hunk":   func(q *protocol.Question) { q.Preview.Diff = "@@ -1 +1 @@\n-a\n+c\n" },
+		"other text": func(q *protocol.Question) { q.Args = json.RawMessage(`{"path":"a.go","content":"something else"}`) },
+		"no diff":    func(q *protocol.Question) { q.Preview.Diff = "Binary files differ" },
+		"bad head":   func(q *protocol.Question) { q.Preview.Diff = "@@ x y @@\n-a\n+c\n@@ -2 +2 @@\n-b\n+d\n" },
+		"other tool": func(q *protocol.Question) { q.Tool = "Bash" },
+		"no end":     func(q *protocol.Question) { q.Preview.Diff += "\\ No newline at end of file\n" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := whole
@@ -184,7 +184,7 @@ func TestArgumentsKeepWhatIsNotChanged(t *testing.T) {
 	}{
 		{func() (json.RawMessage, error) { return WithNetwork(args, false) }, `{"command":"make","timeout":5}`},
 		{func() (json.RawMessage, error) {
-			return WithEdited(protocol.Approval{Kind: protocol.AskCall, Tool: "Bash", Args: args}, "make -k")
+			return WithEdited(protocol.Question{Kind: protocol.AskCall, Tool: "Bash", Args: args}, "make -k")
 		}, `{"command":"make -k","network":true,"timeout":5}`},
 	} {
 		t.Run(c.want, func(t *testing.T) {
@@ -243,11 +243,11 @@ func TestAlikeAreOnlyTheSame(t *testing.T) {
 	a, b, c, d := command("make"), command("make"), command("make test"), command("make")
 	a.ID, b.ID, c.ID, d.ID = "a", "b", "c", "d"
 	d.Node = "nas"
-	if got := Identical([]protocol.Approval{a, b, c, d}, a); len(got) != 2 || got[1].ID != "b" {
+	if got := Identical([]protocol.Question{a, b, c, d}, a); len(got) != 2 || got[1].ID != "b" {
 		t.Errorf("%v", got)
 	}
 	a.Kind, b.Kind = protocol.AskContinue, protocol.AskContinue
-	if got := Identical([]protocol.Approval{a, b}, a); len(got) != 1 {
+	if got := Identical([]protocol.Question{a, b}, a); len(got) != 1 {
 		t.Error("runs go on one by one")
 	}
 }
@@ -261,7 +261,7 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: wide, protocol.ScopeAlways: wide}},
 	}
 	value := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)}
-	if rules := OfferedRules(protocol.Approval{Offers: []protocol.RuleOffer{{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: value}}}}, protocol.ScopeAlways); !rules[0].Wide {
+	if rules := OfferedRules(protocol.Question{Offers: []protocol.RuleOffer{{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: value}}}}, protocol.ScopeAlways); !rules[0].Wide {
 		t.Error("a rule for any value counts as exact")
 	}
 	rules := OfferedRules(q, protocol.ScopeFolder)
@@ -281,7 +281,7 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 
 // TestRuleForAnyArgumentsIsNotCalledExact offers what the gateway offers for a server's tool.
 func TestRuleForAnyArgumentsIsNotCalledExact(t *testing.T) {
-	q := protocol.Approval{Offers: []protocol.RuleOffer{{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: {
+	q := protocol.Question{Offers: []protocol.RuleOffer{{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: {
 		Policy: json.RawMessage(`{"tool":"everything__echo","verdict":"allow"}`), Words: "Allow any call of echo (everything), with any arguments",
 	}}}}}
 	rules := OfferedRules(q, protocol.ScopeAlways)
@@ -301,7 +301,7 @@ func TestRulesOfSeveralPartsAreChosenTogether(t *testing.T) {
 	offer := func(argv string) protocol.RuleOffer {
 		return protocol.RuleOffer{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: {Policy: json.RawMessage(`{"tool":"Bash","argv":` + argv + `}`)}}}
 	}
-	rules := OfferedRules(protocol.Approval{Offers: []protocol.RuleOffer{offer(`["make","x"]`), offer(`["make","**"]`), offer(`["ls"]`)}}, protocol.ScopeAlways)
+	rules := OfferedRules(protocol.Question{Offers: []protocol.RuleOffer{offer(`["make","x"]`), offer(`["make","**"]`), offer(`["ls"]`)}}, protocol.ScopeAlways)
 	selected := NarrowOffers(rules)
 	for _, c := range []struct {
 		press int

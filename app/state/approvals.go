@@ -11,29 +11,29 @@ import (
 )
 
 // Reply is a person's answer to one or several approvals; Answer sets Questions.
-type Reply = protocol.ApprovalAnswerAllParams
+type Reply = protocol.QuestionAnswerAllParams
 
 // Approvals shows, answers and snoozes the pending approvals.
 type Approvals struct{ app *App }
 
 // MarkShown reports that a surface has shown an approval; an empty surface is a window.
-func (s Approvals) MarkShown(id protocol.ApprovalID, surface string) {
-	callInBackground(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
+func (s Approvals) MarkShown(id protocol.QuestionID, surface string) {
+	callInBackground(s.app, protocol.QuestionShown, protocol.QuestionShownParams{ID: id, Surface: surface})
 }
 
 // Answer answers identical approvals, which leave the view at once and return after a failure.
-func (s Approvals) Answer(list []protocol.Approval, r Reply) {
+func (s Approvals) Answer(list []protocol.Question, r Reply) {
 	if len(list) == 0 {
 		return
 	}
 	ids := approvalIDs(list)
 	s.app.Value.Update(func(v *View) {
 		v.answering = mapWith(v.answering, true, true, ids...)
-		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return slices.Contains(ids, x.ID) })
+		v.Approvals = without(v.Approvals, func(x protocol.Question) bool { return slices.Contains(ids, x.ID) })
 	})
 	s.app.startRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
-		var back []protocol.Approval
+		var back []protocol.Question
 		if err != nil {
 			back, outcomes = list, nil
 		}
@@ -43,8 +43,8 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 			case outcomes[i].Error != nil:
 				err = outcomes[i].Error
 				back = append(back, q)
-			case !outcomes[i].Won && outcomes[i].Approval.State != protocol.ApprovalSuperseded:
-				lost = OutcomeText(*outcomes[i].Approval)
+			case !outcomes[i].Won && outcomes[i].Question.State != protocol.QuestionSuperseded:
+				lost = OutcomeText(*outcomes[i].Question)
 			}
 		}
 		if err != nil {
@@ -57,15 +57,15 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	})
 }
 
-func approvalIDs(list []protocol.Approval) []protocol.ApprovalID {
-	return Map(list, func(q protocol.Approval) protocol.ApprovalID { return q.ID })
+func approvalIDs(list []protocol.Question) []protocol.QuestionID {
+	return Map(list, func(q protocol.Question) protocol.QuestionID { return q.ID })
 }
 
-func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
-	r.Questions = Map(list, func(q protocol.Approval) protocol.ShownQuestion {
+func (s Approvals) send(ctx context.Context, list []protocol.Question, r Reply) ([]protocol.QuestionOutcome, error) {
+	r.Questions = Map(list, func(q protocol.Question) protocol.ShownQuestion {
 		return protocol.ShownQuestion{ID: q.ID, Hash: q.Hash}
 	})
-	res, err := Call(ctx, s.app, protocol.ApprovalAll, r)
+	res, err := Call(ctx, s.app, protocol.QuestionAll, r)
 	if err == nil && len(res.Outcomes) != len(list) {
 		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
 	}
@@ -73,15 +73,15 @@ func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) 
 }
 
 // restore returns approvals to the view whose answer failed, if they are still pending.
-func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
-	open, err := Call(ctx, s.app, protocol.ApprovalList, protocol.Empty{})
+func (s Approvals) restore(ctx context.Context, list []protocol.Question) {
+	open, err := Call(ctx, s.app, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
-		open.Approvals = list
+		open.Questions = list
 	}
 	ids := approvalIDs(list)
 	s.app.Value.Update(func(v *View) {
 		v.answering = mapWith(v.answering, true, false, ids...)
-		for _, q := range open.Approvals {
+		for _, q := range open.Questions {
 			if slices.Contains(ids, q.ID) {
 				reduceApproval(v, q)
 			}
@@ -90,22 +90,22 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 }
 
 // UnsnoozedApprovals returns the pending approvals that are not snoozed.
-func (v View) UnsnoozedApprovals() []protocol.Approval {
-	return without(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
+func (v View) UnsnoozedApprovals() []protocol.Question {
+	return without(v.Approvals, func(q protocol.Question) bool { return q.Later != 0 })
 }
 
 // Snooze snoozes approvals in all windows. They still expire, and can still be answered.
-func (s Approvals) Snooze(list ...protocol.Approval) {
+func (s Approvals) Snooze(list ...protocol.Question) {
 	s.snooze(list, protocol.SnoozeFor)
 }
 
 // Unsnooze ends the snoozing of an approval.
-func (s Approvals) Unsnooze(id protocol.ApprovalID) {
-	s.snooze([]protocol.Approval{{ID: id}}, 0)
+func (s Approvals) Unsnooze(id protocol.QuestionID) {
+	s.snooze([]protocol.Question{{ID: id}}, 0)
 }
 
 // snooze updates the view at once; the gateway's confirmation follows by the feed.
-func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
+func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 	ids := approvalIDs(list)
 	until := int64(0)
 	if d > 0 {
@@ -113,7 +113,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 	}
 	set := func(until int64) {
 		s.app.Value.Update(func(v *View) {
-			v.Approvals = Map(v.Approvals, func(q protocol.Approval) protocol.Approval {
+			v.Approvals = Map(v.Approvals, func(q protocol.Question) protocol.Question {
 				if slices.Contains(ids, q.ID) {
 					q.Later = until
 				}
@@ -123,7 +123,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 	}
 	set(until)
 	s.app.startRequest(func(ctx context.Context) {
-		err := send(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()})
+		err := send(ctx, s.app, protocol.QuestionSnooze, protocol.QuestionSnoozeParams{IDs: ids, For: d.Milliseconds()})
 		if err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be postponed: %w", err))
 			set(0)
@@ -133,8 +133,8 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 
 // Group is an approval together with all pending ones that ask exactly the same.
 type Group struct {
-	protocol.Approval
-	All []protocol.Approval
+	protocol.Question
+	All []protocol.Question
 	// Later is the time until which a whole group is snoozed, in Unix milliseconds; 0 if it is not.
 	Later int64
 }
@@ -142,12 +142,12 @@ type Group struct {
 // Inbox returns the pending approvals, with identical ones grouped and snoozed ones last.
 func Inbox(v View) []Group {
 	var list []Group
-	seen := make(map[protocol.ApprovalID]bool)
+	seen := make(map[protocol.QuestionID]bool)
 	for _, q := range v.Approvals {
 		if seen[q.ID] {
 			continue
 		}
-		g := Group{Approval: q, All: Identical(v.Approvals, q), Later: q.Later}
+		g := Group{Question: q, All: Identical(v.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
 			seen[x.ID] = true
 			if x.Later == 0 {

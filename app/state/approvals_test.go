@@ -13,11 +13,11 @@ import (
 func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 	one, two := command("make"), command("ls")
 	one.ID, two.ID = "one", "two"
-	one.State, two.State = protocol.ApprovalPending, protocol.ApprovalPending
+	one.State, two.State = protocol.QuestionPending, protocol.QuestionPending
 	refuse := false
 	bubble(t, func(f *fake) {
-		f.snap.Approvals = []protocol.Approval{one, two}
-		on(f, protocol.ApprovalSnooze, func(protocol.ApprovalSnoozeParams) (protocol.OK, error) {
+		f.snap.Questions = []protocol.Question{one, two}
+		on(f, protocol.QuestionSnooze, func(protocol.QuestionSnoozeParams) (protocol.OK, error) {
 			if refuse {
 				return protocol.OK{}, protocol.ErrUnavailable.With("it is gone")
 			}
@@ -36,18 +36,18 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 			t.Errorf("the tray counts %d", n)
 		}
 		synctest.Wait()
-		var sent protocol.ApprovalSnoozeParams
-		if list := f.called(protocol.ApprovalSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != protocol.SnoozeFor.Milliseconds() {
+		var sent protocol.QuestionSnoozeParams
+		if list := f.called(protocol.QuestionSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != protocol.SnoozeFor.Milliseconds() {
 			t.Errorf("sent %s", list)
 		}
 		back := one // the gateway's event at the end of the time
-		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &back})
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})
 		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
-		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &off})
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &off})
 		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
 		}
@@ -68,7 +68,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 
 func TestInboxPutsTheSameTogether(t *testing.T) {
 	var v View
-	for _, id := range []protocol.ApprovalID{"a", "b", "c"} {
+	for _, id := range []protocol.QuestionID{"a", "b", "c"} {
 		q := command("make")
 		q.ID = id
 		v.Approvals = append(v.Approvals, q)

@@ -18,10 +18,10 @@ var editable = map[string]struct{ name, label string }{
 }
 
 // QuestionLine summarizes an approval in one line, for lists and the tray.
-func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, v.MachineName(a.Node)) }
+func (v View) QuestionLine(a protocol.Question) string { return QuestionLine(a, v.MachineName(a.Node)) }
 
 // QuestionLine summarizes an approval in one line, with the machine's display name.
-func QuestionLine(a protocol.Approval, machine string) string {
+func QuestionLine(a protocol.Question, machine string) string {
 	what, where := display.CallText(a, machine)
 	line, _ := Reveal(strings.TrimSpace(display.Clip(what, 36) + " " + where))
 	return line
@@ -55,23 +55,23 @@ func byText(principal string) string {
 }
 
 var answerWords = map[string]string{
-	protocol.ApprovalAllowed: "allowed",
-	protocol.ApprovalEdited:  "changed and allowed",
-	protocol.ApprovalDenied:  "denied",
+	protocol.QuestionAllowed: "allowed",
+	protocol.QuestionEdited:  "changed and allowed",
+	protocol.QuestionDenied:  "denied",
 }
 
 // OutcomeText describes how an approval was closed, and by whom.
-func OutcomeText(a protocol.Approval) string {
+func OutcomeText(a protocol.Question) string {
 	answer := answerWords[a.State]
-	if a.State == protocol.ApprovalAllowed && a.Scope == protocol.ScopeSession {
+	if a.State == protocol.QuestionAllowed && a.Scope == protocol.ScopeSession {
 		answer += " in this chat"
 	}
 	switch {
 	case answer != "":
 		return answer + byText(a.AnsweredBy)
-	case a.State == protocol.ApprovalSuperseded:
+	case a.State == protocol.QuestionSuperseded:
 		return "decided by your rules"
-	case a.State == protocol.ApprovalExpired:
+	case a.State == protocol.QuestionExpired:
 		return "not answered in time"
 	}
 	return "no longer needed"

@@ -17,7 +17,7 @@ const maxFacts = 500
 // FitsOnCard reports whether everything that the dialog would show of an approval fits on a card, so
 // that the card may offer Allow once if it shows the whole subject. An approval with a risk, a floor,
 // a choice or a warning is allowed in the dialog only.
-func FitsOnCard(q protocol.Approval) bool {
+func FitsOnCard(q protocol.Question) bool {
 	if q.Kind == protocol.AskContinue {
 		return true
 	}
@@ -42,7 +42,7 @@ func FitsOnCard(q protocol.Approval) bool {
 // CardFacts describes what the dialog shows of an approval beside its subject: who asks, what a
 // server says about its tool, further arguments, risks, programs, the folder, the sandbox and the
 // reason.
-func CardFacts(q protocol.Approval) string {
+func CardFacts(q protocol.Question) string {
 	if q.Kind == protocol.AskContinue {
 		return ""
 	}
@@ -68,7 +68,7 @@ func CardFacts(q protocol.Approval) string {
 // NotConfinedText says that nothing limits a command.
 const NotConfinedText = "not enforced on this machine: the command can do everything you can"
 
-func sandboxFact(q protocol.Approval) string {
+func sandboxFact(q protocol.Question) string {
 	switch {
 	case NotConfined(q):
 		return "sandbox " + NotConfinedText

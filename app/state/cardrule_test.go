@@ -12,16 +12,16 @@ import (
 // TestCardAllowsOnlyWhatItShows covers each kind of question: what has a risk, a floor, a choice or a
 // warning is allowed in the dialog only.
 func TestCardAllowsOnlyWhatItShows(t *testing.T) {
-	command := func() protocol.Approval {
-		return protocol.Approval{
+	command := func() protocol.Question {
+		return protocol.Question{
 			Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make -j4"}`),
 			Choices: []string{protocol.ScopeOnce, protocol.ScopeAlways}, Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: "files workspace-write, network blocked",
 			Parts: []protocol.ApprovalPart{{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}}}, AskedBy: protocol.AskedBy{Kind: "chat"},
 			Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Lends: true, Summary: "contained"}},
 		}
 	}
-	edit := func(diff string) func(*protocol.Approval) {
-		return func(q *protocol.Approval) {
+	edit := func(diff string) func(*protocol.Question) {
+		return func(q *protocol.Question) {
 			q.Tool, q.Effect, q.Parts = "Edit", protocol.EffectWrite, nil
 			q.Args = json.RawMessage(`{"path":"a.go","edits":[{"oldString":"a","newString":"b"},{"oldString":"c","newString":"d"}]}`)
 			q.Preview = &protocol.CallPreview{Path: "/srv/a.go", Diff: diff}
@@ -29,36 +29,36 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 	}
 	const hunk = "@@ -1 +1 @@\n-a\n+b\n"
 	for name, c := range map[string]struct {
-		change func(*protocol.Approval)
+		change func(*protocol.Question)
 		want   bool
 	}{
-		"a plain command":      {func(*protocol.Approval) {}, true},
-		"a question of an app": {func(q *protocol.Approval) { q.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: "x"} }, true},
-		"to continue":          {func(q *protocol.Approval) { *q = protocol.Approval{Kind: protocol.AskContinue} }, true},
+		"a plain command":      {func(*protocol.Question) {}, true},
+		"a question of an app": {func(q *protocol.Question) { q.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: "x"} }, true},
+		"to continue":          {func(q *protocol.Question) { *q = protocol.Question{Kind: protocol.AskContinue} }, true},
 		"a change":             {edit("--- a.go\n+++ a.go\n" + hunk), true},
 		"a change in parts":    {edit("--- a.go\n+++ a.go\n" + hunk + "@@ -9 +9 @@\n-c\n+d\n"), false},
-		"a server's tool": {func(q *protocol.Approval) {
+		"a server's tool": {func(q *protocol.Question) {
 			q.ServerTool, q.Parts = &protocol.ApprovalTool{Server: "s", Name: "echo"}, nil
 		}, true},
-		"a server's long description": {func(q *protocol.Approval) {
+		"a server's long description": {func(q *protocol.Question) {
 			q.ServerTool = &protocol.ApprovalTool{Server: "s", Name: "echo", Description: strings.Repeat("long ", 200)}
 		}, false},
-		"a risk":                      {func(q *protocol.Approval) { q.Parts[0].Risk = "runs as administrator (sudo)" }, false},
-		"a finding":                   {func(q *protocol.Approval) { q.Parts[0].Kind, q.Parts[0].Reason = "finding", "defines a function" }, false},
-		"a floor":                     {func(q *protocol.Approval) { q.Floor = true }, false},
-		"a floor of a part":           {func(q *protocol.Approval) { q.Parts[0].Floor = true }, false},
-		"a part that is stopped":      {func(q *protocol.Approval) { q.Parts[0].NoNetwork = true }, false},
-		"network access":              {func(q *protocol.Approval) { q.Args = json.RawMessage(`{"command":"make -j4","network":true}`) }, false},
-		"a folder":                    {func(q *protocol.Approval) { q.Preview.Folders = []protocol.FolderAccess{{Path: "/x"}} }, false},
-		"outside the workspace":       {func(q *protocol.Approval) { q.Preview.Outside = true }, false},
-		"a place for keys":            {func(q *protocol.Approval) { q.Preview.Secret = "~/.ssh" }, false},
-		"personal files":              {func(q *protocol.Approval) { q.Preview.Personal = true }, false},
-		"a problem":                   {func(q *protocol.Approval) { q.Preview.Problem = "not found" }, false},
-		"a change that was cut":       {func(q *protocol.Approval) { q.Preview.Truncated = true }, false},
-		"an edited call":              {func(q *protocol.Approval) { q.Edited = json.RawMessage(`{}`) }, false},
-		"file rules that do not hold": {func(q *protocol.Approval) { q.Files = "the code it runs can read all files" }, false},
-		"invisible characters":        {func(q *protocol.Approval) { q.Args = json.RawMessage(`{"command":"make \u202e"}`) }, false},
-		"letters that look alike":     {func(q *protocol.Approval) { q.Args = json.RawMessage(`{"command":"m\u0430ke"}`) }, false},
+		"a risk":                      {func(q *protocol.Question) { q.Parts[0].Risk = "runs as administrator (sudo)" }, false},
+		"a finding":                   {func(q *protocol.Question) { q.Parts[0].Kind, q.Parts[0].Reason = "finding", "defines a function" }, false},
+		"a floor":                     {func(q *protocol.Question) { q.Floor = true }, false},
+		"a floor of a part":           {func(q *protocol.Question) { q.Parts[0].Floor = true }, false},
+		"a part that is stopped":      {func(q *protocol.Question) { q.Parts[0].NoNetwork = true }, false},
+		"network access":              {func(q *protocol.Question) { q.Args = json.RawMessage(`{"command":"make -j4","network":true}`) }, false},
+		"a folder":                    {func(q *protocol.Question) { q.Preview.Folders = []protocol.FolderAccess{{Path: "/x"}} }, false},
+		"outside the workspace":       {func(q *protocol.Question) { q.Preview.Outside = true }, false},
+		"a place for keys":            {func(q *protocol.Question) { q.Preview.Secret = "~/.ssh" }, false},
+		"personal files":              {func(q *protocol.Question) { q.Preview.Personal = true }, false},
+		"a problem":                   {func(q *protocol.Question) { q.Preview.Problem = "not found" }, false},
+		"a change that was cut":       {func(q *protocol.Question) { q.Preview.Truncated = true }, false},
+		"an edited call":              {func(q *protocol.Question) { q.Edited = json.RawMessage(`{}`) }, false},
+		"file rules that do not hold": {func(q *protocol.Question) { q.Files = "the code it runs can read all files" }, false},
+		"invisible characters":        {func(q *protocol.Question) { q.Args = json.RawMessage(`{"command":"make \u202e"}`) }, false},
+		"letters that look alike":     {func(q *protocol.Question) { q.Args = json.RawMessage(`{"command":"m\u0430ke"}`) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := command()
@@ -74,7 +74,7 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 }
 
 func TestCardSaysWhatTheDialogSays(t *testing.T) {
-	q := protocol.Approval{
+	q := protocol.Question{
 		Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"curl x | sh","timeout":9,"workdir":"/srv"}`),
 		Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: display.NotEnforced, Why: "Commands need your approval",
 		AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: "MCP CLI Proxy"},

@@ -108,17 +108,17 @@ func (v View) ArchivedChats() (n int) {
 
 // NextQuestion returns the first pending approval of the next chat after the given one that waits
 // for the person, in the order of waiting. Without another chat, it is of the given one.
-func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Approval, ok bool) {
-	var first []protocol.Approval // of each chat
+func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Question, ok bool) {
+	var first []protocol.Question // of each chat
 	for _, a := range v.Approvals {
-		if !slices.ContainsFunc(first, func(x protocol.Approval) bool { return x.SessionKey == a.SessionKey }) {
+		if !slices.ContainsFunc(first, func(x protocol.Question) bool { return x.SessionKey == a.SessionKey }) {
 			first = append(first, a)
 		}
 	}
 	if len(first) == 0 {
 		return q, false
 	}
-	at := slices.IndexFunc(first, func(x protocol.Approval) bool { return x.SessionKey == after })
+	at := slices.IndexFunc(first, func(x protocol.Question) bool { return x.SessionKey == after })
 	return first[(at+1)%len(first)], true
 }
 

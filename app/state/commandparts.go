@@ -27,7 +27,7 @@ type CommandPart struct {
 }
 
 // CommandSpans splits a command where risky parts begin and end.
-func CommandSpans(q protocol.Approval) []CommandSpan {
+func CommandSpans(q protocol.Question) []CommandSpan {
 	text := display.Subject(q)
 	marked := make([]bool, len(text))
 	// position from which to search for the next part with the same text
@@ -64,7 +64,7 @@ func CommandSpans(q protocol.Approval) []CommandSpan {
 
 // CommandParts returns the parts to explain, each once: the risky ones and those that the sandbox
 // will stop, then the paths of programs.
-func CommandParts(q protocol.Approval) []CommandPart {
+func CommandParts(q protocol.Question) []CommandPart {
 	var list []CommandPart
 	where := programPaths(q)
 	seen := make(map[string]bool)
@@ -99,7 +99,7 @@ func CommandParts(q protocol.Approval) []CommandPart {
 }
 
 // programPaths returns the paths of a command's programs that say more than their names.
-func programPaths(q protocol.Approval) map[string]string {
+func programPaths(q protocol.Question) map[string]string {
 	paths := make(map[string]string)
 	if q.Preview == nil {
 		return paths

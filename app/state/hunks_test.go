@@ -17,7 +17,7 @@ func TestAnEditOfEveryPlaceIsTakenInParts(t *testing.T) {
 		`{"path":"f","oldString":"old","newString":"new","replaceAll":true,"expectedSha256":"ab"}`,
 		`{"path":"f","oldString":"one old","newString":"one new","edits":[{"oldString":"old","newString":"new","replaceAll":true}],"expectedSha256":"ab"}`,
 	} {
-		q := protocol.Approval{Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: diff}}
+		q := protocol.Question{Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: diff}}
 		if !CanPick(q) {
 			t.Fatalf("%s: no part can be picked", args)
 		}
@@ -49,7 +49,7 @@ func TestPlacesThatLookTheSameAreTakenWhole(t *testing.T) {
 		"@@ -1 +1 @@\n-old\n+new\n@@ -9,3 +9,3 @@\n a\n-older\n+newer\n b\n",
 		"@@ -1,2 +1,2 @@\n a\n-old\n+old old\n@@ -9 +9 @@\n-a\n\\ No newline at end of file\n+b\n",
 	} {
-		q := protocol.Approval{
+		q := protocol.Question{
 			Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(`{"path":"f","oldString":"old","newString":"new","replaceAll":true}`),
 			Preview: &protocol.CallPreview{Diff: diff},
 		}
@@ -83,7 +83,7 @@ func applied(t *testing.T, file string, args json.RawMessage) string {
 
 func TestAChangeIsCountedInLines(t *testing.T) {
 	t.Parallel()
-	q := protocol.Approval{Preview: &protocol.CallPreview{Added: 3, Removed: 2, Diff: "@@ -1,2 +1,3 @@\n-a\n+b\n+c\n@@ -9 +9 @@\n-d\n+e\n@@ -20 +19 @@\n-f\n"}}
+	q := protocol.Question{Preview: &protocol.CallPreview{Added: 3, Removed: 2, Diff: "@@ -1,2 +1,3 @@\n-a\n+b\n+c\n@@ -9 +9 @@\n-d\n+e\n@@ -20 +19 @@\n-f\n"}}
 	for _, c := range []struct {
 		name           string
 		keep           []bool

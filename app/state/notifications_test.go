@@ -101,8 +101,8 @@ func (e errStub) Error() string { return string(e) }
 func TestOnlyAWholeHarmlessQuestionCanBeAllowedFromANotification(t *testing.T) {
 	t.Parallel()
 	v := View{Nodes: []protocol.NodeInfo{{ID: "server", Name: "Server"}}}
-	question := func(change func(*protocol.Approval)) protocol.Approval {
-		a := protocol.Approval{
+	question := func(change func(*protocol.Question)) protocol.Question {
+		a := protocol.Question{
 			Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, AskedBy: protocol.AskedBy{Kind: "chat"}, Choices: []string{protocol.ScopeOnce},
 			Args: []byte(`{"command":"make -j4"}`), Preview: &protocol.CallPreview{Folder: "/srv/parser"}, Parts: []protocol.ApprovalPart{{Kind: "command", Argv: []string{"make", "-j4"}}},
 			Sandbox: "files workspace-write, network blocked",
@@ -110,30 +110,30 @@ func TestOnlyAWholeHarmlessQuestionCanBeAllowedFromANotification(t *testing.T) {
 		change(&a)
 		return a
 	}
-	if text, ok := v.WholeQuestion(question(func(*protocol.Approval) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
+	if text, ok := v.WholeQuestion(question(func(*protocol.Question) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
 		t.Errorf("got %q, %v", text, ok)
 	}
-	for name, change := range map[string]func(*protocol.Approval){
-		"another tool": func(a *protocol.Approval) { a.Tool = "Write" },
-		"a floor":      func(a *protocol.Approval) { a.Floor = true },
-		"a schedule":   func(a *protocol.Approval) { a.AskedBy.Kind = protocol.AskedBySchedule },
-		"the network":  func(a *protocol.Approval) { a.Preview = &protocol.CallPreview{Network: true} },
-		"another folder": func(a *protocol.Approval) {
+	for name, change := range map[string]func(*protocol.Question){
+		"another tool": func(a *protocol.Question) { a.Tool = "Write" },
+		"a floor":      func(a *protocol.Question) { a.Floor = true },
+		"a schedule":   func(a *protocol.Question) { a.AskedBy.Kind = protocol.AskedBySchedule },
+		"the network":  func(a *protocol.Question) { a.Preview = &protocol.CallPreview{Network: true} },
+		"another folder": func(a *protocol.Question) {
 			a.Preview = &protocol.CallPreview{Folders: []protocol.FolderAccess{{Path: "/x"}}}
 		},
-		"no preview":   func(a *protocol.Approval) { a.Preview = nil },
-		"two programs": func(a *protocol.Approval) { a.Parts = append(a.Parts, a.Parts[0]) },
-		"a deletion": func(a *protocol.Approval) {
+		"no preview":   func(a *protocol.Question) { a.Preview = nil },
+		"two programs": func(a *protocol.Question) { a.Parts = append(a.Parts, a.Parts[0]) },
+		"a deletion": func(a *protocol.Question) {
 			a.Parts = []protocol.ApprovalPart{{Kind: "command", Argv: []string{"/bin/RM", "x"}}}
 		},
-		"another argument":    func(a *protocol.Approval) { a.Args = []byte(`{"command":"make","yieldMs":10}`) },
-		"two lines":           func(a *protocol.Approval) { a.Args = []byte(`{"command":"make\nls"}`) },
-		"runs of blanks":      func(a *protocol.Approval) { a.Args = []byte(`{"command":"make   x"}`) },
-		"invisible letters":   func(a *protocol.Approval) { a.Args = []byte(`{"command":"make \u202ex"}`) },
-		"lookalikes":          func(a *protocol.Approval) { a.Args = []byte(`{"command":"m\u0430ke"}`) },
-		"a long text":         func(a *protocol.Approval) { a.Preview = &protocol.CallPreview{Folder: "/" + string(make([]byte, 200))} },
-		"a finding":           func(a *protocol.Approval) { a.Parts = []protocol.ApprovalPart{{Kind: "finding"}} },
-		"not allowed at once": func(a *protocol.Approval) { a.Choices = nil },
+		"another argument":    func(a *protocol.Question) { a.Args = []byte(`{"command":"make","yieldMs":10}`) },
+		"two lines":           func(a *protocol.Question) { a.Args = []byte(`{"command":"make\nls"}`) },
+		"runs of blanks":      func(a *protocol.Question) { a.Args = []byte(`{"command":"make   x"}`) },
+		"invisible letters":   func(a *protocol.Question) { a.Args = []byte(`{"command":"make \u202ex"}`) },
+		"lookalikes":          func(a *protocol.Question) { a.Args = []byte(`{"command":"m\u0430ke"}`) },
+		"a long text":         func(a *protocol.Question) { a.Preview = &protocol.CallPreview{Folder: "/" + string(make([]byte, 200))} },
+		"a finding":           func(a *protocol.Question) { a.Parts = []protocol.ApprovalPart{{Kind: "finding"}} },
+		"not allowed at once": func(a *protocol.Question) { a.Choices = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if text, ok := v.WholeQuestion(question(change)); ok {

@@ -79,7 +79,7 @@ func (h Hunk) counts() (added, removed int) {
 
 // ChangeText says how many lines a change of a file adds and removes: "2 lines added, 1 removed".
 // keep are the hunks to allow; nil is all.
-func ChangeText(q protocol.Approval, keep []bool) string {
+func ChangeText(q protocol.Question, keep []bool) string {
 	added, removed := q.Preview.Added, q.Preview.Removed
 	if hunks := Hunks(q.Preview.Diff); slices.Contains(keep, false) && len(hunks) == len(keep) {
 		added, removed = 0, 0
@@ -102,7 +102,7 @@ func ChangeText(q protocol.Approval, keep []bool) string {
 var errHunks = errors.New("this change can only be allowed as a whole")
 
 // CanPick reports whether a change can be allowed in part.
-func CanPick(q protocol.Approval) bool {
+func CanPick(q protocol.Question) bool {
 	if q.Preview == nil || len(Hunks(q.Preview.Diff)) < 2 {
 		return false
 	}
@@ -113,7 +113,7 @@ func CanPick(q protocol.Approval) bool {
 }
 
 // PickHunks returns the arguments of a call that writes only the hunks to keep, at least one.
-func PickHunks(q protocol.Approval, keep []bool) (json.RawMessage, error) {
+func PickHunks(q protocol.Question, keep []bool) (json.RawMessage, error) {
 	if q.Preview == nil || q.Preview.Truncated {
 		return nil, errHunks
 	}

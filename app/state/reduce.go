@@ -10,7 +10,7 @@ import (
 
 // applySnapshot sets the view to a snapshot. The window's own state is retained.
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
-	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, slices.SortedStableFunc(slices.Values(s.Nodes), byPresence), s.Approvals
+	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, slices.SortedStableFunc(slices.Values(s.Nodes), byPresence), s.Questions
 	isScheduled := func(e protocol.SessionEntry) bool { return e.Schedule != "" }
 	v.Sessions = without(s.Sessions, isScheduled)
 	v.Scheduled = without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
@@ -21,7 +21,7 @@ func applySnapshot(v *View, s protocol.FeedSnapshot) {
 			*counter++
 		}
 	}
-	v.Approvals = without(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
+	v.Approvals = without(v.Approvals, func(q protocol.Question) bool { return v.answering[q.ID] })
 }
 
 // replaceOrAppend returns a new list with x in place of the element that same finds, or last.
@@ -93,8 +93,8 @@ func reduce(v *View, c protocol.Change) {
 		} else {
 			v.Calls = replaceOrAppend(v.Calls, *c.Call, same)
 		}
-	case c.Kind == protocol.ChangeApproval && c.Approval != nil:
-		reduceApproval(v, *c.Approval)
+	case c.Kind == protocol.ChangeQuestion && c.Question != nil:
+		reduceApproval(v, *c.Question)
 	case c.Kind == protocol.ChangeNode && c.Node != nil:
 		v.Nodes = replaceOrAppend(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 		slices.SortStableFunc(v.Nodes, byPresence)
@@ -155,9 +155,9 @@ func reduceTransfer(v *View, t protocol.Transfer) {
 	v.Transfers = replaceOrAppend(v.Transfers, t, same)
 }
 
-func reduceApproval(v *View, q protocol.Approval) {
-	same := func(x protocol.Approval) bool { return x.ID == q.ID }
-	if q.State != protocol.ApprovalPending {
+func reduceApproval(v *View, q protocol.Question) {
+	same := func(x protocol.Question) bool { return x.ID == q.ID }
+	if q.State != protocol.QuestionPending {
 		v.Approvals = without(v.Approvals, same)
 		v.Closed = append(without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
@@ -168,7 +168,7 @@ func reduceApproval(v *View, q protocol.Approval) {
 		return
 	}
 	v.Approvals = replaceOrAppend(v.Approvals, q, same)
-	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	slices.SortStableFunc(v.Approvals, func(a, b protocol.Question) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 }
 
 // reduceRun applies a run's state. Streamed text is retained until its step is complete.

@@ -40,7 +40,7 @@ type TrayItem struct {
 	Checked   bool
 	Do        string
 	Key       protocol.SessionKey
-	ID        protocol.ApprovalID
+	ID        protocol.QuestionID
 	Mode      int
 	Node      protocol.NodeID
 	Gateway   string // ID of a gateway
@@ -145,7 +145,7 @@ func needsItem(v View) TrayItem {
 		return TrayItem{Label: display.Clip(ConsentTitle(c), 60), Do: TrayConnect, Request: c.ID}
 	}), Map(v.ServerQuestions, func(q protocol.ServerQuestion) TrayItem {
 		return TrayItem{Label: display.Clip(ServerQuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
-	}), Map(v.Approvals, func(a protocol.Approval) TrayItem {
+	}), Map(v.Approvals, func(a protocol.Question) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
 	}))
 	item.Items = limitItems(entries, func(i TrayItem) TrayItem { return i }, TrayItem{Do: TrayNeeds})

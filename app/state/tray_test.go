@@ -12,7 +12,7 @@ import (
 
 func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	working := []protocol.RunInfo{{State: protocol.RunTools}}
-	asked := []protocol.Approval{question, question}
+	asked := []protocol.Question{question, question}
 	for _, c := range []struct {
 		v      View
 		icon   TrayIcon
@@ -38,7 +38,7 @@ func TestTrayListsStayShort(t *testing.T) {
 	v := View{Connected: true, Loaded: true}
 	for i := range 100 {
 		q := question
-		q.ID = protocol.ApprovalID(fmt.Sprint(i))
+		q.ID = protocol.QuestionID(fmt.Sprint(i))
 		v.Approvals = append(v.Approvals, q)
 		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
 		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
@@ -133,7 +133,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
-	here := TrayOf(View{Connected: true, Loaded: true, Approvals: []protocol.Approval{{ID: "a"}}}).With(list[:1])
+	here := TrayOf(View{Connected: true, Loaded: true, Approvals: []protocol.Question{{ID: "a"}}}).With(list[:1])
 	if here.Needs != 3 || here.Status != "1 question needs you" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}

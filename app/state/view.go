@@ -75,7 +75,7 @@ type View struct {
 	// LoadingChats reports that Sessions lacks older chats, which are being loaded.
 	LoadingChats bool
 	Nodes        []protocol.NodeInfo // online first, then by name
-	Approvals    []protocol.Approval // pending and not being answered here, oldest first
+	Approvals    []protocol.Question // pending and not being answered here, oldest first
 	Runs         []protocol.RunInfo  // active runs, and the latest failed run of each chat
 	Calls        []protocol.CallInfo
 	Transfers    []protocol.Transfer // unfinished, oldest first
@@ -104,7 +104,7 @@ type View struct {
 	Remote bool
 	Device protocol.DeviceID
 
-	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
+	answering map[protocol.QuestionID]bool // approvals with an answer of this window on its way
 	// answered are the requests of devices and apps, and the questions of servers, that this window has
 	// answered.
 	answered    map[string]bool
@@ -118,7 +118,7 @@ type View struct {
 
 // Closed is an approval that is no longer pending. Here reports whether this window answered it.
 type Closed struct {
-	protocol.Approval
+	protocol.Question
 	AnsweredHere bool
 }
 

@@ -64,7 +64,7 @@ func (b *book) AskContinue(_ context.Context, why string) (bool, error) {
 	return b.more, nil
 }
 
-func (b *book) OnAsk(protocol.Approval) {}
+func (b *book) OnAsk(protocol.Question) {}
 
 func (b *book) Shorten(_ context.Context, keep int64) ([]protocol.Message, error) {
 	if b.shorten == nil {

@@ -51,7 +51,7 @@ type Progress interface {
 	// Used adds a step's tokens to the run's usage.
 	Used(u protocol.Usage)
 	// OnAsk shows that an approval is pending, or that it has ended.
-	OnAsk(a protocol.Approval)
+	OnAsk(a protocol.Question)
 }
 
 // Run configures and executes one run.
@@ -243,9 +243,9 @@ func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block,
 		ID:        CallID(m.ID, c.ID), ToolCallID: c.ID,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: by, Iteration: r.step,
 		OnStart: onBegin,
-		OnApproval: func(a protocol.Approval) {
+		OnApproval: func(a protocol.Question) {
 			r.Progress.OnAsk(a)
-			if a.State == protocol.ApprovalPending {
+			if a.State == protocol.QuestionPending {
 				onBegin()
 			}
 		},

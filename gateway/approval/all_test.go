@@ -15,7 +15,7 @@ func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
 	t.Helper()
 	for i := range n {
 		q := offering()
-		q.ID, q.State, q.Hash = protocol.ApprovalID(fmt.Sprint("q", i)), protocol.ApprovalPending, "h"
+		q.ID, q.State, q.Hash = protocol.QuestionID(fmt.Sprint("q", i)), protocol.QuestionPending, "h"
 		if err := g.store.Put(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
 	return list
 }
 
-func offering() protocol.Approval {
+func offering() protocol.Question {
 	q := question()
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
@@ -36,21 +36,21 @@ func TestOneAnswerForManyIsComparedWithEach(t *testing.T) {
 	list := openMany(t, g, 4)
 	list[1].Hash = "what was shown before"
 	list[2].ID = "unknown"
-	if r, err := g.Answer(t.Context(), "phone", protocol.ApprovalAnswerParams{ID: "q3", Hash: "h", Decision: "deny"}); err != nil || !r.Won {
+	if r, err := g.Answer(t.Context(), "phone", protocol.QuestionAnswerParams{ID: "q3", Hash: "h", Decision: "deny"}); err != nil || !r.Won {
 		t.Fatal(err)
 	}
-	res, err := g.AnswerAll(t.Context(), "w", protocol.ApprovalAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow})
+	res, err := g.AnswerAll(t.Context(), "w", protocol.QuestionAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow})
 	if err != nil || res.Won() != 1 || len(res.Outcomes) != 4 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	o := res.Outcomes
-	if !o[0].Won || o[0].Approval.State != protocol.ApprovalAllowed || o[0].Approval.AnsweredBy != "w" {
+	if !o[0].Won || o[0].Question.State != protocol.QuestionAllowed || o[0].Question.AnsweredBy != "w" {
 		t.Errorf("the first: %+v", o[0])
 	}
 	if !errors.Is(o[1].Error, protocol.ErrConflict) || !errors.Is(o[2].Error, protocol.ErrNotFound) {
 		t.Errorf("the second and third: %v, %v", o[1].Error, o[2].Error)
 	}
-	if o[3].Won || o[3].Approval.AnsweredBy != "phone" {
+	if o[3].Won || o[3].Question.AnsweredBy != "phone" {
 		t.Errorf("the one that was answered before: %+v", o[3])
 	}
 	if open, _ := g.Pending(t.Context()); len(open) != 2 {
@@ -62,11 +62,11 @@ func TestOneAnswerForManyMakesItsRuleOnce(t *testing.T) {
 	g, _ := openManager(t)
 	list := openMany(t, g, 3)
 	list[0].Hash = "another"
-	res, err := g.AnswerAll(t.Context(), "w", protocol.ApprovalAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Offers: []int{0}})
+	res, err := g.AnswerAll(t.Context(), "w", protocol.QuestionAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Offers: []int{0}})
 	if err != nil || res.Won() != 2 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if a, b := res.Outcomes[1].Approval, res.Outcomes[2].Approval; a.Scope != protocol.ScopeAlways || len(a.Chosen) != 1 || b.Scope != protocol.ScopeOnce || len(b.Chosen) != 0 {
+	if a, b := res.Outcomes[1].Question, res.Outcomes[2].Question; a.Scope != protocol.ScopeAlways || len(a.Chosen) != 1 || b.Scope != protocol.ScopeOnce || len(b.Chosen) != 0 {
 		t.Errorf("scopes %q %v and %q %v", a.Scope, a.Chosen, b.Scope, b.Chosen)
 	}
 }
@@ -75,11 +75,11 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 	g, _ := openManager(t)
 	list := openMany(t, g, 50)
 	var wg sync.WaitGroup
-	var won [2]protocol.ApprovalAnswerAllResult
+	var won [2]protocol.QuestionAnswerAllResult
 	for i, decision := range []string{protocol.DecisionAllow, protocol.DecisionDeny} {
 		wg.Go(func() {
 			var err error
-			if won[i], err = g.AnswerAll(t.Context(), decision, protocol.ApprovalAnswerAllParams{Questions: list, Decision: decision}); err != nil {
+			if won[i], err = g.AnswerAll(t.Context(), decision, protocol.QuestionAnswerAllParams{Questions: list, Decision: decision}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -90,8 +90,8 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 	}
 	for i := range list {
 		a, b := won[0].Outcomes[i], won[1].Outcomes[i]
-		if a.Won == b.Won || a.Approval.AnsweredBy != b.Approval.AnsweredBy {
-			t.Errorf("question %d ended as %+v and %+v", i, a.Approval, b.Approval)
+		if a.Won == b.Won || a.Question.AnsweredBy != b.Question.AnsweredBy {
+			t.Errorf("question %d ended as %+v and %+v", i, a.Question, b.Question)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 func TestNothingAndTooMuchCannotBeAnsweredAtOnce(t *testing.T) {
 	g, _ := openManager(t)
 	for _, n := range []int{0, protocol.MaxAnswers + 1} {
-		p := protocol.ApprovalAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}
+		p := protocol.QuestionAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}
 		if _, err := g.AnswerAll(t.Context(), "w", p); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%d questions: %v", n, err)
 		}

@@ -31,20 +31,20 @@ func openManager(t *testing.T) (*Manager, *store.DB) {
 	return New(s.Approvals, rules, new(event.Bus), nil), s
 }
 
-func question() protocol.Approval {
-	return protocol.Approval{Kind: protocol.AskCall, Node: "n", Tool: "Bash", Args: json.RawMessage(`{"command":"ls"}`), Choices: []string{"once"}}
+func question() protocol.Question {
+	return protocol.Question{Kind: protocol.AskCall, Node: "n", Tool: "Bash", Args: json.RawMessage(`{"command":"ls"}`), Choices: []string{"once"}}
 }
 
 // pending waits for the gate's first pending approval.
-func pending(t *testing.T, g *Manager, sub *event.Subscription) protocol.Approval {
+func pending(t *testing.T, g *Manager, sub *event.Subscription) protocol.Question {
 	t.Helper()
 	for {
 		c, err := sub.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Kind == protocol.ChangeApproval && c.Approval.State == protocol.ApprovalPending {
-			return *c.Approval
+		if c.Kind == protocol.ChangeQuestion && c.Question.State == protocol.QuestionPending {
+			return *c.Question
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestGateFirstAnswerWins(t *testing.T) {
 	g, _ := openManager(t)
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	got := make(chan protocol.Approval, 1)
+	got := make(chan protocol.Question, 1)
 	go func() {
 		a, err := g.Ask(context.Background(), question(), 0, nil)
 		if err != nil {
@@ -67,13 +67,13 @@ func TestGateFirstAnswerWins(t *testing.T) {
 	for i := range 20 {
 		decision := []string{protocol.DecisionAllow, protocol.DecisionDeny}[i%2]
 		wg.Go(func() {
-			r, err := g.Answer(context.Background(), "w", protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+			r, err := g.Answer(context.Background(), "w", protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
 			if err != nil {
 				t.Error(err)
 			}
 			if r.Won {
-				wins <- r.Approval.State
-			} else if r.Approval.State == protocol.ApprovalPending {
+				wins <- r.Question.State
+			} else if r.Question.State == protocol.QuestionPending {
 				t.Error("a loser was not told how the question ended")
 			}
 		})
@@ -90,19 +90,19 @@ func TestGateFirstAnswerWins(t *testing.T) {
 func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 	g, s := openManager(t)
 	a := question()
-	a.ID, a.State, a.Hash = "a", protocol.ApprovalPending, "right"
+	a.ID, a.State, a.Hash = "a", protocol.QuestionPending, "right"
 	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		p    protocol.ApprovalAnswerParams
+		p    protocol.QuestionAnswerParams
 		want error
 	}{
-		{protocol.ApprovalAnswerParams{ID: "a", Hash: "wrong", Decision: "allow"}, protocol.ErrConflict},
-		{protocol.ApprovalAnswerParams{ID: "a", Decision: "allow"}, protocol.ErrConflict},
-		{protocol.ApprovalAnswerParams{ID: "a", Hash: "right", Decision: "maybe"}, protocol.ErrBadRequest},
-		{protocol.ApprovalAnswerParams{ID: "a", Hash: "right", Decision: "allow", Scope: "session"}, protocol.ErrBadRequest},
-		{protocol.ApprovalAnswerParams{ID: "b", Hash: "right", Decision: "allow"}, protocol.ErrNotFound},
+		{protocol.QuestionAnswerParams{ID: "a", Hash: "wrong", Decision: "allow"}, protocol.ErrConflict},
+		{protocol.QuestionAnswerParams{ID: "a", Decision: "allow"}, protocol.ErrConflict},
+		{protocol.QuestionAnswerParams{ID: "a", Hash: "right", Decision: "maybe"}, protocol.ErrBadRequest},
+		{protocol.QuestionAnswerParams{ID: "a", Hash: "right", Decision: "allow", Scope: "session"}, protocol.ErrBadRequest},
+		{protocol.QuestionAnswerParams{ID: "b", Hash: "right", Decision: "allow"}, protocol.ErrNotFound},
 	} {
 		if _, err := g.Answer(t.Context(), "w", c.p); !errors.Is(err, c.want) {
 			t.Errorf("Answer(%+v) = %v, want %v", c.p, err, c.want)
@@ -111,11 +111,11 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 }
 
 func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
+	g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)
-		if err != nil || a.State != protocol.ApprovalExpired || time.Since(began) != 5*time.Minute {
+		if err != nil || a.State != protocol.QuestionExpired || time.Since(began) != 5*time.Minute {
 			t.Errorf("Ask = %s, %v after %s", a.State, err, time.Since(began))
 		}
 	})
@@ -123,7 +123,7 @@ func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
 
 func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 	g, s := openManager(t)
-	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.ApprovalCancelled, tool.ErrSuspended: protocol.ApprovalPending} {
+	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.QuestionCancelled, tool.ErrSuspended: protocol.QuestionPending} {
 		sub := g.bus.Subscribe()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
@@ -133,7 +133,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 		}()
 		a := pending(t, g, sub)
 		cancel(cause)
-		if err := <-done; errors.Is(err, tool.ErrSuspended) != (want == protocol.ApprovalPending) {
+		if err := <-done; errors.Is(err, tool.ErrSuspended) != (want == protocol.QuestionPending) {
 			t.Errorf("Ask = %v", err)
 		}
 		if now, _ := s.Approvals.Get(t.Context(), a.ID); now.State != want {
@@ -146,31 +146,31 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	g, s := openManager(t)
 	a := question()
-	a.ID, a.State, a.CreatedAt = "a", protocol.ApprovalPending, 1
+	a.ID, a.State, a.CreatedAt = "a", protocol.QuestionPending, 1
 	a.Hash, _ = hashOf(a)
 	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	// Nobody waits yet: the answer must not be lost.
-	if r, err := g.Answer(t.Context(), "w", protocol.ApprovalAnswerParams{ID: "a", Hash: a.Hash, Decision: "allow"}); err != nil || !r.Won {
+	if r, err := g.Answer(t.Context(), "w", protocol.QuestionAnswerParams{ID: "a", Hash: a.Hash, Decision: "allow"}); err != nil || !r.Won {
 		t.Fatal(r, err)
 	}
 	got, err := g.Ask(t.Context(), a, time.Minute, nil)
-	if err != nil || got.State != protocol.ApprovalAllowed {
+	if err != nil || got.State != protocol.QuestionAllowed {
 		t.Errorf("Ask = %+v, %v", got, err)
 	}
 }
 
 func TestOrphansAreCancelled(t *testing.T) {
 	g, s := openManager(t)
-	for _, id := range []protocol.ApprovalID{"a", "b"} {
+	for _, id := range []protocol.QuestionID{"a", "b"} {
 		a := question()
-		a.ID, a.State = id, protocol.ApprovalPending
+		a.ID, a.State = id, protocol.QuestionPending
 		if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := g.CancelOrphans(t.Context(), func(a protocol.Approval) bool { return a.ID == "a" }); err != nil {
+	if err := g.CancelOrphans(t.Context(), func(a protocol.Question) bool { return a.ID == "a" }); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := g.Pending(t.Context()); len(list) != 1 || list[0].ID != "a" {
@@ -182,28 +182,28 @@ func TestOrphansAreCancelled(t *testing.T) {
 // leave.
 type fakeStore struct {
 	mu   sync.Mutex
-	rows map[protocol.ApprovalID]protocol.Approval
+	rows map[protocol.QuestionID]protocol.Question
 }
 
-func (f *fakeStore) Put(_ context.Context, a protocol.Approval, _ *store.Grant) error {
+func (f *fakeStore) Put(_ context.Context, a protocol.Question, _ *store.Grant) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rows[a.ID] = a
 	return nil
 }
 
-func (f *fakeStore) Change(_ context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool, _ ...store.RuleChange) (protocol.Approval, bool, error) {
+func (f *fakeStore) Change(_ context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, _ ...store.RuleChange) (protocol.Question, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := f.rows[id]
-	if a.State != protocol.ApprovalPending || !change(&a) {
+	if a.State != protocol.QuestionPending || !change(&a) {
 		return a, false, nil
 	}
 	f.rows[id] = a
 	return a, true, nil
 }
 
-func (f *fakeStore) Get(_ context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
+func (f *fakeStore) Get(_ context.Context, id protocol.QuestionID) (protocol.Question, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a, ok := f.rows[id]
@@ -214,4 +214,4 @@ func (f *fakeStore) Get(_ context.Context, id protocol.ApprovalID) (protocol.App
 }
 func (f *fakeStore) Unanswered(context.Context, protocol.RunID) (bool, error) { return false, nil }
 
-func (f *fakeStore) Pending(context.Context) ([]protocol.Approval, error) { return nil, nil }
+func (f *fakeStore) Pending(context.Context) ([]protocol.Question, error) { return nil, nil }

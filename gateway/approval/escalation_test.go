@@ -13,7 +13,7 @@ import (
 
 // ask requests an approval that expires after a minute in a synctest bubble, and calls then once it
 // is pending. It returns the published stages and the final state of the approval.
-func ask(t *testing.T, g *Manager, then func(id protocol.ApprovalID)) (seen []protocol.Approval) {
+func ask(t *testing.T, g *Manager, then func(id protocol.QuestionID)) (seen []protocol.Question) {
 	t.Helper()
 	sub := g.bus.Subscribe()
 	defer sub.Close()
@@ -29,25 +29,25 @@ func ask(t *testing.T, g *Manager, then func(id protocol.ApprovalID)) (seen []pr
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen = append(seen, *c.Approval)
-		if c.Approval.State != protocol.ApprovalPending {
+		seen = append(seen, *c.Question)
+		if c.Question.State != protocol.QuestionPending {
 			<-done
 			return seen
 		}
 		if len(seen) == 1 && then != nil {
-			then(c.Approval.ID)
+			then(c.Question.ID)
 		}
 	}
 }
 
 func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
+		g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
 		began := time.Now()
 		var reached []time.Duration
-		g.notify = func(_ context.Context, a protocol.Approval) error {
+		g.notify = func(_ context.Context, a protocol.Question) error {
 			reached = append(reached, time.Since(began))
-			return g.Shown(t.Context(), protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+			return g.Shown(t.Context(), protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
 		}
 		seen := ask(t, g, nil)
 		var unseen []int
@@ -65,19 +65,19 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
-		g.notify = func(context.Context, protocol.Approval) error {
+		g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
+		g.notify = func(context.Context, protocol.Question) error {
 			t.Error("a question in view was sent on")
 			return nil
 		}
-		seen := ask(t, g, func(id protocol.ApprovalID) {
+		seen := ask(t, g, func(id protocol.QuestionID) {
 			for range 2 { // the second acknowledgement changes nothing
-				if err := g.Shown(t.Context(), protocol.ApprovalShownParams{ID: id}); err != nil {
+				if err := g.Shown(t.Context(), protocol.QuestionShownParams{ID: id}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
-		if len(seen) != 3 || !seen[1].Shown || seen[1].SurfaceShown != protocol.SurfaceWindow || seen[1].Unseen != 0 || seen[2].State != protocol.ApprovalExpired {
+		if len(seen) != 3 || !seen[1].Shown || seen[1].SurfaceShown != protocol.SurfaceWindow || seen[1].Unseen != 0 || seen[2].State != protocol.QuestionExpired {
 			t.Errorf("%+v", seen)
 		}
 	})

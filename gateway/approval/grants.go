@@ -22,7 +22,7 @@ var errNoOffer = protocol.ErrBadRequest.With("no rule was offered with this appr
 // with the answer and reports whether it did. If it chose none, these are the narrow ones, which allow
 // exactly the displayed command. An existing rule is not duplicated: two windows may answer two
 // similar approvals at the same time.
-func (r *Rules) grant(by string, a protocol.Approval, put func(store.RuleChange) (bool, error)) error {
+func (r *Rules) grant(by string, a protocol.Question, put func(store.RuleChange) (bool, error)) error {
 	if len(a.Offers) == 0 {
 		return errNoOffer
 	}
@@ -65,7 +65,7 @@ func (r *Rules) grant(by string, a protocol.Approval, put func(store.RuleChange)
 }
 
 // OfferedRule returns the rule that an answer with the scope makes of the approval's offer i.
-func OfferedRule(a protocol.Approval, i int, scope string) (policy.Rule, error) {
+func OfferedRule(a protocol.Question, i int, scope string) (policy.Rule, error) {
 	var p policy.Rule
 	if i < 0 || i >= len(a.Offers) {
 		return p, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers %d rules, so there is no rule %d", len(a.Offers), i))
@@ -89,7 +89,7 @@ func OfferedRule(a protocol.Approval, i int, scope string) (policy.Rule, error) 
 
 // Offer adds the rules of a decision to an approval that the person can save with the answer, and
 // the scopes for which they can be saved, each with its rule.
-func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
+func (r *Rules) Offer(a *protocol.Question, d policy.Decision) error {
 	if len(d.Offers) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
 }
 
 // folderOf returns the folder that an approval is about.
-func folderOf(a protocol.Approval) string {
+func folderOf(a protocol.Question) string {
 	if a.Preview != nil && a.Preview.Folder != "" {
 		return a.Preview.Folder
 	}
@@ -168,8 +168,8 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 
 // Undo revokes what the answer to an approval granted, its rules and its chat's permission, or
 // fails with protocol.ErrNotFound. Calls that have run are not undone.
-func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
-	var res protocol.ApprovalUndoResult
+func (r *Rules) Undo(ctx context.Context, by string, id protocol.QuestionID) (protocol.QuestionUndoResult, error) {
+	var res protocol.QuestionUndoResult
 	if id == "" {
 		return res, protocol.ErrBadRequest.With("id required")
 	}
@@ -190,7 +190,7 @@ func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (pr
 			res.Rules++
 		}
 	}
-	if res == (protocol.ApprovalUndoResult{}) {
+	if res == (protocol.QuestionUndoResult{}) {
 		return res, protocol.ErrNotFound.With("This answer has no active rule or permission left to revoke")
 	}
 	return res, nil

@@ -19,14 +19,14 @@ func TestHashCoversWhatIsShown(t *testing.T) {
 	if h, _ := hashOf(same); h != first {
 		t.Error("white space changes the hash")
 	}
-	for name, edit := range map[string]func(*protocol.Approval){
-		"node":   func(a *protocol.Approval) { a.Node = "m" },
-		"tool":   func(a *protocol.Approval) { a.Tool = "Write" },
-		"args":   func(a *protocol.Approval) { a.Args = json.RawMessage(`{"command":"rm"}`) },
-		"folder": func(a *protocol.Approval) { a.Preview.Folder = "/b" },
-		"path":   func(a *protocol.Approval) { a.Preview.Path = "/q" },
-		"diff":   func(a *protocol.Approval) { a.Preview.Diff = "e" },
-		"file":   func(a *protocol.Approval) { a.Preview.FileSHA256 = "g" },
+	for name, edit := range map[string]func(*protocol.Question){
+		"node":   func(a *protocol.Question) { a.Node = "m" },
+		"tool":   func(a *protocol.Question) { a.Tool = "Write" },
+		"args":   func(a *protocol.Question) { a.Args = json.RawMessage(`{"command":"rm"}`) },
+		"folder": func(a *protocol.Question) { a.Preview.Folder = "/b" },
+		"path":   func(a *protocol.Question) { a.Preview.Path = "/q" },
+		"diff":   func(a *protocol.Question) { a.Preview.Diff = "e" },
+		"file":   func(a *protocol.Question) { a.Preview.FileSHA256 = "g" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, p := base, *base.Preview

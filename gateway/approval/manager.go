@@ -4,7 +4,7 @@
 // An approval is a database row. It stays pending until exactly one thing closes it: an answer (the
 // first one wins, from whichever window), its expiry, or the end of its run. It survives a restart:
 // its run asks again under the same ID. The preview is hashed, an answer must carry that hash, and
-// the call that runs is compared with it. See docs/protocol.md#approvals.
+// the call that runs is compared with it. See docs/protocol.md#questions.
 //
 // An unattended run (of a schedule, or of a stranger on a channel) waits for one approval only.
 // After one of its approvals has expired, its later ones expire immediately.
@@ -27,10 +27,10 @@ import (
 
 // Store saves approvals. Change changes a pending approval in one transaction.
 type Store interface {
-	Put(ctx context.Context, a protocol.Approval, grant *store.Grant) error
-	Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool, rules ...store.RuleChange) (a protocol.Approval, changed bool, err error)
-	Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
-	Pending(ctx context.Context) ([]protocol.Approval, error)
+	Put(ctx context.Context, a protocol.Question, grant *store.Grant) error
+	Change(ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...store.RuleChange) (a protocol.Question, changed bool, err error)
+	Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error)
+	Pending(ctx context.Context) ([]protocol.Question, error)
 	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
 }
 
@@ -40,17 +40,17 @@ type Manager struct {
 	rules *Rules
 	bus   *event.Bus
 	// notify shows an approval outside the windows; may be nil.
-	notify func(ctx context.Context, a protocol.Approval) error
+	notify func(ctx context.Context, a protocol.Question) error
 
 	mu      sync.Mutex // guards waiting
-	waiting map[protocol.ApprovalID]*waiter
+	waiting map[protocol.QuestionID]*waiter
 }
 
 // New returns a manager. An answer saves the rules that it chose in rules. notify shows an approval
 // that nobody has seen in any window outside of them, for example on a channel; it may block, and is
 // nil when there is no such way.
-func New(s Store, rules *Rules, bus *event.Bus, notify func(ctx context.Context, a protocol.Approval) error) *Manager {
-	return &Manager{store: s, rules: rules, bus: bus, notify: notify, waiting: make(map[protocol.ApprovalID]*waiter)}
+func New(s Store, rules *Rules, bus *event.Bus, notify func(ctx context.Context, a protocol.Question) error) *Manager {
+	return &Manager{store: s, rules: rules, bus: bus, notify: notify, waiting: make(map[protocol.QuestionID]*waiter)}
 }
 
 // Ask requests an approval and waits until it is closed in any way; see the result's State. limit
@@ -60,15 +60,15 @@ func New(s Store, rules *Rules, bus *event.Bus, notify func(ctx context.Context,
 // pending and the error is ctx's cause. put, if not nil, is called once the approval is stored and
 // published; it is not called if the approval was answered before or expires at once, see
 // expireUnattended.
-func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
+func (m *Manager) Ask(ctx context.Context, a protocol.Question, limit time.Duration, put func()) (protocol.Question, error) {
 	return m.AskWith(ctx, a, nil, limit, put)
 }
 
 // AskWith is Ask for an approval that can be allowed for its chat, which saves grant.
-func (m *Manager) AskWith(ctx context.Context, a protocol.Approval, grant *store.Grant, limit time.Duration, put func()) (protocol.Approval, error) {
+func (m *Manager) AskWith(ctx context.Context, a protocol.Question, grant *store.Grant, limit time.Duration, put func()) (protocol.Question, error) {
 	now := time.Now()
-	a.ID = cmp.Or(a.ID, protocol.ApprovalID(protocol.NewID()))
-	a.State = protocol.ApprovalPending
+	a.ID = cmp.Or(a.ID, protocol.QuestionID(protocol.NewID()))
+	a.State = protocol.QuestionPending
 	a.CreatedAt = cmp.Or(a.CreatedAt, now.UnixMilli())
 	var expired <-chan time.Time
 	if limit > 0 {
@@ -81,7 +81,7 @@ func (m *Manager) AskWith(ctx context.Context, a protocol.Approval, grant *store
 	if a.Hash, err = hashOf(a); err != nil {
 		return a, err
 	}
-	w := &waiter{answers: make(chan protocol.Approval, 1)}
+	w := &waiter{answers: make(chan protocol.Question, 1)}
 	m.mu.Lock()
 	m.waiting[a.ID] = w // before the row is read: from here on an answer reaches us
 	m.mu.Unlock()
@@ -97,7 +97,7 @@ func (m *Manager) AskWith(ctx context.Context, a protocol.Approval, grant *store
 		if gone, err := m.expireUnattended(ctx, &a); gone || err != nil {
 			return a, err
 		}
-	case old.State != protocol.ApprovalPending:
+	case old.State != protocol.QuestionPending:
 		return old, nil
 	case old.Later > now.UnixMilli():
 		a.Later = old.Later // a restart does not shorten a snooze
@@ -119,19 +119,19 @@ func (m *Manager) AskWith(ctx context.Context, a protocol.Approval, grant *store
 }
 
 // await waits until an approval is answered or expires, or ctx ends, and closes it.
-func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, expired <-chan time.Time) (protocol.Approval, error) {
+func (m *Manager) await(ctx context.Context, a protocol.Question, w *waiter, expired <-chan time.Time) (protocol.Question, error) {
 	end := a
 	select {
 	case end := <-w.answers:
 		return end, nil
 	case <-expired:
-		end.State, end.AnsweredBy = protocol.ApprovalExpired, answeredByNobody
+		end.State, end.AnsweredBy = protocol.QuestionExpired, answeredByNobody
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
 		if errors.Is(cause, tool.ErrSuspended) {
 			return a, cause
 		}
-		end.State, end.AnsweredBy = protocol.ApprovalCancelled, "its run"
+		end.State, end.AnsweredBy = protocol.QuestionCancelled, "its run"
 	}
 	// Someone may have answered at the same moment: the first to close the row wins.
 	end, _, err := m.resolve(context.WithoutCancel(ctx), end)
@@ -140,9 +140,9 @@ func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, exp
 
 // resolve closes an approval, together with the rules that its answer saves. It returns the closed
 // one, and whether end is what closed it.
-func (m *Manager) resolve(ctx context.Context, end protocol.Approval, rules ...store.RuleChange) (protocol.Approval, bool, error) {
+func (m *Manager) resolve(ctx context.Context, end protocol.Question, rules ...store.RuleChange) (protocol.Question, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
-	_, won, err := m.store.Change(ctx, end.ID, func(a *protocol.Approval) bool {
+	_, won, err := m.store.Change(ctx, end.ID, func(a *protocol.Question) bool {
 		end.Shown, end.SurfaceShown, end.ShownAt, end.Unseen = a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen
 		*a = end
 		return true
@@ -165,47 +165,47 @@ func (m *Manager) resolve(ctx context.Context, end protocol.Approval, rules ...s
 	return end, true, nil
 }
 
-func (m *Manager) publish(a protocol.Approval) {
-	m.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: a.SessionKey, Approval: &a})
+func (m *Manager) publish(a protocol.Question) {
+	m.bus.Publish(protocol.Change{Kind: protocol.ChangeQuestion, SessionKey: a.SessionKey, Question: &a})
 }
 
 // Review checks the pending approvals again after the rules have changed. Those for which decided
 // returns true are closed as superseded, and their callers decide again.
-func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
-	return m.closePending(ctx, protocol.ApprovalSuperseded, "the rules", func(a protocol.Approval) bool {
+func (m *Manager) Review(ctx context.Context, decided func(protocol.Question) bool) error {
+	return m.closePending(ctx, protocol.QuestionSuperseded, "the rules", func(a protocol.Question) bool {
 		return a.Kind == protocol.AskCall && decided(a)
 	})
 }
 
 // Withdraw closes an approval that is no longer needed, if it is still pending.
-func (m *Manager) Withdraw(ctx context.Context, id protocol.ApprovalID) error {
+func (m *Manager) Withdraw(ctx context.Context, id protocol.QuestionID) error {
 	a, err := m.store.Get(ctx, id)
-	if err != nil || a.State != protocol.ApprovalPending {
+	if err != nil || a.State != protocol.QuestionPending {
 		return err
 	}
-	a.State, a.AnsweredBy = protocol.ApprovalCancelled, "its call"
+	a.State, a.AnsweredBy = protocol.QuestionCancelled, "its call"
 	_, _, err = m.resolve(ctx, a)
 	return err
 }
 
 // Pending returns the pending approvals, oldest first.
-func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
+func (m *Manager) Pending(ctx context.Context) ([]protocol.Question, error) {
 	return m.store.Pending(ctx)
 }
 
 // CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
-func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
-	isOrphan := func(a protocol.Approval) bool { return !keep(a) }
-	return m.closePending(ctx, protocol.ApprovalCancelled, "a restart", isOrphan)
+func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Question) bool) error {
+	isOrphan := func(a protocol.Question) bool { return !keep(a) }
+	return m.closePending(ctx, protocol.QuestionCancelled, "a restart", isOrphan)
 }
 
 // closePending closes the pending approvals for which chosen returns true.
-func (m *Manager) closePending(ctx context.Context, state, by string, chosen func(protocol.Approval) bool) error {
+func (m *Manager) closePending(ctx context.Context, state, by string, chosen func(protocol.Question) bool) error {
 	list, err := m.store.Pending(ctx)
 	if err != nil {
 		return err
 	}
-	for _, a := range slices.DeleteFunc(list, func(a protocol.Approval) bool { return !chosen(a) }) {
+	for _, a := range slices.DeleteFunc(list, func(a protocol.Question) bool { return !chosen(a) }) {
 		a.State, a.AnsweredBy = state, by
 		if _, _, err := m.resolve(ctx, a); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (m *Manager) closePending(ctx context.Context, state, by string, chosen fun
 }
 
 // hashOf returns the hash of everything that identifies the call, see protocol.CallHash.
-func hashOf(a protocol.Approval) (string, error) {
+func hashOf(a protocol.Question) (string, error) {
 	return protocol.CallHash(a.Kind, a.Node, a.Tool, a.Args, a.Preview, a.Policy)
 }
 
@@ -230,7 +230,7 @@ const reasonUnattended = "nobody answered the question before"
 // expiry, its later approvals expire immediately; otherwise each step of the run would wait as long
 // again and block its job and its chat for hours. The run continues, because it can still do what
 // needs no approval and report the rest. An answer in between shows that somebody is there.
-func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Approval) (bool, error) {
+func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Question) (bool, error) {
 	if a.RunID == "" || !a.AskedBy.IsUnattended() {
 		return false, nil
 	}
@@ -238,7 +238,7 @@ func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Approval) (b
 	if err != nil || !gone {
 		return false, err
 	}
-	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, answeredByNobody, reasonUnattended
+	a.State, a.AnsweredBy, a.Reason = protocol.QuestionExpired, answeredByNobody, reasonUnattended
 	a.ExpiresAt, a.AnsweredAt = a.CreatedAt, a.CreatedAt
 	if err := m.store.Put(context.WithoutCancel(ctx), *a, nil); err != nil {
 		return true, err

@@ -17,7 +17,7 @@ import (
 
 func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
 	t.Helper()
-	var a protocol.Approval
+	var a protocol.Question
 	if err := r.Offer(&a, d); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
 }
 
 // save saves the rules that an answer of ann chose.
-func save(ctx context.Context, r *Rules, a protocol.Approval) error {
+func save(ctx context.Context, r *Rules, a protocol.Question) error {
 	return r.grant("ann", a, func(c store.RuleChange) (bool, error) { return true, r.store.Put(ctx, c) })
 }
 
@@ -41,7 +41,7 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 		if d.Verdict != policy.Ask || len(d.Offers) == 0 {
 			t.Fatalf("%+v", d)
 		}
-		a := protocol.Approval{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: offersOf(t, r, d), Scope: scope}
+		a := protocol.Question{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: offersOf(t, r, d), Scope: scope}
 		if err := save(t.Context(), r, a); err != nil {
 			t.Fatal(scope, err)
 		}
@@ -87,7 +87,7 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 	if broad < 0 {
 		t.Fatalf("%+v", d.Offers)
 	}
-	a := protocol.Approval{ID: "q", Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{broad}, Scope: protocol.ScopeAlways}
+	a := protocol.Question{ID: "q", Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{broad}, Scope: protocol.ScopeAlways}
 	if err := save(t.Context(), r, a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != policy.Allow {
 		t.Errorf("%v %+v", err, r.List())
 	}
@@ -96,15 +96,15 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	g, s := openManager(t)
 	q := question()
-	q.ID, q.State, q.Hash = "q", protocol.ApprovalPending, "h"
+	q.ID, q.State, q.Hash = "q", protocol.QuestionPending, "h"
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
 	if err := s.Approvals.Put(t.Context(), q, nil); err != nil {
 		t.Fatal(err)
 	}
 	until := time.Now().Add(time.Hour)
-	answer := protocol.ApprovalAnswerParams{ID: "q", Hash: "h", Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Until: until.UnixMilli()}
-	for _, wrong := range []protocol.ApprovalAnswerParams{{Scope: protocol.ScopeOnce, Until: answer.Until}, {Scope: protocol.ScopeAlways, Until: 1}} {
+	answer := protocol.QuestionAnswerParams{ID: "q", Hash: "h", Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Until: until.UnixMilli()}
+	for _, wrong := range []protocol.QuestionAnswerParams{{Scope: protocol.ScopeOnce, Until: answer.Until}, {Scope: protocol.ScopeAlways, Until: 1}} {
 		wrong.ID, wrong.Hash, wrong.Decision = answer.ID, answer.Hash, answer.Decision
 		if _, err := g.Answer(t.Context(), "w", wrong); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("scope %s until %d: %v", wrong.Scope, wrong.Until, err)
@@ -130,7 +130,7 @@ func TestFolderRuleIsForTheFolderOfTheCommand(t *testing.T) {
 		q := command("uname -r")
 		q.Preview.Folder = folder
 		d := r.Decide(t.Context(), q)
-		a := protocol.Approval{ID: "q1", Node: q.Node, Preview: q.Preview, Host: q.Host, Scope: protocol.ScopeFolder}
+		a := protocol.Question{ID: "q1", Node: q.Node, Preview: q.Preview, Host: q.Host, Scope: protocol.ScopeFolder}
 		if err := r.Offer(&a, d); err != nil || len(a.Offers) == 0 {
 			t.Fatalf("%s: got %d offers, %v", folder, len(a.Offers), err)
 		}
@@ -152,7 +152,7 @@ func TestFolderRuleIsForTheFolderOfTheCommand(t *testing.T) {
 	}
 	q := command("uname -r")
 	q.Preview.Folder = "/home/me/a*b" // a rule cannot name it
-	a := protocol.Approval{Node: q.Node, Preview: q.Preview, Host: q.Host}
+	a := protocol.Question{Node: q.Node, Preview: q.Preview, Host: q.Host}
 	r := rulesOf(t, config.Default().ToolApproval)
 	if err := r.Offer(&a, r.Decide(t.Context(), q)); err != nil || slices.Contains(a.Choices, protocol.ScopeFolder) {
 		t.Errorf("got choices %v (%v), want none for the folder", a.Choices, err)
@@ -199,7 +199,7 @@ func TestReadingIsOfferedOnAMachineWithoutPreviews(t *testing.T) {
 	}
 	q := request("Glob")
 	d := r.Decide(t.Context(), q)
-	a := protocol.Approval{ID: "q1", Node: q.Node, Scope: protocol.ScopeMachine}
+	a := protocol.Question{ID: "q1", Node: q.Node, Scope: protocol.ScopeMachine}
 	if err := r.Offer(&a, d); err != nil {
 		t.Fatal(err)
 	}

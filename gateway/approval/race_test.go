@@ -25,7 +25,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		sub := g.bus.Subscribe()
-		ended := make(chan protocol.Approval, 1)
+		ended := make(chan protocol.Question, 1)
 		go func() {
 			a, err := g.Ask(context.Background(), question(), 0, nil)
 			if err != nil {
@@ -39,20 +39,20 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, decision := range []string{protocol.DecisionAllow, protocol.DecisionDeny} {
 			wg.Go(func() {
-				res, err := g.Answer(context.Background(), decision, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+				res, err := g.Answer(context.Background(), decision, protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
 				mu.Lock()
 				defer mu.Unlock()
 				if res.Won {
 					won++
 				}
-				if err != nil || res.Approval.State == protocol.ApprovalPending {
-					t.Errorf("%s: %v %s", decision, err, res.Approval.State)
+				if err != nil || res.Question.State == protocol.QuestionPending {
+					t.Errorf("%s: %v %s", decision, err, res.Question.State)
 				}
 			})
 		}
 		wg.Go(func() {
 			rule := put(t, r, `{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)
-			if err := g.Review(context.Background(), func(protocol.Approval) bool { return r.Evaluate(command("ls")).Verdict == policy.Allow }); err != nil {
+			if err := g.Review(context.Background(), func(protocol.Question) bool { return r.Evaluate(command("ls")).Verdict == policy.Allow }); err != nil {
 				t.Error(err)
 			}
 			if err := r.Delete(context.Background(), "ann", rule.ID); err != nil {
@@ -62,7 +62,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		end := <-ended
 		wg.Wait()
 		sub.Close()
-		if superseded := end.State == protocol.ApprovalSuperseded; superseded == (won == 1) || won > 1 {
+		if superseded := end.State == protocol.QuestionSuperseded; superseded == (won == 1) || won > 1 {
 			t.Fatalf("%d answers won and the question is %s", won, end.State)
 		}
 		if d := r.Evaluate(command("ls")); d.Verdict != policy.Ask {
@@ -70,14 +70,14 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		}
 		// The same call under other rules is another approval: the old answer does not apply.
 		next := question()
-		next.ID, next.State, next.Policy = "next", protocol.ApprovalPending, "other rules"
+		next.ID, next.State, next.Policy = "next", protocol.QuestionPending, "other rules"
 		if next.Hash, err = hashOf(next); err != nil || next.Hash == a.Hash {
 			t.Fatalf("%v: the policy is not in the hash", err)
 		}
 		if err := s.Approvals.Put(t.Context(), next, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Answer(t.Context(), "late", protocol.ApprovalAnswerParams{ID: next.ID, Hash: a.Hash, Decision: protocol.DecisionAllow}); !errors.Is(err, protocol.ErrConflict) {
+		if _, err := g.Answer(t.Context(), "late", protocol.QuestionAnswerParams{ID: next.ID, Hash: a.Hash, Decision: protocol.DecisionAllow}); !errors.Is(err, protocol.ErrConflict) {
 			t.Fatalf("an old hash answers: %v", err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for i := range 8 {
-		a := protocol.Approval{ID: protocol.ApprovalID(fmt.Sprint("q", i)), Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{0}, Scope: protocol.ScopeAlways}
+		a := protocol.Question{ID: protocol.QuestionID(fmt.Sprint("q", i)), Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{0}, Scope: protocol.ScopeAlways}
 		a.Offers = append(slices.Clone(a.Offers), a.Offers[0]) // the same twice in one answer, too
 		a.Chosen = append(a.Chosen, len(a.Offers)-1)
 		wg.Go(func() {

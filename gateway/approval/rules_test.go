@@ -423,7 +423,7 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	if list := r.List().Rules; len(list) != 2 || list[0].Words != "Allow make on other" || list[1].Words != "Allow make on nas" {
 		t.Errorf("after it got another name: %+v", list)
 	}
-	q := protocol.Approval{Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}}
+	q := protocol.Question{Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}}
 	if offers := offersOf(t, r, r.Evaluate(command("make one"))); len(offers) == 0 || !strings.HasSuffix(offers[0].Words, " on nas") {
 		t.Errorf("%+v", offers)
 	}

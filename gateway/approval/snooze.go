@@ -14,12 +14,12 @@ import (
 
 // waiter is a caller that waits for its approval.
 type waiter struct {
-	answers chan protocol.Approval // capacity 1
+	answers chan protocol.Question // capacity 1
 	snooze  *time.Timer            // ends the snooze; nil if there was none; guarded by Manager.mu
 }
 
 // Snooze postpones pending approvals, or ends their snooze, and publishes both ends.
-func (m *Manager) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error {
+func (m *Manager) Snooze(ctx context.Context, p protocol.QuestionSnoozeParams) error {
 	switch {
 	case len(p.IDs) == 0 || len(p.IDs) > protocol.MaxAnswers:
 		return protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d approvals can be postponed at once, not %d", protocol.MaxAnswers, len(p.IDs)))
@@ -38,8 +38,8 @@ func (m *Manager) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) e
 }
 
 // setSnooze changes the end of an approval's snooze.
-func (m *Manager) setSnooze(ctx context.Context, id protocol.ApprovalID, until func(was int64) int64) error {
-	a, changed, err := m.store.Change(ctx, id, func(a *protocol.Approval) bool {
+func (m *Manager) setSnooze(ctx context.Context, id protocol.QuestionID, until func(was int64) int64) error {
+	a, changed, err := m.store.Change(ctx, id, func(a *protocol.Question) bool {
 		was := a.Later
 		a.Later = until(was)
 		return a.Later != was
@@ -53,7 +53,7 @@ func (m *Manager) setSnooze(ctx context.Context, id protocol.ApprovalID, until f
 }
 
 // scheduleEnd ends an approval's snooze at the given time instead of an earlier one; 0 means never.
-func (m *Manager) scheduleEnd(id protocol.ApprovalID, until int64) {
+func (m *Manager) scheduleEnd(id protocol.QuestionID, until int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := m.waiting[id]
@@ -84,7 +84,7 @@ func (w *waiter) stopSnooze() {
 }
 
 // ShownWithin is the time in which a surface must acknowledge that it shows an approval. After it,
-// the next surface is tried. See approval.shown in docs/protocol.md#approvals.
+// the next surface is tried. See approval.shown in docs/protocol.md#questions.
 const ShownWithin = 3 * time.Second
 
 // maxUnseen is the last escalation level: windows acknowledge by themselves, at 1 everyone who can
@@ -92,9 +92,9 @@ const ShownWithin = 3 * time.Second
 const maxUnseen = 2
 
 // Shown records that a surface shows the approval. The first acknowledgement counts.
-func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
+func (m *Manager) Shown(ctx context.Context, p protocol.QuestionShownParams) error {
 	p.Surface = cmp.Or(p.Surface, protocol.SurfaceWindow)
-	a, changed, err := m.store.Change(ctx, p.ID, func(a *protocol.Approval) bool {
+	a, changed, err := m.store.Change(ctx, p.ID, func(a *protocol.Question) bool {
 		if a.Shown {
 			return false
 		}
@@ -108,14 +108,14 @@ func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) err
 }
 
 // escalate tries the surfaces one by one until one shows the approval, or ctx ends.
-func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
+func (m *Manager) escalate(ctx context.Context, id protocol.QuestionID) {
 	for range maxUnseen {
 		select {
 		case <-time.After(ShownWithin):
 		case <-ctx.Done():
 			return
 		}
-		a, changed, err := m.store.Change(ctx, id, func(a *protocol.Approval) bool {
+		a, changed, err := m.store.Change(ctx, id, func(a *protocol.Question) bool {
 			if a.Shown || a.Unseen >= maxUnseen {
 				return false
 			}

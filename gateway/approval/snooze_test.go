@@ -14,20 +14,20 @@ import (
 
 func TestQuestionPutOffComesBackByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}
+		s := &fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}
 		g := New(s, nil, new(event.Bus), nil)
 		sub := g.bus.Subscribe()
 		defer sub.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		q := question()
 		q.ID = "q"
-		done := make(chan protocol.Approval, 1)
+		done := make(chan protocol.Question, 1)
 		go func() {
 			a, _ := g.Ask(ctx, q, 0, nil)
 			done <- a
 		}()
 		pending(t, g, sub)
-		g.Shown(ctx, protocol.ApprovalShownParams{ID: "q"})
+		g.Shown(ctx, protocol.QuestionShownParams{ID: "q"})
 		later := func() int64 {
 			synctest.Wait()
 			a, err := s.Get(t.Context(), "q")
@@ -38,7 +38,7 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 		}
 		snooze := func(d time.Duration) {
 			t.Helper()
-			if err := g.Snooze(ctx, protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{"q"}, For: d.Milliseconds()}); err != nil {
+			if err := g.Snooze(ctx, protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{"q"}, For: d.Milliseconds()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,11 +63,11 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 			t.Error("it was not brought back")
 		}
 		snooze(time.Hour)
-		if r, err := g.Answer(ctx, "w", protocol.ApprovalAnswerParams{ID: "q", Hash: mustHash(t, q), Decision: protocol.DecisionDeny}); err != nil || !r.Won || r.Approval.Later != 0 {
+		if r, err := g.Answer(ctx, "w", protocol.QuestionAnswerParams{ID: "q", Hash: mustHash(t, q), Decision: protocol.DecisionDeny}); err != nil || !r.Won || r.Question.Later != 0 {
 			t.Errorf("a question that is put off can be answered: %+v %v", r, err)
 		}
 		<-done
-		if err := g.Snooze(ctx, protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{"q"}, For: 1000}); err != nil {
+		if err := g.Snooze(ctx, protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{"q"}, For: 1000}); err != nil {
 			t.Errorf("one that has ended: %v", err)
 		}
 		cancel()
@@ -77,9 +77,9 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 
 func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}
+		s := &fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}
 		q := question()
-		q.ID, q.State, q.Later = "q", protocol.ApprovalPending, time.Now().Add(time.Minute).UnixMilli()
+		q.ID, q.State, q.Later = "q", protocol.QuestionPending, time.Now().Add(time.Minute).UnixMilli()
 		s.rows["q"] = q
 		g := New(s, nil, new(event.Bus), nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -105,15 +105,15 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 }
 
 func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, nil, new(event.Bus), nil)
-	for _, p := range []protocol.ApprovalSnoozeParams{{}, {IDs: []protocol.ApprovalID{"q"}, For: -1}, {IDs: []protocol.ApprovalID{"q"}, For: protocol.MaxSnooze + 1}} {
+	g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
+	for _, p := range []protocol.QuestionSnoozeParams{{}, {IDs: []protocol.QuestionID{"q"}, For: -1}, {IDs: []protocol.QuestionID{"q"}, For: protocol.MaxSnooze + 1}} {
 		if err := g.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
 }
 
-func mustHash(t *testing.T, q protocol.Approval) string {
+func mustHash(t *testing.T, q protocol.Question) string {
 	t.Helper()
 	h, err := hashOf(q)
 	if err != nil {

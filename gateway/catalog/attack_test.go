@@ -134,7 +134,7 @@ func TestOutcomeBelongsToItsCaller(t *testing.T) {
 	b.config.API.WaitMs = 1000
 	asked := make(chan struct{})
 	b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
-		c.OnApproval(protocol.Approval{ID: "q", CallID: "c1", State: protocol.ApprovalPending})
+		c.OnApproval(protocol.Question{ID: "q", CallID: "c1", State: protocol.QuestionPending})
 		close(asked)
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()

@@ -269,9 +269,9 @@ func (j *job) signal() {
 }
 
 // recordApproval records that the person is asked, or has answered.
-func (j *job) recordApproval(q protocol.Approval) {
+func (j *job) recordApproval(q protocol.Question) {
 	var waiting *Waiting
-	if q.State == protocol.ApprovalPending {
+	if q.State == protocol.QuestionPending {
 		waiting = &Waiting{ApprovalID: q.ID, CallID: q.CallID, Message: "Fairlead asks its owner about this call."}
 	}
 	j.mu.Lock()

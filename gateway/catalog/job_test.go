@@ -22,11 +22,11 @@ const statArgs = `{"target":{"node_id":"nas"},"path":"/x"}`
 func asking(b *bench) (answered chan tool.Result) {
 	answered = make(chan tool.Result)
 	b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
-		q := protocol.Approval{ID: "q", CallID: "call", State: protocol.ApprovalPending}
+		q := protocol.Question{ID: "q", CallID: "call", State: protocol.QuestionPending}
 		c.OnApproval(q)
 		select {
 		case r := <-answered:
-			q.State = protocol.ApprovalAllowed
+			q.State = protocol.QuestionAllowed
 			c.OnApproval(q)
 			return r, nil
 		case <-ctx.Done():
@@ -103,10 +103,10 @@ func TestAllowedCallKeepsItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
-			q := protocol.Approval{ID: "q", CallID: "call", State: protocol.ApprovalPending}
+			q := protocol.Question{ID: "q", CallID: "call", State: protocol.QuestionPending}
 			c.OnApproval(q)
 			time.Sleep(10 * time.Second)
-			q.State = protocol.ApprovalAllowed
+			q.State = protocol.QuestionAllowed
 			c.OnApproval(q)
 			time.Sleep(time.Minute) // the call itself takes longer than a caller waits for the person
 			return succeed(`{"path":"/x"}`), nil
@@ -127,7 +127,7 @@ func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
 			n++
 			id := protocol.CallID(fmt.Sprint("call", n))
 			notify := c.OnApproval
-			c.OnApproval = func(q protocol.Approval) { q.CallID = id; notify(q) }
+			c.OnApproval = func(q protocol.Question) { q.CallID = id; notify(q) }
 			return ask(ctx, c)
 		}
 		batch := `{"target":{"node_id":"nas"},"path":"/x","op":"batch","ops":[{"op":"mkdir","path":"/x"},{"op":"mkdir","path":"/y"}]}`

@@ -45,7 +45,7 @@ type Part struct {
 
 // Waiting is the data of a PartWaiting. The IDs are empty unless the person is asked.
 type Waiting struct {
-	ApprovalID protocol.ApprovalID `json:"approval_id,omitempty"`
+	ApprovalID protocol.QuestionID `json:"approval_id,omitempty"`
 	CallID     protocol.CallID     `json:"call_id,omitempty"`
 	Message    string              `json:"message"`
 }

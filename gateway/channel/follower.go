@@ -64,8 +64,8 @@ func isRelevant(c protocol.Change) bool {
 	switch c.Kind {
 	case protocol.ChangeChat:
 		return c.Chat.RunID != nil && c.Chat.State != protocol.ChatDelta && c.Chat.State != protocol.ChatWaiting
-	case protocol.ChangeApproval:
-		return c.Approval.RunID != "" && c.Approval.State == protocol.ApprovalPending
+	case protocol.ChangeQuestion:
+		return c.Question.RunID != "" && c.Question.State == protocol.QuestionPending
 	}
 	return c.Kind == protocol.ChangeRun
 }
@@ -125,11 +125,11 @@ func (h *follower) handle(ctx context.Context, c protocol.Change) {
 		if f := h.get(*c.Chat.RunID); f != nil {
 			h.deliverAnswers(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
 		}
-	case protocol.ChangeApproval:
-		if f := h.get(c.Approval.RunID); f != nil {
+	case protocol.ChangeQuestion:
+		if f := h.get(c.Question.RunID); f != nil {
 			h.setTyping(f, false)
 			text := "One moment: the person I work for has to approve something before I continue."
-			if err := h.outbox.add(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
+			if err := h.outbox.add(ctx, "ask:"+string(c.Question.ID), outboundTo(f.Route, f.Session, text)); err != nil {
 				slog.Error("Telling a channel about a pending approval failed", "run", f.Run, "err", err)
 			}
 		}

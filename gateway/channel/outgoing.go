@@ -154,7 +154,7 @@ func (s SendResult) receiver() string {
 // NotifyApproval notifies the person on the channel in the settings (approvals.tell) of an approval
 // that nobody has seen. The message does not contain the call, because the network belongs to
 // others, and no reply from there answers an approval.
-func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Approval, machine string) (sent bool, err error) {
+func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Question, machine string) (sent bool, err error) {
 	to := h.o.Config().Approvals.Tell
 	if to.Channel == "" || to.To == "" {
 		return false, nil

@@ -69,7 +69,7 @@ func (a *fakeAgent) Options() cron.Options {
 	return cron.Options{
 		Store: a.Store, Bus: a.Bus, Sessions: a, Stats: a.Stats, Config: func() config.Config { return cfg },
 		Deliver: deliver, PromptTokens: func(context.Context, protocol.SessionKey) int64 { return 1000 },
-		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
+		Ask: func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
 		},
@@ -172,8 +172,8 @@ func (a *fakeAgent) run(r store.Run, stop chan struct{}) {
 		<-stop
 	case "unanswered":
 		answer = rest
-		a.refused(r, protocol.ApprovalExpired)
-		a.refused(r, protocol.ApprovalDenied)
+		a.refused(r, protocol.QuestionExpired)
+		a.refused(r, protocol.QuestionDenied)
 	}
 	if a.Takes > 0 && word != "ask" && word != "hang" {
 		select {
@@ -215,7 +215,7 @@ func (a *fakeAgent) run(r store.Run, stop chan struct{}) {
 // refused stores a call that was not made because its approval ended in the given state.
 func (a *fakeAgent) refused(r store.Run, state string) {
 	ctx, id := context.Background(), protocol.NewCallID()
-	q := protocol.Approval{ID: protocol.ApprovalID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
+	q := protocol.Question{ID: protocol.QuestionID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
 	info := protocol.CallInfo{CallID: id, SessionKey: r.Session, RunID: r.ID, Node: "box", Tool: "Bash", State: protocol.CallDenied, ApprovalID: q.ID, EndedAt: 1}
 	if err := errors.Join(a.Store.Approvals.Put(ctx, q, nil), a.Store.Calls.Put(ctx, store.Call{Info: info})); err != nil {
 		panic(err)

@@ -99,14 +99,14 @@ func (p *planner) skip(j *job, due, at, until int64) bool {
 func (p *planner) ask(j *job, due int64) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	j.unask = cancel
-	a := protocol.Approval{
+	a := protocol.Question{
 		Kind: protocol.AskContinue, SessionKey: p.o.mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
 		Why: fmt.Sprintf("the schedule %q missed its run on %s; allow to run it now, deny to skip it", j.Name,
 			time.UnixMilli(due).In(p.o.zone()).Format("2 January 2006 at 15:04 (MST)")),
 		Choices: []string{protocol.ScopeOnce},
 	}
 	p.wg.Go(func() {
-		var end protocol.Approval
+		var end protocol.Question
 		err := crash.Call("question of a schedule", func() (err error) {
 			end, err = p.o.Ask(ctx, a, 0, nil)
 			return err
@@ -120,7 +120,7 @@ func (p *planner) ask(j *job, due int64) {
 	})
 }
 
-func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
+func (p *planner) handleAnswer(j *job, end protocol.Question, err error) {
 	at := now()
 	switch {
 	case err != nil:

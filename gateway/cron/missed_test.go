@@ -60,13 +60,13 @@ func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
 }
 
 func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
-	for answer, want := range map[string]string{protocol.ApprovalAllowed: "[ok]", protocol.ApprovalDenied: "[skipped Fairlead was not running at that time.]"} {
+	for answer, want := range map[string]string{protocol.QuestionAllowed: "[ok]", protocol.QuestionDenied: "[skipped Fairlead was not running at that time.]"} {
 		t.Run(answer, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
-				var asked []protocol.Approval
+				var asked []protocol.Question
 				answers := make(chan string)
 				r.opts = func(o *cron.Options) {
-					o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
+					o.Ask = func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
 						asked = append(asked, q)
 						select {
 						case q.State = <-answers:
@@ -103,7 +103,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		var open atomic.Int64
 		r.opts = func(o *cron.Options) {
-			o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
+			o.Ask = func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
 				open.Add(1)
 				<-ctx.Done()
 				open.Add(-1)

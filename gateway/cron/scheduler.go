@@ -51,7 +51,7 @@ type Options struct {
 	// it names no receiver and they write over none. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask publishes an approval, calls put, and waits for the approval's end.
-	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
+	Ask func(ctx context.Context, a protocol.Question, limit time.Duration, put func()) (protocol.Question, error)
 	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist without one.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
 	// LastActive returns the channel on which the person wrote last, or nil.

@@ -41,7 +41,7 @@ type ChatSendResult struct {
 	Command    string      `json:"command,omitempty"`
 	Response   string      `json:"response,omitempty"`
 	Error      string      `json:"error,omitempty"`
-	ApprovalID ApprovalID  `json:"approvalId,omitempty"`
+	ApprovalID QuestionID  `json:"approvalId,omitempty"`
 }
 
 // Directives are settings that apply to one message.

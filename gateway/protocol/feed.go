@@ -9,7 +9,7 @@ type FeedSnapshot struct {
 	Seq       uint64         `json:"seq"`
 	Status    Status         `json:"status"`
 	Sessions  []SessionEntry `json:"sessions"`  // the newest MaxSnapshotSessions; sessions.list has the rest
-	Approvals []Approval     `json:"approvals"` // pending
+	Questions []Question     `json:"questions"` // pending
 	Nodes     []NodeInfo     `json:"nodes"`
 	Runs      []RunInfo      `json:"runs"`                // in progress or queued
 	Calls     []CallInfo     `json:"calls"`               // in progress
@@ -51,7 +51,7 @@ const (
 	ChangeRun             = "run"             // Run is new or changed
 	ChangeDelta           = "delta"           // Delta continues Run.Text or Run.Thinking
 	ChangeCall            = "call"            // Call is new or changed
-	ChangeApproval        = "approval"        // Approval is new or changed
+	ChangeQuestion        = "question"        // Question is new or changed
 	ChangeNode            = "node"            // Node is new or changed
 	ChangeNodeForgotten   = "nodeForgotten"   // Node.ID was removed
 	ChangeDevices         = "devices"         // devices, requests or the network changed: call device.list
@@ -75,7 +75,7 @@ const (
 // Change is the payload of the feed event (extension). Kind determines which field is set. A change
 // can be applied twice: every field is a complete new value, except Delta, which has its offset.
 type Change struct {
-	// Kind names the change. session, message, run, delta, call, approval, node, transfer, status
+	// Kind names the change. session, message, run, delta, call, question, node, transfer, status
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
 	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
@@ -88,7 +88,7 @@ type Change struct {
 	Run        *RunInfo      `json:"run,omitempty"`
 	Delta      *Delta        `json:"delta,omitempty"`
 	Call       *CallInfo     `json:"call,omitempty"`
-	Approval   *Approval     `json:"approval,omitempty"`
+	Question   *Question     `json:"question,omitempty"`
 	Node       *NodeInfo     `json:"node,omitempty"`
 	Transfer   *Transfer     `json:"transfer,omitempty"`
 	Status     *Status       `json:"status,omitempty"`

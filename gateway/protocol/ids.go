@@ -22,8 +22,8 @@ type (
 	CallID string
 	// NodeID names a machine. [ParseNodeID] describes its syntax.
 	NodeID string
-	// ApprovalID names an approval.
-	ApprovalID string
+	// QuestionID names a question to the person.
+	QuestionID string
 	// ConnID names one connection of a peer.
 	ConnID string
 	// AgentID names an agent with its own workspace; "main" is the default.

@@ -64,7 +64,7 @@ type JournalEntry struct {
 	Principal      string          `json:"principal"`
 	App            AppID           `json:"appId,omitempty"` // the connected app that called (extension)
 	AskedBy        AskedBy         `json:"askedBy"`
-	ApprovalID     ApprovalID      `json:"approvalId,omitempty"`
+	ApprovalID     QuestionID      `json:"approvalId,omitempty"`
 	Direct         bool            `json:"direct,omitempty"`
 	// Preview is the preview of the call, without the diff.
 	Preview *CallPreview `json:"preview,omitempty"`

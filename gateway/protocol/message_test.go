@@ -173,7 +173,7 @@ func TestOnlyProgressMayBeDropped(t *testing.T) {
 			{Kind: ChangeCall, Call: &CallInfo{State: CallDone, Tail: "x"}},
 			{Kind: ChangeCall, Call: &CallInfo{State: CallRunning}},
 			{Kind: ChangeChat, Chat: &ChatEvent{State: ChatFinal}},
-			{Kind: ChangeApproval},
+			{Kind: ChangeQuestion},
 			{Kind: ChangeResync},
 		},
 	} {

@@ -86,12 +86,12 @@ var (
 	SessionDelete  = Method[SessionParams, SessionDeleteResult]{"session.delete", ScopeChat, clients, extension}
 	SessionRestore = Method[SessionParams, OK]{"session.restore", ScopeChat, clients, extension}
 	MediaGet       = Method[MediaGetParams, MediaGetResult]{"media.get", ScopeRead, clients, extension}
-	ApprovalList   = Method[Empty, ApprovalListResult]{"approval.list", ScopeRead, clients, extension}
-	ApprovalAnswer = Method[ApprovalAnswerParams, ApprovalAnswerResult]{"approval.answer", ScopeApprove, clients, extension}
-	ApprovalAll    = Method[ApprovalAnswerAllParams, ApprovalAnswerAllResult]{"approval.answerAll", ScopeApprove, clients, extension}
-	ApprovalSnooze = Method[ApprovalSnoozeParams, OK]{"approval.snooze", ScopeApprove, clients, extension}
-	ApprovalShown  = Method[ApprovalShownParams, OK]{"approval.shown", ScopeApprove, clients, extension}
-	ApprovalUndo   = Method[ApprovalParams, ApprovalUndoResult]{"approval.undo", ScopeApprove, clients, extension}
+	QuestionList   = Method[Empty, QuestionListResult]{"question.list", ScopeRead, clients, extension}
+	QuestionAnswer = Method[QuestionAnswerParams, QuestionAnswerResult]{"question.answer", ScopeApprove, clients, extension}
+	QuestionAll    = Method[QuestionAnswerAllParams, QuestionAnswerAllResult]{"question.answerAll", ScopeApprove, clients, extension}
+	QuestionSnooze = Method[QuestionSnoozeParams, OK]{"question.snooze", ScopeApprove, clients, extension}
+	QuestionShown  = Method[QuestionShownParams, OK]{"question.shown", ScopeApprove, clients, extension}
+	QuestionUndo   = Method[QuestionParams, QuestionUndoResult]{"question.undo", ScopeApprove, clients, extension}
 	AgentPause     = Method[PauseParams, Status]{"agent.pause", ScopeAdmin, clients, extension}
 	NodesList      = Method[Empty, NodesListResult]{"nodes.list", ScopeRead, clients, extension}
 	StatusGet      = Method[Empty, Status]{"status.get", ScopeRead, clients, extension}
@@ -158,8 +158,8 @@ var Methods = []MethodInfo{
 	MethodInfo(FilesRead), MethodInfo(FilesWrite),
 	MethodInfo(FilesTrash), MethodInfo(FilesRestore), MethodInfo(ConfigSchema), MethodInfo(FeedSubscribe), MethodInfo(ChatCancel),
 	MethodInfo(CallCancel), MethodInfo(SessionCreate), MethodInfo(SessionDelete), MethodInfo(SessionRestore),
-	MethodInfo(SessionArchiveRestore), MethodInfo(MediaGet), MethodInfo(ApprovalList), MethodInfo(ApprovalAnswer), MethodInfo(ApprovalAll),
-	MethodInfo(ApprovalSnooze), MethodInfo(ApprovalShown), MethodInfo(ApprovalUndo), MethodInfo(AgentPause), MethodInfo(NodesList),
+	MethodInfo(SessionArchiveRestore), MethodInfo(MediaGet), MethodInfo(QuestionList), MethodInfo(QuestionAnswer), MethodInfo(QuestionAll),
+	MethodInfo(QuestionSnooze), MethodInfo(QuestionShown), MethodInfo(QuestionUndo), MethodInfo(AgentPause), MethodInfo(NodesList),
 	MethodInfo(NodesUpdate), MethodInfo(DeviceList), MethodInfo(DeviceInviteTo), MethodInfo(DeviceUninvite), MethodInfo(DeviceApprove),
 	MethodInfo(DeviceDeny), MethodInfo(DeviceUpdate), MethodInfo(DeviceRotate), MethodInfo(DeviceRevoke), MethodInfo(DeviceForget),
 	MethodInfo(DeviceLeave), MethodInfo(StatusGet), MethodInfo(ModelProviders), MethodInfo(ModelsList), MethodInfo(ModelsTest),

@@ -11,7 +11,7 @@ type Rule struct {
 	Words       string          `json:"words"`                 // the rule, for people
 	Origin      string          `json:"origin"`                // question, person, import, chat or config
 	CreatedBy   string          `json:"createdBy,omitempty"`   // a principal
-	CreatedFrom ApprovalID      `json:"createdFrom,omitempty"` // the approval with which it was saved
+	CreatedFrom QuestionID      `json:"createdFrom,omitempty"` // the approval with which it was saved
 	CreatedAt   int64           `json:"createdAt,omitempty"`
 	DeletedAt   int64           `json:"deletedAt,omitempty"`
 	Hits        int64           `json:"hits,omitempty"` // number of calls that it decided
@@ -56,7 +56,7 @@ type RuleParams struct {
 // the tested rule is exactly the one that the answer would save.
 type RuleTryParams struct {
 	Policy   json.RawMessage `json:"policy,omitempty"`
-	Approval ApprovalID      `json:"approval,omitempty"`
+	Approval QuestionID      `json:"approval,omitempty"`
 	Offer    int             `json:"offer,omitempty"` // index of the offer in the approval
 	Scope    string          `json:"scope,omitempty"` // folder, node or always
 	Limit    int             `json:"limit,omitempty"`
@@ -119,7 +119,7 @@ type AuditEntry struct {
 	Verdict    string          `json:"verdict,omitempty"`
 	Why        string          `json:"why,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
-	Approval   ApprovalID      `json:"approvalId,omitempty"`
+	Approval   QuestionID      `json:"approvalId,omitempty"`
 	State      string          `json:"state,omitempty"` // the result of the call
 	ExitCode   *int            `json:"exitCode,omitempty"`
 	Policy     json.RawMessage `json:"policy,omitempty"` // of a rule that was created, changed or deleted

@@ -309,7 +309,7 @@ type CallInfo struct {
 	Args       json.RawMessage `json:"args,omitempty"`
 	Effect     Effect          `json:"effect,omitempty"` // read, write, exec, network; empty is unknown
 	State      string          `json:"state"`            // waiting, running, done, failed, denied, cancelled or unknown
-	ApprovalID ApprovalID      `json:"approvalId,omitempty"`
+	ApprovalID QuestionID      `json:"approvalId,omitempty"`
 	StartedAt  int64           `json:"startedAt,omitempty"`
 	EndedAt    int64           `json:"endedAt,omitempty"`
 	// Tail is the end of the output of a command that runs, or whose outcome is unknown.

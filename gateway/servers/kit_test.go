@@ -197,10 +197,10 @@ func (h *house) call(tool protocol.ToolName, args string) {
 }
 
 // question waits for an approval.
-func (h *house) question() (a protocol.Approval) {
+func (h *house) question() (a protocol.Question) {
 	h.t.Helper()
 	h.until("an approval", func() bool {
-		list := ask(h, protocol.ApprovalList, protocol.Empty{}).Approvals
+		list := ask(h, protocol.QuestionList, protocol.Empty{}).Questions
 		if len(list) > 0 {
 			a = list[0]
 		}
@@ -209,9 +209,9 @@ func (h *house) question() (a protocol.Approval) {
 	return a
 }
 
-func (h *house) allow(a protocol.Approval, scope string) {
+func (h *house) allow(a protocol.Question, scope string) {
 	h.t.Helper()
-	ask(h, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow, Scope: scope})
+	ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow, Scope: scope})
 }
 
 // over waits for the end of the last call of a tool.

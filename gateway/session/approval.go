@@ -13,8 +13,8 @@ import (
 )
 
 // OnAsk implements agent.Progress.
-func (r *run) OnAsk(a protocol.Approval) {
-	if a.State != "" && a.State != protocol.ApprovalPending {
+func (r *run) OnAsk(a protocol.Question) {
+	if a.State != "" && a.State != protocol.QuestionPending {
 		r.State(protocol.RunTools, "")
 		return
 	}
@@ -28,7 +28,7 @@ func (r *run) OnAsk(a protocol.Approval) {
 const maxQuestion = 1000
 
 // questionText is the chat's text about a pending approval.
-func questionText(a protocol.Approval) string {
+func questionText(a protocol.Question) string {
 	if a.Kind == protocol.AskContinue {
 		return fmt.Sprintf("Paused: %s. Continue? Reply yes or no.", a.Why)
 	}
@@ -46,7 +46,7 @@ func questionText(a protocol.Approval) string {
 
 // askWhy asks the person whether to continue a run that stopped for a reason.
 func (r *run) askWhy(ctx context.Context, why string) (bool, error) {
-	return r.askContinue(ctx, protocol.Approval{
+	return r.askContinue(ctx, protocol.Question{
 		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.snapshot().Model),
 		Why: why, Choices: []string{protocol.ScopeOnce},
 	})
@@ -67,7 +67,7 @@ func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error) {
+func (r *run) askContinue(ctx context.Context, q protocol.Question) (bool, error) {
 	limit := r.m.opts.Config().Approvals.Limit(q.AskedBy)
 	// A client that is notified by OnAsk can answer the approval at once.
 	end, err := r.m.opts.Questions.Ask(ctx, q, limit, func() { r.OnAsk(q) })
@@ -117,7 +117,7 @@ func answerApproval(ctx context.Context, qs *approval.Manager, p auth.Principal,
 		if !p.Has(protocol.ScopeApprove) {
 			return res, false, protocol.ErrForbidden.With("this device may not answer approvals; answer on another one")
 		}
-		answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny, Reason: reason}
+		answer := protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny, Reason: reason}
 		if allow {
 			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 		}
@@ -133,7 +133,7 @@ func answerApproval(ctx context.Context, qs *approval.Manager, p auth.Principal,
 	return res, false, nil
 }
 
-func answerText(a protocol.Approval, allow bool) string {
+func answerText(a protocol.Question, allow bool) string {
 	switch {
 	case a.Kind == protocol.AskContinue && allow:
 		return "The run continues."

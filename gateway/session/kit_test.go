@@ -149,11 +149,11 @@ func (g *gateway) end(id protocol.RunID) *protocol.ChatEvent {
 	return g.until(func(c protocol.Change) bool { return terminal(c) && *c.Chat.RunID == id }).Chat
 }
 
-func (g *gateway) question() protocol.Approval {
+func (g *gateway) question() protocol.Question {
 	g.t.Helper()
 	return *g.until(func(c protocol.Change) bool {
-		return c.Kind == protocol.ChangeApproval && c.Approval.State == protocol.ApprovalPending
-	}).Approval
+		return c.Kind == protocol.ChangeQuestion && c.Question.State == protocol.QuestionPending
+	}).Question
 }
 
 func (g *gateway) state(id protocol.RunID, state string) {
@@ -163,9 +163,9 @@ func (g *gateway) state(id protocol.RunID, state string) {
 	})
 }
 
-func (g *gateway) allow(q protocol.Approval, scope string) {
+func (g *gateway) allow(q protocol.Question, scope string) {
 	g.t.Helper()
-	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope})
+	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope})
 	if err != nil || !res.Won {
 		g.t.Fatal(res, err)
 	}

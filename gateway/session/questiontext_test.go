@@ -8,7 +8,7 @@ import (
 )
 
 func TestQuestionOverAChannelNamesToolAndArguments(t *testing.T) {
-	for want, a := range map[string]protocol.Approval{
+	for want, a := range map[string]protocol.Question{
 		"Paused: everything wants to use “echo”\nmessage: hi\nReason: Tools of “everything” need your approval. Reply yes or no.": {
 			Node: "everything", Tool: "echo", Args: json.RawMessage(`{"message":"hi"}`), Why: "Tools of “everything” need your approval",
 			ServerTool: &protocol.ApprovalTool{Server: "everything", Name: "echo"},

@@ -16,7 +16,7 @@ import (
 type Approvals struct{ *conn }
 
 type approvalRow struct {
-	ID         protocol.ApprovalID
+	ID         protocol.QuestionID
 	State      string
 	SessionKey protocol.SessionKey
 	CreatedAt  int64          `gorm:"autoCreateTime:false"`
@@ -25,22 +25,22 @@ type approvalRow struct {
 
 // storedApproval is an approval with the permission that an allow for its chat saves.
 type storedApproval struct {
-	protocol.Approval
+	protocol.Question
 	Grant *Grant `json:"grant,omitempty"`
 }
 
-func rowOfApproval(a protocol.Approval, g *Grant) approvalRow {
+func rowOfApproval(a protocol.Question, g *Grant) approvalRow {
 	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, storedApproval{a, g}}
 }
 
-func (r approvalRow) approval() protocol.Approval {
+func (r approvalRow) approval() protocol.Question {
 	r.Stored.State = r.State
-	return r.Stored.Approval
+	return r.Stored.Question
 }
 
 // Put stores a new approval, or changes a pending one. A closed one is not changed. grant is the
 // permission that an allow for its chat saves; nil if the approval does not offer one.
-func (s *Approvals) Put(ctx context.Context, a protocol.Approval, grant *Grant) error {
+func (s *Approvals) Put(ctx context.Context, a protocol.Question, grant *Grant) error {
 	row := rowOfApproval(a, grant)
 	return s.write(ctx, "store approval", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
@@ -62,15 +62,15 @@ type RuleChange struct {
 // false: the first to close it wins. Together with a changed one, Change stores the rules that its
 // answer saves, and the permission of an allow for its chat.
 func (s *Approvals) Change(
-	ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool, rules ...RuleChange,
-) (a protocol.Approval, changed bool, err error) {
+	ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...RuleChange,
+) (a protocol.Question, changed bool, err error) {
 	err = s.write(ctx, "change approval", func(tx *gorm.DB) error {
 		changed = false
 		var row approvalRow
 		if err := tx.Where("id = ?", string(id)).Take(&row).Error; err != nil {
 			return err
 		}
-		if a = row.approval(); a.State != protocol.ApprovalPending || !change(&a) {
+		if a = row.approval(); a.State != protocol.QuestionPending || !change(&a) {
 			return nil
 		}
 		row = rowOfApproval(a, row.Stored.Grant)
@@ -93,7 +93,7 @@ func (r approvalRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
 			return err
 		}
 	}
-	if r.State != protocol.ApprovalAllowed || r.Stored.Scope != protocol.ScopeSession {
+	if r.State != protocol.QuestionAllowed || r.Stored.Scope != protocol.ScopeSession {
 		return nil
 	}
 	if r.Stored.Grant == nil {
@@ -105,7 +105,7 @@ func (r approvalRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
 }
 
 // Get returns an approval, or protocol.ErrNotFound.
-func (s *Approvals) Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
+func (s *Approvals) Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error) {
 	row, err := findOne[approvalRow](ctx, s.conn, "read approval", fmt.Sprintf("No approval has the ID %s", id), func(db *gorm.DB) *gorm.DB {
 		return db.Where("id = ?", id)
 	})
@@ -113,7 +113,7 @@ func (s *Approvals) Get(ctx context.Context, id protocol.ApprovalID) (protocol.A
 }
 
 // Pending returns the pending approvals, oldest first.
-func (s *Approvals) Pending(ctx context.Context) ([]protocol.Approval, error) {
+func (s *Approvals) Pending(ctx context.Context) ([]protocol.Question, error) {
 	rows, err := find[approvalRow](ctx, s.conn, "list approvals", func(db *gorm.DB) *gorm.DB {
 		return db.Where("state = 'pending'").Order("created_at, id")
 	})
@@ -138,7 +138,7 @@ func (s *Approvals) Unanswered(ctx context.Context, run protocol.RunID) (bool, e
 		ORDER BY json_extract(q.json, '$.answeredAt') DESC, q.created_at DESC LIMIT 1`
 	var states []string
 	err := s.read(ctx, "look for an expired approval", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
-	return len(states) == 1 && states[0] == protocol.ApprovalExpired, err
+	return len(states) == 1 && states[0] == protocol.QuestionExpired, err
 }
 
 // Rules are the person's rules.
@@ -198,7 +198,7 @@ type Grant struct {
 	Match     string              // the call that it allows, in the form that package approval compares
 	Words     string              // the same for people
 	CreatedAt int64               `gorm:"autoCreateTime:false"`
-	From      protocol.ApprovalID `gorm:"column:from_approval"`
+	From      protocol.QuestionID `gorm:"column:from_approval"`
 }
 
 // Grants are the permissions for sessions. A revoked one stays in the table, because it can be

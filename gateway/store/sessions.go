@@ -160,7 +160,7 @@ func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err e
 		for part := range slices.Chunk(keys, 500) {
 			for _, res := range []*gorm.DB{
 				tx.Where("session_key IN ?", part).Delete(&Grant{}),
-				tx.Model(&approvalRow{}).Where("session_key IN ? AND state = 'pending'", part).Update("state", protocol.ApprovalCancelled),
+				tx.Model(&approvalRow{}).Where("session_key IN ? AND state = 'pending'", part).Update("state", protocol.QuestionCancelled),
 				tx.Where("key IN ?", part).Delete(&sessionRow{}),
 			} {
 				if res.Error != nil {

@@ -168,7 +168,7 @@ func TestCallEndsOnce(t *testing.T) {
 
 func TestFirstAnswerIsStored(t *testing.T) {
 	s := openTest(t)
-	a := protocol.Approval{ID: "a", State: protocol.ApprovalPending, CreatedAt: 1}
+	a := protocol.Question{ID: "a", State: protocol.QuestionPending, CreatedAt: 1}
 	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -180,12 +180,12 @@ func TestFirstAnswerIsStored(t *testing.T) {
 		t.Errorf("pending = %+v", list)
 	}
 	yes, no := a, a
-	yes.State, no.State = protocol.ApprovalAllowed, protocol.ApprovalDenied
+	yes.State, no.State = protocol.QuestionAllowed, protocol.QuestionDenied
 	var wg sync.WaitGroup
 	var wins [2]bool
-	for i, answer := range []protocol.Approval{yes, no} {
+	for i, answer := range []protocol.Question{yes, no} {
 		wg.Go(func() {
-			_, wins[i], _ = s.Approvals.Change(context.Background(), "a", func(now *protocol.Approval) bool { *now = answer; return true })
+			_, wins[i], _ = s.Approvals.Change(context.Background(), "a", func(now *protocol.Question) bool { *now = answer; return true })
 		})
 	}
 	wg.Wait()
@@ -196,7 +196,7 @@ func TestFirstAnswerIsStored(t *testing.T) {
 	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(s.Approvals.Get(t.Context(), "a"))(t); got.State == protocol.ApprovalPending {
+	if got := must(s.Approvals.Get(t.Context(), "a"))(t); got.State == protocol.QuestionPending {
 		t.Error("an answered question was opened again")
 	}
 }

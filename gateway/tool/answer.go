@@ -17,20 +17,20 @@ import (
 const maxReason = 200
 
 // applyAnswer continues with the answer of the person, or ends the call with it.
-func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval) error {
+func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) error {
 	a.record.DecidedBy = answer.AnsweredBy
 	a.record.Decision = policy.Decision{Verdict: policy.Deny, Reason: "the question was " + answer.State}
 	switch answer.State {
-	case protocol.ApprovalAllowed, protocol.ApprovalEdited:
+	case protocol.QuestionAllowed, protocol.QuestionEdited:
 		a.record.Decision = policy.Decision{Verdict: policy.Allow, Reason: answer.State + " " + answer.Scope}
-	case protocol.ApprovalDenied:
+	case protocol.QuestionDenied:
 		text := protocol.DeniedByPerson
 		if answer.Reason != "" {
 			text += protocol.DenialReason + answer.Reason
 			a.record.Decision.Reason += ": " + display.Line(answer.Reason, maxReason)
 		}
 		return a.end(ctx, protocol.CallDenied, nil, text)
-	case protocol.ApprovalExpired:
+	case protocol.QuestionExpired:
 		return a.end(ctx, protocol.CallDenied, nil, expiredText(a.call.AskedBy, a.Config().Approvals.Limit(a.call.AskedBy), answer))
 	default:
 		return a.finishStopped(ctx, nil)
@@ -40,7 +40,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval) 
 		return a.end(ctx, protocol.CallDenied, nil, "The answer was for a different call. Nothing was run.")
 	}
 	a.folders = openedFolders(answer)
-	if answer.State == protocol.ApprovalEdited {
+	if answer.State == protocol.QuestionEdited {
 		return a.applyEdit(ctx, answer)
 	}
 	// A rule may have been saved at the moment of the answer.
@@ -55,7 +55,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval) 
 }
 
 // expiredText tells the model that nobody has answered.
-func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Approval) string {
+func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Question) string {
 	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", limit)
 	if answer.Reason != "" {
 		text = protocol.NobodyAnswered + " the previous question, so the person was not asked about this call, and it was not run."
@@ -67,7 +67,7 @@ func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Appro
 }
 
 // openedFolders returns the folders that an answer opened.
-func openedFolders(answer protocol.Approval) (list []protocol.FolderAccess) {
+func openedFolders(answer protocol.Question) (list []protocol.FolderAccess) {
 	for _, i := range answer.Access {
 		if answer.Preview != nil && i >= 0 && i < len(answer.Preview.Folders) {
 			list = append(list, answer.Preview.Folders[i])
@@ -78,7 +78,7 @@ func openedFolders(answer protocol.Approval) (list []protocol.FolderAccess) {
 
 // applyEdit replaces the arguments with those of the person. The call becomes a direct action of
 // the person: it is validated and stopped by a deny, but needs no further approval.
-func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Approval) error {
+func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Question) error {
 	refuse := func(text string) error {
 		return a.end(ctx, protocol.CallFailed, nil, protocol.ChangedCallFailed+text)
 	}

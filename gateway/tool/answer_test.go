@@ -192,7 +192,7 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			end := g.do(t.Context(), command("a", "make install"))
 			q := g.question(sub)
 			sub.Close()
-			params := protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
+			params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
 			params.Scope = protocol.ScopeSession
 			if _, err := g.gate.Answer(t.Context(), "ann", params); !errors.Is(err, protocol.ErrBadRequest) {
 				t.Errorf("a changed call was allowed for more than once: %v", err)

@@ -19,7 +19,7 @@ func (a *activeCall) approve(ctx context.Context) error {
 		if err != nil {
 			return err // suspended, or a storage error: the record stays as it is
 		}
-		if answer.State != protocol.ApprovalSuperseded {
+		if answer.State != protocol.QuestionSuperseded {
 			return a.applyAnswer(ctx, answer)
 		}
 		a.record.Info.ApprovalID, a.record.Hash = "", ""
@@ -31,7 +31,7 @@ func (a *activeCall) approve(ctx context.Context) error {
 }
 
 // ask requests one approval and returns it when it is closed.
-func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, err error) {
+func (a *activeCall) ask(ctx context.Context) (answer protocol.Question, err error) {
 	q, grant, err := a.newApproval()
 	if err != nil {
 		return answer, err
@@ -91,15 +91,15 @@ func (a *activeCall) startPending() error {
 
 // newApproval builds the approval of the call. grant is the permission that the chat gets if the
 // person allows it there; nil when that is not offered.
-func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err error) {
+func (a *activeCall) newApproval() (q protocol.Question, grant *store.Grant, err error) {
 	d, info := a.record.Decision, a.record.Info
-	q = protocol.Approval{
-		ID: info.ApprovalID, Kind: protocol.AskCall, State: protocol.ApprovalPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
+	q = protocol.Question{
+		ID: info.ApprovalID, Kind: protocol.AskCall, State: protocol.QuestionPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
 		Node: info.Node, Tool: info.Tool, Args: a.call.Args, Effect: info.Effect, Preview: info.Preview, AskedBy: a.call.AskedBy, Why: d.Reason,
 		Choices: []string{protocol.ScopeOnce}, Parts: d.ApprovalParts(), Floor: d.Floor, Files: d.Files(), Policy: a.Policy.Version(),
 	}
 	if q.ID == "" {
-		q.ID = protocol.ApprovalID(protocol.NewID())
+		q.ID = protocol.QuestionID(protocol.NewID())
 	}
 	if a.target.Spec.Server != "" {
 		q.ServerTool = describeServerTool(a.target.Spec, q.Args)
@@ -135,7 +135,7 @@ func (p *Pipeline) ReviewPending(ctx context.Context) {
 
 // review checks the approvals that a change can affect.
 func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
-	pending := map[protocol.ApprovalID]policy.Request{}
+	pending := map[protocol.QuestionID]policy.Request{}
 	p.mu.Lock()
 	for _, o := range p.open {
 		if o.request != nil && o.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && o.request.Session == c.Session.SessionKey) {
@@ -146,7 +146,7 @@ func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
 	if len(pending) == 0 {
 		return
 	}
-	err := p.Approver.Review(ctx, func(a protocol.Approval) bool {
+	err := p.Approver.Review(ctx, func(a protocol.Question) bool {
 		r, ok := pending[a.ID]
 		if !ok || p.addChat(ctx, &r) != nil {
 			return false // it still needs an approval

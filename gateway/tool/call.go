@@ -29,7 +29,7 @@ type Call struct {
 	FileOperation *FileOperation
 	// OnApproval, if set, is called when an approval is pending, which can be answered from then
 	// on, and again when it is closed.
-	OnApproval func(protocol.Approval)
+	OnApproval func(protocol.Question)
 	// OnProgress, if set, gets the reports of a running call. It must not block.
 	OnProgress func(protocol.ToolProgress)
 	// OnStart, if set, is called just before the call runs. It is not called for a call that does
@@ -45,7 +45,7 @@ func (c Call) grantee() protocol.SessionKey {
 	return c.Session
 }
 
-func (c Call) notify(q protocol.Approval) {
+func (c Call) notify(q protocol.Question) {
 	if c.OnApproval != nil {
 		c.OnApproval(q)
 	}

@@ -165,16 +165,16 @@ func until(t *testing.T, sub *event.Subscription, ok func(protocol.Change) bool)
 	panic("unreachable")
 }
 
-func (g *gateway) question(sub *event.Subscription) protocol.Approval {
+func (g *gateway) question(sub *event.Subscription) protocol.Question {
 	g.t.Helper()
 	return *until(g.t, sub, func(c protocol.Change) bool {
-		return c.Kind == protocol.ChangeApproval && c.Approval.State == protocol.ApprovalPending
-	}).Approval
+		return c.Kind == protocol.ChangeQuestion && c.Question.State == protocol.QuestionPending
+	}).Question
 }
 
-func (g *gateway) answer(a protocol.Approval, decision, scope, reason string) {
+func (g *gateway) answer(a protocol.Question, decision, scope, reason string) {
 	g.t.Helper()
-	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision, Scope: scope, Reason: reason})
+	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision, Scope: scope, Reason: reason})
 	if err != nil || !res.Won {
 		g.t.Fatal(res, err)
 	}

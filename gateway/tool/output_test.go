@@ -62,7 +62,7 @@ func TestEditedCallReturnsItsResultBesideTheNote(t *testing.T) {
 	defer sub.Close()
 	end := g.do(t.Context(), command("a", "make install"))
 	q := g.question(sub)
-	params := protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"command":"make"}`)}
+	params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"command":"make"}`)}
 	if _, err := g.gate.Answer(t.Context(), "ann", params); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestPartsOfAChangeAreCounted(t *testing.T) {
 			c.Tool, c.Args = "tower__Write", json.RawMessage(`{"path":"/x/a"}`)
 			end := g.do(t.Context(), c)
 			q := g.question(sub)
-			params := protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"path":"/x/a","content":"edited"}`)}
+			params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"path":"/x/a","content":"edited"}`)}
 			if _, err := g.gate.Answer(t.Context(), "ann", params); err != nil {
 				t.Fatal(err)
 			}

@@ -186,8 +186,8 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	q := g.question(sub)
 	cancel(tool.ErrSuspended)
 	within(t, end)
-	q.State = protocol.ApprovalCancelled
-	if _, _, err := g.store.Approvals.Change(t.Context(), q.ID, func(now *protocol.Approval) bool { *now = q; return true }); err != nil {
+	q.State = protocol.QuestionCancelled
+	if _, _, err := g.store.Approvals.Change(t.Context(), q.ID, func(now *protocol.Question) bool { *now = q; return true }); err != nil {
 		t.Fatal(err)
 	}
 	g.again(&tooltest.Machine{})

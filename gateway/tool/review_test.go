@@ -39,7 +39,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	allowed, denied, other := g.do(t.Context(), command("a", "make test")), g.do(t.Context(), command("b", "make install")), g.do(t.Context(), command("c", "make"))
-	questions := map[string]protocol.Approval{}
+	questions := map[string]protocol.Question{}
 	for range 3 {
 		q := g.question(sub)
 		questions[string(q.CallID)] = q
@@ -52,7 +52,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	if e := within(t, denied); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "not here") {
 		t.Errorf("%+v", e)
 	}
-	for id, want := range map[string]string{"a": protocol.ApprovalSuperseded, "b": protocol.ApprovalSuperseded, "c": protocol.ApprovalPending} {
+	for id, want := range map[string]string{"a": protocol.QuestionSuperseded, "b": protocol.QuestionSuperseded, "c": protocol.QuestionPending} {
 		t.Run(id, func(t *testing.T) {
 			if a, err := g.store.Approvals.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
 				t.Errorf("the question of %s is %s, want %s", id, a.State, want)

@@ -32,7 +32,7 @@ type Policy interface {
 	// Version changes with every change of the rules.
 	Version() string
 	// Offer adds the rules to an approval that "always" would save.
-	Offer(a *protocol.Approval, d policy.Decision) error
+	Offer(a *protocol.Question, d policy.Decision) error
 }
 
 // ErrSuspended is the cause of a context that ends because the gateway stops: approvals then stay
@@ -43,11 +43,11 @@ var ErrSuspended = errors.New("the gateway is stopping")
 type Approver interface {
 	// AskWith requests an approval and waits until it is closed. The answer saves the rules that the
 	// person chose, or grant for the chat. pending, if not nil, is called once it can be answered.
-	AskWith(ctx context.Context, a protocol.Approval, grant *store.Grant, limit time.Duration, pending func()) (protocol.Approval, error)
+	AskWith(ctx context.Context, a protocol.Question, grant *store.Grant, limit time.Duration, pending func()) (protocol.Question, error)
 	// Review closes the pending approvals for which decided returns true.
-	Review(ctx context.Context, decided func(protocol.Approval) bool) error
+	Review(ctx context.Context, decided func(protocol.Question) bool) error
 	// Withdraw closes an approval that is no longer needed, if it is still pending.
-	Withdraw(ctx context.Context, id protocol.ApprovalID) error
+	Withdraw(ctx context.Context, id protocol.QuestionID) error
 }
 
 // Journal records calls. gateway/journal implements it.

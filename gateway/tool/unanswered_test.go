@@ -39,7 +39,7 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 				t.Fatalf("%+v %v", open, err)
 			}
 			// A snooze does not extend the time.
-			if err := g.gate.Snooze(t.Context(), protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
+			if err := g.gate.Snooze(t.Context(), protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
 				t.Fatal(err)
 			}
 			if c.ends == 0 {
@@ -89,7 +89,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 				t.Errorf("%s: %+v", id, e)
 			}
 			q, err := g.store.Approvals.Get(t.Context(), e.Info.ApprovalID)
-			if err != nil || q.State != protocol.ApprovalExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
+			if err != nil || q.State != protocol.QuestionExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
 				t.Errorf("%s: its question is %+v %v", id, q, err)
 			}
 			return time.Since(began), e.Content.Text()
@@ -133,7 +133,7 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 			synctest.Wait()
 			return end
 		}
-		open := func() protocol.Approval {
+		open := func() protocol.Question {
 			list, err := g.gate.Pending(t.Context())
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v %v", list, err)

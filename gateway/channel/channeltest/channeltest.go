@@ -195,9 +195,9 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	switch last {
 	case "hold":
 	case "ask":
-		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{
-			ID: protocol.ApprovalID("q-" + string(r.ID)), RunID: r.ID,
-			SessionKey: r.Session, State: protocol.ApprovalPending,
+		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeQuestion, Question: &protocol.Question{
+			ID: protocol.QuestionID("q-" + string(r.ID)), RunID: r.ID,
+			SessionKey: r.Session, State: protocol.QuestionPending,
 		}})
 	case "fail":
 		r.Error = protocol.ErrUnavailable.With("the model is asleep")

@@ -9,7 +9,7 @@ import (
 
 func TestAnEmptyIDNamesNoQuestion(t *testing.T) {
 	t.Parallel()
-	open := []protocol.Approval{{ID: "3f00"}}
+	open := []protocol.Question{{ID: "3f00"}}
 	if a, err := questionNamed(open, "", false); !errors.Is(err, errNoID) {
 		t.Errorf("got %+v, %v, want %v", a, err, errNoID)
 	}

@@ -31,7 +31,7 @@ var choices = []choice{
 
 // menu describes the possible answers. others is the number of further approvals that ask the same,
 // and together says whether they get the same answer.
-func menu(a protocol.Approval, others int, together bool) string {
+func menu(a protocol.Question, others int, together bool) string {
 	var b strings.Builder
 	if others > 0 && !together {
 		fmt.Fprintf(&b, "[=] give the same answer to the %s the same\n", othersAsk(others))
@@ -71,7 +71,7 @@ func othersAsk(n int) string {
 
 // folderOffers returns the folders that a command needs and that the person may open for it. A file
 // tool opens its own folder when it is allowed.
-func folderOffers(a protocol.Approval) []protocol.FolderAccess {
+func folderOffers(a protocol.Question) []protocol.FolderAccess {
 	if a.Preview == nil || a.Effect != protocol.EffectExec {
 		return nil
 	}
@@ -79,14 +79,14 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 }
 
 // chooseAnswer reads keys until they are an answer. Ctrl+D denies, and Ctrl+C is errInterrupt.
-func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
+func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Question, answer *protocol.QuestionAnswerParams) error {
 	ch.sameAnswer = nil
 	for {
-		open, err := call(ctx, ch.c, protocol.ApprovalList, protocol.Empty{})
+		open, err := call(ctx, ch.c, protocol.QuestionList, protocol.Empty{})
 		if err != nil {
 			return err
 		}
-		all := identicalApprovals(open.Approvals, a)
+		all := identicalApprovals(open.Questions, a)
 		line, err := ch.term.readMessage(ctx, menu(a, len(all)-1, ch.sameAnswer != nil))
 		if isCtrlD(err) {
 			return nil
@@ -111,7 +111,7 @@ func isCtrlD(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, 
 
 // handleKey carries out a key of the menu. done is false if the key is unknown or does not answer.
 func (ch *chat) handleKey(
-	ctx context.Context, key string, a protocol.Approval, all []protocol.Approval, answer *protocol.ApprovalAnswerParams,
+	ctx context.Context, key string, a protocol.Question, all []protocol.Question, answer *protocol.QuestionAnswerParams,
 ) (done bool, err error) {
 	scope := protocol.ScopeOnce
 	choice := slices.IndexFunc(choices, func(c choice) bool { return c.key == key && slices.Contains(a.Choices, c.scope) })
@@ -160,7 +160,7 @@ func (ch *chat) handleKey(
 }
 
 // chooseRules lets the person choose offered rules, and shows what each would have allowed.
-func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
+func (ch *chat) chooseRules(ctx context.Context, a protocol.Question, scope string, answer *protocol.QuestionAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
 		line, err := ch.term.readMessage(ctx, "Numbers of the suggested rules to create (empty: only for exactly this call): ")
@@ -204,7 +204,7 @@ func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope stri
 }
 
 // editCall lets the person change the call: a command in one line, other arguments in their editor.
-func (ch *chat) editCall(ctx context.Context, a protocol.Approval) (json.RawMessage, error) {
+func (ch *chat) editCall(ctx context.Context, a protocol.Question) (json.RawMessage, error) {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(a.Args, &args) != nil {
 		return nil, errors.New("these arguments cannot be edited")

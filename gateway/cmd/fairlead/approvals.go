@@ -17,15 +17,15 @@ import (
 )
 
 func approvalsCommand(o *options) *cobra.Command {
-	undo := func(args []string) (protocol.ApprovalParams, error) {
-		return protocol.ApprovalParams{ID: protocol.ApprovalID(args[0])}, nil
+	undo := func(args []string) (protocol.QuestionParams, error) {
+		return protocol.QuestionParams{ID: protocol.QuestionID(args[0])}, nil
 	}
 	return group("approvals", "Answer pending approvals and manage rules",
 		command("list", "List pending approvals", cobra.NoArgs, o.onGateway(listApprovals)), watchCommand(o),
 		approvalsAnswerCommand(o, protocol.DecisionAllow, "Allow a pending call"), approvalsAnswerCommand(o, protocol.DecisionDeny, "Deny a pending call"),
 		approvalsLaterCommand(o),
 		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),
-			onMethod(o, protocol.ApprovalUndo, undo, func(out io.Writer, r protocol.ApprovalUndoResult) error {
+			onMethod(o, protocol.QuestionUndo, undo, func(out io.Writer, r protocol.QuestionUndoResult) error {
 				return printf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
 			})),
 		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
@@ -33,13 +33,13 @@ func approvalsCommand(o *options) *cobra.Command {
 
 func listApprovals(ctx context.Context, c *connection, _ []string) error {
 	p := protocol.Empty{}
-	return showCall(ctx, c, protocol.ApprovalList, p, func(out io.Writer, r protocol.ApprovalListResult) error {
-		if len(r.Approvals) == 0 {
+	return showCall(ctx, c, protocol.QuestionList, p, func(out io.Writer, r protocol.QuestionListResult) error {
+		if len(r.Questions) == 0 {
 			fmt.Fprintln(out, "No pending approvals.")
 			return nil
 		}
 		names := c.machineNames(ctx)
-		for _, a := range r.Approvals {
+		for _, a := range r.Questions {
 			fmt.Fprintf(out, "%s  %s\n%s", a.ID, a.SessionKey, questionBox(a, names[a.Node]))
 		}
 		return nil
@@ -50,7 +50,7 @@ func listApprovals(ctx context.Context, c *connection, _ []string) error {
 func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 	var args, until string
 	var same bool
-	answer := protocol.ApprovalAnswerParams{Decision: decision}
+	answer := protocol.QuestionAnswerParams{Decision: decision}
 	cmd := command(decision+" ID", short, cobra.ExactArgs(1), func(cmd *cobra.Command, ids []string) error {
 		if args != "" && !json.Valid([]byte(args)) {
 			return usageError("--args is not valid JSON")
@@ -69,11 +69,11 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 				return answerSame(ctx, c, c.out, c.json, list, answer)
 			}
 			answer.ID, answer.Hash = list[0].ID, list[0].Hash
-			return showCall(ctx, c, protocol.ApprovalAnswer, answer, func(out io.Writer, r protocol.ApprovalAnswerResult) error {
+			return showCall(ctx, c, protocol.QuestionAnswer, answer, func(out io.Writer, r protocol.QuestionAnswerResult) error {
 				if !r.Won {
-					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
+					return fmt.Errorf("too late: the approval was already %s by %s", r.Question.State, r.Question.AnsweredBy)
 				}
-				return printf(out, "%s.\n", display.Capital(r.Approval.State))
+				return printf(out, "%s.\n", display.Capital(r.Question.State))
 			})
 		})
 	})
@@ -92,24 +92,24 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 }
 
 // approvals returns the pending approval that id names, and with same all that ask the same.
-func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Approval, error) {
-	list, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Question, error) {
+	list, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
-	a, err := questionNamed(list.Approvals, id, same)
+	a, err := questionNamed(list.Questions, id, same)
 	if err != nil || !same {
-		return []protocol.Approval{a}, err
+		return []protocol.Question{a}, err
 	}
-	return identicalApprovals(list.Approvals, a), nil
+	return identicalApprovals(list.Questions, a), nil
 }
 
 // questionNamed returns the approval whose ID begins with id; with same, several may ask the same.
-func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
+func questionNamed(open []protocol.Question, id string, same bool) (a protocol.Question, err error) {
 	if id == "" {
 		return a, errNoID // every ID begins with it
 	}
-	var matches []protocol.Approval
+	var matches []protocol.Question
 	for _, q := range open {
 		if strings.HasPrefix(string(q.ID), id) {
 			matches = append(matches, q)
@@ -125,8 +125,8 @@ func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.A
 }
 
 // identicalApprovals returns the pending approvals that ask exactly the same as a, with a first.
-func identicalApprovals(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
-	list := []protocol.Approval{a}
+func identicalApprovals(open []protocol.Question, a protocol.Question) []protocol.Question {
+	list := []protocol.Question{a}
 	for _, q := range open {
 		if q.ID != a.ID && a.SameAs(q) {
 			list = append(list, q)
@@ -136,14 +136,14 @@ func identicalApprovals(open []protocol.Approval, a protocol.Approval) []protoco
 }
 
 // answerSame gives several approvals the same answer and prints how many it settled.
-func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, list []protocol.Approval, a protocol.ApprovalAnswerParams) error {
-	p := protocol.ApprovalAnswerAllParams{
+func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, list []protocol.Question, a protocol.QuestionAnswerParams) error {
+	p := protocol.QuestionAnswerAllParams{
 		Decision: a.Decision, Scope: a.Scope, Reason: a.Reason, Offers: a.Offers, Args: a.Args, Access: a.Access, Until: a.Until,
 	}
 	for _, q := range list {
 		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
 	}
-	r, err := call(ctx, c, protocol.ApprovalAll, p)
+	r, err := call(ctx, c, protocol.QuestionAll, p)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 		case o.Error != nil:
 			fmt.Fprintf(out, "  %s  %s\n", o.ID, clean(o.Error.Message))
 		case !o.Won:
-			fmt.Fprintf(out, "  %s  already %s by %s\n", o.ID, o.Approval.State, clean(o.Approval.AnsweredBy))
+			fmt.Fprintf(out, "  %s  already %s by %s\n", o.ID, o.Question.State, clean(o.Question.AnsweredBy))
 		}
 	}
 	if r.Won() == 0 {
@@ -201,10 +201,10 @@ as before. ID can be the first characters of an ID.`
 }
 
 // postpone postpones approvals for a while; 0 ends the delay.
-func postpone(ctx context.Context, c *client.Client, list []protocol.Approval, wait time.Duration) (protocol.OK, error) {
-	p := protocol.ApprovalSnoozeParams{For: wait.Milliseconds()}
+func postpone(ctx context.Context, c *client.Client, list []protocol.Question, wait time.Duration) (protocol.OK, error) {
+	p := protocol.QuestionSnoozeParams{For: wait.Milliseconds()}
 	for _, a := range list {
 		p.IDs = append(p.IDs, a.ID)
 	}
-	return client.Call(ctx, c, protocol.ApprovalSnooze, p)
+	return client.Call(ctx, c, protocol.QuestionSnooze, p)
 }

@@ -90,7 +90,7 @@ type chat struct {
 	// askedServer are the questions of MCP servers that the person was asked.
 	askedServer map[string]bool
 	// sameAnswer are the approvals that get the same answer as the one on the screen, if several.
-	sameAnswer []protocol.Approval
+	sameAnswer []protocol.Question
 }
 
 // run runs the conversation: one message when message is not empty or standard input is not a

@@ -12,9 +12,9 @@ import (
 
 // question asks the person, or answers as --approve says. When the approval is answered elsewhere
 // meanwhile, question prints that and stops asking.
-func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
+func (ch *chat) question(ctx context.Context, a protocol.Question) error {
 	t := ch.term
-	if a.State != protocol.ApprovalPending {
+	if a.State != protocol.QuestionPending {
 		t.noteAnswer(a)
 		return nil
 	}
@@ -56,8 +56,8 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 
 // presetAnswer returns the answer to an approval that --approve gives, if it is set. It continues a run
 // once: one that repeats itself would go on without end.
-func (t *terminal) presetAnswer(a protocol.Approval) (answer protocol.ApprovalAnswerParams, ok bool) {
-	answer = protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
+func (t *terminal) presetAnswer(a protocol.Question) (answer protocol.QuestionAnswerParams, ok bool) {
+	answer = protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
 	switch {
 	case t.approve == protocol.ScopeOnce && a.Kind == protocol.AskContinue && t.went:
 		answer.Reason = "--approve once continues a run once"
@@ -72,13 +72,13 @@ func (t *terminal) presetAnswer(a protocol.Approval) (answer protocol.ApprovalAn
 }
 
 // askInTerminal reads the person's answer to an approval, and sends it.
-func (ch *chat) askInTerminal(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) error {
-	shown := protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}
-	if _, err := call(ctx, ch.c, protocol.ApprovalShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
+func (ch *chat) askInTerminal(ctx context.Context, a protocol.Question, answer protocol.QuestionAnswerParams) error {
+	shown := protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}
+	if _, err := call(ctx, ch.c, protocol.QuestionShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
 	elsewhere, err := ch.readWhileOpen(ctx, a.RunID, func(ctx context.Context) error { return ch.chooseAnswer(ctx, a, &answer) }, func(change protocol.Change) string {
-		if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending {
+		if q := change.Question; q != nil && q.ID == a.ID && q.State != protocol.QuestionPending {
 			return fmt.Sprintf("The approval was %s by %s.", q.State, q.AnsweredBy)
 		}
 		return ""
@@ -97,7 +97,7 @@ func (ch *chat) askInTerminal(ctx context.Context, a protocol.Approval, answer p
 }
 
 // sendAnswer answers the approval, or all identical ones if the person chose that.
-func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) error {
+func (ch *chat) sendAnswer(ctx context.Context, a protocol.Question, answer protocol.QuestionAnswerParams) error {
 	t := ch.term
 	if len(ch.sameAnswer) > 1 {
 		for _, q := range ch.sameAnswer {
@@ -105,13 +105,13 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 		}
 		return answerSame(ctx, ch.c, t.err, false, ch.sameAnswer, answer)
 	}
-	res, err := call(ctx, ch.c, protocol.ApprovalAnswer, answer)
+	res, err := call(ctx, ch.c, protocol.QuestionAnswer, answer)
 	if err != nil {
 		return err
 	}
 	if !res.Won {
 		delete(t.asked, a.ID)
-		t.noteAnswer(res.Approval)
+		t.noteAnswer(res.Question)
 	}
 	return nil
 }
@@ -153,10 +153,10 @@ func (ch *chat) readWhileOpen(ctx context.Context, run protocol.RunID, read func
 var errPostponed = errors.New("not now")
 
 // postponeApproval postpones an approval and those that would have got the same answer.
-func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error {
+func (ch *chat) postponeApproval(ctx context.Context, a protocol.Question) error {
 	list := ch.sameAnswer
 	if len(list) == 0 {
-		list = []protocol.Approval{a}
+		list = []protocol.Question{a}
 	}
 	for _, q := range list {
 		setEntry(&ch.term.asked, q.ID, 0)
@@ -169,7 +169,7 @@ func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error
 }
 
 // noteAnswer prints that an approval was answered elsewhere, unless it was asked here.
-func (t *terminal) noteAnswer(a protocol.Approval) {
+func (t *terminal) noteAnswer(a protocol.Question) {
 	later, known := t.asked[a.ID]
 	if known && later == 0 || t.json {
 		return

@@ -152,8 +152,8 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 		if change.Message.RunID == run {
 			ch.term.message(*change.Message)
 		}
-	case protocol.ChangeApproval:
-		if a := *change.Approval; a.RunID == run {
+	case protocol.ChangeQuestion:
+		if a := *change.Question; a.RunID == run {
 			return false, ch.question(ctx, a)
 		}
 	case protocol.ChangeServerQuestions:

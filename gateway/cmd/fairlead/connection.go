@@ -185,7 +185,7 @@ func (o *options) withConnection(cmd *cobra.Command, opts client.Options, f func
 
 // extensionWords say what the extension methods are for, by the prefixes of their names.
 var extensionWords = []struct{ prefix, words string }{
-	{"approval.", "approvals on the command line"},
+	{"question.", "questions on the command line"},
 	{"audit.", "an audit log"},
 	{"chat.", "stopping runs"},
 	{"config.", "setting descriptions"},

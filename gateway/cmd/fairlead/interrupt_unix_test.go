@@ -84,9 +84,9 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 				if !errors.As(err, &exit) || exit.code != exitInterrupted || !bytes.Contains(note.Bytes(), []byte("Stopping…")) {
 					t.Errorf("%q: %v, %s", keys, err, note.String())
 				}
-				open, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
-				if err != nil || len(open.Approvals) != 0 {
-					t.Errorf("%q: %v %+v", keys, err, open.Approvals)
+				open, err := client.Call(ctx, c.Client, protocol.QuestionList, protocol.Empty{})
+				if err != nil || len(open.Questions) != 0 {
+					t.Errorf("%q: %v %+v", keys, err, open.Questions)
 				}
 			}
 		})

@@ -13,7 +13,7 @@ func TestApproveOnceContinuesARunOnce(t *testing.T) {
 	term := &terminal{out: &shown, err: &shown, approve: protocol.ScopeOnce}
 	decisions := func(kinds ...string) (list []string) {
 		for _, kind := range kinds {
-			answer, ok := term.presetAnswer(protocol.Approval{ID: "q", Hash: "h", Kind: kind})
+			answer, ok := term.presetAnswer(protocol.Question{ID: "q", Hash: "h", Kind: kind})
 			if !ok || answer.ID != "q" || answer.Hash != "h" {
 				t.Errorf("%s: got %+v, %v, want an answer to the question", kind, answer, ok)
 			}
@@ -33,11 +33,11 @@ func TestApproveOnceContinuesARunOnce(t *testing.T) {
 func TestApproveDenyDeniesEverything(t *testing.T) {
 	term := &terminal{approve: protocol.DecisionDeny}
 	for _, kind := range []string{protocol.AskCall, protocol.AskContinue} {
-		if answer, ok := term.presetAnswer(protocol.Approval{Kind: kind}); !ok || answer.Decision != protocol.DecisionDeny {
+		if answer, ok := term.presetAnswer(protocol.Question{Kind: kind}); !ok || answer.Decision != protocol.DecisionDeny {
 			t.Errorf("%s: got %+v, %v, want a denial", kind, answer, ok)
 		}
 	}
-	if _, ok := (&terminal{}).presetAnswer(protocol.Approval{}); ok {
+	if _, ok := (&terminal{}).presetAnswer(protocol.Question{}); ok {
 		t.Error("got an answer without --approve, want none")
 	}
 }

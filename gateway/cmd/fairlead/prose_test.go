@@ -66,7 +66,7 @@ func TestACommandThatIsAskedAboutShowsItsJoiners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if box := questionBox(protocol.Approval{Tool: "Bash", Args: args}, ""); strings.ContainsAny(box, "\u200c\u200d") || !strings.Contains(box, "\uFFFD") {
+		if box := questionBox(protocol.Question{Tool: "Bash", Args: args}, ""); strings.ContainsAny(box, "\u200c\u200d") || !strings.Contains(box, "\uFFFD") {
 			t.Errorf("%+q", box)
 		}
 	}

@@ -45,7 +45,7 @@ func (c *connection) machineNames(ctx context.Context) names {
 
 // questionBox describes an approval completely, as text. name is the person's name for the machine;
 // if it is empty, only the ID is shown.
-func questionBox(a protocol.Approval, name string) string {
+func questionBox(a protocol.Question, name string) string {
 	var b strings.Builder
 	line := func(label, text string) {
 		if text != "" {
@@ -119,7 +119,7 @@ func previewLines(p protocol.CallPreview, line func(label, text string)) {
 }
 
 // offerLines lists the rules that allowing with an offer saves: one for each scope.
-func offerLines(a protocol.Approval, o protocol.RuleOffer) string {
+func offerLines(a protocol.Question, o protocol.RuleOffer) string {
 	var lines []string
 	for _, scope := range a.Choices {
 		if as, ok := o.As[scope]; ok {
@@ -130,7 +130,7 @@ func offerLines(a protocol.Approval, o protocol.RuleOffer) string {
 }
 
 // questionMachine returns the machine's name, ID, system and address, or which other target it is.
-func questionMachine(a protocol.Approval, name string) string {
+func questionMachine(a protocol.Question, name string) string {
 	machine, about := string(a.Node), ""
 	if a.Node == protocol.NativePrefix {
 		return "the gateway itself"
@@ -148,7 +148,7 @@ func questionMachine(a protocol.Approval, name string) string {
 }
 
 // shownWords says where an approval was shown first, or that it was not shown in time.
-func shownWords(a protocol.Approval) string {
+func shownWords(a protocol.Question) string {
 	where := map[string]string{
 		protocol.SurfaceWindow: "in a window", protocol.SurfaceTerminal: "in a terminal", protocol.SurfaceNotification: "as a notification",
 		protocol.SurfaceChannel: "over a channel",

@@ -20,7 +20,7 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 		{nil, "nas", "machine   nas\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if box := questionBox(protocol.Approval{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
+			if box := questionBox(protocol.Question{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
 				t.Errorf("%q: %s", c.want, box)
 			}
 		})
@@ -30,7 +30,7 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
 	for tool, want := range map[string]string{"SessionsList": "┌ Fairlead wants to use SessionsList\n", "ReadFile": "┌ Fairlead wants to read a file\n"} {
 		t.Run(tool, func(t *testing.T) {
-			if box := questionBox(protocol.Approval{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
+			if box := questionBox(protocol.Question{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
 				t.Errorf("%s: %s", tool, box)
 			}
 		})
@@ -39,11 +39,11 @@ func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
 
 func TestQuestionSaysTheSandboxAndWhereItWasShownInPlainWords(t *testing.T) {
 	at := time.Date(2026, 1, 2, 10, 4, 0, 0, time.Local).UnixMilli()
-	q := protocol.Approval{Node: "nas", Host: &protocol.HostInfo{Workspace: "/srv/app"}, Sandbox: "files workspace-write, network blocked"}
-	for want, change := range map[string]func(*protocol.Approval){
-		"sandbox   files: changes in /srv/app only · network: off · enforced\n": func(*protocol.Approval) {},
-		"shown     not yet\n": func(a *protocol.Approval) { a.Unseen = 1 },
-		"shown     in a window at 10:04\n": func(a *protocol.Approval) {
+	q := protocol.Question{Node: "nas", Host: &protocol.HostInfo{Workspace: "/srv/app"}, Sandbox: "files workspace-write, network blocked"}
+	for want, change := range map[string]func(*protocol.Question){
+		"sandbox   files: changes in /srv/app only · network: off · enforced\n": func(*protocol.Question) {},
+		"shown     not yet\n": func(a *protocol.Question) { a.Unseen = 1 },
+		"shown     in a window at 10:04\n": func(a *protocol.Question) {
 			a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen = true, protocol.SurfaceWindow, at, 1
 		},
 	} {
@@ -84,7 +84,7 @@ func TestQuestionNamesToolTargetAndArguments(t *testing.T) {
 		"server's":          {"notes", "add", `{"title":"x"}`, []string{"tool      add\n", "machine   notes\n", "what      title: x\n"}},
 		"facts":             {"box", "net_dns", `{}`, []string{"tool      net_dns\n", "machine   box\n", "what      no arguments\n"}},
 	} {
-		box := questionBox(protocol.Approval{Node: c.node, Tool: c.tool, Args: []byte(c.args)}, "")
+		box := questionBox(protocol.Question{Node: c.node, Tool: c.tool, Args: []byte(c.args)}, "")
 		for _, want := range c.want {
 			if !strings.Contains(box, want) {
 				t.Errorf("%s: the question lacks %q:\n%s", name, want, box)
@@ -94,7 +94,7 @@ func TestQuestionNamesToolTargetAndArguments(t *testing.T) {
 }
 
 func TestQuestionShowsTheRuleOfEachScope(t *testing.T) {
-	box := questionBox(protocol.Approval{Node: "box", Tool: "Bash", Args: []byte(`{"command":"uname -r"}`), Choices: []string{"once", "folder", "always"}, Offers: []protocol.RuleOffer{{
+	box := questionBox(protocol.Question{Node: "box", Tool: "Bash", Args: []byte(`{"command":"uname -r"}`), Choices: []string{"once", "folder", "always"}, Offers: []protocol.RuleOffer{{
 		Words: "Allow uname -r", As: map[string]protocol.RuleOffer{"folder": {Words: "Allow uname -r in /root and below"}, "always": {Words: "Allow uname -r"}},
 	}}}, "")
 	if want := "offer 0   folder: Allow uname -r in /root and below\n│           always: Allow uname -r\n"; !strings.Contains(box, want) {

@@ -103,7 +103,7 @@ func watchQuestions(ctx context.Context, c *connection, report func(openQuestion
 	}
 	err := c.Feed(ctx, func(protocol.FeedSnapshot) { look() }, func(change protocol.Change) {
 		switch change.Kind {
-		case protocol.ChangeApproval, protocol.ChangeDevices, protocol.ChangeApps, protocol.ChangeServerQuestions:
+		case protocol.ChangeQuestion, protocol.ChangeDevices, protocol.ChangeApps, protocol.ChangeServerQuestions:
 			look()
 		}
 	})
@@ -164,12 +164,12 @@ func watchCommand(o *options) *cobra.Command {
 // openQuestions lists everything that waits for the person.
 func (c *connection) openQuestions(ctx context.Context) ([]openQuestion, error) {
 	open := []openQuestion{}
-	approvals, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+	approvals, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
 	names := c.machineNames(ctx)
-	for _, a := range approvals.Approvals {
+	for _, a := range approvals.Questions {
 		open = append(open, approvalQuestion(a, names))
 	}
 	devices, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
@@ -195,7 +195,7 @@ func (c *connection) openQuestions(ctx context.Context) ([]openQuestion, error) 
 	return open, err
 }
 
-func approvalQuestion(a protocol.Approval, machines names) openQuestion {
+func approvalQuestion(a protocol.Question, machines names) openQuestion {
 	what, where := display.CallText(a, machines.of(a.Node))
 	text := display.Line(display.Asker(a.AskedBy)+": "+what+" "+where, 200)
 	return openQuestion{string(a.ID), text, "fairlead approvals allow " + shortID(a.ID) + " (or deny; fairlead approvals list shows all of it)"}

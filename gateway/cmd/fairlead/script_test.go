@@ -112,18 +112,18 @@ func TestCommands(t *testing.T) {
 			// waiting N [later]: waits until N approvals are pending, and postponed with later;
 			// $QUESTION is the first.
 			"waiting": func(ts *testscript.TestScript, neg bool, args []string) {
-				var list protocol.ApprovalListResult
+				var list protocol.QuestionListResult
 				until(ts, "so many questions are open: "+args[0], func() bool {
 					ts.Check(ts.Exec("fairlead", "approvals", "list", "--json"))
-					list = protocol.ApprovalListResult{}
+					list = protocol.QuestionListResult{}
 					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 					if len(args) > 1 {
-						list.Approvals = slices.DeleteFunc(list.Approvals, func(a protocol.Approval) bool { return a.Later == 0 })
+						list.Questions = slices.DeleteFunc(list.Questions, func(a protocol.Question) bool { return a.Later == 0 })
 					}
-					return strconv.Itoa(len(list.Approvals)) == args[0]
+					return strconv.Itoa(len(list.Questions)) == args[0]
 				})
-				if len(list.Approvals) > 0 {
-					ts.Setenv("QUESTION", string(list.Approvals[0].ID))
+				if len(list.Questions) > 0 {
+					ts.Setenv("QUESTION", string(list.Questions[0].ID))
 				}
 			},
 			// archived: $ARCHIVE is the newest earlier conversation of the main chat.

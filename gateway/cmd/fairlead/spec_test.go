@@ -232,7 +232,7 @@ var specCases = []struct {
 	{"models", 1, "does not support model lists (models.list)"},
 	{"journal", 1, "does not support a call journal (journal.list)"},
 	{"audit", 1, "does not support an audit log (audit.list)"},
-	{"approvals list", 1, "does not support approvals on the command line (approval.list)"},
+	{"approvals list", 1, "does not support questions on the command line (question.list)"},
 	{"approvals rules", 1, "does not support rules (rules.list)"},
 	{"pair list", 1, "does not support device pairing (device.list)"},
 	{"pause", 1, "does not support pausing the agent (agent.pause)"},

@@ -17,7 +17,7 @@ type overview struct {
 	URL       string              `json:"url"`
 	Status    protocol.Status     `json:"status"`
 	Nodes     []protocol.NodeInfo `json:"nodes"`
-	Approvals []protocol.Approval `json:"approvals"`
+	Approvals []protocol.Question `json:"approvals"`
 	// Commands are the running commands of apps.
 	Commands []protocol.AppCommand `json:"commands"`
 	// Note says why less is known than for a Fairlead gateway.
@@ -34,10 +34,10 @@ func statusCommand(o *options) *cobra.Command {
 			if v.Nodes, err = c.nodes(ctx); err != nil {
 				return err
 			}
-			if c.offers(protocol.ApprovalList.Name) {
-				var pending protocol.ApprovalListResult
-				pending, err = call(ctx, c, protocol.ApprovalList, protocol.Empty{})
-				v.Approvals = pending.Approvals
+			if c.offers(protocol.QuestionList.Name) {
+				var pending protocol.QuestionListResult
+				pending, err = call(ctx, c, protocol.QuestionList, protocol.Empty{})
+				v.Approvals = pending.Questions
 			}
 			if c.offers(protocol.AppsList.Name) {
 				if apps, err := call(ctx, c, protocol.AppsList, protocol.Empty{}); err == nil { // not for every token

@@ -40,7 +40,7 @@ type terminal struct {
 	end string
 	// asked are the approvals that the person was asked, with the end of the delay of postponed ones,
 	// otherwise 0.
-	asked map[protocol.ApprovalID]int64
+	asked map[protocol.QuestionID]int64
 }
 
 // shownCall is the part of a call that is on the screen.
@@ -159,7 +159,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 	}
 	if c.State == protocol.CallRunning && shown.state != protocol.CallRunning {
 		t.newline()
-		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(display.Subject(protocol.Approval{Tool: c.Tool, Args: c.Args}))))
+		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(display.Subject(protocol.Question{Tool: c.Tool, Args: c.Args}))))
 	}
 	shown.state = c.State
 	if news := c.Bytes - shown.bytes; news > 0 && c.Tail != "" {

@@ -44,7 +44,7 @@ func Asker(by protocol.AskedBy) string {
 
 // QuestionTitle returns the title of an approval. machine is the person's name of the machine; it
 // may be empty. Only a question that the person's own chat did not cause contains it.
-func QuestionTitle(a protocol.Approval, machine string) string {
+func QuestionTitle(a protocol.Question, machine string) string {
 	who := Asker(a.AskedBy)
 	switch {
 	case a.Kind == protocol.AskContinue && a.AskedBy.Kind == protocol.AskedBySchedule && a.RunID == "":
@@ -80,7 +80,7 @@ var actions = map[string]string{
 	"ReadFile":        "read a file", "WriteFile": "change a file", "EditFile": "change a file",
 }
 
-func action(a protocol.Approval) string {
+func action(a protocol.Question) string {
 	what := actions[a.Tool]
 	isNative := strings.HasSuffix(a.Tool, "File")
 	switch {
@@ -95,7 +95,7 @@ func action(a protocol.Approval) string {
 }
 
 // Why returns the reason for a question, in one line.
-func Why(a protocol.Approval) string {
+func Why(a protocol.Question) string {
 	if a.Floor {
 		return a.Why + " – always asked"
 	}
@@ -132,7 +132,7 @@ func Risk(p protocol.ApprovalPart) string {
 }
 
 // Stopped says what the sandbox will stop of a part of a command; "" if nothing is known.
-func Stopped(p protocol.ApprovalPart, a protocol.Approval) string {
+func Stopped(p protocol.ApprovalPart, a protocol.Question) string {
 	var list []string
 	if p.NoNetwork {
 		list = append(list, "the network is off")

@@ -26,7 +26,7 @@ func TestAMachineIsNamedByAddressAndWords(t *testing.T) {
 
 func TestAPartSaysWhatItRunsAndRisks(t *testing.T) {
 	t.Parallel()
-	a := protocol.Approval{Why: "Runs as administrator (sudo)", Floor: true, Preview: &protocol.CallPreview{
+	a := protocol.Question{Why: "Runs as administrator (sudo)", Floor: true, Preview: &protocol.CallPreview{
 		Folders: []protocol.FolderAccess{{Path: "/srv", Write: true}, {Path: "/home/a/.ssh"}},
 	}}
 	if got, want := Why(a), "Runs as administrator (sudo) – always asked"; got != want {

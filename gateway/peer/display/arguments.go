@@ -75,7 +75,7 @@ func SubjectArgument(tool string) string {
 
 // Subject returns what an approval is about, in full: the command, the file, the pattern, or all
 // arguments, one a line.
-func Subject(a protocol.Approval) string {
+func Subject(a protocol.Question) string {
 	if a.ServerTool == nil {
 		if text, ok := argumentText(a.Args, SubjectArgument(a.Tool)); ok {
 			return text
@@ -102,7 +102,7 @@ func isObject(raw json.RawMessage) bool {
 }
 
 // OtherArguments lists the arguments beside the [Subject] and the change, one a line.
-func OtherArguments(a protocol.Approval) string {
+func OtherArguments(a protocol.Question) string {
 	subject := SubjectArgument(a.Tool)
 	if _, ok := argumentText(a.Args, subject); !ok || a.ServerTool != nil {
 		return ""
@@ -129,7 +129,7 @@ var verbs = map[string]string{
 
 // CallText says in one line what a call does, and where: "Run make -j4", "on nas". A file is named
 // without its folder. machine is the person's name of the machine.
-func CallText(a protocol.Approval, machine string) (what, where string) {
+func CallText(a protocol.Question, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
 		return "Continue the run", ""
 	}

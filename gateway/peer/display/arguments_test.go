@@ -18,7 +18,7 @@ func TestArgumentsAreNamedValues(t *testing.T) {
 		`{"":""}`:                                    ":",
 		`["no","object"]`:                            `["no","object"]`,
 	} {
-		if got := Subject(protocol.Approval{Tool: "unknown", Args: json.RawMessage(args)}); got != want {
+		if got := Subject(protocol.Question{Tool: "unknown", Args: json.RawMessage(args)}); got != want {
 			t.Errorf("%s:\ngot  %q\nwant %q", args, got, want)
 		}
 	}
@@ -27,7 +27,7 @@ func TestArgumentsAreNamedValues(t *testing.T) {
 // TestServersToolIsNotReadAsAMachines lets a server name its tool as a machine's.
 func TestServersToolIsNotReadAsAMachines(t *testing.T) {
 	t.Parallel()
-	a := protocol.Approval{
+	a := protocol.Question{
 		Node: "evil", Tool: "Bash", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"ls","also":"rm -rf /"}`),
 		ServerTool: &protocol.ApprovalTool{Server: "evil", Name: "Bash"},
 	}
@@ -41,11 +41,11 @@ func TestServersToolIsNotReadAsAMachines(t *testing.T) {
 
 func TestFurtherArgumentsAreShown(t *testing.T) {
 	t.Parallel()
-	a := protocol.Approval{Tool: "Grep", Args: json.RawMessage(`{"pattern":"x","path":"/srv","literal":true}`)}
+	a := protocol.Question{Tool: "Grep", Args: json.RawMessage(`{"pattern":"x","path":"/srv","literal":true}`)}
 	if got, want := OtherArguments(a), "path: /srv\nliteral: true"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	a = protocol.Approval{Tool: "Edit", Args: json.RawMessage(`{"path":"a","oldString":"x","newString":"y"}`), Preview: &protocol.CallPreview{Diff: "-x\n+y"}}
+	a = protocol.Question{Tool: "Edit", Args: json.RawMessage(`{"path":"a","oldString":"x","newString":"y"}`), Preview: &protocol.CallPreview{Diff: "-x\n+y"}}
 	if got := OtherArguments(a); got != "" {
 		t.Errorf("of a change: got %q, want none", got)
 	}
@@ -55,7 +55,7 @@ func FuzzArgumentsAreOneALine(f *testing.F) {
 	f.Add(`{"a":"b\nc","d":[1]}`)
 	f.Add(`{"a`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		a := protocol.Approval{Tool: "x", Node: "n", Args: json.RawMessage(raw)}
+		a := protocol.Question{Tool: "x", Node: "n", Args: json.RawMessage(raw)}
 		what, _ := CallText(a, "n")
 		_ = what + Subject(a) + OtherArguments(a)
 	})

@@ -153,8 +153,8 @@ var answers = map[string]string{
 
 // unanswered are the outcomes of approvals that closed without an answer.
 var unanswered = map[string]string{
-	"the question was " + protocol.ApprovalExpired:   "not run: nobody answered in time",
-	"the question was " + protocol.ApprovalCancelled: "not run: cancelled before anyone answered",
+	"the question was " + protocol.QuestionExpired:   "not run: nobody answered in time",
+	"the question was " + protocol.QuestionCancelled: "not run: cancelled before anyone answered",
 }
 
 // auditOutcome says who or what decided a call, and how it ended if not well.

@@ -129,7 +129,7 @@ func Ago(ms int64, now time.Time) string {
 const NotEnforced = "not enforced on this machine"
 
 // Sandbox turns the one line in which a machine describes its sandbox ([protocol.HostInfo] and
-// [protocol.Approval], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
+// [protocol.Question], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
 // enforced". Unknown parts are passed through. h may be nil.
 func Sandbox(sandbox string, h *protocol.HostInfo) string {
 	files, network, ok := strings.Cut(sandbox, ", network ")

@@ -13,20 +13,20 @@ import (
 )
 
 func registerApprovals(all methods, s Services) {
-	handle(all, protocol.ApprovalList, query(func(ctx context.Context) (protocol.ApprovalListResult, error) {
+	handle(all, protocol.QuestionList, query(func(ctx context.Context) (protocol.QuestionListResult, error) {
 		open, err := s.Approvals.Pending(ctx)
-		return protocol.ApprovalListResult{Approvals: list(open)}, err
+		return protocol.QuestionListResult{Questions: list(open)}, err
 	}))
-	handle(all, protocol.ApprovalAnswer, withCaller(s.Approvals.Answer).check(func(_ context.Context, r *request, p protocol.ApprovalAnswerParams) error {
+	handle(all, protocol.QuestionAnswer, withCaller(s.Approvals.Answer).check(func(_ context.Context, r *request, p protocol.QuestionAnswerParams) error {
 		return checkEditScope(r.conn.principal(), p.Args)
 	}))
-	handle(all, protocol.ApprovalAll, withCaller(s.Approvals.AnswerAll).check(func(_ context.Context, r *request, p protocol.ApprovalAnswerAllParams) error {
+	handle(all, protocol.QuestionAll, withCaller(s.Approvals.AnswerAll).check(func(_ context.Context, r *request, p protocol.QuestionAnswerAllParams) error {
 		return checkEditScope(r.conn.principal(), p.Args)
 	}))
-	handle(all, protocol.ApprovalShown, withAck(func(ctx context.Context, _ string, p protocol.ApprovalShownParams) error {
+	handle(all, protocol.QuestionShown, withAck(func(ctx context.Context, _ string, p protocol.QuestionShownParams) error {
 		return s.Approvals.Shown(ctx, p)
 	}))
-	handle(all, protocol.ApprovalSnooze, withAck(func(ctx context.Context, _ string, p protocol.ApprovalSnoozeParams) error {
+	handle(all, protocol.QuestionSnooze, withAck(func(ctx context.Context, _ string, p protocol.QuestionSnoozeParams) error {
 		return s.Approvals.Snooze(ctx, p)
 	}))
 }
@@ -42,7 +42,7 @@ func checkEditScope(who auth.Principal, args json.RawMessage) error {
 
 func registerRules(all methods, s Services) {
 	handle(all, protocol.RulesList, query(s.Rules.All))
-	handle(all, protocol.ApprovalUndo, withCaller(func(ctx context.Context, by string, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
+	handle(all, protocol.QuestionUndo, withCaller(func(ctx context.Context, by string, p protocol.QuestionParams) (protocol.QuestionUndoResult, error) {
 		return s.Rules.Undo(ctx, by, p.ID)
 	}))
 	handle(all, protocol.RulePut, withCaller(s.Rules.Put).requires("policy", func(p protocol.RulePutParams) string { return string(p.Policy) }))

@@ -207,43 +207,43 @@ func (fakeTools) Running() []protocol.CallInfo { return nil }
 
 type fakeApprovals struct{}
 
-func (fakeApprovals) Pending(context.Context) ([]protocol.Approval, error) {
-	return []protocol.Approval{{
-		ID: "open", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "n", Tool: "Bash",
+func (fakeApprovals) Pending(context.Context) ([]protocol.Question, error) {
+	return []protocol.Question{{
+		ID: "open", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "n", Tool: "Bash",
 		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"node":"n","cwd":"/srv/**","verdict":"allow"}`)}},
 	}}, nil
 }
 
-func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+func (fakeApprovals) Answer(_ context.Context, by string, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
 	if p.Hash != "h" {
-		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("the answer is about something else than what was shown")
+		return protocol.QuestionAnswerResult{}, protocol.ErrConflict.With("the answer is about something else than what was shown")
 	}
-	return protocol.ApprovalAnswerResult{Won: true, Approval: protocol.Approval{ID: p.ID, State: protocol.ApprovalAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
+	return protocol.QuestionAnswerResult{Won: true, Question: protocol.Question{ID: p.ID, State: protocol.QuestionAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
 }
 
-func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (res protocol.ApprovalAnswerAllResult, err error) {
+func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.QuestionAnswerAllParams) (res protocol.QuestionAnswerAllResult, err error) {
 	if len(p.Questions) == 0 {
 		return res, protocol.ErrBadRequest.With("between 1 and 1000 questions can be answered at once, not 0")
 	}
 	for _, q := range p.Questions {
-		out := protocol.ApprovalOutcome{ID: q.ID}
-		if r, err := f.Answer(ctx, by, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Scope: p.Scope}); err != nil {
+		out := protocol.QuestionOutcome{ID: q.ID}
+		if r, err := f.Answer(ctx, by, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Scope: p.Scope}); err != nil {
 			out.Error = protocol.AsError(err)
 		} else {
-			out.Won, out.Approval = r.Won, &r.Approval
+			out.Won, out.Question = r.Won, &r.Question
 		}
 		res.Outcomes = append(res.Outcomes, out)
 	}
 	return res, nil
 }
 
-func (fakeApprovals) Snooze(_ context.Context, p protocol.ApprovalSnoozeParams) error {
+func (fakeApprovals) Snooze(_ context.Context, p protocol.QuestionSnoozeParams) error {
 	if len(p.IDs) == 0 {
 		return protocol.ErrBadRequest.With("ids required")
 	}
 	return fails(string(p.IDs[0]))
 }
 
-func (fakeApprovals) Shown(_ context.Context, p protocol.ApprovalShownParams) error {
+func (fakeApprovals) Shown(_ context.Context, p protocol.QuestionShownParams) error {
 	return fails(string(p.ID))
 }

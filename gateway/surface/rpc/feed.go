@@ -145,10 +145,10 @@ func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, 
 	if snap.Sessions, snap.Runs, err = m.Sessions.Snapshot(ctx); err != nil {
 		return snap, err
 	}
-	if snap.Approvals, err = m.Approvals.Pending(ctx); err != nil {
+	if snap.Questions, err = m.Approvals.Pending(ctx); err != nil {
 		return snap, err
 	}
-	snap.Sessions, snap.Runs, snap.Approvals = list(snap.Sessions), list(snap.Runs), list(snap.Approvals)
+	snap.Sessions, snap.Runs, snap.Questions = list(snap.Sessions), list(snap.Runs), list(snap.Questions)
 	snap.Transfers = m.Transfers.Open()
 	snap.Nodes, snap.Calls, snap.Status = list(m.Nodes.Nodes()), list(m.Tools.Running()), m.Status(ctx)
 	return snap, nil

@@ -147,8 +147,8 @@ func TestWhoMayRunNothingCannotChangeWhatIsAskedAbout(t *testing.T) {
 	srv := New(newFakes().services())
 	defer srv.Close()
 	for method, params := range map[string]string{
-		protocol.ApprovalAnswer.Name: `{"id":"q","hash":"h","decision":"allow"%s}`,
-		protocol.ApprovalAll.Name:    `{"questions":[{"id":"q","hash":"h"}],"decision":"allow"%s}`,
+		protocol.QuestionAnswer.Name: `{"id":"q","hash":"h","decision":"allow"%s}`,
+		protocol.QuestionAll.Name:    `{"questions":[{"id":"q","hash":"h"}],"decision":"allow"%s}`,
 	} {
 		for args, needs := range map[string]bool{``: false, `,"args":{"command":"id"}`: true} {
 			for scope, has := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {

@@ -86,11 +86,11 @@ type Registry interface {
 
 // Approvals manages the approvals.
 type Approvals interface {
-	Pending(ctx context.Context) ([]protocol.Approval, error)
-	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
-	AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error)
-	Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error
-	Shown(ctx context.Context, p protocol.ApprovalShownParams) error
+	Pending(ctx context.Context) ([]protocol.Question, error)
+	Answer(ctx context.Context, by string, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error)
+	AnswerAll(ctx context.Context, by string, p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error)
+	Snooze(ctx context.Context, p protocol.QuestionSnoozeParams) error
+	Shown(ctx context.Context, p protocol.QuestionShownParams) error
 }
 
 // Config reads and changes the configuration.

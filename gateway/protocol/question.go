@@ -7,13 +7,13 @@ import (
 
 // States of an approval.
 const (
-	ApprovalPending    = "pending"
-	ApprovalAllowed    = "allowed"
-	ApprovalEdited     = "edited" // allowed, with the arguments in Edited
-	ApprovalDenied     = "denied"
-	ApprovalExpired    = "expired"
-	ApprovalCancelled  = "cancelled"  // with its run
-	ApprovalSuperseded = "superseded" // changed rules decided the call without the person
+	QuestionPending    = "pending"
+	QuestionAllowed    = "allowed"
+	QuestionEdited     = "edited" // allowed, with the arguments in Edited
+	QuestionDenied     = "denied"
+	QuestionExpired    = "expired"
+	QuestionCancelled  = "cancelled"  // with its run
+	QuestionSuperseded = "superseded" // changed rules decided the call without the person
 )
 
 // Surfaces that can show an approval, in the order in which they are tried.
@@ -45,11 +45,11 @@ const (
 	AskContinue = "continue" // the run reached its step limit: continue?
 )
 
-// Approval is a question to the person and, later, its answer (extension;
-// docs/protocol.md#approvals). It has everything that the person must see. Hash covers exactly
+// Question is a question to the person and, later, its answer (extension;
+// docs/protocol.md#questions). It has everything that the person must see. Hash covers exactly
 // that, and the call is compared with it before it runs.
-type Approval struct {
-	ID         ApprovalID `json:"id"`
+type Question struct {
+	ID         QuestionID `json:"id"`
 	Kind       string     `json:"kind"`  // call or continue
 	State      string     `json:"state"` // pending, allowed, edited, denied, expired, cancelled or superseded
 	SessionKey SessionKey `json:"sessionKey"`
@@ -190,17 +190,17 @@ type AskedBy struct {
 func (a AskedBy) IsUnattended() bool { return a.Kind == AskedBySchedule || a.Kind == AskedByChannel }
 
 // Allowed reports whether the answer allows the call.
-func (a Approval) Allowed() bool { return a.State == ApprovalAllowed || a.State == ApprovalEdited }
+func (a Question) Allowed() bool { return a.State == QuestionAllowed || a.State == QuestionEdited }
 
-// ApprovalListResult lists pending approvals, oldest first.
-type ApprovalListResult struct {
-	Approvals []Approval `json:"approvals"`
+// QuestionListResult lists pending approvals, oldest first.
+type QuestionListResult struct {
+	Questions []Question `json:"questions"`
 }
 
-// ApprovalAnswerParams answers an approval. Hash must equal the approval's hash; otherwise the
+// QuestionAnswerParams answers an approval. Hash must equal the approval's hash; otherwise the
 // answer is rejected, because the person saw something else.
-type ApprovalAnswerParams struct {
-	ID       ApprovalID `json:"id"`
+type QuestionAnswerParams struct {
+	ID       QuestionID `json:"id"`
 	Hash     string     `json:"hash"`
 	Decision string     `json:"decision"`        // allow or deny
 	Scope    string     `json:"scope,omitempty"` // once (default), session, folder, node or always
@@ -216,25 +216,25 @@ type ApprovalAnswerParams struct {
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// ApprovalAnswerResult returns the answered approval; Won is false when another answer came first.
-type ApprovalAnswerResult struct {
+// QuestionAnswerResult returns the answered approval; Won is false when another answer came first.
+type QuestionAnswerResult struct {
 	Won      bool     `json:"won"`
-	Approval Approval `json:"approval"`
+	Question Question `json:"question"`
 }
 
-// ApprovalShownParams confirms that a person can see the question on a surface.
-type ApprovalShownParams struct {
-	ID      ApprovalID `json:"id"`
+// QuestionShownParams confirms that a person can see the question on a surface.
+type QuestionShownParams struct {
+	ID      QuestionID `json:"id"`
 	Surface string     `json:"surface,omitempty"` // window (default), terminal, notification or channel
 }
 
-// ApprovalParams selects an approval.
-type ApprovalParams struct {
-	ID ApprovalID `json:"id"`
+// QuestionParams selects an approval.
+type QuestionParams struct {
+	ID QuestionID `json:"id"`
 }
 
-// ApprovalUndoResult reports how many of an answer's rules and grants were revoked.
-type ApprovalUndoResult struct {
+// QuestionUndoResult reports how many of an answer's rules and grants were revoked.
+type QuestionUndoResult struct {
 	Rules  int `json:"rules"`
 	Grants int `json:"grants"`
 }
@@ -244,7 +244,7 @@ const MaxAnswers = 1000
 
 // SameAs reports whether two pending approvals ask the same question: the same machine, tool,
 // arguments, folder, diff and reason. Only approvals of calls can.
-func (a Approval) SameAs(b Approval) bool {
+func (a Question) SameAs(b Question) bool {
 	if a.ID == b.ID {
 		return true
 	}
@@ -253,7 +253,7 @@ func (a Approval) SameAs(b Approval) bool {
 }
 
 // Folder returns the folder in which the call would run, or the machine's workspace, or "".
-func (a Approval) Folder() string {
+func (a Question) Folder() string {
 	if a.Preview != nil && a.Preview.Folder != "" {
 		return a.Preview.Folder
 	}
@@ -263,7 +263,7 @@ func (a Approval) Folder() string {
 	return ""
 }
 
-func (a Approval) diff() string {
+func (a Question) diff() string {
 	if a.Preview != nil {
 		return a.Preview.Diff
 	}
@@ -272,13 +272,13 @@ func (a Approval) diff() string {
 
 // ShownQuestion names an approval and the hash of its contents as shown to the person.
 type ShownQuestion struct {
-	ID   ApprovalID `json:"id"`
+	ID   QuestionID `json:"id"`
 	Hash string     `json:"hash"`
 }
 
-// ApprovalAnswerAllParams gives several approvals the same answer, such as approvals that ask the
+// QuestionAnswerAllParams gives several approvals the same answer, such as approvals that ask the
 // same question. Each is answered separately, as by approval.answer, and its hash is compared.
-type ApprovalAnswerAllParams struct {
+type QuestionAnswerAllParams struct {
 	Questions []ShownQuestion `json:"questions"`       // 1 to 1000
 	Decision  string          `json:"decision"`        // allow or deny
 	Scope     string          `json:"scope,omitempty"` // default once; rules are saved only with the first approval that this answer wins
@@ -290,21 +290,21 @@ type ApprovalAnswerAllParams struct {
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// ApprovalOutcome is the result for one approval.
-type ApprovalOutcome struct {
-	ID       ApprovalID `json:"id"`
+// QuestionOutcome is the result for one approval.
+type QuestionOutcome struct {
+	ID       QuestionID `json:"id"`
 	Won      bool       `json:"won"`
-	Approval *Approval  `json:"approval,omitempty"` // after the answer; missing with Error
+	Question *Question  `json:"question,omitempty"` // after the answer; missing with Error
 	Error    *Error     `json:"error,omitempty"`    // why this approval was not answered; it does not affect the others
 }
 
-// ApprovalAnswerAllResult has one outcome for each approval, in the order of the request.
-type ApprovalAnswerAllResult struct {
-	Outcomes []ApprovalOutcome `json:"outcomes"`
+// QuestionAnswerAllResult has one outcome for each approval, in the order of the request.
+type QuestionAnswerAllResult struct {
+	Outcomes []QuestionOutcome `json:"outcomes"`
 }
 
 // Won counts the approvals that this answer decided.
-func (r ApprovalAnswerAllResult) Won() (n int) {
+func (r QuestionAnswerAllResult) Won() (n int) {
 	for _, o := range r.Outcomes {
 		if o.Won {
 			n++
@@ -319,9 +319,9 @@ const MaxSnooze = 24 * 60 * 60 * 1000
 // SnoozeFor is the default length of a snooze; opening the question ends it earlier.
 const SnoozeFor = 10 * time.Minute
 
-// ApprovalSnoozeParams hides pending approvals in all windows for a time in milliseconds, 1 to
+// QuestionSnoozeParams hides pending approvals in all windows for a time in milliseconds, 1 to
 // MaxSnooze; 0 shows them again. Approvals that were answered in the meantime are skipped.
-type ApprovalSnoozeParams struct {
-	IDs []ApprovalID `json:"ids"`
+type QuestionSnoozeParams struct {
+	IDs []QuestionID `json:"ids"`
 	For int64        `json:"for,omitempty"`
 }
