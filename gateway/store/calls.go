@@ -70,17 +70,14 @@ func (r callRow) call() Call {
 
 // isDurable reports whether a call's row must survive a power failure. The start of a call with an
 // effect must; a read need not, so it does not wait for the disk. The end of a call need not
-// either: without it the call's outcome is reported as unknown.
+// either: without it the call's outcome is reported as unknown. Nor need the output of a running call.
 func (c Call) isDurable() bool {
-	return c.Info.Effect != protocol.EffectRead && !c.Info.Over() && !c.isReport()
+	onlyOutput := c.Info.State == protocol.CallRunning && c.Info.Tail != ""
+	return c.Info.Effect != protocol.EffectRead && !c.Info.Over() && !onlyOutput
 }
 
-// isReport reports whether the row of a running call only gets its output so far.
-func (c Call) isReport() bool { return c.Info.State == protocol.CallRunning && c.Info.Tail != "" }
-
 // Put stores a new call or updates an open one, and appends entries to the audit log in the
-// same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
-// a read-only call may be written a moment later, see [batchDelay].
+// same transaction. A finished call never changes: that fails with protocol.ErrConflict.
 func (s *Calls) Put(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
 	changed, err := s.put(ctx, "store call", c, lines)
 	if err == nil && !changed {
@@ -91,19 +88,15 @@ func (s *Calls) Put(ctx context.Context, c Call, lines ...protocol.AuditEntry) e
 
 // Finish ends an open call and appends entries to the audit log in the same transaction. It
 // returns false and changes nothing if the call had ended already. The end survives a crash of this
-// program, unless the call is read-only; a power failure may lose the last moments.
+// program; a power failure may lose the last moments.
 func (s *Calls) Finish(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
 	return s.put(ctx, "store result", c, lines)
 }
 
 // put writes a call unless its row has ended. It reports whether it did.
 func (s *Calls) put(ctx context.Context, what string, c Call, lines []protocol.AuditEntry) (changed bool, err error) {
-	if len(lines) == 0 && ctx.Err() == nil && s.writer.late.add(c) {
-		return true, nil
-	}
 	err = s.change(ctx, what, c.isDurable(), func(tx *gorm.DB) error {
-		n, err := upsertCalls(tx, []Call{c})
-		if changed = n == 1; err != nil || !changed {
+		if changed, err = upsertCall(tx, c); err != nil || !changed {
 			return err
 		}
 		return appendAudit(tx, lines)
@@ -111,54 +104,23 @@ func (s *Calls) put(ctx context.Context, what string, c Call, lines []protocol.A
 	return changed && err == nil, err
 }
 
-// rowsPerInsert is small because the driver's time to bind parameters grows with the square of their
-// number.
-const rowsPerInsert = 8
-
-// upsertCalls writes new calls, each with the next number on its node, and changes the rows of open
-// ones. It returns the number of written rows.
-func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
-	ids := make([]string, len(calls))
-	for i, c := range calls {
-		ids[i] = string(c.Info.CallID)
+// upsertCall writes a new call, with the next number on its node, or changes the row of an open one.
+// It reports whether it wrote the row.
+func upsertCall(tx *gorm.DB, c Call) (bool, error) {
+	row := rowOfCall(c)
+	var known int64
+	if err := tx.Model(&callRow{}).Where("id = ?", row.ID).Count(&known).Error; err != nil {
+		return false, err
 	}
-	var stored []string
-	if err := tx.Model(&callRow{}).Where("id IN ?", ids).Pluck("id", &stored).Error; err != nil {
-		return 0, err
+	if known > 0 {
+		n, err := updateCall(tx, row, protocol.CallWaiting, protocol.CallRunning)
+		return n == 1, err
 	}
-	known := make(map[string]bool, len(stored))
-	for _, id := range stored {
-		known[id] = true
+	err := tx.Raw("SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?", row.Node).Scan(&row.Seq).Error
+	if err != nil {
+		return false, err
 	}
-	last := map[protocol.NodeID]int64{}
-	var added []callRow
-	var written int64
-	for _, c := range calls {
-		row := rowOfCall(c)
-		if known[string(row.ID)] {
-			n, err := updateCall(tx, row, protocol.CallWaiting, protocol.CallRunning)
-			written += n
-			if err != nil {
-				return 0, err
-			}
-			continue
-		}
-		if _, ok := last[row.Node]; !ok {
-			var seq int64
-			if err := tx.Raw("SELECT coalesce(max(seq), 0) FROM calls WHERE node = ?", string(row.Node)).Scan(&seq).Error; err != nil {
-				return 0, err
-			}
-			last[row.Node] = seq
-		}
-		last[row.Node]++
-		row.Seq = last[row.Node]
-		added = append(added, row)
-	}
-	if len(added) == 0 {
-		return written, nil
-	}
-	res := tx.CreateInBatches(added, rowsPerInsert)
-	return written + res.RowsAffected, res.Error
+	return true, tx.Create(&row).Error
 }
 
 // updateCall writes the row of a call if it has one of the states. It returns the number of rows.
@@ -252,23 +214,12 @@ func (s *Calls) first(ctx context.Context, missing, where string, args ...any) (
 }
 
 func (s *Calls) find(ctx context.Context, where string, args ...any) ([]Call, error) {
-	if err := s.flush(ctx); err != nil {
-		return nil, err
-	}
 	rows, err := find[callRow](ctx, s.conn, "read calls", func(db *gorm.DB) *gorm.DB { return db.Where(where, args...).Order("created_at, id") })
 	return convert(rows, callRow.call), err
 }
 
-// flush writes the calls that Put and Finish have delayed, so that queries find them.
-func (s *Calls) flush(ctx context.Context) error {
-	return s.explain("store calls", s.writer.flush(ctx))
-}
-
 // List returns the calls that match q, newest first, and whether there are more.
 func (s *Calls) List(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
-	if err := s.flush(ctx); err != nil {
-		return nil, false, err
-	}
 	var rows []callRow
 	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
 		for column, value := range map[string]string{

@@ -128,14 +128,11 @@ func (db *DB) openFamilies() {
 	db.Usage = &Usage{db.conn}
 }
 
-// Close writes delayed calls, and closes the database. All other acknowledged data is on the disk
-// already. It may be called twice.
+// Close closes the database. All acknowledged data is on the disk already. It may be called twice.
 func (db *DB) Close() error {
 	var errs []error
 	pools := []*gorm.DB{db.reader}
 	if db.writer != nil {
-		db.writer.late.close()
-		errs = append(errs, db.explain("store the last calls", db.writer.flush(context.Background())))
 		pools = append(pools, db.writer.db)
 	}
 	for _, p := range pools {

@@ -29,46 +29,7 @@ func hold(t *testing.T, s *DB) (release func()) {
 	return func() { close(free); wg.Wait() }
 }
 
-// queued waits until n writes are in the queue.
-func queued(s *DB, n int) {
-	for {
-		s.writer.mu.Lock()
-		have := len(s.writer.queue)
-		s.writer.mu.Unlock()
-		if have == n {
-			return
-		}
-	}
-}
-
-func TestWritesThatWaitShareOneCommit(t *testing.T) {
-	s := openTest(t)
-	release := hold(t, s)
-	var tx sync.Map // the transactions that were seen
-	var wg sync.WaitGroup
-	const n = 40
-	for i := range n {
-		wg.Go(func() {
-			err := s.write(t.Context(), "test", func(db *gorm.DB) error {
-				tx.Store(db.Statement.ConnPool, true)
-				return db.Create(&settingRow{fmt.Sprint("k", i), "1"}).Error
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	queued(s, n)
-	release()
-	wg.Wait()
-	seen := 0
-	tx.Range(func(any, any) bool { seen++; return true })
-	if all := must(s.Settings.All(t.Context()))(t); len(all) != n || seen != 1 {
-		t.Errorf("%d of %d rows in %d transactions", len(all), n, seen)
-	}
-}
-
-func TestFailedWriteDoesNotUndoThoseItSharedACommitWith(t *testing.T) {
+func TestFailedWriteUndoesOnlyItself(t *testing.T) {
 	s := openTest(t)
 	release := hold(t, s)
 	own := errors.New("own reason")
@@ -98,7 +59,6 @@ func TestFailedWriteDoesNotUndoThoseItSharedACommitWith(t *testing.T) {
 			})
 		}
 	}
-	queued(s, 12)
 	release()
 	wg.Wait()
 	all := must(s.Settings.All(t.Context()))(t)
@@ -130,7 +90,6 @@ func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
 	go func() {
 		end <- s.write(ctx, "test", func(*gorm.DB) error { ran.Store(true); return nil })
 	}()
-	queued(s, 1)
 	cancel()
 	if err := <-end; !errors.Is(err, context.Canceled) {
 		t.Error(err)
