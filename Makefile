@@ -4,6 +4,8 @@ VERSION ?= $(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
 COMMIT  ?= $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 LDFLAGS := -s -w -X fairlead/gateway.Version=$(VERSION) -X fairlead/gateway.Commit=$(COMMIT) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GO      ?= go
+# Paths of this clone would be part of each compiled package, so that no other clone could use it from the cache.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 # The release tag of Fyne's thread model; without it Fyne checks at run time that widgets are touched on its own thread.
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.
 GUITAGS := -tags migrated_fynedo,no_animations
@@ -14,6 +16,8 @@ LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeave
 # The race detector watches everything but the engine of the database: that is C made into Go, which shares no memory with whoever uses it, and takes three
 # quarters of the processor time when it is watched too.
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
+# The linter has vetted the tests, and nobody opens them in a debugger.
+QUICK := -vet=off -ldflags=-w
 # A program under the race detector waits for a second before it ends, and so does each program that a test starts.
 export GORACE ?= atexit_sleep_ms=0
 # Many tests wait for each other's programs more than they compute: four packages at a time save a third of the time on two cores.
@@ -31,52 +35,50 @@ run: ## build and start the app; without a display, the gateway, the node and a 
 
 app: ## the desktop program
 	@packaging/deps.sh build
-	$(GO) build -trimpath $(GUITAGS) -ldflags "$(LDFLAGS)" -o fairlead-desktop .
+	$(GO) build $(GUITAGS) -ldflags "$(LDFLAGS)" -o fairlead-desktop .
 
 windows: ## the desktop program for Windows, built here; the first build takes long
 	@packaging/deps.sh windows
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc $(GO) build -trimpath $(GUITAGS) -ldflags "$(LDFLAGS) -H windowsgui" -o fairlead-desktop.exe .
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc $(GO) build $(GUITAGS) -ldflags "$(LDFLAGS) -H windowsgui" -o fairlead-desktop.exe .
 
 bundle: app ## build/Fairlead.app, on macOS: notifications have buttons only in a bundle
 	packaging/macos-app.sh fairlead-desktop build
 
 headless: ## the program without a screen, and the node alone; no C compiler needed
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead ./gateway/cmd/fairlead
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead-node ./node/cmd/fairlead-node
+	CGO_ENABLED=0 $(GO) build -ldflags "$(LDFLAGS)" -o fairlead ./gateway/cmd/fairlead
+	CGO_ENABLED=0 $(GO) build -ldflags "$(LDFLAGS)" -o fairlead-node ./node/cmd/fairlead-node
 
 nodes: ## the node for every system, beside the gateway, which hands them out to machines that are paired
 	@for t in $(TARGETS); do \
 	  o=fairlead-node-$${t%/*}-$${t#*/}; case $$t in windows/*) o=$$o.exe;; esac; echo "build $$o"; \
-	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $$o ./node/cmd/fairlead-node || exit 1; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -ldflags "$(LDFLAGS)" -o $$o ./node/cmd/fairlead-node || exit 1; \
 	done
 
+# The race detector computes; the others wait for programs most of the time. What a command prints appears when it ends.
 test: ## everything: checks, tests with the race detector, builds for every system, the desktop test
 	@packaging/deps.sh test
 	@packaging/llama-server.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/fairlead/llama-server" || \
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory race
-	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
-	@$(MAKE) --no-print-directory -j2 --output-sync=target wine conformance api # which wait for other programs most of the time
-	@$(MAKE) --no-print-directory desktop
+	@$(MAKE) --no-print-directory -j3 --output-sync=line race desktop cross wine conformance api TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
+	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
-	$(GO) test -p 4 $(RACE) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')
-	$(GO) test -timeout 20m ./gateway/policy
-	$(GO) test -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/tools
+	$(GO) test -p 4 $(RACE) $(QUICK) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')
+	$(GO) test $(QUICK) -timeout 20m ./gateway/policy
+	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/tools
 
 lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build
-	$(GO) run $(GOLANGCI) run ./...
+	packaging/lint.sh $(GO) run $(GOLANGCI) run ./...
 	$(GO) run ./packaging/notices -check
 	$(GO) run ./packaging/protocol -check
 
 cross: ## compile the headless programs for every system they ship for
 	@for t in $(TARGETS); do \
 	  echo "build $$t"; \
-	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./gateway/cmd/fairlead || exit 1; \
-	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./node/cmd/fairlead-node || exit 1; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -ldflags=-w -o /dev/null ./gateway/cmd/fairlead ./node/cmd/fairlead-node || exit 1; \
 	done
 
 desktop: app headless ## drive the built program in a real X desktop, as a person would
