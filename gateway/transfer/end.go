@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -174,7 +173,7 @@ type local struct {
 
 func newLocal(e *Engine, agent protocol.AgentID) *local {
 	l := &local{e: e}
-	l.ends = stream.NewEnds(stream.Options{Files: e.workspaces.folders(agent), Peer: localPeer{l}, Unfinished: e.workspaces.unfinishedFiles(agent)})
+	l.ends = stream.NewEnds(stream.Options{Files: e.workspaces.folders(agent), Peer: localPeer{l}, Unfinished: e.workspaces.records.Of(string(agent))})
 	return l
 }
 
@@ -231,30 +230,31 @@ type Folders func(agent protocol.AgentID) stream.Files
 // workspaces are the agents' workspaces, the end of a transfer in this process.
 type workspaces struct {
 	folders Folders
-	records string // the folder for the records of unfinished files; may be empty
+	dir     string // the folder of records, with an entry for each agent; may be empty
+	records *stream.UnfinishedFiles
+}
+
+func newWorkspaces(folders Folders, dir string) workspaces {
+	w := workspaces{folders: folders, dir: dir}
+	if dir != "" {
+		w.records = stream.OpenUnfinished(dir)
+	}
+	return w
 }
 
 // sweepEvery is the interval at which the workspaces are searched for unfinished files of abandoned
 // transfers.
 const sweepEvery = 24 * time.Hour
 
-// unfinishedFiles returns the records of unfinished files in an agent's workspace.
-func (w workspaces) unfinishedFiles(agent protocol.AgentID) *stream.UnfinishedFiles {
-	if w.records == "" {
-		return nil
-	}
-	return stream.OpenUnfinished(filepath.Join(w.records, string(agent)))
-}
-
 // sweep removes the unfinished files in the workspaces, at the start and then daily.
 func (w workspaces) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		agents, _ := os.ReadDir(w.records) // without the folder there are no unfinished files
+		agents, _ := os.ReadDir(w.dir) // without the folder there are no unfinished files
 		for _, a := range agents {
 			agent := protocol.AgentID(a.Name())
-			if removed := w.unfinishedFiles(agent).Sweep(w.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
+			if removed := w.records.Of(a.Name()).Sweep(w.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
 				slog.Info("Unfinished files of old transfers removed", "agent", agent, "files", removed)
 			}
 		}

@@ -98,7 +98,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		startedAt: time.Now().UnixMilli(),
-		store:     o.Store, bus: o.Bus, machines: o.Machines, workspaces: workspaces{o.Folders, o.Unfinished}, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
+		store:     o.Store, bus: o.Bus, machines: o.Machines, workspaces: newWorkspaces(o.Folders, o.Unfinished), policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
 		inTransition: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
 	}

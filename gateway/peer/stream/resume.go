@@ -63,30 +63,34 @@ const (
 	atDestination = "in"
 )
 
-// stored has the checkpoints of the latest transfers of this process.
-var stored = struct {
+// latestCheckpoints has the checkpoints of the latest transfers. It is safe for concurrent use.
+type latestCheckpoints struct {
 	mu    sync.Mutex // guards the fields below
 	all   map[string]checkpoints
 	order []string // the keys of all, oldest first
-}{all: make(map[string]checkpoints)}
+}
+
+// of returns the checkpoints of one end of a transfer.
+func (l *latestCheckpoints) of(key string) checkpoints {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all[key] == nil {
+		l.all[key] = make(checkpoints)
+		if len(l.order) >= maxCheckpointTransfers {
+			delete(l.all, l.order[0])
+			l.order = l.order[1:]
+		}
+		l.order = append(l.order, key)
+	}
+	return l.all[key]
+}
 
 // checkpoints returns the checkpoints of a transfer's files at one of its ends.
 func (l *UnfinishedFiles) checkpoints(mark, where string) checkpoints {
 	if l == nil {
 		return nil
 	}
-	stored.mu.Lock()
-	defer stored.mu.Unlock()
-	key := l.path(mark) + where
-	if stored.all[key] == nil {
-		stored.all[key] = make(checkpoints)
-		if len(stored.order) >= maxCheckpointTransfers {
-			delete(stored.all, stored.order[0])
-			stored.order = stored.order[1:]
-		}
-		stored.order = append(stored.order, key)
-	}
-	return stored.all[key]
+	return l.latest.of(l.path(mark) + where)
 }
 
 // decide determines how much of a large file exists: a part file of an earlier attempt, or a file

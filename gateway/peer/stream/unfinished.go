@@ -17,11 +17,25 @@ const PartAge = 14 * 24 * time.Hour
 // UnfinishedFiles records on disk which folders may have unfinished files of which transfers, so
 // that they are removed in the end, and nothing else ever is: an entry lists folders, and the names
 // of the unfinished files in them begin with the transfer's own prefix. A nil value records
-// nothing. It is safe for concurrent use, also by several processes.
-type UnfinishedFiles struct{ dir string }
+// nothing. It also has the hash states of the latest transfers, while the program runs. It is safe for
+// concurrent use, also by several processes.
+type UnfinishedFiles struct {
+	dir    string
+	latest *latestCheckpoints
+}
 
 // OpenUnfinished uses a folder, which is created when it is needed.
-func OpenUnfinished(dir string) *UnfinishedFiles { return &UnfinishedFiles{dir} }
+func OpenUnfinished(dir string) *UnfinishedFiles {
+	return &UnfinishedFiles{dir, &latestCheckpoints{all: make(map[string]checkpoints)}}
+}
+
+// Of returns the record of one of several folders that may have unfinished files.
+func (l *UnfinishedFiles) Of(name string) *UnfinishedFiles {
+	if l == nil {
+		return nil
+	}
+	return &UnfinishedFiles{filepath.Join(l.dir, name), l.latest}
+}
 
 func (l *UnfinishedFiles) path(mark string) string {
 	return filepath.Join(l.dir, strings.TrimPrefix(mark, partPrefix))

@@ -115,8 +115,8 @@ func TestCheckpointsOfTheLatestTransfersAreKept(t *testing.T) {
 	for i := range maxCheckpointTransfers {
 		l.checkpoints(strconv.Itoa(i), atSource)
 	}
-	if again := l.checkpoints("first", atDestination); len(again) != 0 || len(stored.all) != maxCheckpointTransfers {
-		t.Errorf("%v of %d", again, len(stored.all))
+	if again := l.checkpoints("first", atDestination); len(again) != 0 || len(l.latest.all) != maxCheckpointTransfers {
+		t.Errorf("%v of %d", again, len(l.latest.all))
 	}
 	many := make(checkpoints)
 	for i := range 2 * maxCheckpointFiles {
