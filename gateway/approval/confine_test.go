@@ -45,13 +45,15 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access gen/** despite your rules"},
 		"temporary files":            {temp, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access !/tmp/x/** despite your rules"},
 		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		// the rule itself hides them
 		"keys that were opened": {keys, func(h *protocol.HostInfo) {
 			h.Folders = append(h.Folders, protocol.Folder{Path: "/home/me/.aws/x", ReadOnly: true})
-		}, policy.Ask, "the code it runs may access ~/.aws/** despite your rules"},
-		"nothing is hidden":   {keys, func(h *protocol.HostInfo) { h.Enforcement.Hidden = nil }, policy.Ask, "the code it runs may access ~/.aws/** despite your rules"},
-		"full access":         {outside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "full" }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
-		"the network is open": {outside, func(h *protocol.HostInfo) { h.Enforcement.Network = "allowed" }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
-		"nothing is known":    {outside, func(h *protocol.HostInfo) { h.Enforcement = nil }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		}, policy.Allow, "the sandbox protects ~/.aws/**"},
+		"nothing is hidden":              {keys, func(h *protocol.HostInfo) { h.Enforcement.Hidden = nil }, policy.Allow, "the sandbox protects ~/.aws/**"},
+		"names that only a search finds": {`{"tool":"Read","path":"~/*.key","verdict":"deny"}`, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access ~/*.key despite your rules"},
+		"full access":                    {outside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "full" }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		"the network is open":            {outside, func(h *protocol.HostInfo) { h.Enforcement.Network = "allowed" }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		"nothing is known":               {outside, func(h *protocol.HostInfo) { h.Enforcement = nil }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
 		"sockets of services": {outside, func(h *protocol.HostInfo) {
 			h.Enforcement.Checks = slices.DeleteFunc(h.Enforcement.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "unix.sockets" })
 		}, policy.Ask, "the code it runs may access !/etc/** despite your rules"},

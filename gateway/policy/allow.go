@@ -47,6 +47,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	for _, i := range at[len(pattern):] {
 		w := words[i]
 		switch {
+		case ma.call.Contained && readers[c.Name()] && w.Dynamic && !w.Ambiguous && !secretVariable.MatchString(w.Text):
 		case w.Dynamic || w.Ambiguous:
 			return cover, unknownValue(w)
 		case w.Glob && !ended && !readers[baseName(words[0].Text)] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
@@ -54,9 +55,11 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 		}
 		ended = ended || w.Text == "--"
 	}
-	h, doubt := ma.missingWord(c, func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact })
-	if doubt {
-		return cover, h.reason
+	contains := func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact }
+	for _, h := range ma.missingWords(c, contains) {
+		if !open || !ma.isContained(h, c, len(pattern) == 1) {
+			return cover, h.reason
+		}
 	}
 	return cover, ""
 }
@@ -80,16 +83,11 @@ func (g glob) mismatch(w shell.Word, isOperand bool) string {
 	return ""
 }
 
-// missingWord returns a word that a rule must contain to cover a command, but does not.
-func (ma *matcher) missingWord(c shell.Command, contains func(at int) bool) (guard, bool) {
+// missingWords returns the words that a rule must contain to cover a command, but does not.
+func (ma *matcher) missingWords(c shell.Command, contains func(at int) bool) []guard {
 	hits := guardsOf(c, ma.resolver)
 	named := slices.ContainsFunc(hits, func(h guard) bool { return h.goal && contains(h.at) })
-	for _, h := range hits {
-		if !contains(h.at) && (!h.goal || named) {
-			return h, true
-		}
-	}
-	return guard{}, false
+	return slices.DeleteFunc(hits, func(h guard) bool { return contains(h.at) || h.goal && !named })
 }
 
 // glob is a prepared word pattern.

@@ -32,14 +32,17 @@ func TestAttacksNeedAnApproval(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		t.Run(a.Shell+" "+a.Command+a.Path, func(t *testing.T) {
-			var d Decision
-			if a.Path == "" {
-				d = must(t, string(a.Policy)).Decide(corpusCall(a.Shell, a.Command))
-			} else {
-				d = Policy{Rules: must(t, `{"rules":[]}`)}.Decide(writeRequest(a.Path, protocol.ModeAcceptEdits))
+			if a.Path != "" {
+				d := Policy{Rules: must(t, `{"rules":[]}`)}.Decide(writeRequest(a.Path, protocol.ModeAcceptEdits))
+				if d.Verdict == Allow {
+					t.Errorf("got allow (%s), want an approval: %s", d.Reason, a.Why)
+				}
+				return
 			}
-			if d.Verdict == Allow {
-				t.Errorf("got allow (%s), want an approval: %s", d.Reason, a.Why)
+			for _, call := range []Call{corpusCall(a.Shell, a.Command), containedCall(a.Shell, a.Command)} {
+				if d := must(t, string(a.Policy)).Decide(call); d.Verdict == Allow {
+					t.Errorf("contained %v: got allow (%s), want an approval: %s", call.Contained, d.Reason, a.Why)
+				}
 			}
 		})
 	}

@@ -21,9 +21,19 @@ func (ma *matcher) isEnforced(r *rule) bool {
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (ma *matcher) isHidden(r *rule) bool {
+	if ma.call.Contained && r.Verdict == Deny && r.cwd == "" && ma.isFound(ma.absolute(r)) {
+		return true // see commandRules
+	}
 	start := r.path.start(ma.resolver.root, ma.resolver.home)
 	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
 	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
+}
+
+// isFound reports whether the machine finds all files of patterns: it looks for those with wildcards
+// in the workspace only.
+func (ma *matcher) isFound(patterns []string) bool {
+	isElsewhere := func(p string) bool { return hasWildcard(p) && !isIn(p, ma.resolver.root) }
+	return len(patterns) > 0 && !slices.ContainsFunc(patterns, isElsewhere)
 }
 
 // unenforcedRule returns a rule about files that nothing enforces against the code that c runs.

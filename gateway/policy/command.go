@@ -188,12 +188,12 @@ func (ev *evaluation) applyAllowRules(c shell.Command, p *Part) (cover coverage,
 		}
 	}
 	if parent, has := ev.covered[c.Parent]; has && (parent.exact || c.WordIndex > 0 && parent.has(c.WordIndex)) && isStatic(c) {
-		h, doubt := ev.missingWord(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.WordIndex+at) })
-		if !doubt {
+		missing := ev.missingWords(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.WordIndex+at) })
+		if len(missing) == 0 {
 			p.set(Allow, "", "The rule for the command that starts it includes this command")
 			return coverage{exact: parent.exact}, ""
 		}
-		why = h.reason
+		why = missing[0].reason
 	}
 	if isStatic(c) && !((c.Piped || c.Stdin != nil) && runsInput(c)) {
 		g, ok := ev.findGrant("Bash", func(g Grant) bool {
@@ -288,10 +288,10 @@ var (
 // sensitiveVariable matches the variables that determine what shells and programs run or load, or
 // where they work. Others may be set if the default allows.
 var sensitiveVariable = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
-	`.*EDITOR|VISUAL|.*PAGER|BROWSER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
-	`.*ASKPASS|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
+	`.*EDITOR|VISUAL|.*PAGER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
+	`.*ASKPASS|.*BROWSER|.*_CONF|.*SUFFIX|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
 	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
-	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROGRAM|.*SHELL)$`)
+	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROG|.*_PROGRAM|.*SHELL)$`)
 
 var sensitiveZshVariable = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
 
@@ -306,8 +306,14 @@ func (ev *evaluation) decideAssignment(a shell.Assign) {
 		ev.addPart(p)
 		return
 	}
-	if ev.fallback == Allow && !sensitiveVariable.MatchString(a.Name) && !(ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)) {
-		p.Reason = ev.defaultReason("")
+	isSensitive := sensitiveVariable.MatchString(a.Name) || ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)
+	isFree := ev.fallback == Allow && ev.call.Contained && !ev.hasCommandRules && len(ev.fileRestrictions) == 0
+	isContained := ev.fallback == Ask && ev.call.Contained && !harmlessVariable.MatchString(a.Name) && a.Value.Plain() && harmlessValue.MatchString(a.Value.Text)
+	if !isSensitive && (ev.fallback == Allow || isContained) || isFree {
+		p.Reason = a.Name + " is not known to change what programs do"
+		if ev.fallback == Allow {
+			p.Reason = ev.defaultReason("")
+		}
 		if !a.Guess {
 			ev.addPart(p)
 		}

@@ -18,7 +18,7 @@ const (
 type corpusCase struct {
 	line                   int
 	policy, shell, command string
-	want                   Verdict
+	want, contained        Verdict // on any machine, and on one that contains commands
 	confined               bool
 }
 
@@ -52,7 +52,7 @@ func readCorpus(t testing.TB) []corpusCase {
 		if ok {
 			c.shell = shell
 		}
-		c.want = Verdict(verdict)
+		c.want, c.contained = splitVerdicts(verdict)
 		if c.want != Allow && c.want != Ask && c.want != Deny {
 			t.Fatalf("line %d: verdict %q", n, verdict)
 		}
@@ -62,6 +62,15 @@ func readCorpus(t testing.TB) []corpusCase {
 		list = append(list, c)
 	}
 	return list
+}
+
+// splitVerdicts returns the verdict of a line, and the one for machines that contain commands.
+func splitVerdicts(text string) (want, contained Verdict) {
+	first, second, differs := strings.Cut(text, "/")
+	if !differs {
+		second = first
+	}
+	return Verdict(first), Verdict(second)
 }
 
 func readPolicy(t testing.TB, name string) *Set {
@@ -89,6 +98,13 @@ func corpusCall(shell, command string) Call {
 	return Call{Tool: "Bash", Cwd: corpusCwd, Home: corpusHome, Shell: shell, Command: command}
 }
 
+// containedCall is corpusCall on a machine that contains commands.
+func containedCall(shell, command string) Call {
+	c := corpusCall(shell, command)
+	c.Contained, c.Sandbox = true, corpusSandbox
+	return c
+}
+
 func TestCorpusGetsItsVerdicts(t *testing.T) {
 	t.Parallel()
 	sets := policies(t)
@@ -100,6 +116,9 @@ func TestCorpusGetsItsVerdicts(t *testing.T) {
 			call.Sandbox = corpusSandbox
 		}
 		got := sets[c.policy].Decide(call)
+		if d := sets[c.policy].Decide(containedCall(c.shell, c.command)); d.Verdict != c.contained {
+			t.Errorf("line %d, %s, %s, contained: %q is %s (%s), want %s", c.line, c.policy, c.shell, c.command, d.Verdict, d.Reason, c.contained)
+		}
 		if c.want == Allow {
 			allowed++
 		}

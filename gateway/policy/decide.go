@@ -347,6 +347,7 @@ func (q Request) Call() Call {
 		if q.Host == nil || command.User != q.Host.User {
 			c.User = command.User
 		}
+		c.Contained = c.User == "" && q.isContained()
 	case q.Own == protocol.KeepTool:
 		var keep protocol.KeepArgs
 		if json.Unmarshal(q.Args, &keep) == nil && len(keep.Paths) > 0 {

@@ -15,6 +15,9 @@
 // needs none: only a rule that denies stops it. The package does not depend on the store or the
 // gateway, so the gateway and the command line make the same decision.
 //
+// Where the machine contains commands ([Call.Contained]), the reader asks less: contained.go says
+// about what.
+//
 // For the person, the parts of a command also say what is dangerous about them (programs/risks.txt)
 // and what the machine's sandbox will stop. That decides nothing.
 //

@@ -262,7 +262,7 @@ func (ev *evaluation) addOffers(i int, c shell.Command, why string) {
 	}
 	for _, pattern := range valueOffers {
 		spelled := func(at int) bool { return at >= 0 && at < len(pattern) && pattern[at] != "*" }
-		if _, doubt := ev.missingWord(c, spelled); matchesOffer(pattern, c.Words) && !doubt {
+		if matchesOffer(pattern, c.Words) && len(ev.missingWords(c, spelled)) == 0 {
 			ev.addOffer(pattern, strings.Join(pattern, " "))
 			break
 		}

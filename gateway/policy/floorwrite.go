@@ -149,13 +149,13 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 			if len(list) == 0 && fl.resolver.dirs == nil {
 				return "The folder that " + name + " writes to is unknown"
 			}
-			if folder := fl.protectedFolder(list); folder != "" {
+			if folder := fl.protectedFolder(list); folder != "" && !fl.isUnpackingContained(name, list) {
 				return name + " may write any file in " + shorten(folder) + ", including start-up files"
 			}
 		}
 	}
 	to, arriving := copyTargets(c, name)
-	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" {
+	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" || fl.isUnpackingContained(name, list) {
 		return ""
 	}
 	if recursive(c.Words[1:]) {

@@ -18,6 +18,8 @@ type guard struct {
 	unknown bool
 	// goal means one of the program's goals: a rule that contains none of them covers all.
 	goal bool
+	// containable means that a machine that contains commands prevents what the word may do.
+	containable bool
 }
 
 const (
@@ -83,7 +85,8 @@ func (g *guards) addAll() {
 		}
 	}
 	if (g.Piped || g.Stdin != nil) && inputRunners[g.name] && !g.Starts {
-		g.add(noRule, true, g.name+" runs commands in its input")
+		isReading := name == "xargs" && startsReader(w)
+		g.list = append(g.list, guard{at: noRule, opaque: true, containable: isReading, reason: g.name + " runs commands in its input"})
 	}
 	if shellStarters[name] && !g.Starts {
 		g.add(noRule, true, name+" starts a shell that runs its input")
@@ -149,7 +152,8 @@ func (g *guards) addScript() {
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
 		text := isLetters(t) && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") || strings.HasPrefix(t, "--p") || t == "eval"
-		g.add(i, text || w[i].Dynamic, name+" "+shorten(t)+" runs code that is not in the command")
+		isOpaque := text || w[i].Dynamic
+		g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !isOpaque && !isFlag(t), reason: name + " " + shorten(t) + " runs code that is not in the command"})
 		if !isFlag(t) {
 			if shell.IsInput(t) {
 				g.add(noRule, true, name+" runs its input")
@@ -203,7 +207,7 @@ func (g *guards) addShell() {
 }
 
 // gitProgramOptions matches git's options that run a program or write a file.
-var gitProgramOptions = regexp.MustCompile(`^(rebase (-x|-i$|--int)|archive (-o|--rem)|bisect run$|submodule foreach$|clone (-c|-u|--conf)|` +
+var gitProgramOptions = regexp.MustCompile(`^(rebase (-[a-z]*x|-[a-z]*i$|--int)|archive (-o|--rem)|bisect run$|submodule foreach$|clone (-c|-u|--conf)|` +
 	`difftool -x|format-patch -o|fetch -u$|blame --cont|branch --ed|grep -[^efABCm-]*O)`)
 
 func guardGit(g *guards) {
@@ -215,8 +219,8 @@ func guardGit(g *guards) {
 		case w[i].Text == "-C" && i+1 < len(w) && p.isRoot(w[i+1]):
 			i++
 		case w[i].Text == "-C" && i+1 < len(w) && p.isInside(w[i+1]):
-			g.add(i, false, otherRepository(w[i+1].Text))
-			g.add(i+1, false, otherRepository(w[i+1].Text))
+			why := otherRepository(w[i+1].Text)
+			g.list = append(g.list, guard{at: i, reason: why, containable: true}, guard{at: i + 1, reason: why, containable: true})
 			i++
 		default:
 			g.add(i, true, "git "+shorten(w[i].Text)+" may change which programs git runs, or where")
@@ -227,7 +231,7 @@ func guardGit(g *guards) {
 	}
 	name := w[sub].Text
 	if !gitCommands[name] {
-		g.add(sub, true, "git "+shorten(name)+" may be an alias for any command")
+		g.list = append(g.list, guard{at: sub, opaque: true, containable: !gitServices[name], reason: "git " + shorten(name) + " may be an alias for any command"})
 	}
 	for i := sub + 1; i < len(w); i++ {
 		switch t := w[i].Text; {
@@ -249,6 +253,9 @@ func (ma *matcher) otherRepositoryReason(c shell.Command, r *rule) string {
 		return ""
 	}
 	for _, d := range ma.resolver.dirs {
+		if ma.call.Contained && isIn(d, ma.resolver.root) {
+			continue // the machine protects the settings of the repositories in its workspace
+		}
 		if !ma.resolver.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.resolver.is(d, r.cwd, false, false)) {
 			return otherRepository(d)
 		}

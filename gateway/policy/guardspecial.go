@@ -11,8 +11,10 @@ import (
 // specialGuards are guards that need more than a list of options.
 var specialGuards = map[string]func(*guards){
 	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "test": guardTest, "ssh": guardSSH,
-	"rename":   guardRename,
-	"xargs":    func(g *guards) { g.add(noRule, true, "xargs adds arguments that are known only when it runs") },
+	"rename": guardRename,
+	"xargs": func(g *guards) {
+		g.list = append(g.list, guard{at: noRule, opaque: true, containable: startsReader(g.Words), reason: "xargs adds arguments that are known only when it runs"})
+	},
 	"parallel": func(g *guards) { g.add(noRule, true, "parallel adds arguments that are known only when it runs") },
 	"printf": func(g *guards) {
 		if len(g.Words) > 1 && strings.HasPrefix(g.Words[1].Text, "-v") {
@@ -28,10 +30,22 @@ var specialGuards = map[string]func(*guards){
 	},
 }
 
+// startsReader reports whether xargs starts a program that only reads, whatever its arguments.
+func startsReader(words []shell.Word) bool {
+	list := operands(words[1:], "adEILnPs")
+	return len(list) > 0 && !list[0].Dynamic && readers[list[0].Text]
+}
+
 var setOptions = regexp.MustCompile(`^([-+][eux]*o?|pipefail)$`)
 
 // printLines matches the sed scripts that only print lines by number.
 var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
+
+// sedRuns matches the scripts of sed that may run commands, by e or by s with that flag, or that may
+// name a file outside the workspace.
+var sedRuns = regexp.MustCompile(`(^|[^a-zA-Z])e($|[^a-zA-Z])|[^\w\s]\w*e\w*\s*($|[;}\n])|[wWrR]\s+(/|~|\.\.)`)
+
+const sedScript = "A sed script may write files and run commands"
 
 func guardSed(g *guards) {
 	quiet, script := false, false
@@ -41,13 +55,18 @@ func guardSed(g *guards) {
 			quiet = true
 		case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
 		case isFlag(t):
-			g.add(i, strings.ContainsAny(t, "fe"), "sed "+shorten(t)+" may change files or run commands")
+			g.list = append(g.list, guard{
+				at: i, opaque: strings.ContainsAny(t, "fe"), containable: t == "-i" || t == "-e",
+				reason: "sed " + shorten(t) + " may change files or run commands",
+			})
 			script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
 		case !script:
 			script = true
 			if !quiet || !printLines.MatchString(t) {
-				g.add(i, strings.Contains(t, "e"), "A sed script may write files and run commands")
+				g.list = append(g.list, guard{at: i, opaque: strings.Contains(t, "e"), containable: !sedRuns.MatchString(t), reason: sedScript})
 			}
+		case i > 1 && g.Words[i-1].Text == "-e" && sedRuns.MatchString(t):
+			g.add(i, true, sedScript)
 		}
 	}
 }
@@ -55,11 +74,16 @@ func guardSed(g *guards) {
 // awkCode matches texts of awk that may open files or run commands.
 var awkCode = regexp.MustCompile("[|>@`&]|system|getline")
 
+// awkRuns matches those that may run commands or load code.
+var awkRuns = regexp.MustCompile("(^|[^|])\\|([^|]|$)|[@`]|system|getline")
+
 func guardAwk(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
 		t := g.Words[i].Text
 		plain := strings.HasPrefix(t, "-F") || strings.HasPrefix(t, "-v") || !isFlag(t) && !awkCode.MatchString(t)
-		g.add(i, g.Words[i].Dynamic || !plain, "An awk program may write files and run commands")
+		isOpaque := g.Words[i].Dynamic || !plain
+		isRunning := isOpaque && (g.Words[i].Dynamic || isFlag(t) || awkRuns.MatchString(t))
+		g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !isRunning, reason: "An awk program may write files and run commands"})
 		if !isFlag(t) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
 			return
 		}

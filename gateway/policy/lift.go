@@ -79,7 +79,7 @@ var gitRecords = map[string]string{
 // code that the reader has not seen runs at the same time: switching to a branch of a remote, and
 // removing a clone or a work tree, must work without a question.
 func (l *lifts) addRecords(facts shell.Facts, in []folders) {
-	if len(facts.Findings) > 0 {
+	if len(facts.Findings) > 0 || slices.ContainsFunc(facts.Assigns, func(a shell.Assign) bool { return !harmlessVariable.MatchString(a.Name) }) {
 		return
 	}
 	var files, removed []string
@@ -90,6 +90,9 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 		}
 		at := *l.floor.resolver
 		at.dirs = in[i]
+		if slices.ContainsFunc(guardsOf(c, &at), func(h guard) bool { return h.opaque || h.containable }) {
+			return
+		}
 		fl := &floor{call: l.floor.call, resolver: &at}
 		name := baseName(c.Words[0].Text)
 		switch sub := shell.GitSubcommand(c.Words); {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -80,14 +81,14 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		r.bundle(w.Text)
 	}
 	if t.single && n > 0 {
-		r.report(shorten(w.Text), false)
+		r.report(shorten(w.Text), false, true)
 	}
 	if t.goals {
 		r.add(guard{at: r.at, unknown: true, goal: true, reason: "The rule does not include " + t.name + " " + shorten(w.Text)})
 	}
 	for _, s := range t.patterns {
 		if s.pattern.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
-			r.report(shorten(w.Text), s.runs)
+			r.report(shorten(w.Text), s.runs && !plainSetting.MatchString(w.Text), true)
 			break
 		}
 	}
@@ -103,7 +104,7 @@ func (r *optionReader) option(w shell.Word) {
 	}
 	switch {
 	case known && o.spelled:
-		r.unknown(name)
+		r.mustName(name)
 	case known:
 		r.checkValue(name, o, part(w, value), cut)
 	case strings.HasPrefix(w.Text, "--"):
@@ -125,7 +126,7 @@ func (r *optionReader) bundle(text string) {
 		name := "-" + text[i:i+1]
 		o, known := r.table.options[name]
 		if !known {
-			r.unknown(name)
+			r.mustName(name)
 			continue
 		}
 		value := shell.Word{Dynamic: true}
@@ -134,7 +135,7 @@ func (r *optionReader) bundle(text string) {
 			value = r.words[next]
 		}
 		if o.value != 0 && !o.runs && !r.resolver.isInside(value) {
-			r.unknown(name)
+			r.mustName(name)
 			continue
 		}
 		r.checkValue(name, o, value, o.value != 0)
@@ -146,7 +147,7 @@ func (r *optionReader) letters(w shell.Word, text string) {
 	for i := 0; i < len(text); i++ {
 		name := "-" + text[i:i+1]
 		if pair, isPair := r.table.options["-"+text[i:min(i+2, len(text))]]; isPair && pair.spelled {
-			r.unknown("-" + text[i:i+2]) // zip -qlf FILE
+			r.mustName("-" + text[i:i+2]) // zip -qlf FILE
 			return
 		}
 		o, known := r.table.options[name]
@@ -199,7 +200,12 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 
 // unknown reports an option that is not in the table. Programs may accept a prefix, other capitals,
 // or a single dash for an option that runs code.
-func (r *optionReader) unknown(name string) {
+func (r *optionReader) unknown(name string) { r.reportOption(name, true) }
+
+// mustName reports an option that a rule must contain on every machine.
+func (r *optionReader) mustName(name string) { r.reportOption(name, false) }
+
+func (r *optionReader) reportOption(name string, containable bool) {
 	plain := plainOption(name)
 	long := strings.HasPrefix(name, "--") || r.table.words && len(plain) > 1
 	runs := r.table.options[name].runs
@@ -209,17 +215,20 @@ func (r *optionReader) unknown(name string) {
 			(strings.HasPrefix(mark, plain) || strings.HasSuffix(n, ".") && strings.HasPrefix(plain, mark))
 	}
 	r.isUncertain = true
-	r.report(shorten(name), runs)
+	r.report(shorten(name), runs, containable)
 }
 
 // report reports a word.
-func (r *optionReader) report(what string, runs bool) {
+func (r *optionReader) report(what string, runs, containable bool) {
 	why := " is not known to be harmless"
 	if runs {
 		why = " may run code that is not in the command"
 	}
-	r.add(guard{at: r.at, opaque: runs, unknown: !runs, reason: r.table.name + " " + what + why})
+	r.add(guard{at: r.at, opaque: runs, unknown: !runs, containable: !runs && containable, reason: r.table.name + " " + what + why})
 }
+
+// plainSetting matches settings of a build whose value cannot be code, such as V=1.
+var plainSetting = regexp.MustCompile(`^[A-Za-z_]\w*=(\d*|y|n|yes|no|true|false|on|off)$`)
 
 var dashes = strings.NewReplacer("-", "")
 

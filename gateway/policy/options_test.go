@@ -13,6 +13,7 @@ type optionCase struct {
 	line          int
 	rule, command string
 	want          Verdict
+	contained     Verdict // on a machine that contains commands
 }
 
 func readOptionCases(t *testing.T) (list []optionCase) {
@@ -30,8 +31,9 @@ func readOptionCases(t *testing.T) (list []optionCase) {
 		case "", "#":
 		case "rule":
 			rule = rest
-		case "allow", "ask":
-			list = append(list, optionCase{n, rule, rest, Verdict(word)})
+		case "allow", "ask", "ask/allow":
+			want, contained := splitVerdicts(word)
+			list = append(list, optionCase{n, rule, rest, want, contained})
 		default:
 			t.Fatalf("line %d: %q", n, in.Text())
 		}
@@ -56,9 +58,14 @@ func TestRuleCoversOnlyKnownOptions(t *testing.T) {
 		count[c.want]++
 		s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(c.rule), Verdict: Allow})
 		command := strings.NewReplacer(" ( ", ` \( `, " ) ", ` \) `).Replace(c.command)
-		got := s.Decide(corpusCall("bash", command))
-		if got.Verdict != c.want {
-			t.Errorf("line %d: %q under %q: got %s (%s), want %s", c.line, c.command, c.rule, got.Verdict, got.Reason, c.want)
+		for _, call := range []Call{corpusCall("bash", command), containedCall("bash", command)} {
+			want := c.want
+			if call.Contained {
+				want = c.contained
+			}
+			if got := s.Decide(call); got.Verdict != want {
+				t.Errorf("line %d, contained %v: %q under %q: got %s (%s), want %s", c.line, call.Contained, c.command, c.rule, got.Verdict, got.Reason, want)
+			}
 		}
 	}
 	if count[Allow] < 150 || count[Ask] < 150 {

@@ -27,6 +27,8 @@ var (
 	inputRunners       = class("inputRunners")
 	shellBuiltins      = class("shellBuiltins")
 	confinedPrograms   = class("confinedPrograms")
+	remotePrograms     = class("remotePrograms")
+	gitServices        = class("gitServices")
 	inlineModules      = class("inlineModules")
 	versionedNames     = class("versionedNames")
 	copiers            = class("copiers")

@@ -43,6 +43,12 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 			if got := sets[c.policy].Decide(call); got.Verdict == Allow {
 				t.Errorf("%s, %s: %q stays allowed: %+v", c.policy, c.shell, call.Command, got.Parts)
 			}
+			if (i+k)%5 == 0 && !slices.Contains([]string{" $evil", "${evil}", "; X=1"}, suffix) { // which are harmless there
+				call.Contained = true
+				if got := sets[c.policy].Decide(call); got.Verdict == Allow {
+					t.Errorf("%s, %s, contained: %q stays allowed: %+v", c.policy, c.shell, call.Command, got.Parts)
+				}
+			}
 			n++
 		}
 	}
@@ -154,6 +160,12 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				call := corpusCall(c.shell, c.command)
 				if got := after[c.policy].Decide(call); got.Verdict.rank() < c.want.rank() {
 					t.Errorf("line %d, %s: with %+v %q went from %s to %s", c.line, c.policy, r, c.command, c.want, got.Verdict)
+				}
+				if k%9 != i%3 {
+					continue
+				}
+				if got := after[c.policy].Decide(containedCall(c.shell, c.command)); got.Verdict.rank() < c.contained.rank() {
+					t.Errorf("line %d, %s, contained: with %+v %q went from %s to %s", c.line, c.policy, r, c.command, c.contained, got.Verdict)
 				}
 			}
 		}

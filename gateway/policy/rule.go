@@ -133,6 +133,9 @@ type Call struct {
 	// A rule and a call mean the same folder by either name.
 	Aliases []protocol.Alias
 	Sandbox Sandbox
+	// Contained means that the machine keeps the command, whatever it runs, from protected files,
+	// secrets, other folders than its own, and the network; see contained.go.
+	Contained bool
 	// NoNetwork means that the machine blocks the network for the command, and Blocked are the folders
 	// that it blocks.
 	NoNetwork bool

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+
+	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/protocol"
+)
+
+// A machine that contains commands (see [Call.Contained]) keeps protected files, secrets, other
+// folders and the network from everything that a command starts, and puts back what changed all the
+// same. There, the reader needs not ask merely because it does not know a word:
+//
+//   - A rule with ** covers options and words that are not in the program's table, another repository
+//     in the workspace, and words of readers that are known only when the command runs.
+//   - Variables are harmless unless they are known to change what programs do, and all are if the
+//     default allows and no rule restricts anything.
+//   - Unpacking an archive in the workspace is not the floor.
+//   - Deny rules about reading files are enforced for code that is not in the command.
+//
+// It still asks for words that are known to run code, that name a protected file or a place outside
+// the workspace, and for what no machine contains.
+
+// isContained reports whether the machine keeps a call's command from all of these.
+func (q Request) isContained() bool {
+	ok, _ := q.Host.Protects()
+	if !ok || q.Effect != protocol.EffectExec || q.Preview == nil || q.Preview.Input != nil || !q.blocksNetwork() || !sandboxOf(q.Host).Writes {
+		return false
+	}
+	return slices.ContainsFunc(q.Host.Enforcement.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "fs.read.secrets" && c.Enforced })
+}
+
+// isContained reports whether the machine prevents what a word may do that no rule contains. Words
+// that are no options must belong to a rule about the whole program, and an alias of git may be a
+// command that a rule restricts.
+func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
+	name := baseName(c.Words[0].Text)
+	if !ma.call.Contained || !h.containable || remotePrograms[name] || h.at >= 0 && h.unknown && !isWhole && !isFlag(c.Words[h.at].Text) {
+		return false
+	}
+	if h.opaque && len(ma.strict[name])+len(ma.anyProgram) > 0 {
+		return false
+	}
+	return h.at < 0 || name == "sed" || !slices.ContainsFunc(c.Words[h.at:min(h.at+2, len(c.Words))], ma.namesOutside)
+}
+
+// namesOutside reports whether a word may be a path outside the workspace.
+func (ma *matcher) namesOutside(w shell.Word) bool {
+	return slices.ContainsFunc(possiblePaths(w), func(s shell.Word) bool { return leavesFolder(s.Text) && !ma.resolver.isInside(s) })
+}
+
+// isUnpackingContained reports whether all folders in which a command unpacks an archive are in the workspace
+// of a machine that puts back protected files. A patch names the files that it changes.
+func (fl *floor) isUnpackingContained(program string, list []string) bool {
+	isOutside := func(f string) bool { return !isIn(f, fl.resolver.root) }
+	return fl.call.Contained && len(list) > 0 && !slices.ContainsFunc(list, isOutside) && !patchers[program]
+}
+
+// secretVariable matches words with variables that may hold a secret.
+var secretVariable = regexp.MustCompile(`(?i)\$.*(secret|token|passw|key|credential|private|auth)`)
+
+var patchers = set("git patch gpatch")

@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// containedRequest is a command of an agent on a machine that contains commands.
+func containedRequest(command, mode string) Request {
+	q := writeRequest("", mode)
+	q.Bare, q.Effect, q.Preview = "Bash", protocol.EffectExec, &protocol.CallPreview{Folder: corpusCwd, Shell: "bash"}
+	q.Args, _ = json.Marshal(map[string]string{"command": command})
+	e := q.Host.Enforcement
+	e.Network, e.Summary = "blocked", "contained"
+	for _, id := range append(slices.Clone(RequiredChecks), "fs.read.secrets") {
+		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: id, Enforced: true})
+	}
+	return q
+}
+
+func TestOnlyAMachineThatEnforcesEverythingContains(t *testing.T) {
+	t.Parallel()
+	p := Policy{Rules: must(t, `{"rules":[{"tool":"Bash","argv":["git","**"],"verdict":"allow"}]}`)}
+	for name, weaken := range map[string]func(*Request){
+		"nothing":         func(*Request) {},
+		"no report":       func(q *Request) { q.Host.Enforcement = nil },
+		"full access":     func(q *Request) { q.Host.Enforcement.Mode = "full" },
+		"network":         func(q *Request) { q.Host.Enforcement.Network = "allowed" },
+		"network lent":    func(q *Request) { q.Preview.Network = true },
+		"another user":    func(q *Request) { q.Args = json.RawMessage(`{"command":"git st","username":"x"}`) },
+		"no preview":      func(q *Request) { q.Preview = nil },
+		"start-up files":  func(q *Request) { q.Host.Enforcement.Checks[0].Enforced = false },
+		"writes, secrets": func(q *Request) { q.Host.Enforcement.Checks = q.Host.Enforcement.Checks[:1] },
+		"secrets":         func(q *Request) { q.Host.Enforcement.Checks[len(RequiredChecks)+1].Enforced = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := containedRequest("git st", protocol.ModeAsk)
+			weaken(&q)
+			d, want := p.Decide(q), Ask
+			if name == "nothing" {
+				want = Allow
+			}
+			if d.Verdict != want || q.Call().Contained != (want == Allow) {
+				t.Errorf("without %s: got %s (%s), contained %v, want %s", name, d.Verdict, d.Reason, q.Call().Contained, want)
+			}
+		})
+	}
+}
+
+// What git records is lifted only if nothing else can run that would use it.
+func TestUnknownCodeLiftsNothing(t *testing.T) {
+	t.Parallel()
+	p := Policy{Rules: must(t, `{"rules":[]}`)}
+	for command, want := range map[string]bool{
+		"git push origin main": true, "git switch x && git push": true, "rm -rf clone": true,
+		"git push --receive-pack=./evil ../x": false, "git push --new-option origin": false, "GIT_SSH_COMMAND=./evil git push": false,
+		"git fetch ../x && git push ../x main && sed 's/a/b/e' f": false, "git switch x && find . -exec ./evil {} +": false,
+		"git p": false, "git -C sub push": false, "git push && awk 'BEGIN{system(\"./evil\")}'": false, "git push < x && vim -S s": false,
+	} {
+		if d := p.Decide(containedRequest(command, protocol.ModeTrust)); (len(d.Lifts) > 0) != want {
+			t.Errorf("%s: got the lifts %q, want some: %v", command, d.Lifts, want)
+		}
+	}
+}
+
+func TestMachineEnforcesDenyRulesForReading(t *testing.T) {
+	t.Parallel()
+	p := Policy{Rules: must(t, `{"rules":[{"tool":"Read","path":"secrets/**","verdict":"deny"}]}`)}
+	if d := p.Decide(containedRequest("npm test", protocol.ModeTrust)); d.Verdict != Allow || d.Rules == nil || len(d.Rules.Hidden) != 1 {
+		t.Errorf("npm test in a trusted chat: got %s (%s), rules %+v, want allow, and the machine hides the folder", d.Verdict, d.Reason, d.Rules)
+	}
+	q := containedRequest("npm test", protocol.ModeTrust)
+	q.Host.Enforcement.Network = "allowed"
+	if d := p.Decide(q); d.Verdict != Ask {
+		t.Errorf("npm test where nothing is contained: got %s (%s), want a question", d.Verdict, d.Reason)
+	}
+}
