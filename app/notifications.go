@@ -189,7 +189,7 @@ func (ns *notifications) questionMessages(v state.View) (map[string]notify.Messa
 		return list, questions
 	}
 	for _, q := range waiting {
-		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.MachineName(q.Node)), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
+		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.MachineName(q.Node)), Body: v.QuestionLine(q) + " · " + q.Why, Deny: !display.IsKeep(q)}
 		m.Sound = ns.settings.Sound
 		if whole, ok := v.WholeQuestion(q); ok {
 			m.Body, m.Allow = whole, true

@@ -173,6 +173,7 @@ func (d *Dialog) show(index int) {
 	f.showReason(false)
 	_, _, editable := state.Editable(q)
 	widgets.SetVisible(f.edit, editable)
+	widgets.SetVisible(f.denyWithReason, !display.IsKeep(q)) // the agent does not wait for it
 	widgets.SetVisible(f.allow.More, len(q.Choices) > 1)
 	d.nameButtons()
 	d.rearm()

@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -152,6 +153,9 @@ func (o *options) args() (args json.RawMessage, ok bool) {
 
 // buttonTexts returns the texts of Allow and Deny, which name what they apply to.
 func (o *options) buttonTexts(approvals int) (allow, deny string) {
+	if display.IsKeep(o.approval) && approvals == 1 {
+		return display.AnswerWords(o.approval)
+	}
 	allow, deny = "Allow", "Deny"
 	if approvals > 1 {
 		allow, deny = fmt.Sprintf("Allow all %d", approvals), fmt.Sprintf("Deny all %d", approvals)

@@ -39,8 +39,12 @@ func (v *questionView) content(q protocol.Question, o *options) fyne.CanvasObjec
 		rows = append(rows, v.call(q, o)...)
 	}
 	rows = append(rows, v.previewRows(q.Preview)...)
-	rows = append(rows, v.sandboxRows(q)...)
-	rows = append(rows, v.fact("reason", display.Why(q)))
+	if display.IsKeep(q) {
+		rows = append(rows, v.fact("now", display.KeepNow))
+	} else {
+		rows = append(rows, v.sandboxRows(q)...)
+		rows = append(rows, v.fact("reason", display.Why(q)))
+	}
 	return widgets.Col(style.Inside, append(rows, o.rows()...)...)
 }
 
@@ -177,7 +181,7 @@ func warning(text string) fyne.CanvasObject {
 func (v *questionView) change(q protocol.Question, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(display.Subject(q))
 	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
-	rows := []fyne.CanvasObject{v.fact("file", name), v.labels.Row("change", o.changeText)}
+	rows := []fyne.CanvasObject{v.fact(widgets.Choose(display.IsKeep(q), "what", "file"), name), v.labels.Row("change", o.changeText)}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {

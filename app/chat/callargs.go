@@ -117,4 +117,7 @@ func showWholeCall(c *transcript.Call, q protocol.Question) {
 	c.Diff, _ = state.Reveal(c.Diff)
 	c.Facts, _ = state.Reveal(state.CardFacts(q))
 	c.NeedsReview = !state.FitsOnCard(q)
+	if display.IsKeep(q) {
+		c.Verb, c.DenyText = display.AnswerWords(q)
+	}
 }

@@ -198,6 +198,9 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	if v.isLate(info) {
 		notes = append(notes, "The machine reported this result after its connection had been lost.")
 	}
+	if v.result != nil && info != nil && info.Effect == protocol.EffectExec {
+		notes = append(notes, display.ResultNote(v.result.Content.ResultText()))
+	}
 	if c.State == transcript.CallRunning && v.offline {
 		notes = append(notes, "The outcome will be known when the machine reconnects.")
 	}
@@ -217,7 +220,7 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 			notes = append(notes, display.ForPerson(info.Error))
 		}
 	}
-	c.Brief, c.Note = strings.Join(brief, " · "), strings.Join(notes, " ")
+	c.Brief, c.Note = strings.Join(brief, " · "), strings.TrimSpace(strings.Join(notes, " "))
 }
 
 // isLate reports whether the result came after the call's outcome had been unknown.

@@ -14,9 +14,9 @@ import (
 // modelCall is a tool call of a fake model, with its arguments as JSON.
 type modelCall struct{ tool, args string }
 
-// fakeModel implements the OpenAI protocol: the first response makes calls, the second answers. calls
-// gets the names of the tools.
-func fakeModel(t *testing.T, calls func(tools []string) []modelCall, answer string) *httptest.Server {
+// fakeModel implements the OpenAI protocol: it makes calls, and answers when there are none left.
+// calls gets the names of the tools, and the number of results since the person's message.
+func fakeModel(t *testing.T, calls func(tools []string, done int) []modelCall, answer string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/models") {
@@ -35,13 +35,26 @@ func fakeModel(t *testing.T, calls func(tools []string) []modelCall, answer stri
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		say := func(v string) { fmt.Fprintf(w, "data: %s\n\n", v); w.(http.Flusher).Flush() }
-		if n := len(in.Messages); len(in.Tools) > 0 && in.Messages[n-1].Role != "tool" {
-			var names []string
-			for _, x := range in.Tools {
-				names = append(names, x.Function.Name)
+		var names []string
+		for _, x := range in.Tools {
+			names = append(names, x.Function.Name)
+		}
+		done := 0
+		for _, m := range in.Messages {
+			switch m.Role {
+			case "user":
+				done = 0
+			case "tool":
+				done++
 			}
+		}
+		var list []modelCall
+		if len(names) > 0 {
+			list = calls(names, done)
+		}
+		if len(list) > 0 {
 			say(`{"choices":[{"delta":{"content":"I will do that."}}]}`)
-			for i, c := range calls(names) {
+			for i, c := range list {
 				say(fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%q}}]}}]}`, i, i, c.tool, c.args))
 			}
 			say(`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
@@ -58,12 +71,22 @@ func fakeModel(t *testing.T, calls func(tools []string) []modelCall, answer stri
 // modelServer is a fake model that runs two commands.
 func modelServer(t *testing.T) *httptest.Server {
 	t.Helper()
-	return fakeModel(t, func(tools []string) (calls []modelCall) {
+	return fakeModel(t, func(tools []string, done int) (calls []modelCall) {
 		for _, name := range tools {
-			if strings.HasSuffix(name, "__Bash") {
+			if done == 0 && strings.HasSuffix(name, "__Bash") {
 				calls = []modelCall{{name, `{"command":"echo first-from-the-model"}`}, {name, `{"command":"echo second-from-the-model"}`}}
 			}
 		}
 		return calls
 	}, "The paper model has finished.")
+}
+
+// once makes one call, and then answers.
+func once(c modelCall) func([]string, int) []modelCall {
+	return func(_ []string, done int) []modelCall {
+		if done > 0 {
+			return nil
+		}
+		return []modelCall{c}
+	}
 }

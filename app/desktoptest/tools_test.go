@@ -82,7 +82,7 @@ func TestTheFormOfAnMCPServerIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := fakeModel(t, func([]string) []modelCall { return []modelCall{{"shop__order", `{"text":"paper"}`}} }, "The paper model ordered it.")
+	model := fakeModel(t, once(modelCall{"shop__order", `{"text":"paper"}`}), "The paper model ordered it.")
 	for path, value := range map[string]any{
 		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
 		"model":            map[string]string{"provider": "compatible", "id": "paper-model"},
@@ -198,11 +198,11 @@ func TestAnMCPServerServesTheAgent(t *testing.T) {
 	// The agent has the other tool. Its call asks, and the dialog names the server.
 	var mu sync.Mutex
 	var offered []string
-	model := fakeModel(t, func(tools []string) []modelCall {
+	model := fakeModel(t, func(tools []string, done int) []modelCall {
 		mu.Lock()
 		defer mu.Unlock()
 		offered = tools
-		return []modelCall{{"notes__jot", `{"text":"buy milk"}`}}
+		return once(modelCall{"notes__jot", `{"text":"buy milk"}`})(tools, done)
 	}, "The paper model wrote it down.")
 	for path, value := range map[string]any{
 		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",

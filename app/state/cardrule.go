@@ -62,6 +62,9 @@ func CardFacts(q protocol.Question) string {
 	if q.Preview != nil && q.Preview.Folder != "" {
 		list = append(list, "in "+q.Preview.Folder)
 	}
+	if display.IsKeep(q) {
+		return display.KeepNow
+	}
 	return joinNonEmpty(" · ", append(list, sandboxFact(q), q.Files, display.Why(q))...)
 }
 

@@ -50,6 +50,7 @@ type Call struct {
 	AllowEnabled bool   // Allow is enabled, provided that the card shows the whole question
 	AllowHint    string // why Allow is not enabled, or empty
 	NeedsReview  bool   // the card cannot show the whole question: it can be allowed in the review only
+	DenyText     string // of the button that denies; empty for "Deny"
 	CanStop      bool
 }
 

@@ -258,7 +258,10 @@ func (c *CallCard) showInput() (changed bool) {
 func (c *CallCard) updateAnswers() {
 	whole, was := c.showsAll(), c.allow.Visible()
 	hint := c.call.AllowHint
+	c.deny.SetText(cmp.Or(c.call.DenyText, "Deny"))
 	switch {
+	case c.call.NeedsReview && c.call.DenyText != "":
+		hint = ""
 	case c.call.NeedsReview:
 		hint = "Allow it in the review."
 	case !whole:

@@ -116,7 +116,7 @@ func (e outcome) note() string {
 	if len(e.denied) > 0 {
 		all = append(all, "A rule of the person denies "+strings.Join(e.denied, ", ")+", which the command tried to start.")
 	}
-	all = append(all, protectedNote(e.refused), display.PutBack(e.putBack))
+	all = append(all, display.ProtectedNote(e.refused), display.PutBack(e.putBack))
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	return strings.Join(all, " ")
 }

@@ -1,19 +1,14 @@
 package shell
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // refusals are the system's messages when a command tries to change, move or link a protected file,
 // in lower case, and the codes that programs print instead.
 var refusals = []string{"read-only file system", "device or resource busy", "cross-device link", "erofs", "ebusy", "exdev"}
-
-// maxNamed is the number of protected paths that a note names.
-const maxNamed = 3
 
 // refusedPaths returns the protected paths, or folders with some, that a command tried to change in
 // vain according to its output. The list may be incomplete: not every program says why it failed.
@@ -81,29 +76,4 @@ func mentions(text, name, dir string) bool {
 
 func isNameByte(b byte) bool {
 	return b == '_' || b == '-' || b == '.' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80
-}
-
-// protectedNote tells the agent how to get the permission.
-func protectedNote(paths []string) string {
-	if len(paths) == 0 {
-		return ""
-	}
-	verb, it := "is", "it starts"
-	if len(paths) > 1 {
-		verb, it = "are", "they start"
-	}
-	shown := paths[:min(len(paths), maxNamed)]
-	names := strings.Join(shown, ", ")
-	if n := len(paths) - len(shown); n > 0 {
-		names += fmt.Sprintf(" and %d more", n)
-	}
-	return fmt.Sprintf("%s %s protected, because %s programs later: ask for it with changes: %s if the command must change it.", names, verb, it, quoteAll(shown))
-}
-
-func quoteAll(names []string) string {
-	list := make([]string, len(names))
-	for i, n := range names {
-		list[i] = strconv.Quote(n)
-	}
-	return "[" + strings.Join(list, ", ") + "]"
 }

@@ -81,9 +81,13 @@ func questionBox(a protocol.Question, name string) string {
 	for i, o := range a.Offers {
 		line("offer "+strconv.Itoa(i), offerLines(a, o))
 	}
-	line("sandbox", display.Sandbox(a.Sandbox, a.Host))
-	line("your rules", a.Files)
-	line("reason", display.Why(a))
+	if display.IsKeep(a) {
+		line("now", display.KeepNow)
+	} else {
+		line("sandbox", display.Sandbox(a.Sandbox, a.Host))
+		line("your rules", a.Files)
+		line("reason", display.Why(a))
+	}
 	line("shown", shownWords(a))
 	if a.ExpiresAt > 0 {
 		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")

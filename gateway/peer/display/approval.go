@@ -51,6 +51,8 @@ func QuestionTitle(a protocol.Question, machine string) string {
 		return who + " missed its run"
 	case a.Kind == protocol.AskContinue:
 		return who + " wants to continue"
+	case IsKeep(a):
+		return "Keep what a command changed?"
 	case a.ServerTool != nil && isForeign(a.AskedBy):
 		return who + " wants to use " + serverTool(*a.ServerTool)
 	case a.ServerTool != nil:
@@ -76,8 +78,7 @@ var actions = map[string]string{
 	"Glob": "list files", "fs_glob": "list files", "fs_list": "list a folder",
 	"Grep": "search files", "fs_grep": "search files",
 	"fs_mkdir": "create a folder", "fs_delete": "delete a file or folder",
-	protocol.KeepTool: "keep what a command changed",
-	"ReadFile":        "read a file", "WriteFile": "change a file", "EditFile": "change a file",
+	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
 }
 
 func action(a protocol.Question) string {
@@ -94,9 +95,20 @@ func action(a protocol.Question) string {
 	return what
 }
 
+// AnswerWords are the words of the buttons that allow a call once and deny it.
+func AnswerWords(a protocol.Question) (allow, deny string) {
+	if IsKeep(a) {
+		return "Keep", "Discard"
+	}
+	return "Allow once", "Deny"
+}
+
+// IsKeep reports whether an approval asks whether to keep what a command changed unasked.
+func IsKeep(a protocol.Question) bool { return a.Tool == protocol.KeepTool && a.ServerTool == nil }
+
 // Why returns the reason for a question, in one line.
 func Why(a protocol.Question) string {
-	if a.Floor {
+	if a.Floor && !IsKeep(a) {
 		return a.Why + " – always asked"
 	}
 	return a.Why
@@ -126,7 +138,7 @@ func Risk(p protocol.ApprovalPart) string {
 		risk = p.Reason
 	}
 	if len(p.Changes) > 0 {
-		risk += ". If you allow it, it can change " + strings.Join(p.Changes, ", ")
+		risk += ". If you allow this, the command can change " + strings.Join(p.Changes, ", ") + " and no other protected file"
 	}
 	return risk
 }

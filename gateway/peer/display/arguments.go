@@ -64,7 +64,7 @@ func ArgumentLines(args json.RawMessage, without ...string) string {
 
 // subjects are the arguments that the calls of a tool are about.
 var subjects = map[string]string{
-	"Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern", "fs_glob": "pattern", "fs_grep": "pattern",
+	protocol.KeepTool: "question", "Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern", "fs_glob": "pattern", "fs_grep": "pattern",
 }
 
 // SubjectArgument names the argument that a call of a machine's tool is about, such as the command;
@@ -107,7 +107,13 @@ func OtherArguments(a protocol.Question) string {
 	if _, ok := argumentText(a.Args, subject); !ok || a.ServerTool != nil {
 		return ""
 	}
+	if IsKeep(a) {
+		return "" // the change says all of it
+	}
 	hidden := []string{subject}
+	if slices.ContainsFunc(a.Parts, func(p protocol.ApprovalPart) bool { return len(p.Changes) > 0 }) {
+		hidden = append(hidden, "changes") // the parts name them in full
+	}
 	if a.Preview != nil && a.Preview.Folder != "" {
 		hidden = append(hidden, "workdir")
 	}
@@ -134,6 +140,9 @@ func CallText(a protocol.Question, machine string) (what, where string) {
 		return "Continue the run", ""
 	}
 	text := Subject(a)
+	if IsKeep(a) {
+		return keepText(a.Args), "on " + machine
+	}
 	if t := a.ServerTool; t != nil {
 		return joinArguments("Use “"+t.Name+"”", text), "(" + string(t.Server) + ")"
 	}
@@ -150,6 +159,19 @@ func CallText(a protocol.Question, machine string) (what, where string) {
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	return strings.TrimSpace(verb + " " + text), where
+}
+
+// keepText names the first changed file: "Keep pre-commit and 1 more".
+func keepText(args json.RawMessage) string {
+	var in protocol.KeepArgs
+	if json.Unmarshal(args, &in) != nil || len(in.Paths) == 0 {
+		return "Keep what a command changed"
+	}
+	text := "Keep " + path.Base(strings.ReplaceAll(in.Paths[0], `\`, "/"))
+	if n := len(in.Paths) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }
 
 // joinArguments puts arguments, one a line, behind the name of their tool.

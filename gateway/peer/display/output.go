@@ -65,6 +65,17 @@ func Output(s string) (text string, ok bool) {
 	return s, false
 }
 
+// ResultNote returns the remarks of a machine in the result of a command, for the person.
+func ResultNote(result string) string {
+	var out struct {
+		Note string `json:"note"`
+	}
+	if json.Unmarshal([]byte(strings.TrimSpace(result)), &out) != nil {
+		return ""
+	}
+	return NoteForPerson(out.Note)
+}
+
 // textOf returns the texts of a result, or its matches.
 func textOf(m map[string]any) (text string, ok bool) {
 	var parts []string

@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -9,6 +10,49 @@ import (
 
 // maxPutBack is the number of files that a sentence names.
 const maxPutBack = 3
+
+// KeepNow says what has become of a change that a command made unasked.
+const KeepNow = "The change was undone. What the command wrote is in the trash."
+
+const (
+	mayAsk    = "The person may be asked whether to keep it."
+	isAsked   = "You are asked whether to keep it."
+	askFor    = ": ask for it with changes: "
+	askForEnd = " if the command must change it."
+)
+
+// ProtectedNote tells the agent which protected paths a command tried to change in vain, and how to
+// get the permission; empty for an empty list.
+func ProtectedNote(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	verb, it := "is", "it starts"
+	if len(paths) > 1 {
+		verb, it = "are", "they start"
+	}
+	shown := paths[:min(len(paths), maxPutBack)]
+	names := strings.Join(shown, ", ")
+	if n := len(paths) - len(shown); n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	quoted := make([]string, len(shown))
+	for i, p := range shown {
+		quoted[i] = strconv.Quote(p)
+	}
+	return fmt.Sprintf("%s %s protected, because %s programs later%s[%s]%s", names, verb, it, askFor, strings.Join(quoted, ", "), askForEnd)
+}
+
+// NoteForPerson words the remarks of a machine on a command, which are for the agent, as the person
+// reads them.
+func NoteForPerson(note string) string {
+	if before, rest, ok := strings.Cut(note, askFor); ok {
+		if _, after, ok := strings.Cut(rest, askForEnd); ok {
+			note = before + ". The agent can ask you for it." + after
+		}
+	}
+	return strings.Replace(note, mayAsk, isAsked, 1)
+}
 
 // PutBack describes what was done about the protected files that a command changed unasked; empty
 // for an empty list.
@@ -27,7 +71,7 @@ func PutBack(list []protocol.ProtectedChange) string {
 		if n > maxPutBack {
 			named += fmt.Sprintf("; and %d more", n-maxPutBack)
 		}
-		text = append(text, "The command changed protected files without permission: "+named+". This was undone; what it wrote is in the trash. The person may be asked whether to keep it.")
+		text = append(text, "The command changed protected files without permission: "+named+". This was undone; what it wrote is in the trash. "+mayAsk)
 	}
 	return strings.Join(append(text, failed[:min(len(failed), maxPutBack)]...), " ")
 }
@@ -38,7 +82,7 @@ func KeepQuestion(b protocol.PutBack) string {
 		return ""
 	}
 	c := b.Changes[0]
-	text := "“" + Line(b.Command, maxTitle) + "” " + c.Kind + " " + Line(c.Path, maxTitle)
+	text := "“" + Line(b.Command, maxTitle) + "” " + c.Kind + " " + lineEnd(c.Path, maxTitle)
 	if c.Why != "" {
 		text += ", which " + c.Why
 	}
@@ -50,6 +94,19 @@ func KeepQuestion(b protocol.PutBack) string {
 	default:
 		return fmt.Sprintf("%s, and %d more files", text, n)
 	}
+}
+
+// lineEnd is [Line] that leaves out the beginning of a long path rather than its end.
+func lineEnd(path string, n int) string {
+	r := []rune(Line(path, 0))
+	if len(r) <= n {
+		return string(r)
+	}
+	end := string(r[len(r)-n+1:])
+	if _, after, ok := strings.Cut(end, "/"); ok {
+		end = "/" + after
+	}
+	return "…" + end
 }
 
 // DescribeChange describes one change: "/w/.husky/pre-commit was created, which runs at your next
