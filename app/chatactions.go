@@ -45,7 +45,7 @@ func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 	if len(list) == 1 {
 		return cw.chatMenu(list[0], cw.ui.main.conversation)
 	}
-	items := append(cw.listActions(list), cw.tagItem(list), fyne.NewMenuItemSeparator())
+	items := append(cw.listActions(list, cw.ui.main.window), cw.tagItem(list, cw.ui.main.window), fyne.NewMenuItemSeparator())
 	return append(items, menuItem("Delete "+display.Plural(len(list), "chat"), "trash", keyDelete, func() { cw.delete(list) }))
 }
 
@@ -68,7 +68,7 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fy
 		menuItem("Rename", "edit", &desktop.CustomShortcut{KeyName: fyne.KeyF2}, show(at.pane.Rename)), files,
 	}
 	if _, stored := cw.ui.view.Session(key); stored {
-		items = append(append(items, cw.listActions(list)...), cw.tagItem(list))
+		items = append(append(items, cw.listActions(list, at.window)...), cw.tagItem(list, at.window))
 	}
 	return append(items,
 		menuItem("Earlier conversations", "clock", nil, func() { cw.ui.nav.openArchives(key) }),
@@ -87,8 +87,8 @@ func countText(list []protocol.SessionEntry) string {
 	return " " + display.Plural(len(list), "chat")
 }
 
-// listActions returns the actions that have a shortcut in the list of chats.
-func (cw *chatWindows) listActions(list []protocol.SessionEntry) []*fyne.MenuItem {
+// listActions returns the actions that have a shortcut in the list of chats, for a window.
+func (cw *chatWindows) listActions(list []protocol.SessionEntry, w fyne.Window) []*fyne.MenuItem {
 	if len(list) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry) []*fyne.MenuIte
 	label := widgets.Choose(read, "Mark as unread", "Mark as read")
 	mark := menuItem(label, "eye", listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
 	label = widgets.Choose(archived, "Restore to list", "Archive") + n
-	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
+	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", listKey(fyne.KeyE), func() { cw.archive(!archived, list, w) })}
 }
 
 // obey carries out an action of the list on the chat of a conversation, if that is visible.
@@ -124,14 +124,14 @@ func keysOf(list []protocol.SessionEntry) []protocol.SessionKey {
 	return state.Map(list, func(e protocol.SessionEntry) protocol.SessionKey { return e.SessionKey })
 }
 
-func (cw *chatWindows) tagItem(list []protocol.SessionEntry) *fyne.MenuItem {
+func (cw *chatWindows) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyne.MenuItem {
 	item := menuItem("Tags", "tag", nil, nil)
-	item.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
+	item.ChildMenu = fyne.NewMenu("", cw.tagMenu(list, w)...)
 	return item
 }
 
 // tagMenu returns all tags, with those of the chats checked, and an entry for a new one.
-func (cw *chatWindows) tagMenu(list []protocol.SessionEntry) (items []*fyne.MenuItem) {
+func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []*fyne.MenuItem) {
 	chats := cw.ui.backend.state.Chats
 	for _, t := range cw.ui.view.Tags() {
 		on := !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !slices.Contains(e.Tags, t.Name) })
@@ -141,7 +141,7 @@ func (cw *chatWindows) tagMenu(list []protocol.SessionEntry) (items []*fyne.Menu
 	}
 	return append(items, fyne.NewMenuItem("New tag…", func() {
 		add := func(name string) { chats.Tag(name, true, keysOf(list)...) }
-		widgets.AskText(cw.ui.main.window.Canvas(), "New tag", "Add tag", add)
+		widgets.AskText(w.Canvas(), "New tag", "Add tag", add)
 	}))
 }
 
@@ -151,11 +151,16 @@ func (cw *chatWindows) rename(key protocol.SessionKey) {
 }
 
 // archive hides chats from the list, or lists them again, and offers to undo that.
-func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry) {
+func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fyne.Window) {
 	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
 	chats.Archive(archived, keys...)
 	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
-	cw.ui.messages.offer(everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime))
+	undo, until := func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime)
+	if c := cw.at(w); c != nil {
+		c.offerUndo(text, undo, until)
+	} else {
+		cw.ui.messages.offer(everywhere, text, undo, until)
+	}
 	if archived && slices.Contains(keys, cw.ui.main.key) {
 		cw.openAnother(keys)
 	}

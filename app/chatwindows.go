@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -73,7 +74,7 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	w.SetPadded(false)
 	c = newConversation(cw.ui, w)
 	cw.windows[key] = c
-	c.toast = widgets.NewToast(func() { c.foot.Layout.Layout(c.foot.Objects, c.foot.Size()) })
+	c.toast = widgets.NewToast(c.layOutToasts)
 	c.foot = container.New(&toastLayout{pane: c.pane}, c.toast)
 	w.SetContent(container.NewStack(c.pane, c.foot))
 	last := cw.ui.backend.prefs.get()
@@ -94,6 +95,44 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	c.load(key)
 	w.Show()
 	c.focusComposer()
+}
+
+// at returns the chat in a window of its own; nil for other windows.
+func (cw *chatWindows) at(w fyne.Window) *conversation {
+	for _, c := range cw.windows {
+		if c.window == w {
+			return c
+		}
+	}
+	return nil
+}
+
+func (c *conversation) layOutToasts() { c.foot.Layout.Layout(c.foot.Objects, c.foot.Size()) }
+
+// offerUndo shows a message with an Undo button in the chat's own window, for its full time.
+func (c *conversation) offerUndo(text string, undo func(), until time.Time) {
+	t := widgets.NewToast(c.layOutToasts)
+	t.ShowMessage(text, undo, time.Now(), until)
+	c.foot.Objects = append([]fyne.CanvasObject{t}, c.foot.Objects...)
+	if n := len(c.foot.Objects); n > maxUndos+1 { // beside the toast of messages, which is the last
+		c.foot.Objects = slices.Delete(c.foot.Objects, n-2, n-1)
+	}
+	c.foot.Refresh()
+}
+
+// tickToasts passes the time to the messages of the chat's own window, and removes expired offers.
+func (c *conversation) tickToasts(now time.Time) {
+	was := len(c.foot.Objects)
+	for _, o := range c.foot.Objects {
+		o.(*widgets.Toast).Tick(now)
+	}
+	c.foot.Objects = slices.DeleteFunc(c.foot.Objects, func(o fyne.CanvasObject) bool { return o != c.toast && !o.Visible() })
+	switch {
+	case len(c.foot.Objects) != was:
+		c.foot.Refresh()
+	case was > 1 || c.toast.Visible():
+		c.layOutToasts() // the areas to keep free may have moved
+	}
 }
 
 // windowClosed releases the resources of a closed window.

@@ -171,7 +171,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Settings:  u.settings.openModels,
 		Budget:    func() { u.settings.find("budget") },
 		Resume:    func() { u.backend.state.Pause(false) },
-		OpenURL:   u.opener.openLink,
+		OpenURL:   func(link string) { u.opener.openLinkIn(c.window, link) },
 		OpenImage: u.opener.openImage,
 	}
 	c.addFileHandlers(&h)
@@ -217,7 +217,7 @@ func (c *conversation) revealRun(run protocol.RunID) {
 		switch {
 		case c.chat != to:
 		case err != nil:
-			c.ui.messages.show("The run could not be shown: " + err.Error() + ".")
+			c.ui.messages.showIn(c.window, "The run could not be shown: "+err.Error()+".")
 		default:
 			c.reveal(m.ID, m.Seq, "")
 		}
@@ -245,9 +245,9 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64, text string) {
 		}
 		c.pane.Reveal("", "")
 		if err != nil {
-			c.ui.messages.show("The message could not be loaded: " + err.Error())
+			c.ui.messages.showIn(c.window, "The message could not be loaded: "+err.Error())
 			return
 		}
-		c.ui.messages.show("That message is no longer in this chat.")
+		c.ui.messages.showIn(c.window, "That message is no longer in this chat.")
 	})
 }

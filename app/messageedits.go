@@ -25,7 +25,7 @@ func (c *conversation) resend(in protocol.ChatResendParams) {
 			}
 			return
 		}
-		u.messages.offerUndo("Replaced.", c.undo(to, id, "The earlier version"), time.Now().Add(undoResendFor))
+		u.messages.offerUndoIn(c.window, "Replaced.", c.undo(to, id, "The earlier version"), time.Now().Add(undoResendFor))
 	})
 }
 
@@ -46,7 +46,7 @@ func (c *conversation) deleteMessage(id protocol.MessageID, what string) {
 		archive, until, err = to.DeleteMessage(ctx, id)
 		return archive, err
 	}, func(archive protocol.ArchiveID) {
-		u.messages.offerUndo(what+" was deleted.", c.undo(to, archive, what), until)
+		u.messages.offerUndoIn(c.window, what+" was deleted.", c.undo(to, archive, what), until)
 	})
 }
 

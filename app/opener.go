@@ -23,26 +23,31 @@ import (
 // opener opens links, files and pictures, and saves files.
 type opener struct{ ui *ui }
 
-func (o *opener) openURL(u *url.URL) {
+func (o *opener) openURL(u *url.URL) { o.openURLIn(o.ui.main.window, u) }
+
+// openURLIn opens an address for a window, which shows why that failed.
+func (o *opener) openURLIn(w fyne.Window, u *url.URL) {
 	if u == nil {
 		return
 	}
 	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" {
-		o.ui.messages.show("Only web and mail links can be opened: " + u.String())
+		o.ui.messages.showIn(w, "Only web and mail links can be opened: "+u.String())
 		return
 	}
 	if err := o.ui.app.OpenURL(u); err != nil {
-		o.ui.messages.show("The link could not be opened: " + u.String())
+		o.ui.messages.showIn(w, "The link could not be opened: "+u.String())
 	}
 }
 
-func (o *opener) openLink(link string) {
+func (o *opener) openLink(link string) { o.openLinkIn(o.ui.main.window, link) }
+
+func (o *opener) openLinkIn(w fyne.Window, link string) {
 	u, err := url.Parse(link)
 	if err != nil {
-		o.ui.messages.show("This link is not valid: " + link)
+		o.ui.messages.showIn(w, "This link is not valid: "+link)
 		return
 	}
-	o.openURL(u)
+	o.openURLIn(w, u)
 }
 
 func (o *opener) openPath(path string) {

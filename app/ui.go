@@ -134,10 +134,7 @@ func (u *ui) tick(now time.Time) {
 	for _, c := range u.chats.windows {
 		c.pane.Tick(now)
 		c.tickDraft(now)
-		if c.toast.Visible() {
-			c.toast.Tick(now)
-			c.foot.Layout.Layout(c.foot.Objects, c.foot.Size())
-		}
+		c.tickToasts(now)
 	}
 	was, undos := u.messages.toast.Visible(), u.messages.removeExpiredUndos(now)
 	u.messages.toast.Tick(now)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -46,5 +47,46 @@ func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
 	}
 	if len(u.messages.undos) != maxUndos {
 		t.Errorf("%d offers stand over each other", len(u.messages.undos))
+	}
+}
+
+func TestOffersAppearInTheWindowOfTheAction(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.show()
+	const key = protocol.SessionKey("agent:main:2")
+	u.chats.openWindow(key)
+	own := u.chats.windows[key]
+	now := time.Now()
+	var undone []string
+	for _, name := range []string{"one", "two"} {
+		u.messages.offerUndoIn(own.window, name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
+	}
+	u.opener.openLinkIn(own.window, "file:///etc/passwd")
+	u.chats.archive(true, []protocol.SessionEntry{own.entry()}, own.window)
+	if n := len(u.messages.undos); n != 0 || u.messages.toast.Visible() {
+		t.Errorf("the main window has %d offers of another window, a message: %v", n, u.messages.toast.Visible())
+	}
+	if n := len(own.foot.Objects); n != 4 || !own.toast.Visible() {
+		t.Fatalf("the chat's window has %d messages, want 3 offers and a text", n)
+	}
+	own.foot.Objects[2].(*widgets.Toast).Undo()
+	u.tick(now.Add(time.Second))
+	if strings.Join(undone, " ") != "one" || len(own.foot.Objects) != 3 {
+		t.Errorf("undone %v, %d messages are left", undone, len(own.foot.Objects))
+	}
+	u.tick(now.Add(11 * time.Second))
+	if n := len(own.foot.Objects); n != 1 {
+		t.Errorf("%d messages stay", n)
+	}
+	for range 20 {
+		own.offerUndo("gone", func() {}, now.Add(10*time.Second))
+	}
+	if n := len(own.foot.Objects); n != maxUndos+1 || own.foot.Objects[n-1] != own.toast {
+		t.Errorf("%d messages stand over each other", n)
+	}
+	u.messages.offerUndoIn(u.main.window, "gone", func() {}, now.Add(10*time.Second))
+	if len(u.messages.undos) != 1 {
+		t.Error("an offer of the main window is not there")
 	}
 }
