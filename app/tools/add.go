@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -226,18 +227,31 @@ type importForm struct {
 	add     *widgets.Button
 	found   []protocol.FoundServer
 	checks  []*widgets.Check // of found
+	draft   state.Draft[[]string]
+	left    []string // the servers that were chosen before; see [idOf]
 }
 
 func (p *Page) openImport() {
-	f := &importForm{p: p, body: container.NewStack(widgets.NewLoading()), message: newMessage(p)}
+	draft, left := state.OpenDraft(p.app.Drafts, "import servers", []string(nil))
+	f := &importForm{p: p, body: container.NewStack(widgets.NewLoading()), message: newMessage(p), draft: draft, left: left}
 	f.add = widgets.NewButton("Add", "check", f.submit)
 	f.add.Primary = true
 	f.add.Disable()
+	discard := func(then func()) func() {
+		return func() {
+			draft.Drop()
+			then()
+		}
+	}
 	p.openForm("Import servers", p.back,
+		widgets.NewDraftLine(draft.IsRestored, discard(p.openImport)),
 		widgets.NewParagraph("These servers are set up in other programs on the gateway's machine. Adding them changes nothing there.", style.ColorText, "text"),
-		f.body, f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", p.back)))
+		f.body, f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))))
 	f.load()
 }
+
+// idOf names a server that another program uses.
+func idOf(s protocol.FoundServer) string { return s.Path + "\n" + string(s.Name) }
 
 func (f *importForm) load() {
 	bind.Go(f.p.ctx, f.p.app.Servers.Find, func(groups []state.FoundGroup, err error) {
@@ -265,7 +279,14 @@ func (f *importForm) show(list []state.FoundGroup) {
 			if s.Exists {
 				label += " – already added"
 			}
-			check := widgets.NewCheck(label, func(bool) { f.count() }, foundRow(s, false))
+			check := widgets.NewCheck(label, func(bool) {
+				f.left = state.Map(f.chosen(), idOf)
+				if f.draft.Save(f.left); len(f.left) == 0 {
+					f.draft.Drop()
+				}
+				f.count()
+			}, foundRow(s, false))
+			check.Box.Checked = !s.Exists && slices.Contains(f.left, idOf(s))
 			if s.Exists {
 				check.Disable()
 			}
@@ -297,7 +318,7 @@ func (f *importForm) chosen() (list []protocol.FoundServer) {
 
 func (f *importForm) submit() {
 	f.add.Disable()
-	f.p.addServers(f.chosen(), func() {}, func(err error) {
+	f.p.addServers(f.chosen(), f.draft.Drop, func(err error) {
 		f.message.say(state.Sentence(err))
 		f.load()
 	})

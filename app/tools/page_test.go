@@ -87,7 +87,8 @@ func found() []protocol.FoundServer {
 
 // importing shows the form for importing.
 func (b *bench) importing() *importForm {
-	f := &importForm{p: b.Page, body: widgets.Col(0), message: newMessage(b.Page), add: widgets.NewButton("Add", "check", nil)}
+	draft, left := state.OpenDraft(b.app.Drafts, "import servers", []string(nil))
+	f := &importForm{p: b.Page, body: widgets.Col(0), message: newMessage(b.Page), add: widgets.NewButton("Add", "check", nil), draft: draft, left: left}
 	b.openForm("Import servers", b.back, f.body, f.add)
 	f.show([]state.FoundGroup{{Source: "Claude Desktop", Path: "~/.config/Claude/claude_desktop_config.json", Servers: found()[:2]}, {Source: "Cursor", Path: "~/.cursor/mcp.json", Servers: found()[2:]}})
 	return f
@@ -322,5 +323,20 @@ func TestAllToolsAreTurnedOffAndOn(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Turn all off"))
 	if isOn("delete_repository") || isOn("list_issues") {
 		t.Error("a tool stays on")
+	}
+}
+
+func TestChoiceOfServersToImportIsADraft(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(full())
+	f := p.importing()
+	f.checks[2].Box.SetChecked(true)
+	f = p.importing() // it was left, and opened again
+	if f.checks[1].Box.Checked || !f.checks[2].Box.Checked || f.add.Disabled() {
+		t.Error("the choice is lost")
+	}
+	f.checks[2].Box.SetChecked(false)
+	if f = p.importing(); f.draft.IsRestored || !f.add.Disabled() {
+		t.Error("no choice is a draft")
 	}
 }
