@@ -2,8 +2,10 @@ package files
 
 import (
 	"context"
+	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
@@ -39,6 +41,41 @@ func (e *editor) useDiskVersion() {
 	e.base, e.exists = e.diskVersion.Current, true
 	e.text.SetText(e.base)
 	e.setStatus("", style.ColorMuted)
+}
+
+// newLeaveBox creates the question whether to leave the file with unsaved changes.
+func (e *editor) newLeaveBox() *fyne.Container {
+	save := widgets.NewButton("Save and close", "check", func() {
+		e.isLeaving = true
+		e.save()
+	})
+	stay := widgets.NewQuietButton("Keep editing", "", func() {
+		e.leaveBox.Hide()
+		e.box.Refresh()
+		widgets.FocusIn(e.box, e.text)
+	})
+	leave := widgets.NewButton("Close without saving", "", e.page.leave)
+	text := widgets.NewParagraph("Save your changes before you close this file? Unsaved changes stay here as a draft while Fairlead runs.", style.ColorText, "text")
+	box := container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
+		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Col(style.Inside, text, widgets.Flow(style.Inside, save, leave, stay))))
+	box.Hide()
+	return box
+}
+
+// askToLeave shows the question, and reports false, if the file has unsaved changes. Asked again, it
+// hides the question: the person goes on.
+func (e *editor) askToLeave() bool {
+	isUnsaved := e.hasChanges() || e.isNew && e.savedName == "" && strings.TrimSpace(e.name.Text) != strings.TrimSpace(e.path)
+	if !isUnsaved {
+		return true
+	}
+	widgets.SetVisible(e.leaveBox, !e.leaveBox.Visible())
+	e.box.Refresh()
+	if e.leaveBox.Visible() {
+		return false
+	}
+	widgets.FocusIn(e.box, e.text)
+	return false
 }
 
 // watchFile reads the file again whenever files on the disk changed, while this editor is open.

@@ -39,6 +39,8 @@ type editor struct {
 	conflictText  *widgets.Paragraph
 	diskVersion   state.Conflict
 	discardButton *widgets.Button
+	leaveBox      *fyne.Container // the question whether to leave unsaved changes
+	isLeaving     bool            // the file closes when it is saved
 }
 
 // newFile is the unsaved content of a file without a name.
@@ -64,6 +66,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back fyne.CanvasObject) *ed
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Col(style.Inside, e.conflictText, widgets.Flow(style.Inside, mine, take))))
 	e.conflictBox.Hide()
 
+	e.leaveBox = e.newLeaveBox()
 	save := widgets.NewButton("Save", "check", e.save)
 	save.Primary = true
 	e.discardButton = widgets.NewQuietButton("Discard", "undo", e.discard)
@@ -88,7 +91,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back fyne.CanvasObject) *ed
 	if about != "" {
 		top = append(top, widgets.NewParagraph(about, style.ColorMuted, "text"))
 	}
-	top = append(top, e.conflictBox)
+	top = append(top, e.conflictBox, e.leaveBox)
 	foot := widgets.Inset(style.Gap, 0, style.Inside, 0, widgets.Col(0, e.lengthNote, e.status))
 	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
 	e.restoreDraft(f)
@@ -186,6 +189,7 @@ func (e *editor) target() (at string, there bool) {
 func (e *editor) save() {
 	now, base := e.text.Text, e.base
 	at, there := e.target()
+	e.leaveBox.Hide()
 	e.setStatus("Saving…", style.ColorMuted)
 	bind.Run(e.page.ctx, func(ctx context.Context) error {
 		return e.files.SaveOver(ctx, at, now, base, there)
@@ -196,6 +200,7 @@ func (e *editor) save() {
 
 func (e *editor) afterSave(at, text string, err error) {
 	if c, ok := errors.AsType[*state.Conflict](err); ok {
+		e.isLeaving = false
 		if e.isNew {
 			e.setStatus("A file with this name already exists. Choose another name, or open that file.", style.ColorBad)
 			return
@@ -204,6 +209,7 @@ func (e *editor) afterSave(at, text string, err error) {
 		return
 	}
 	if err != nil {
+		e.isLeaving = false
 		e.setStatus("Not saved: "+err.Error(), style.ColorBad)
 		return
 	}
@@ -215,6 +221,10 @@ func (e *editor) afterSave(at, text string, err error) {
 	e.page.app.Drafts.SaveFile(e.draftKey, "")
 	e.conflictBox.Hide()
 	e.textChanged()
+	if e.isLeaving && e.page.viewer == e.viewer {
+		e.page.leave()
+		return
+	}
 	if !e.hasChanges() { // no changes since
 		e.setStatus("✓ Saved.", style.ColorGood)
 	}

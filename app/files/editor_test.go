@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -147,5 +148,47 @@ func TestCtrlSSavesAFile(t *testing.T) {
 	area.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyS, Modifier: fyne.KeyModifierShortcutDefault})
 	if saved != 1 {
 		t.Errorf("saved %d times", saved)
+	}
+}
+
+func TestEscapeLeavesTheEditorAndAsksAboutUnsavedChanges(t *testing.T) {
+	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	e.text.SetText("be kind and brief")
+	if !p.Back() || p.viewer == nil || !e.leaveBox.Visible() {
+		t.Fatal("unsaved changes are left without a question")
+	}
+	golden.Markup(t, "editor-leave", p.Box)
+	if !p.Back() || p.viewer == nil || e.leaveBox.Visible() {
+		t.Error("a second Escape does not go on editing")
+	}
+	p.Back()
+	test.Tap(pagetest.Button(t, p.Box, "Keep editing"))
+	if e.leaveBox.Visible() {
+		t.Error("the question stays")
+	}
+	p.Back()
+	test.Tap(pagetest.Button(t, p.Box, "Close without saving"))
+	if text, _ := p.app.Drafts.File("SOUL.md"); p.viewer != nil || text != "be kind and brief" {
+		t.Errorf("the draft is %q", text)
+	}
+
+	p, e = inEditor(t, state.OpenFile{Path: "USER.md", Text: "a"})
+	e.text.SetText("b")
+	p.Back()
+	test.Tap(pagetest.Button(t, p.Box, "Save and close"))
+	e.afterSave("USER.md", "b", errors.New("the disk is full"))
+	if p.viewer == nil {
+		t.Fatal("a file that was not saved is closed")
+	}
+	p.Back()
+	test.Tap(pagetest.Button(t, p.Box, "Save and close"))
+	e.afterSave("USER.md", "b", nil)
+	if p.viewer != nil {
+		t.Error("a saved file stays open")
+	}
+
+	p, _ = inEditor(t, state.OpenFile{Path: "USER.md", Text: "a"})
+	if !p.Back() || p.viewer != nil {
+		t.Error("a file without changes is not left")
 	}
 }

@@ -57,7 +57,7 @@ func showFile(p *Page, f *state.OpenFile) {
 
 func newViewer(p *Page, f state.OpenFile) *viewer {
 	v := &viewer{page: p, path: f.Path}
-	back := widgets.NewQuietButton("All files", "back", func() { p.close(); p.focus() })
+	back := widgets.NewQuietButton("All files", "back", p.leave)
 	var body fyne.CanvasObject
 	actions := []fyne.CanvasObject{}
 	switch {
@@ -179,12 +179,20 @@ func (p *Page) close() {
 	p.draw()
 }
 
-// Back closes the viewed file, unless it is in the editor, and reports whether it did.
+// Back closes the viewed file, and reports whether there was one. In the editor, it asks about
+// unsaved changes.
 func (p *Page) Back() bool {
-	if p.viewer == nil || p.viewer.edit != nil {
+	if p.viewer == nil {
 		return false
 	}
+	if e := p.viewer.edit; e == nil || e.askToLeave() {
+		p.leave()
+	}
+	return true
+}
+
+// leave closes the viewed file, and gives the list the keyboard.
+func (p *Page) leave() {
 	p.close()
 	p.focus()
-	return true
 }
