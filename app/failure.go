@@ -28,7 +28,7 @@ import (
 // startProblem explains why the program cannot start: what happened, and what to do. known is false
 // for causes that the error itself has to explain.
 func startProblem(home string, err error) (what, todo string, known bool) {
-	const elsewhere = "or start Fairlead with another data folder: set FAIRLEAD_HOME, or use --home DIR."
+	const elsewhere = "or choose another folder for Fairlead's data."
 	switch {
 	case isErrno(err, syscall.EROFS, 19): // ERROR_WRITE_PROTECT
 		return "The data folder is on a read-only disk.", "Make " + home + " writable, " + elsewhere, true

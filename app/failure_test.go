@@ -29,7 +29,7 @@ func TestAFailedStartSaysWhyAndWhatToDo(t *testing.T) {
 		what string
 		todo string
 	}{
-		{"read-only", &fs.PathError{Op: "mkdir", Path: "/data", Err: readOnly}, "The data folder is on a read-only disk.", "Make /data writable, or start Fairlead with another data folder"},
+		{"read-only", &fs.PathError{Op: "mkdir", Path: "/data", Err: readOnly}, "The data folder is on a read-only disk.", "Make /data writable, or choose another folder"},
 		{"full", &fs.PathError{Op: "write", Path: "/data/log", Err: full}, "The disk of the data folder is full.", "Free up space on the disk of /data."},
 		{"forbidden", fmt.Errorf("open: %w", fs.ErrPermission), "Fairlead cannot write to its data folder.", "Change the permissions of /data"},
 		{"another", errors.New("no gateway is called attic"), "Fairlead cannot start.", "Fix the cause below"},

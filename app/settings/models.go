@@ -203,7 +203,7 @@ func (m *models) thinking() []fyne.CanvasObject {
 		m.page.saveSetting("model.thinkingLevel", value, result)
 		m.current.ThinkingLevel = level
 	}
-	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelledValue("Thinking", row)}
+	return []fyne.CanvasObject{heading("Current model"), widgets.NewFact("Model", m.current.ID), widgets.NewField("Thinking", row)}
 }
 
 func (m *models) testProvider(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
