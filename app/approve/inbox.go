@@ -230,7 +230,7 @@ func (r *inboxRow) set(g state.Group) {
 	title, where := display.CallText(g.Question, r.in.machines.Name(string(g.Node)))
 	title, _ = state.Reveal(title)
 	where, _ = state.Reveal(where)
-	_, deny := display.AnswerWords(g.Approval)
+	_, deny := display.AnswerWords(g.Question)
 	review := "Review"
 	if n := len(g.All); n > 1 {
 		title, deny = fmt.Sprintf("%d × %s", n, title), fmt.Sprintf("Deny all %d", n)

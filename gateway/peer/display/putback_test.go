@@ -13,7 +13,7 @@ func TestKeepQuestionIsWordedForPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := protocol.Approval{Kind: protocol.AskCall, Tool: protocol.KeepTool, Node: "box", Args: args, Why: "“make” created /w/.husky/pre-commit", Floor: true}
+	a := protocol.Question{Kind: protocol.AskCall, Tool: protocol.KeepTool, Node: "box", Args: args, Why: "“make” created /w/.husky/pre-commit", Floor: true}
 	what, where := CallText(a, "Box")
 	allow, deny := AnswerWords(a)
 	for _, c := range [][2]string{
