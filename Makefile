@@ -12,7 +12,7 @@ GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
 # Tests that kill programs hundreds of times, decide tens of thousands of calls, call every method of a gateway, or parse megabytes of hostile text. They run without the
 # race detector, with which they take ten times as long: a killed program reports no race.
-LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents|TestNothingIsAcknowledgedBeforeItIsStored
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents|TestNothingIsAcknowledgedBeforeItIsStored|TestNoCommandWritesAProtectedFile|TestNoCommandOfAnOrdinaryUserWritesAProtectedFile|TestNoCommandReadsASecret|TestNoCommandOfAnOrdinaryUserReadsASecret
 # The race detector watches everything but the engine of the database: that is C made into Go, which shares no memory with whoever uses it, and takes three
 # quarters of the processor time when it is watched too.
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
@@ -67,7 +67,7 @@ race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
 	$(GO) test -p 4 $(RACE) $(QUICK) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')
 	$(GO) test $(QUICK) -timeout 20m ./gateway/policy
-	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/tools
+	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/sandbox ./node/tools
 
 lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
@@ -71,12 +70,12 @@ func (j *job) checkRules(ctx context.Context) error {
 		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
 	}
 	t := j.view()
-	call, err := authorizeAgain(ctx, e.authorizer, principalOf(t), t, t.CreatedAt < e.startedAt)
+	err := authorizeAgain(ctx, e.authorizer, principalOf(t), t, t.CreatedAt < e.startedAt)
 	e.mu.Lock()
 	j.needsApproval = false
 	switch {
 	case err == nil:
-		j.row.Policy, j.row.Allowed = now, call
+		j.row.Policy = now
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -84,13 +83,6 @@ func (j *job) checkRules(ctx context.Context) error {
 		return unstoredError{err}
 	}
 	return final("%s", err)
-}
-
-// allowedBy returns the call that allows the transfer, and whose it is.
-func (j *job) allowedBy() (protocol.CallID, auth.Principal) {
-	j.e.mu.Lock()
-	defer j.e.mu.Unlock()
-	return j.row.Allowed, principalOf(j.row.Transfer)
 }
 
 // complete ends a transfer that has moved its files, except for those that failed.

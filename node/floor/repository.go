@@ -88,9 +88,12 @@ func reachable(path string) string {
 	return path
 }
 
-// isRepository recognizes a repository of Git, even one without its HEAD, which a command can remove.
+// isRepository recognizes a repository of Git, even one without its HEAD, which a command can remove
+// or make later. Its hooks tell a submodule from a folder in the name of others; they may themselves
+// be a submodule with the name hooks.
 func isRepository(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) || exists(filepath.Join(dir, "config")) || isClosed(filepath.Join(dir, "HEAD"))
+	hooks := filepath.Join(dir, "hooks")
+	return exists(filepath.Join(dir, "HEAD")) || exists(filepath.Join(dir, "config")) || isClosed(filepath.Join(dir, "HEAD")) || exists(hooks) && !isRepository(hooks)
 }
 
 // isBare recognizes a bare repository with any name, by most of its parts.

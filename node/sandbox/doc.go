@@ -33,10 +33,12 @@
 // name space, in which these files and the folders above them are mounted on themselves, so that
 // they can neither be changed nor moved. An ordinary user needs a user name space for that, which
 // the helper for contained commands then has; there, the files of all other users belong to nobody.
-// The filter refuses every system call that could change a mount or create a name space. Where
-// user name spaces are forbidden, the report says that these files are not protected. Not
-// protected, either, are files that do not exist when the command starts, and those that another
-// program replaces or moves while it runs.
+// The filter refuses every system call that could change a mount or create a name space, and
+// mounts also hold for io_uring, which no filter sees. Where user name spaces are forbidden, the
+// report says that these files are not protected. Not protected, either, are files that do not
+// exist when the command starts, and those that another program replaces or moves while it runs: a
+// mount needs something to be on, and neither Landlock nor a mount can except a name from a folder
+// in which others may be created. Package baseline looks for those after the command.
 //
 // While a rule denies a program, every exec of a command waits for the helper, which reads the
 // program and its arguments from the memory of the process and refuses what the rule denies, also
