@@ -269,7 +269,7 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	j.result.isOutputOpen = drain(s.out, drainLimit, drained, &j.out)
 	j.result.denied = j.child.RefusedPrograms()
 	// Even without a failure: git switches to another branch without these files.
-	j.result.refused = refusedPaths(j.out.tail(), j.dir, j.child.Protected())
+	j.result.refused = refusedPaths(j.out.tail(), j.command, j.dir, j.child.Protected())
 	j.result.at = time.Now()
 	if !j.result.isOutputOpen {
 		j.out.shrink(retained) // a reader that did not finish would continue to write

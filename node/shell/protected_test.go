@@ -20,7 +20,21 @@ func TestRefusedPathsAreNamed(t *testing.T) {
 		"rm: .envrc: Read-only file system\nrm: .git/hooks/x: Read-only file system": {".envrc", ".git/hooks"},
 	} {
 		t.Run(output, func(t *testing.T) {
-			if got := refusedPaths(output, "/ws", protected); !slices.Equal(got, want) {
+			if got := refusedPaths(output, "cp x my.envrc", "/ws", protected); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestRefusedPathsAreNamedByTheCommand(t *testing.T) {
+	protected := []string{"/ws/.envrc", "/ws/packages/a/.npmrc"}
+	const message = "fatal: renaming 'file' failed: Invalid cross-device link"
+	for command, want := range map[string][]string{
+		"git mv file packages/a/": {"packages/a"}, "git mv file packages/b": {"packages"}, "git mv file sub/": nil, "cp .envrc x; git mv file y": {".envrc"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			if got := refusedPaths(message, command, "/ws", protected); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
