@@ -67,6 +67,9 @@ func (l *List) All(dir string) (files, filled []string) {
 }
 
 func (l *List) find(dir string) (files, filled []string) {
+	if slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".cache") {
+		return nil, nil // a folder that was granted to a compiler, such as ~/.cache/go-build
+	}
 	home, _ := os.UserHomeDir() // without it, every folder may be one
 	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool { return f.isFloor(path, home, e) })
 }
@@ -173,6 +176,17 @@ var replaced = func() map[string]bool {
 	}
 	return set
 }()
+
+// Lists reports whether a file below dir, which a repository there tracks, would be in the list of
+// dir if it existed. rel has slashes.
+func Lists(dir, rel string) bool {
+	parts := strings.Split(strings.ToLower(rel), "/")
+	if isData(parts[len(parts)-1]) || slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return replaced[p] }) {
+		return false
+	}
+	home, _ := os.UserHomeDir()
+	return isStartup(filepath.Join(dir, filepath.FromSlash(rel)), home)
+}
 
 func isStartup(path, home string) bool {
 	_, found := sensitive.Find(filepath.ToSlash(path), filepath.ToSlash(home), sensitive.Startup)

@@ -89,6 +89,29 @@ func TestListFollowsChanges(t *testing.T) {
 	check(".git/config", ".git/hooks")
 }
 
+func TestCachesAreLeftOut(t *testing.T) {
+	_, at := newTree(t)
+	write(t, at("home/.cache/go-build/ab/.envrc"), at("work/.cache/.envrc"), at("work/.envrc"))
+	var list List
+	if got := list.Files(at("home/.cache/go-build")); len(got) != 0 {
+		t.Errorf("got %q, want nothing of a granted cache", got)
+	}
+	if got := list.Files(at("work")); !slices.Equal(got, []string{at("work/.envrc")}) {
+		t.Errorf("got %q, want the file outside of the cache", got)
+	}
+}
+
+func TestTrackedFilesAreCompared(t *testing.T) {
+	dir, _ := newTree(t)
+	for rel, want := range map[string]bool{
+		".envrc": true, "a/.vscode/tasks.json": true, "hooks/pre-commit": true, "a.go": false, "vendor/a/.envrc": false, "a/HEAD": false, ".github/workflows/a.yml": false,
+	} {
+		if got := Lists(dir, rel); got != want {
+			t.Errorf("%s: got %v, want %v", rel, got, want)
+		}
+	}
+}
+
 func TestWithoutLiftsOnePath(t *testing.T) {
 	_, at := newTree(t)
 	write(t, at(".husky/a"), at(".husky/b"), at(".husky/_/c"), at(".husky/_/d"))
