@@ -70,9 +70,9 @@ func (fl *floor) repositories(name string) (list []string) {
 
 // gitRecords are the files in .git in which git itself records branches, remotes, submodules and
 // work trees, by its subcommand. Their content then names no program.
-var gitRecords = map[string]string{
-	"branch": "config", "checkout": "config", "switch": "config", "push": "config", "remote": "config", "submodule": "config", "sparse-checkout": "config",
-	"worktree": "worktrees",
+var gitRecords = map[string][]string{
+	"branch": {"config"}, "checkout": {"config"}, "switch": {"config"}, "push": {"config"}, "remote": {"config"}, "submodule": {"config", "modules"},
+	"sparse-checkout": {"config", "config.worktree"}, "worktree": {"worktrees"},
 }
 
 // addRecords lifts what git itself records, and what a plain rm or git removes as a whole, if no
@@ -113,10 +113,13 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 
 // records returns what a subcommand of git records in its repository or removes from the work tree.
 func (fl *floor) records(sub string, words []shell.Word) (list []string) {
-	if name := gitRecords[sub]; name != "" {
-		list = fl.repositories(name)
+	for _, name := range gitRecords[sub] {
+		list = append(list, fl.repositories(name)...)
 	}
-	if sub == "worktree" && len(words) > 1 && (words[0].Text == "remove" || words[0].Text == "move") {
+	for len(words) > 0 && isFlag(words[0].Text) {
+		words = words[1:]
+	}
+	if len(words) > 1 && slices.Contains([]string{"worktree remove", "worktree move", "submodule deinit"}, sub+" "+words[0].Text) {
 		list = append(list, fl.folders(operands(words[1:], ""))...)
 	}
 	return list
