@@ -344,6 +344,9 @@ func (q Request) Call() Call {
 		c.Command, c.Shell = c.Input.Text, c.Input.Shell
 	case q.Effect == protocol.EffectExec && json.Unmarshal(q.Args, &command) == nil:
 		c.Command, c.Changes = command.Text, command.Changes
+		if q.Preview != nil {
+			c.Changes = append(c.Changes, q.Preview.Changes...)
+		}
 		if q.Host == nil || command.User != q.Host.User {
 			c.User = command.User
 		}

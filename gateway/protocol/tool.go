@@ -138,9 +138,12 @@ type CallPreview struct {
 	// Folders are the folders outside the workspace that the call needs. It fails unless the person
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
-	Input   *CommandInput  `json:"input,omitempty"`   // of a call that types into a running command (extension)
-	Problem string         `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
-	Fault   *Fault         `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
+	// Changes are start-up files that a command certainly changes, such as a tracked file that another
+	// branch replaces (extension).
+	Changes []string      `json:"changes,omitempty"`
+	Input   *CommandInput `json:"input,omitempty"`   // of a call that types into a running command (extension)
+	Problem string        `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
+	Fault   *Fault        `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
 }
 
 // CommandInput is a text for the input of a running command, which is judged as what reads it

@@ -56,6 +56,9 @@ type Profile struct {
 	// absolute paths. Unprotected lifts all of them, for the person's own commands.
 	Lifted      []string
 	Unprotected bool
+	// Unpinned are folders of which the same is true because the command only moves files in them. A
+	// look afterwards finds what it changed all the same.
+	Unpinned []string
 	// Hidden cannot be read, ReadOnly cannot be changed, and Programs cannot be started by whatever
 	// the command runs, where the machine enforces that. The paths are absolute patterns for what
 	// exists; see [floor.Expand].
@@ -144,7 +147,7 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 	for _, dir := range r.Writable {
 		r.ReadOnly = append(r.ReadOnly, list.Files(workspace.RealPath(dir))...)
 	}
-	for _, path := range p.Lifted {
+	for _, path := range slices.Concat(p.Lifted, p.Unpinned) {
 		r.ReadOnly = floor.Without(r.ReadOnly, workspace.RealPath(path))
 	}
 	r.ReadOnly = append(r.ReadOnly, rules...)

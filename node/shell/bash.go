@@ -107,8 +107,8 @@ func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 			return runBash(ctx, ws, jobs, call, in)
 		})
 	t = toolkit.WithResults(t, runningOut{}, endedOut{})
-	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in bashIn) (protocol.CallPreview, error) {
-		return previewBash(ws, jobs, in, Path()), nil
+	return toolkit.WithPreview(t, func(ctx context.Context, _ access.Call, in bashIn) (protocol.CallPreview, error) {
+		return previewBash(ctx, ws, jobs, in, Path()), nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 )
 
 // previewBash describes a command that a shell runs.
-func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn, shell string) protocol.CallPreview {
+func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn, shell string) protocol.CallPreview {
 	plan, err := planBash(ws, in)
 	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: shell, Network: in.Network}
 	if err == nil {
@@ -36,6 +37,9 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn, shell string) protoc
 	if isBourne(preview.Shell) {
 		preview.Folders = jobs.neededFolders(ws, in.Command, plan.dir)
 		preview.Programs = programs(in.Command, plan.dir)
+		for _, path := range jobs.startupChanges(ctx, in.Command, plan.dir) {
+			preview.Changes = append(preview.Changes, workspace.Spell(path))
+		}
 	}
 	return preview
 }

@@ -34,7 +34,7 @@ func (l *launcher) profileOf(o startRequest) sandbox.Profile {
 			profile.Programs = append(profile.Programs, argv)
 		}
 	}
-	profile.Unprotected = o.direct
+	profile.Unprotected, profile.Unpinned = o.direct, movesInFolders(o.command, o.dir)
 	for _, path := range o.lifts {
 		profile.Lifted = append(profile.Lifted, workspace.Unspell(path))
 	}

@@ -17,6 +17,7 @@ import (
 // is left out.
 type pathTracer struct {
 	add         func(path string, write bool)
+	ran         func(dir, name string, args []string) // gets each command whose words and folder are certain; may be nil
 	cwd         location
 	startDir    string
 	vars        map[string]string
@@ -209,6 +210,9 @@ func (r *pathTracer) call(c *syntax.CallExpr) {
 		r.addPath(r.cwd.real, !readOnlyPrograms[name]) // it works in its current folder
 	}
 	pathsOf(name, args[1:], r.addPath)
+	if r.ran != nil && r.cwd.real != "" && !slices.Contains(args, "") {
+		r.ran(r.cwd.real, args[0], args[1:])
+	}
 }
 
 func (r *pathTracer) changeDir(args []string) {

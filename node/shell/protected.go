@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"fairlead/node/workspace"
 )
 
 // refusals are the system's messages when a command tries to change, move or link a protected file,
@@ -59,7 +61,7 @@ func namedIn(line, dir string, protected []string) (names []string) {
 // mentioned returns the name under which a line mentions a path, or the nearest folder that contains
 // it; empty if it does not.
 func mentioned(line, dir, path string) string {
-	for at := path; at != dir && filepath.Dir(at) != at; at = filepath.Dir(at) {
+	for at := path; !workspace.InFolder(dir, at); at = filepath.Dir(at) {
 		name, err := filepath.Rel(dir, at)
 		if err != nil || strings.HasPrefix(name, "..") {
 			name = at

@@ -78,8 +78,8 @@ type servers struct {
 func Serve(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 	s := &servers{jobs: jobs, ws: ws, open: make(map[string]*os.File)}
 	t := toolkit.Define("serve", "Runs an MCP server. For the gateway.", toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}}, s.call)
-	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in serveIn) (protocol.CallPreview, error) {
-		return previewBash(s.ws, s.jobs, bashIn{Command: in.Command, Workdir: in.Workdir}, Path()), nil
+	return toolkit.WithPreview(t, func(ctx context.Context, _ access.Call, in serveIn) (protocol.CallPreview, error) {
+		return previewBash(ctx, s.ws, s.jobs, bashIn{Command: in.Command, Workdir: in.Workdir}, Path()), nil
 	})
 }
 

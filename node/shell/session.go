@@ -62,13 +62,13 @@ func newSessions(ws *workspace.Root, jobs *Jobs) *sessions {
 
 func (s *sessions) tool() toolkit.Tool[access.Call] {
 	t := toolkit.Define("command", "Runs a command and manages its session. For programs.", toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}}, s.call)
-	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in commandIn) (protocol.CallPreview, error) {
-		return s.preview(in), nil
+	return toolkit.WithPreview(t, func(ctx context.Context, _ access.Call, in commandIn) (protocol.CallPreview, error) {
+		return s.preview(ctx, in), nil
 	})
 }
 
 // preview describes a command as Bash does, and a text for a running command.
-func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
+func (s *sessions) preview(ctx context.Context, in commandIn) (p protocol.CallPreview) {
 	if in.CommandID != "" {
 		c, err := s.find(in)
 		if err != nil {
@@ -82,7 +82,7 @@ func (s *sessions) preview(in commandIn) (p protocol.CallPreview) {
 		access.SetProblem(&p, err)
 		return p
 	}
-	return previewBash(s.ws, s.jobs, in.bash(a), in.shell())
+	return previewBash(ctx, s.ws, s.jobs, in.bash(a), in.shell())
 }
 
 func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (commandOut, error) {

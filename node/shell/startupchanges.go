@@ -1,0 +1,242 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/peer/words"
+	"fairlead/node/floor"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Switching branches, merging and the like replace tracked files, and moving a folder moves the
+// start-up files in it. Commands cannot change start-up files unasked, and Git would stop half-way:
+// the branch is another one then, and the files are not. So these files are looked up before the
+// question about the command, and the answer lifts their protection. A start-up file never changes
+// unasked, not even to the content of a commit: commands can make commits, too.
+
+const (
+	// gitLimit is how long Git may take to compare commits.
+	gitLimit = 3 * time.Second
+	// maxReplaced is the number of start-up files that are looked up.
+	maxReplaced = 16
+	// maxCompared is the number of bytes of the names of all changed files.
+	maxCompared = 4 << 20
+)
+
+// gitSafe are the variables with which Git changes nothing and reaches no other repository.
+var gitSafe = []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL="}
+
+// startupChanges returns the start-up files that a command line certainly replaces, creates, moves or
+// removes with Git or mv: absolute and sorted. The list may be incomplete. Nothing is changed.
+func (t *Jobs) startupChanges(ctx context.Context, command, dir string) (files []string) {
+	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full {
+		return nil
+	}
+	file, err := parseCommand(command)
+	if err != nil {
+		return nil
+	}
+	tracer := newPathTracer(dir, func(string, bool) {})
+	tracer.ran = func(dir, name string, args []string) {
+		if name == "mv" {
+			files = append(files, movedStartup(dir, args)...)
+		}
+		if dir, args = gitFolder(dir, name, args); len(args) == 0 {
+			return
+		}
+		if diffs := gitDiffs(args); len(diffs) > 0 {
+			files = append(files, t.changedStartup(ctx, dir, diffs)...)
+		} else if args[0] == "mv" {
+			files = append(files, movedStartup(dir, args[1:])...)
+		}
+	}
+	tracer.traceFile(file)
+	slices.Sort(files)
+	files = slices.Compact(files)
+	return files[:min(len(files), maxReplaced)]
+}
+
+// gitFolder returns the folder in which a command of Git works, and its words from the subcommand on;
+// none for another program.
+func gitFolder(dir, name string, args []string) (string, []string) {
+	if name != "git" {
+		return dir, nil
+	}
+	for len(args) > 1 && args[0] == "-C" {
+		dir, args = resolveWord(args[1], dir), args[2:]
+	}
+	return dir, args
+}
+
+// movedStartup returns the start-up files in the folders that mv or git mv moves, and their new
+// places.
+func movedStartup(dir string, args []string) (files []string) {
+	operands := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a[0] == '-' })
+	if len(operands) < 2 {
+		return nil
+	}
+	to := resolveWord(operands[len(operands)-1], dir)
+	info, err := os.Stat(to)
+	isFolder := err == nil && info.IsDir()
+	for _, o := range operands[:len(operands)-1] {
+		from, target := workspace.RealPath(resolveWord(o, dir)), workspace.RealPath(to)
+		if isFolder {
+			target = filepath.Join(target, filepath.Base(from))
+		}
+		for _, f := range (&floor.List{}).Files(from) {
+			files = append(files, f, target+strings.TrimPrefix(f, from))
+		}
+	}
+	return files
+}
+
+// movesInFolders returns the folders between which a command line moves files, if git mv is all that
+// it runs. Git cannot move files across the border of a protected folder, and changes nothing else.
+func movesInFolders(command, dir string) (folders []string) {
+	file, err := parseCommand(command)
+	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 {
+		return nil
+	}
+	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 {
+		return nil
+	}
+	words := make([]string, len(call.Args))
+	for i, w := range call.Args {
+		if words[i] = literalText(w); words[i] == "" {
+			return nil
+		}
+	}
+	dir, args := gitFolder(dir, words[0], words[1:])
+	if len(args) == 0 || args[0] != "mv" {
+		return nil
+	}
+	for _, a := range args[1:] {
+		if a[0] != '-' {
+			path := workspace.RealPath(resolveWord(a, dir))
+			folders = append(folders, path, filepath.Dir(path))
+		}
+	}
+	return folders
+}
+
+// changedStartup returns the start-up files that differ according to one of the arguments of git
+// diff. Git runs in the sandbox and can write nothing.
+func (t *Jobs) changedStartup(ctx context.Context, dir string, diffs [][]string) (files []string) {
+	script := "git rev-parse --show-toplevel"
+	for _, d := range diffs {
+		script += "; git diff --no-ext-diff --no-textconv --no-renames --ignore-submodules=all --name-only -z " + words.Join(d) + " 2>/dev/null"
+	}
+	top, names, _ := strings.Cut(t.output(ctx, dir, script), "\n")
+	for name := range strings.SplitSeq(names, "\x00") {
+		if name != "" && floor.Lists(top, name) {
+			files = append(files, filepath.Join(top, name))
+		}
+	}
+	return files
+}
+
+// output returns what a script prints in a sandbox in which it can write nothing; empty if it takes
+// too long.
+func (t *Jobs) output(ctx context.Context, dir, script string) string {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return ""
+	}
+	defer out.Close()
+	p := t.opts.Profile
+	p.Mode, p.Network, p.Write = sandbox.ReadOnly, sandbox.NetBlocked, nil
+	child, err := t.opts.Box.Start(sandbox.Spec{
+		Profile: p, Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Env: append(guardGit(sandbox.Environ(dir, t.opts.Env)), gitSafe...), Stdout: in,
+	})
+	in.Close()
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, child.Kill)()
+	var text bytes.Buffer
+	io.Copy(&text, io.LimitReader(out, maxCompared))
+	if ctx.Err() != nil {
+		return ""
+	}
+	return text.String()
+}
+
+// gitDiffs returns the comparisons, as arguments of git diff, that list what a command of Git
+// replaces in the work tree. args are the words after git; the result is empty for other commands.
+func gitDiffs(args []string) (diffs [][]string) {
+	if len(args) == 0 {
+		return nil
+	}
+	revs, paths := gitOperands(args[1:])
+	add := func(d ...string) { diffs = append(diffs, append(d, append([]string{"--"}, paths...)...)) }
+	switch sub := args[0]; sub {
+	case "checkout", "switch", "restore", "reset", "rebase":
+		for _, r := range revs {
+			add("--cached", r)
+			add("--cached", "refs/remotes/origin/"+r) // a branch that does not exist yet here
+		}
+		if sub == "rebase" && len(revs) == 0 {
+			add("--cached", "@{upstream}")
+		}
+	case "merge":
+		for _, r := range revs {
+			add("HEAD..." + r)
+		}
+	case "pull":
+		switch {
+		case len(revs) == 0:
+			add("HEAD...@{upstream}")
+		case len(revs) > 1:
+			add("HEAD..." + revs[0] + "/" + revs[1])
+		}
+	case "cherry-pick", "revert":
+		for _, r := range revs {
+			if strings.Contains(r, "..") {
+				add(r)
+			} else {
+				add(r+"^", r)
+			}
+		}
+	case "stash":
+		if len(revs) > 0 && (revs[0] == "pop" || revs[0] == "apply") {
+			entry := "stash@{0}"
+			if len(revs) > 1 {
+				entry = revs[1]
+			}
+			add(entry+"^", entry)
+		}
+	}
+	return diffs
+}
+
+// gitOperands splits the words of a subcommand into possible revisions, and the paths after "--".
+func gitOperands(args []string) (revs, paths []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, paths = args[:i], args[i+1:]
+	}
+	for _, a := range args {
+		if name, value, ok := strings.Cut(a, "="); ok && (name == "--onto" || name == "--source") {
+			a = value
+		}
+		switch {
+		case a == "-":
+			revs = append(revs, "@{-1}")
+		case a != "" && a[0] != '-':
+			revs = append(revs, a)
+		}
+	}
+	return revs, paths
+}

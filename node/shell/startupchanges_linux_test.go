@@ -1,0 +1,106 @@
+package shell
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/node/access"
+	"fairlead/node/sandbox"
+	"fairlead/node/tooltest"
+)
+
+// newRepository makes a repository in the workspace whose branches main and topic differ in start-up
+// files, and a folder that contains one.
+func newRepository(t *testing.T) *bench {
+	t.Helper()
+	useShell(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is missing")
+	}
+	b := boxed(t, sandbox.WorkspaceWrite)
+	out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Direct: true}, bashIn{Command: `git init -q -b main && git config user.name n && git config user.email e &&
+mkdir -p .vscode packages/a packages/b vendor && echo 1 >.envrc && echo 1 >file && echo 1 >packages/b/.npmrc && echo 1 >packages/a/x && echo 1 >packages/b/y && echo 1 >vendor/.npmrc &&
+git add -A && git commit -qm first && git checkout -qb topic && echo 2 >.envrc && echo 2 >.vscode/tasks.json && echo 2 >vendor/.npmrc && git add -A && git commit -qm topic &&
+git checkout -qb plain main && echo 2 >file && git commit -qam plain && git checkout -q main`})
+	if err != nil || out.Status != "completed" {
+		t.Fatalf("preparing: %+v, %v", out, err)
+	}
+	return b
+}
+
+func TestReplacedStartupFilesAreKnownBefore(t *testing.T) {
+	b := newRepository(t)
+	const both = ".envrc .vscode/tasks.json"
+	for command, want := range map[string]string{
+		"git checkout topic": both, "git switch -q topic": both, "git merge topic": both, "git reset --hard topic": both, "git rebase topic": both, "git rebase --onto=topic main": both,
+		"git cherry-pick topic": both, "git revert topic": both, "git restore --source=topic .": both, "git checkout topic -- .vscode": ".vscode/tasks.json",
+		"cd packages && git -C .. checkout topic && ls": both, "git checkout plain && git checkout topic": both, "x=1; (git checkout topic)": both,
+		"git checkout -b new": "", "git checkout plain": "", "git merge plain": "", "git status": "", "git checkout none": "", "git commit -m topic": "", "git log topic": "", "echo git checkout topic": "",
+		"git checkout $BRANCH": "", "git stash pop": "", "git pull": "", "git checkout --": "",
+		"mv packages/b packages/c": "packages/b/.npmrc packages/c/.npmrc", "git mv packages/b packages/a": "packages/a/b/.npmrc packages/b/.npmrc", "mv packages/a packages/c": "", "mv packages/a": "",
+	} {
+		var got []string
+		for _, path := range tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}).Changes {
+			rel, err := filepath.Rel(b.WS.Dir(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rel)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+}
+
+// TestLookUpRunsNoProgram: the settings of a repository that a command made are not the person's.
+func TestLookUpRunsNoProgram(t *testing.T) {
+	b := newRepository(t)
+	mark := filepath.Join(b.WS.Dir(), "mark")
+	b.File("evil", "#!/bin/sh\ntouch "+mark+"\n")
+	if err := os.Chmod(filepath.Join(b.WS.Dir(), "evil"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"core.fsmonitor", "diff.external", "filter.x.clean", "core.pager", "diff.x.textconv", "diff.x.command", "core.sshCommand"} {
+		out, err := exec.CommandContext(t.Context(), "git", "-C", b.WS.Dir(), "config", key, "./evil").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	b.File(".gitattributes", "* filter=x diff=x\n")
+	if got := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "git checkout topic"}).Changes; len(got) != 2 {
+		t.Errorf("got %q, want two files", got)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a program of the repository ran")
+	}
+}
+
+func TestGitMovesFilesOutOfAProtectedFolder(t *testing.T) {
+	b := newRepository(t)
+	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	for command, works := range map[string]bool{
+		"git mv packages/b/y packages/a/y": true, "git -C packages mv a/x b/x": true, "git mv packages/b/y packages/y; echo 2 >packages/b/.npmrc": false,
+	} {
+		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
+		if err != nil || (out.Status == "completed") != works {
+			t.Errorf("%s: got %+v, %v", command, out, err)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(b.WS.Dir(), "packages/b/.npmrc")); err != nil || string(data) != "1\n" {
+		t.Errorf("the protected file: got %q, %v", data, err)
+	}
+}
+
+func TestNotesNameNoFolderAboveTheCommand(t *testing.T) {
+	protected := []string{"/ws/other/.git", "/ws/repo/.git/config"}
+	if got := refusedPaths("error: could not write /ws/repo/.git/config: Device or resource busy\n", "/ws/repo", protected); !slices.Equal(got, []string{".git/config"}) {
+		t.Errorf("got %q, want only the file", got)
+	}
+}
