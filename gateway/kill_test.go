@@ -22,6 +22,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
+	"fairlead/node/sandbox"
 )
 
 // kills is the number of times that the test kills the gateway.
@@ -44,8 +45,16 @@ func TestMain(m *testing.M) {
 		runEnds(url)
 		return
 	}
+	if home := os.Getenv(childDaily); home != "" || isSandboxHelper() {
+		sandbox.Main()
+		runDaily(home)
+		return
+	}
 	os.Exit(run(m))
 }
+
+// isSandboxHelper reports whether the sandbox has started this program: test programs have flags only.
+func isSandboxHelper() bool { return len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") }
 
 // run gives commands, which login shells run, a home without the person's profile: such a profile
 // may wait for a lock that a killed shell has left.
@@ -118,6 +127,12 @@ func startChild(t *testing.T, home string, env ...string) *child {
 	cmd := exec.Command(exe, "-test.run=^$")
 	cmd.Env = append(os.Environ(), childHome+"="+home, "FAIRLEAD_TOKEN=kill-test", "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+home)
 	cmd.Env = append(cmd.Env, env...)
+	return startProgram(t, cmd)
+}
+
+// startProgram starts this program as a gateway, and returns when it is ready.
+func startProgram(t *testing.T, cmd *exec.Cmd) *child {
+	t.Helper()
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
