@@ -48,12 +48,17 @@ func outline(m *fyne.Menu, indent string) string {
 	return b.String()
 }
 
+// protectedHost is a machine on which commands cannot change start-up files.
+func protectedHost() *protocol.HostInfo {
+	return &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: true}}}}
+}
+
 func view() state.View {
 	return state.View{
 		Connected: true, Loaded: true,
 		Approvals: []protocol.Question{{ID: "q", Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
-		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "nas"}}, Status: protocol.Status{Paused: true},
+		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Host: protectedHost()}, {ID: "nas"}}, Status: protocol.Status{Paused: true},
 	}
 }
 

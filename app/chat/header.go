@@ -169,11 +169,18 @@ func (h *header) endRename(text string) {
 
 func (h *header) modeMenu() []*fyne.MenuItem {
 	now := state.ModeOf(h.pane.state.Session, h.pane.now)
+	limit, trust := state.TrustLimit(h.pane.state.Nodes)
 	var items []*fyne.MenuItem
 	for _, c := range state.ModeChoices {
 		item := fyne.NewMenuItem(c.Text, func() { h.pane.handlers.SetMode(c) })
 		item.Checked = c.Mode == now.Mode && c.For == 0
+		item.Disabled = c.Mode == protocol.ModeTrust && !trust
 		items = append(items, item)
+	}
+	if limit != "" {
+		note := fyne.NewMenuItem(limit, nil)
+		note.Disabled = true
+		items = append(items, fyne.NewMenuItemSeparator(), note)
 	}
 	return items
 }

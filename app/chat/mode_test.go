@@ -56,3 +56,18 @@ func TestApprovalModeIsAlwaysShown(t *testing.T) {
 		})
 	}
 }
+
+func TestMenuSaysWhyTrustIsNotAvailable(t *testing.T) {
+	d := newDesk(t, 900, 600)
+	d.Update(State{Nodes: []protocol.NodeInfo{{ID: "pi", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "full"}}}}})
+	last := ""
+	for _, i := range d.header.modeMenu() {
+		if strings.HasPrefix(i.Label, "Trust for") && !i.Disabled {
+			t.Errorf("%q can be chosen where commands are not contained", i.Label)
+		}
+		last = i.Label
+	}
+	if want := "pi (its commands are not contained)"; !strings.Contains(last, want) {
+		t.Errorf("got the last entry %q, want one with %q", last, want)
+	}
+}

@@ -106,7 +106,7 @@ func (p *Page) draw() {
 	off := len(p.shown) - len(working)
 	text := ""
 	if p.loaded {
-		text = state.DefaultText(p.all.Default, len(p.all.Rules) > 0)
+		text = state.DefaultText(p.all.Default, len(p.all.Rules) > 0, p.view.Nodes)
 		if n := len(p.all.Rules); n > 0 {
 			text = widgets.Choose(len(p.shown) < n, fmt.Sprintf("%d of ", len(p.shown)), "") + state.Plural(n, "rule", "rules") + ". " + text
 		}

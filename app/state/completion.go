@@ -157,7 +157,11 @@ func arguments(command string, v View) (list []Completion) {
 			list = append(list, plain("thinking", level, ThinkingName(level), level))
 		}
 	case "/mode":
+		_, trust := TrustLimit(v.Nodes)
 		for _, m := range ModeChoices {
+			if m.Mode == protocol.ModeTrust && !trust {
+				continue
+			}
 			word := m.Mode
 			if m.For > 0 {
 				word = fmt.Sprintf("%s %d", m.Mode, int(m.For.Minutes()))

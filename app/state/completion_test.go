@@ -41,7 +41,7 @@ func TestWordBeforeTheCursorIsFound(t *testing.T) {
 
 func TestComposerOffersWhatWorks(t *testing.T) {
 	bubble(t, func(f *fake) {
-		f.snap.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true}, {ID: "nas"}}
+		f.snap.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true, Host: protectedHost(true)}, {ID: "nas"}}
 		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "This one"}, {SessionKey: "b", Title: "Photos"}}
 		on(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 			return protocol.SkillsStatusResult{Skills: []protocol.SkillStatusEntry{

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,5 +37,42 @@ func TestTrustThatEndedAsksAgain(t *testing.T) {
 	}
 	if len(words) != len(ModeChoices) {
 		t.Error("two ways of asking are called the same")
+	}
+}
+
+func protectedHost(enforced bool) *protocol.HostInfo {
+	checks := []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: enforced, Why: "no mount name spaces"}}
+	return &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: checks}}
+}
+
+func TestTrustIsOfferedWhereAMachineProtects(t *testing.T) {
+	desk := protocol.NodeInfo{ID: "desk", Online: true, Host: protectedHost(true)}
+	pi := protocol.NodeInfo{ID: "pi", Online: true, Host: protectedHost(false)}
+	for name, c := range map[string]struct {
+		nodes     []protocol.NodeInfo
+		text      string
+		available bool
+	}{
+		"no machine":    {nil, "", true},
+		"protected":     {[]protocol.NodeInfo{desk}, "", true},
+		"one of two":    {[]protocol.NodeInfo{desk, pi}, "still ask where nothing protects start-up files: pi (no mount name spaces)", true},
+		"not protected": {[]protocol.NodeInfo{pi}, "Trust is not available", false},
+	} {
+		text, available := TrustLimit(c.nodes)
+		if !strings.Contains(text, c.text) || c.text == "" && text != "" || available != c.available {
+			t.Errorf("%s: got %q, available %v, want %q, %v", name, text, available, c.text, c.available)
+		}
+		v := View{Nodes: c.nodes, Sessions: []protocol.SessionEntry{{SessionKey: "a"}}}
+		for _, i := range modeItem(v).Items {
+			if isTrust := strings.HasPrefix(i.Label, "Trust for"); isTrust && i.Disabled == c.available {
+				t.Errorf("%s: the tray's entry %q is disabled: %v", name, i.Label, i.Disabled)
+			}
+		}
+		if offers := len(arguments("/mode", v)); (offers == len(ModeChoices)) != c.available {
+			t.Errorf("%s: the composer offers %d modes", name, offers)
+		}
+		if got := DefaultText("allow", false, c.nodes); strings.Contains(got, "still ask") != (len(c.nodes) > 0 && name != "protected") {
+			t.Errorf("%s: the rules page says %q", name, got)
+		}
 	}
 }

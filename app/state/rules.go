@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -68,14 +70,15 @@ func VerdictOf(policy json.RawMessage) (verdict string, expires time.Time) {
 }
 
 // DefaultText says what happens to calls that no rule covers, or to all if there are no rules.
-func DefaultText(verdict string, hasRules bool) string {
+func DefaultText(verdict string, hasRules bool, nodes []protocol.NodeInfo) string {
 	text := "Reading in the workspace is allowed. Everything else "
 	if hasRules {
 		text = "Without a rule, reading in the workspace is allowed, and everything else "
 	}
 	switch verdict {
 	case "allow":
-		return text + "is, too."
+		machines, _ := display.Unprotected(nodes)
+		return strings.TrimSuffix(text+"is, too. "+display.StillAsks(machines), " ")
 	case "deny":
 		return text + "is denied."
 	}

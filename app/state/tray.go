@@ -170,8 +170,15 @@ func modeItem(v View) TrayItem {
 	newest := v.Sessions[0]
 	item := TrayItem{Label: "Approvals in this chat"}
 	now := ModeOf(newest, time.Now())
+	limit, trust := TrustLimit(v.Nodes)
 	for i, c := range ModeChoices {
-		item.Items = append(item.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
+		item.Items = append(item.Items, TrayItem{
+			Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i,
+			Checked: c.Mode == now.Mode && c.For == 0, Disabled: c.Mode == protocol.ModeTrust && !trust,
+		})
+	}
+	if limit != "" {
+		item.Items = append(item.Items, TrayItem{Label: display.Clip(limit, 120), Disabled: true})
 	}
 	return item
 }

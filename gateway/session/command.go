@@ -192,11 +192,8 @@ func (c command) mode(ctx context.Context) (string, error) {
 		text += " until " + time.UnixMilli(mode.Until).In(c.m.settings.zone()).Format("15:04")
 	}
 	if mode.Mode == protocol.ModeTrust {
-		for _, n := range c.m.opts.Nodes() {
-			if ok, missing := n.Host.Protects(); !ok && n.Online {
-				text += fmt.Sprintf("\nOn %s, commands that cannot be read completely still ask, because nothing protects start-up files while they run: %s", cmp.Or(n.Name, string(n.ID)), missing)
-			}
-		}
+		machines, _ := display.Unprotected(c.m.opts.Nodes())
+		text = strings.TrimSuffix(text+"\n"+display.StillAsks(machines), "\n")
 	}
 	return text, nil
 }

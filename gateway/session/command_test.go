@@ -197,6 +197,32 @@ func TestTheModeOfAChatEndsInThePersonsZone(t *testing.T) {
 	}
 }
 
+func TestTrustNeedsAMachineThatProtects(t *testing.T) {
+	machine := func(name string, protects bool) protocol.NodeInfo {
+		checks := []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: protects, Why: "no mount name spaces"}}
+		return protocol.NodeInfo{Name: name, Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: checks}}}
+	}
+	for name, c := range map[string]struct {
+		nodes   []protocol.NodeInfo
+		refused bool
+	}{
+		"no machine":    {nil, false},
+		"protected":     {[]protocol.NodeInfo{machine("desk", true)}, false},
+		"one of two":    {[]protocol.NodeInfo{machine("desk", true), machine("pi", false)}, false},
+		"not protected": {[]protocol.NodeInfo{machine("pi", false)}, true},
+	} {
+		in := &protocol.SessionPrefsPatch{Approvals: &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: now() + 60_000}}
+		err := checkSettings(in, func() []protocol.NodeInfo { return c.nodes })
+		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "pi (no mount name spaces)") {
+			t.Errorf("%s: got %v, want a refusal that says what is missing: %v", name, err, c.refused)
+		}
+		in.Approvals.Mode = protocol.ModeAcceptEdits
+		if err := checkSettings(in, func() []protocol.NodeInfo { return c.nodes }); err != nil {
+			t.Errorf("%s, accept-edits: got %v, want no refusal", name, err)
+		}
+	}
+}
+
 func TestDecisionsAreOneWordOrANoWithAReason(t *testing.T) {
 	for text, want := range map[string]string{
 		"yes": "allow", "Yes.": "allow", " OK ": "allow", "yes please": "allow", "y": "allow", "approved!": "allow",

@@ -250,7 +250,7 @@ func (m *Manager) Media(_ context.Context, in protocol.MediaGetParams) (protocol
 // Patch changes a chat's settings, label and reset policy; fields that are not set stay unchanged.
 func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
-	if err := checkSettings(in.Settings); err != nil {
+	if err := checkSettings(in.Settings, m.opts.Nodes); err != nil {
 		return protocol.OK{}, err
 	}
 	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {

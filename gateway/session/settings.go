@@ -93,7 +93,7 @@ func (c settings) heartbeat(key protocol.SessionKey) string {
 }
 
 // checkSettings validates settings for a chat; nil changes nothing.
-func checkSettings(in *protocol.SessionPrefsPatch) error {
+func checkSettings(in *protocol.SessionPrefsPatch, nodes func() []protocol.NodeInfo) error {
 	if in == nil {
 		return nil
 	}
@@ -110,10 +110,11 @@ func checkSettings(in *protocol.SessionPrefsPatch) error {
 	if ref := in.Model; ref != nil && (tooLong(ref.Provider) || tooLong(ref.ID)) {
 		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.model: provider and id may have at most %d bytes each", maxModel))
 	}
-	return checkMode(in.Approvals)
+	return checkMode(in.Approvals, nodes)
 }
 
-func checkMode(mode *protocol.ApprovalMode) error {
+// checkMode validates an approval mode. Trust needs a machine that protects start-up files.
+func checkMode(mode *protocol.ApprovalMode, nodes func() []protocol.NodeInfo) error {
 	if mode == nil {
 		return nil
 	}
@@ -124,6 +125,9 @@ func checkMode(mode *protocol.ApprovalMode) error {
 	case protocol.ModeTrust:
 		if left := mode.Until - now(); left <= 0 || left > maxTrust.Milliseconds() {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("trust must end within %d hours: set settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
+		}
+		if machines, everywhere := display.Unprotected(nodes()); everywhere {
+			return protocol.ErrBadRequest.With(display.NotOffered("trust", machines))
 		}
 		return nil
 	}

@@ -147,7 +147,7 @@ func TestNodesWithDotsAndLongIDsWorkEverywhere(t *testing.T) {
 	}
 
 	for path, value := range map[string]string{
-		"providers.compatible.baseUrl": `"` + server.URL + `/v1"`, "model": `{"provider":"compatible","id":"m"}`, "toolApproval.defaultDecision": `"allow"`,
+		"providers.compatible.baseUrl": `"` + server.URL + `/v1"`, "model": `{"provider":"compatible","id":"m"}`, "toolApproval.rules": `[{"id":"echo","tool":"*Echo","decision":"allow"}]`,
 	} {
 		if _, err := client.Call(ctx, l.client, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)}); err != nil {
 			t.Fatalf("setting %s: %v", path, err)

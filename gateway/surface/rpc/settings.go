@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/workspace"
 )
@@ -29,7 +30,7 @@ func registerSettings(all methods, s Services) {
 		if (p.Path == "auth" || p.Path == "auth.token") && r.conn.principal().Device != "" {
 			return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 		}
-		if err := checkReserve(ctx, s, p); err != nil {
+		if err := cmp.Or(checkReserve(ctx, s, p), checkDefault(p, s.Nodes.Nodes)); err != nil {
 			return protocol.ConfigSetResult{}, err
 		}
 		err := s.Config.Set(ctx, p.Path, p.Value)
@@ -74,6 +75,25 @@ func checkReserve(ctx context.Context, s Services, p protocol.ConfigSetParams) e
 		return nil
 	}
 	return s.Models.CheckReserve(ctx, ref, all.ReserveTokens)
+}
+
+// checkDefault refuses to allow calls by default where no machine protects start-up files from
+// commands.
+func checkDefault(p protocol.ConfigSetParams, nodes func() []protocol.NodeInfo) error {
+	var all struct{ DefaultDecision string }
+	switch p.Path {
+	case "toolApproval.defaultDecision":
+		json.Unmarshal(p.Value, &all.DefaultDecision) // another value is refused by its type
+	case "toolApproval":
+		json.Unmarshal(p.Value, &all)
+	}
+	if all.DefaultDecision != "allow" {
+		return nil
+	}
+	if machines, everywhere := display.Unprotected(nodes()); everywhere {
+		return protocol.ErrBadRequest.With(display.NotOffered("allow as the default", machines))
+	}
+	return nil
 }
 
 func registerWorkspaces(all methods, files *workspace.Files) {

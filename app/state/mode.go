@@ -1,0 +1,66 @@
+package state
+
+import (
+	"cmp"
+	"time"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+)
+
+// ModeChoice is one of the approval modes of a chat.
+type ModeChoice struct {
+	Mode string
+	For  time.Duration // duration; 0 is unlimited
+	Text string
+}
+
+// ModeChoices are all modes, the strictest last.
+var ModeChoices = []ModeChoice{
+	{protocol.ModeAsk, 0, "Ask"},
+	{protocol.ModeAcceptEdits, 0, "Accept file changes in the workspace"},
+	{protocol.ModeTrust, 15 * time.Minute, "Trust for 15 minutes"},
+	{protocol.ModeTrust, time.Hour, "Trust for 1 hour"},
+	{protocol.ModeReadOnly, 0, "Read only"},
+	{protocol.ModePaused, 0, "Ask for every call"},
+}
+
+// TrustLimit says on which machines a trusted chat still asks for unknown commands, or why trust is
+// not available; empty if it is, everywhere.
+func TrustLimit(nodes []protocol.NodeInfo) (text string, available bool) {
+	machines, everywhere := display.Unprotected(nodes)
+	if everywhere {
+		return display.NotOffered("Trust", machines), false
+	}
+	return display.StillAsks(machines), true
+}
+
+// ModeOf returns a chat's present mode: an expired trust mode asks again.
+func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
+	var m protocol.ApprovalMode
+	if s.Settings != nil && s.Settings.Approvals != nil {
+		m = *s.Settings.Approvals
+	}
+	if m.Mode == "" || m.Mode == protocol.ModeTrust && m.Until <= now.UnixMilli() {
+		return protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	}
+	return m
+}
+
+// ModeWord names a mode in a word or two, for a header.
+func ModeWord(m protocol.ApprovalMode) string {
+	if m.Mode == protocol.ModeTrust {
+		return "Trusted until " + time.UnixMilli(m.Until).Format("15:04")
+	}
+	words := map[string]string{protocol.ModeAcceptEdits: "Accept file changes", protocol.ModeReadOnly: "Read only", protocol.ModePaused: "Ask for every call"}
+	return cmp.Or(words[m.Mode], "Ask")
+}
+
+// SetMode sets a chat's mode.
+func (c *Chats) SetMode(key protocol.SessionKey, choice ModeChoice) {
+	m := protocol.ApprovalMode{Mode: choice.Mode}
+	if choice.For > 0 {
+		m.Until = time.Now().Add(choice.For).UnixMilli()
+	}
+	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
+}

@@ -1,0 +1,40 @@
+package display
+
+import (
+	"cmp"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Unprotected returns the online machines on which nothing keeps commands from changing files that
+// start programs later, each with what is missing there. everywhere means that no online machine
+// does: then neither a trusted chat nor a default that allows is offered. Without a machine, no
+// command can run, and both are.
+func Unprotected(nodes []protocol.NodeInfo) (machines []string, everywhere bool) {
+	online := 0
+	for _, n := range nodes {
+		if !n.Online {
+			continue
+		}
+		online++
+		if ok, missing := n.Host.Protects(); !ok {
+			machines = append(machines, cmp.Or(n.Name, string(n.ID))+" ("+cmp.Or(missing, "unknown reason")+")")
+		}
+	}
+	return machines, online > 0 && len(machines) == online
+}
+
+// NotOffered says why a mode or a default that allows everything is not offered.
+func NotOffered(what string, machines []string) string {
+	return what + " is not available: nothing protects start-up files from commands on " + strings.Join(machines, ", ")
+}
+
+// StillAsks says on which machines commands that cannot be read completely need an approval although
+// everything is allowed; empty without one.
+func StillAsks(machines []string) string {
+	if len(machines) == 0 {
+		return ""
+	}
+	return "Unknown commands still ask where nothing protects start-up files: " + strings.Join(machines, ", ")
+}
