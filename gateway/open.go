@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -203,13 +204,15 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Version: Version,
 		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
 		Authorize:      func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
+		Continue:       func(ctx context.Context, s tool.Step) (json.RawMessage, error) { return g.calls.Continue(ctx, s) },
 	})
 	if err != nil {
 		return err
 	}
 	g.tools = tool.NewRegistry(g.hub, g.servers.Toolbox())
+	calls := journal.New(g.store.Calls)
 	g.calls = tool.New(tool.Options{
-		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: journal.New(g.store.Calls), Grants: g.store.Grants, Sessions: g.store.Sessions,
+		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: calls, Steps: calls, Grants: g.store.Grants, Sessions: g.store.Sessions,
 		Bus: g.bus, Config: g.config.Get,
 	})
 	g.keeper = tool.NewKeeper(g.calls)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
@@ -58,28 +57,6 @@ func TestArgumentsReachTheMachine(t *testing.T) {
 				t.Errorf("called %s %s, want %s %s", b.last().Tool, encode(got), c.machine, encode(want))
 			}
 		})
-	}
-}
-
-func TestWaitForACommandIsLongerThanItsIdleTimeout(t *testing.T) {
-	b := newBench(t)
-	b.config.Timeouts.Tool = 1000
-	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
-		return succeed(`{"command_id":"cmd","file_id":"file","state":"running"}`), nil
-	}
-	b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return json.RawMessage(`{"state":"running"}`), nil }
-	b.must(me, "command", `{"session":{"node_id":"nas","command":"bash"}}`)
-	b.must(me, "fs_read", statArgs)
-	for _, c := range []struct {
-		tool, args string
-		least      time.Duration
-	}{
-		{"command", `{"command_id":"cmd"}`, 2 * time.Minute}, {"command", `{"command_id":"cmd","idle_timeout":600}`, 10 * time.Minute}, {"fs_read", `{"file_id":"file"}`, 0},
-	} {
-		b.must(me, c.tool, c.args)
-		if b.limit <= c.least || b.limit > c.least+time.Minute {
-			t.Errorf("%s %s has %v, want more than %v", c.tool, c.args, b.limit, c.least)
-		}
 	}
 }
 

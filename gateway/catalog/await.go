@@ -87,7 +87,7 @@ func (j *job) collect() Result {
 			chunks = append(chunks, p.Data)
 		}
 	}
-	return Result{WithMatches(j.result.Data, chunks), j.result.Message}
+	return Result{WithMatches(j.result.Data, chunks), j.result.Message, j.result.Call}
 }
 
 // IsComplete reports whether a result has the matches of its parts, as that of fs_glob has.

@@ -18,13 +18,15 @@ import (
 // Pipeline runs tool calls ([tool.Pipeline]).
 type Pipeline interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
+	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
+	EndCommand(ctx context.Context, node protocol.NodeID, tool, id string) error
+	RunningCommands(ctx context.Context, node protocol.NodeID) (ids []string, err error)
 }
 
-// Machines are the machines and the calls that they run ([nodes.Hub]).
+// Machines are the machines ([nodes.Hub]).
 type Machines interface {
 	Nodes() []protocol.NodeInfo
 	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
-	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
 // Options are the parts that a [Catalog] uses.
@@ -244,8 +246,9 @@ type call struct {
 	catalog   *Catalog
 	principal auth.Principal
 	job       *job
-	key       string // idempotency key of the caller; may be empty
-	calls     int    // calls of the pipeline so far
+	key       string          // idempotency key of the caller; may be empty
+	calls     int             // calls of the pipeline so far
+	last      protocol.CallID // of them
 }
 
 // milliseconds returns how long a call has taken.
@@ -286,7 +289,7 @@ func addEncoded[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope,
 		if err != nil {
 			return Result{}, FaultOf(err)
 		}
-		return Result{Data: raw, Message: message}, nil
+		return Result{Data: raw, Message: message, Call: c.last}, nil
 	}
 	c.tools = append(c.tools, e)
 }

@@ -26,14 +26,16 @@ type bench struct {
 	config config.Config
 	others []protocol.NodeInfo // further machines
 
-	mu     sync.Mutex // guards the fields below
-	calls  []tool.Call
-	resume []protocol.ToolInvoke
-	limit  time.Duration // of the last one
-	used   []string
-	// answer is called for each call of the pipeline, and continued for each resumed one.
+	mu      sync.Mutex // guards the fields below
+	calls   []tool.Call
+	steps   []tool.Step
+	ended   []string // commands that were ended, or that it was tried to end
+	used    []string
+	endFail error    // of ending a command
+	running []string // commands on every machine
+	// answer is called for each call of the pipeline, and continued for each step after one.
 	answer    func(ctx context.Context, c tool.Call) (tool.Result, error)
-	continued func(inv protocol.ToolInvoke) (json.RawMessage, error)
+	continued func(s tool.Step) (json.RawMessage, error)
 }
 
 func newBench(t *testing.T) *bench {
@@ -59,9 +61,12 @@ func succeed(raw string) tool.Result {
 func (b *bench) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	b.mu.Lock()
 	b.calls = append(b.calls, c)
+	id := protocol.CallID(fmt.Sprintf("call%d", len(b.calls)))
 	answer := b.answer
 	b.mu.Unlock()
-	return answer(ctx, c)
+	r, err := answer(ctx, c)
+	r.Info.CallID = id
+	return r, err
 }
 
 func (b *bench) Nodes() []protocol.NodeInfo {
@@ -88,14 +93,22 @@ func (b *bench) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{}, false
 }
 
-func (b *bench) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+func (b *bench) Continue(_ context.Context, s tool.Step) (json.RawMessage, error) {
 	b.mu.Lock()
-	b.resume = append(b.resume, inv)
-	if deadline, ok := ctx.Deadline(); ok {
-		b.limit = time.Until(deadline)
-	}
+	b.steps = append(b.steps, s)
 	b.mu.Unlock()
-	return b.continued(inv)
+	return b.continued(s)
+}
+
+func (b *bench) EndCommand(_ context.Context, _ protocol.NodeID, _, id string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = append(b.ended, id)
+	return b.endFail
+}
+
+func (b *bench) RunningCommands(context.Context, protocol.NodeID) ([]string, error) {
+	return b.running, nil
 }
 
 func (b *bench) Tools() []protocol.ToolSpec {

@@ -165,7 +165,7 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 	}
 	args = nodeCommand{CommandID: in.CommandID, Signal: string(in.Signal), IdleTimeout: in.IdleTimeout}
 	var after commandOut
-	if err = x.resume(ctx, s.node, commandTool, args, &after); err == nil && after.State == "exited" {
+	if err = x.resume(ctx, s, args, &after); err == nil && after.State == "exited" {
 		c.Commands.ended(s.node, in.CommandID)
 	}
 	return out.followedBy(after), err

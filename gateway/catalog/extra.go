@@ -57,7 +57,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		if json.Unmarshal(raw, &object) != nil || object == nil { // results of programs are objects
 			raw = encode(map[string]json.RawMessage{"result": raw})
 		}
-		return Result{Data: raw, Message: spec.Name + " has finished"}, nil
+		return Result{Data: raw, Message: spec.Name + " has finished", Call: x.last}, nil
 	}
 	return e
 }

@@ -100,7 +100,7 @@ func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Tar
 	} else {
 		var s session
 		if s, err = x.session(fileID, name); err == nil {
-			raw, err = x.resumeRaw(ctx, s.node, name, withoutTarget(in))
+			raw, err = x.resumeRaw(ctx, s, withoutTarget(in))
 		}
 	}
 	if err == nil {

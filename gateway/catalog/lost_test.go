@@ -25,23 +25,17 @@ func newCommandBench(t *testing.T, during func()) *bench {
 		}
 		return succeed(`{"command_id":"cmd","state":"running"}`), nil
 	}
-	b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) {
+	b.continued = func(tool.Step) (json.RawMessage, error) {
 		return json.RawMessage(`{"command_id":"cmd","state":"exited","exit_code":-1}`), nil
 	}
 	return b
 }
 
 // killed returns the IDs of the commands that were ended.
-func (b *bench) killed() (ids []string) {
+func (b *bench) killed() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, inv := range b.resume {
-		var in nodeCommand
-		if json.Unmarshal(inv.Args, &in) == nil && in.Signal == "SIGKILL" {
-			ids = append(ids, in.CommandID)
-		}
-	}
-	return ids
+	return slices.Clone(b.ended)
 }
 
 func TestCommandWhoseCallerHasGoneIsEnded(t *testing.T) {
@@ -103,14 +97,7 @@ func TestCommandWithACallerGoesOn(t *testing.T) {
 func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
-		offline := true
-		gone := b.continued
-		b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
-			if offline {
-				return nil, protocol.ErrUnavailable
-			}
-			return gone(inv)
-		}
+		b.endFail = protocol.ErrUnavailable
 		b.must(app("a"), "command", startSleep)
 		b.CancelOf("other")
 		synctest.Wait()
@@ -123,7 +110,7 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 		if len(b.Commands.List()) != 1 {
 			t.Error("a command that could not be ended is not listed")
 		}
-		offline = false
+		b.endFail = nil
 		b.Commands.MachineConnected("nas")
 		synctest.Wait()
 		if got := b.killed(); len(got) != 2 || len(b.Commands.List()) != 0 {
@@ -151,9 +138,7 @@ func TestCommandsThatEndedWhileTheirMachineWasAwayAreNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.must(app("a"), "command", startSleep)
-		b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) {
-			return json.RawMessage(`{"sessions":[{"sessionId":"other","status":"running"}]}`), nil
-		}
+		b.running = []string{"other"}
 		b.Commands.MachineConnected("nas")
 		synctest.Wait()
 		if len(b.Commands.List()) != 0 {

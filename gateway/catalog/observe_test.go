@@ -2,30 +2,29 @@ package catalog
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 	b := newBench(t)
 	stat := json.RawMessage(`{"size":1}`)
 	var failing error
-	b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return stat, failing }
+	b.continued = func(tool.Step) (json.RawMessage, error) { return stat, failing }
 	reader := app("a", protocol.ScopeFilesRead)
 	observe := func() string {
 		t.Helper()
-		state, err := b.Observe(t.Context(), reader, "nas", "/x")
+		state, err := b.Observe(t.Context(), reader, "call1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return state
 	}
 	before := observe()
-	if c := b.resume[0]; c.Tool != "fs_stat" || string(c.Args) != `{"path":"/x"}` || c.Direct {
-		t.Errorf("the machine was asked %+v", c)
+	if s := b.steps[0]; s.Call != "call1" || s.Args != nil || s.Principal.App != "a" {
+		t.Errorf("continued %+v", s)
 	}
 	if observe() != before {
 		t.Error("the state of an unchanged file differs")
@@ -42,8 +41,12 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 	if before == changed || changed == removed {
 		t.Errorf("the states are %q, then %q after a change and %q after the removal", before, changed, removed)
 	}
+	failing = tool.ErrNoCall
+	if _, err := b.Observe(t.Context(), reader, "call1"); err == nil {
+		t.Error("a call that does not exist is a state")
+	}
 	failing = protocol.ErrUnavailable
-	if _, err := b.Observe(t.Context(), reader, "nas", "/x"); err == nil {
+	if _, err := b.Observe(t.Context(), reader, "call1"); err == nil {
 		t.Error("a machine that does not answer is a state")
 	}
 	if len(b.calls) != 0 {
@@ -51,28 +54,10 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 	}
 }
 
-func TestObserveNeedsTheRightsOfALook(t *testing.T) {
+func TestObserveNeedsTheScopeOfALook(t *testing.T) {
 	b := newBench(t)
-	limited := app("a", protocol.ScopeFilesRead)
-	limited.Nodes = []protocol.NodeID{"nas"}
-	for _, c := range []struct {
-		name    string
-		who     auth.Principal
-		machine string
-		want    protocol.FaultCode
-	}{
-		{"no scope", app("a", protocol.ScopeShell), "nas", protocol.FaultForbidden},
-		{"another machine", limited, "laptop", protocol.FaultTargetNotFound},
-		{"an offline machine", app("a"), "old", protocol.FaultTargetUnreachable},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := b.Observe(t.Context(), c.who, c.machine, "/x")
-			if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != c.want {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
-		})
-	}
-	if len(b.resume) != 0 {
-		t.Errorf("machines were asked %d times", len(b.resume))
+	_, err := b.Observe(t.Context(), app("a", protocol.ScopeShell), "call1")
+	if !isFault(err, protocol.FaultForbidden) || len(b.steps) != 0 {
+		t.Errorf("got %v after %d steps, want forbidden before any", err, len(b.steps))
 	}
 }

@@ -17,7 +17,7 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
 		return succeed(`{"command_id":"cmd","state":"running","output":"$ ","duration_ms":1,"dropped_bytes":3}`), nil
 	}
-	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
+	b.continued = func(tool.Step) (json.RawMessage, error) {
 		return json.RawMessage(`{"command_id":"cmd","state":"exited","exit_code":0,"output":"bye","duration_ms":1,"dropped_bytes":2}`), nil
 	}
 	start := `{"session":{"network_name":"home","node_name":"Laptop","command":"bash","workdir":"/tmp","username":"ann","env":{"B":"it's","A":"1"}},"idle_timeout":2}`
@@ -33,8 +33,8 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	if got := b.must(app("a"), "command", `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}`); !strings.Contains(got, `"exit_code":0,"state":"exited"`) {
 		t.Errorf("got %s", got)
 	}
-	if inv := b.resume[0]; len(b.calls) != before || inv.Tool != "command" || string(inv.Args) != `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}` {
-		t.Errorf("resumed %s %s", inv.Tool, inv.Args)
+	if step := b.steps[0]; len(b.calls) != before || step.Call != "call1" || step.Principal.App != "a" || string(step.Args) != `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}` {
+		t.Errorf("continued %s as %s with %s", step.Call, step.Principal, step.Args)
 	}
 	b.must(app("a"), "command", `{"command_id":"cmd","input":"ls\\n"}`)
 	if c := b.last(); string(c.Args) != `{"command_id":"cmd","command":"ls\n"}` {
@@ -111,7 +111,7 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 	limited := app("a")
 	limited.Nodes = []protocol.NodeID{"laptop"}
 	b.fails(limited, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "")
-	if len(b.calls) != calls || len(b.resume) != 0 {
+	if len(b.calls) != calls || len(b.steps) != 0 {
 		t.Error("the machine was asked about a foreign session")
 	}
 }
@@ -122,7 +122,7 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 		return succeed(`{"file_id":"f","path":"/x","offset":0,"size":3,"total":5,"done":false}`), nil
 	}
 	over := false
-	b.continued = func(inv protocol.ToolInvoke) (json.RawMessage, error) {
+	b.continued = func(tool.Step) (json.RawMessage, error) {
 		if over {
 			return json.RawMessage(`{"file_id":"f","path":"/x","offset":3,"size":2,"total":5,"done":true}`), nil
 		}
@@ -134,8 +134,8 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 		t.Errorf("called %s", c.Args)
 	}
 	b.must(app("a"), "file", `{"file_id":"f","max_bytes":3}`)
-	if inv := b.resume[0]; inv.Tool != "fs_read" || string(inv.Args) != `{"file_id":"f","max_bytes":3}` {
-		t.Errorf("resumed %s %s", inv.Tool, inv.Args)
+	if step := b.steps[0]; step.Call != "call1" || string(step.Args) != `{"file_id":"f","max_bytes":3}` {
+		t.Errorf("continued %s with %s", step.Call, step.Args)
 	}
 	if got := b.must(app("a"), "fs_read", `{"file_id":"f"}`); !strings.Contains(got, `"done":true`) {
 		t.Errorf("got %s", got)
@@ -145,8 +145,8 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	over = true
 	b.fails(app("a"), "fs_write", `{"file_id":"f","target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "leave target out")
 	b.must(app("a"), "file", `{"file_id":"f","chunk_b64":"eA==","done":true}`)
-	if inv := b.resume[len(b.resume)-1]; inv.Tool != "fs_write" {
-		t.Errorf("resumed %s", inv.Tool)
+	if step := b.steps[len(b.steps)-1]; step.Call != "call2" {
+		t.Errorf("continued %s", step.Call)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestSessionOnAMachineThatIsGoneIsRetryable(t *testing.T) {
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		return succeed(`{"command_id":"cmd","file_id":"file","state":"running"}`), nil
 	}
-	b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return nil, protocol.ErrUnavailable }
+	b.continued = func(tool.Step) (json.RawMessage, error) { return nil, protocol.ErrUnavailable }
 	b.must(me, "command", `{"session":{"node_id":"nas","command":"bash"}}`)
 	b.must(me, "fs_read", statArgs)
 	for tool, args := range map[string]string{"command": `{"command_id":"cmd"}`, "fs_read": `{"file_id":"file"}`} {
@@ -184,7 +184,7 @@ func TestSessionInUseIsNotForgotten(t *testing.T) {
 		b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 			return succeed(`{"command_id":"cmd","state":"running"}`), nil
 		}
-		b.continued = func(protocol.ToolInvoke) (json.RawMessage, error) { return json.RawMessage(`{"state":"running"}`), nil }
+		b.continued = func(tool.Step) (json.RawMessage, error) { return json.RawMessage(`{"state":"running"}`), nil }
 		start := `{"session":{"node_id":"nas","command":"bash"}}`
 		b.must(me, "command", start)
 		for range 3 {

@@ -32,6 +32,7 @@ type Commands struct {
 
 type session struct {
 	caller protocol.ToolCaller
+	call   protocol.CallID // that began it
 	node   protocol.NodeID
 	tool   string // of the machine
 	used   time.Time
@@ -91,7 +92,7 @@ func (c *call) session(id string, tool string) (session, error) {
 
 // begun records that the caller has begun a session; text is its command line, empty for a file.
 func (c *call) begun(id string, node protocol.NodeID, name, text string) {
-	x := session{caller: protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}, node: node, tool: name, text: text, began: time.Now()}
+	x := session{caller: protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}, call: c.last, node: node, tool: name, text: text, began: time.Now()}
 	c.job.mu.Lock()
 	c.job.opened = append(c.job.opened, id)
 	c.job.mu.Unlock()
@@ -115,7 +116,7 @@ func (c *Commands) Event(node protocol.NodeID, e protocol.NodeExecEvent) {
 	case e.Event != protocol.ExecStarted:
 		c.ended(node, e.SessionID)
 	case e.Caller != nil && c.count() < maxReported:
-		c.record(e.SessionID, session{caller: *e.Caller, node: node, tool: e.Tool, text: cmp.Or(e.Text, e.Tool), began: time.UnixMilli(e.StartedAt)})
+		c.record(e.SessionID, session{caller: *e.Caller, call: e.CallID, node: node, tool: e.Tool, text: cmp.Or(e.Text, e.Tool), began: time.UnixMilli(e.StartedAt)})
 	}
 }
 
@@ -223,15 +224,9 @@ func (c *Commands) loseAll(isMeant func(session) bool) {
 
 // kill ends a running command on its machine.
 func (c *Commands) kill(ctx context.Context, id string, x session) error {
-	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: x.tool, Direct: true}
-	if x.tool == commandTool {
-		inv.Args = encode(nodeCommand{CommandID: id, Signal: "SIGKILL", IdleTimeout: new(float64)})
-	} else {
-		inv.Tool, inv.Args = "Process", encode(map[string]string{"action": "kill", "sessionId": id})
-	}
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	_, err := c.o.Machines.Call(ctx, x.node, inv, nil)
+	err := c.o.Pipeline.EndCommand(ctx, x.node, x.tool, id)
 	if f, ok := errors.AsType[*protocol.Fault](FaultOf(err)); ok && f.Code == protocol.FaultNotFound {
 		return nil // it has ended
 	}
@@ -256,18 +251,11 @@ func (c *Commands) MachineConnected(node protocol.NodeID) {
 	c.jobs.spawn(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, stopTime)
 		defer cancel()
-		raw, err := c.o.Machines.Call(ctx, node, protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: "Process", Args: encode(map[string]string{"action": "list"}), Direct: true}, nil)
-		var list struct {
-			Sessions []struct{ SessionID, Status string }
-		}
-		if err != nil || protocol.Unmarshal(raw, &list) != nil {
+		running, err := c.o.Pipeline.RunningCommands(ctx, node)
+		if err != nil {
 			return // it has gone again, or has no such tool
 		}
-		for _, p := range list.Sessions {
-			if p.Status == "running" {
-				known = slices.DeleteFunc(known, func(id string) bool { return id == p.SessionID })
-			}
-		}
+		known = slices.DeleteFunc(known, func(id string) bool { return slices.Contains(running, id) })
 		for _, id := range known {
 			c.ended(node, id)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
@@ -87,6 +86,7 @@ func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.Raw
 		r.IdempotencyKey = fmt.Sprintf("%s %s %d", c.principal.Caller(), c.key, c.calls)
 	}
 	res, err := outcome(c.catalog.o.Pipeline.Run(ctx, r))
+	c.last = res.Info.CallID
 	return res.Raw, err
 }
 
@@ -99,10 +99,9 @@ func (c *call) progress(p protocol.ToolProgress) {
 	c.job.emit(Part{PartProgress, encode(map[string]any{"tail": p.Tail, "bytes": p.Bytes})})
 }
 
-// resume calls a tool again for a session that the caller has begun. It is part of the call that
-// began it: nobody is asked, and it has no entry in the journal.
-func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, args, out any) error {
-	raw, err := c.resumeRaw(ctx, node, name, encode(args))
+// resume makes a step of what a session has open, and decodes its result into out.
+func (c *call) resume(ctx context.Context, x session, args, out any) error {
+	raw, err := c.resumeRaw(ctx, x, encode(args))
 	if err != nil {
 		return err
 	}
@@ -110,23 +109,7 @@ func (c *call) resume(ctx context.Context, node protocol.NodeID, name string, ar
 }
 
 // resumeRaw is resume without decoding.
-func (c *call) resumeRaw(ctx context.Context, node protocol.NodeID, name string, args json.RawMessage) (json.RawMessage, error) {
-	return c.repeat(ctx, node, protocol.ToolInvoke{Tool: name, Args: args})
-}
-
-// repeat makes a call without the pipeline, for the caller of c.
-func (c *call) repeat(ctx context.Context, node protocol.NodeID, inv protocol.ToolInvoke) (json.RawMessage, error) {
-	inv.CallID, inv.Direct = protocol.NewCallID(), c.principal.Kind == auth.KindOwner
-	inv.Caller = &protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}
-	limit := time.Duration(c.catalog.o.Config().Timeouts.Tool) * time.Millisecond
-	if inv.Tool == commandTool {
-		limit = max(limit, protocol.CommandTime(inv.Args))
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	raw, err := c.catalog.o.Machines.Call(ctx, node, inv, nil)
-	if err != nil {
-		return nil, FaultOf(err)
-	}
-	return raw, nil
+func (c *call) resumeRaw(ctx context.Context, x session, args json.RawMessage) (json.RawMessage, error) {
+	raw, err := c.catalog.o.Pipeline.Continue(ctx, tool.Step{Call: x.call, Principal: c.principal, Args: args})
+	return raw, FaultOf(err)
 }

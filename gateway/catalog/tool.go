@@ -65,6 +65,7 @@ type Request struct {
 type Result struct {
 	Data    json.RawMessage // fits Tool.Out
 	Message string          // one line for people
+	Call    protocol.CallID // the last call of the pipeline that it made; empty if it made none
 }
 
 // statuses are the HTTP statuses of failures.

@@ -52,7 +52,7 @@ const maxOutput = 600_000
 const maxBrowserOutput = 4_000
 
 // contentArguments hold the new content of a file. The journal stores only their checksum and size.
-var contentArguments = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true}
+var contentArguments = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true, "chunk": true, "chunk_b64": true}
 
 // storedForm returns a call in the form in which it is stored.
 func storedForm(c store.Call) store.Call {

@@ -23,6 +23,7 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/servers/process"
 	"fairlead/gateway/servers/question"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -43,10 +44,9 @@ type Store interface {
 	Delete(ctx context.Context, name protocol.ServerName) error
 }
 
-// Machines run the commands ([nodes.Hub]).
+// Machines are those that can run the commands ([nodes.Hub]).
 type Machines interface {
 	Nodes() []protocol.NodeInfo
-	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
 // Options are the parts that a [Manager] uses.
@@ -58,7 +58,9 @@ type Options struct {
 	Bus      *event.Bus
 	// Authorize takes the start of a command through the pipeline ([tool.Pipeline.Authorize]).
 	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
-	Version   string
+	// Continue runs the command, and carries its messages ([tool.Pipeline.Continue]).
+	Continue process.Continue
+	Version  string
 	// ClientDocument returns the public https address of [login.ClientDocument]; empty if none exists. It
 	// may be nil.
 	ClientDocument func() string

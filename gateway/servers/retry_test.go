@@ -28,20 +28,26 @@ func (*brokenMachine) Nodes() []protocol.NodeInfo {
 	return []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}}
 }
 
-func (b *brokenMachine) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, func(protocol.ToolProgress)) (json.RawMessage, error) {
+func (b *brokenMachine) step(context.Context, tool.Step) (json.RawMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.at = append(b.at, time.Since(b.new).Seconds())
 	return nil, errors.New("it does not start")
 }
 
-// runFor runs the server srv on machines for a time, and returns its manager.
-func runFor(t *testing.T, machines Machines, during time.Duration) *Manager {
+// runner is a machine that makes the steps of calls.
+type runner interface {
+	Machines
+	step(ctx context.Context, s tool.Step) (json.RawMessage, error)
+}
+
+// runFor runs the server srv on a machine for a time, and returns its manager.
+func runFor(t *testing.T, machine runner, during time.Duration) *Manager {
 	t.Helper()
 	c := config.Default()
 	c.MCP.Servers["srv"] = protocol.ServerSpec{Command: "x"}
 	m, err := Open(t.Context(), Options{
-		Config: settings{&c}, Store: rows{}, Machines: machines, Bus: new(event.Bus),
+		Config: settings{&c}, Store: rows{}, Machines: machine, Bus: new(event.Bus), Continue: machine.step,
 		Authorize: func(context.Context, tool.Call) (tool.Authorization, error) { return tool.Authorization{}, nil },
 	})
 	if err != nil {
@@ -67,11 +73,11 @@ func TestPausesAfterFailuresGrow(t *testing.T) {
 // silent is a machine whose command never writes anything.
 type silent struct{ *brokenMachine }
 
-func (silent) Call(ctx context.Context, _ protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
-	if progress == nil {
+func (silent) step(ctx context.Context, s tool.Step) (json.RawMessage, error) {
+	if !s.IsStart {
 		return json.RawMessage(`{}`), nil
 	}
-	progress(protocol.ToolProgress{CallID: inv.CallID, Chunk: []byte(`{"started": true, "err": "d2FpdGluZyBmb3IgR29kb3QK"}`)})
+	s.OnProgress(protocol.ToolProgress{CallID: s.Call, Chunk: []byte(`{"started": true, "err": "d2FpdGluZyBmb3IgR29kb3QK"}`)})
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -37,9 +37,6 @@ func (s settings) Server(name protocol.ServerName) (protocol.ServerSpec, bool) {
 type machines []protocol.NodeInfo
 
 func (m machines) Nodes() []protocol.NodeInfo { return m }
-func (machines) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, func(protocol.ToolProgress)) (json.RawMessage, error) {
-	return nil, protocol.ErrUnavailable
-}
 
 // ready makes a manager with a connected server that has these tools.
 func ready(t *testing.T, nodes machines, tools ...*mcp.Tool) (*Manager, *config.Config) {

@@ -194,7 +194,7 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 	}
 	s.log.addf("Starting on %s: %s", node, args.Command)
 	p, err := process.Start(ctx, process.Options{
-		Machines: s.m.o.Machines, Node: node, Args: args, Log: &s.log, Logf: s.log.addf,
+		Continue: s.m.o.Continue, Call: allowed.ID(), Owner: auth.Owner(starter), Args: args, Log: &s.log, Logf: s.log.addf,
 		Network: spec.MayUseNetwork(), NoNetwork: networkHint(s.name, spec, machine),
 	})
 	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); e != nil && err == nil {

@@ -34,6 +34,8 @@ type Call struct {
 	Truncated    bool // ResultJSON is only a part of the result
 	// Process is the ID of the command that the call has left running on its node, or empty.
 	Process string
+	// Continued counts what passed after the call. [Calls.Continue] alone changes it.
+	Continued protocol.Continuation `gorm:"<-:create;serializer:json"`
 }
 
 // Calls are the tool calls: the journal.
@@ -140,6 +142,29 @@ func (s *Calls) Correct(ctx context.Context, c Call, lines ...protocol.AuditEntr
 		return appendAudit(tx, lines)
 	})
 	return changed && err == nil, err
+}
+
+// Continue changes what is recorded about the steps after a call, which may have ended. The error is
+// protocol.ErrNotFound if the call does not exist.
+func (s *Calls) Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error {
+	missing := false
+	err := s.change(ctx, "store step", false, func(tx *gorm.DB) error {
+		var rows []callRow
+		missing = true
+		if err := tx.Select("id", "continued").Where("id = ?", string(id)).Find(&rows).Error; err != nil || len(rows) == 0 {
+			return err
+		}
+		missing = false
+		raw, err := protocol.Marshal(add(rows[0].Continued))
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE calls SET continued = ? WHERE id = ?", string(raw), string(id)).Error
+	})
+	if err == nil && missing {
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has the id %s", id))
+	}
+	return err
 }
 
 // Get returns a call, or protocol.ErrNotFound.

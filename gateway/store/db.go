@@ -160,11 +160,16 @@ var createApps string
 var createServers string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued}
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';
 CREATE INDEX calls_of_app ON calls (app, created_at) WHERE app <> '';`
+
+// addContinued adds what passed after a call, a protocol.Continuation, and the call that allows a
+// transfer.
+const addContinued = `ALTER TABLE calls ADD COLUMN continued TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE transfers ADD COLUMN allowed TEXT NOT NULL DEFAULT '';`
 
 // firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
 // development. The version is stored as PRAGMA user_version.

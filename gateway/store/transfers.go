@@ -14,6 +14,9 @@ type Transfer struct {
 	protocol.Transfer
 	Agent  protocol.AgentID // the owner of the workspace that "gsv:" means
 	Policy string           // fingerprint of the rules under which it was allowed
+	// Allowed is the call whose decision allows it: the one that started it, or a later one about which
+	// the person was asked.
+	Allowed protocol.CallID
 }
 
 // Transfers are the queue of transfers and its history.
@@ -26,16 +29,17 @@ type transferRow struct {
 	ToNode    protocol.NodeID
 	Agent     protocol.AgentID
 	Policy    string
+	Allowed   protocol.CallID
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	EndedAt   int64
 	Transfer  protocol.Transfer `gorm:"column:json;serializer:json"`
 }
 
-func (r transferRow) transfer() Transfer { return Transfer{r.Transfer, r.Agent, r.Policy} }
+func (r transferRow) transfer() Transfer { return Transfer{r.Transfer, r.Agent, r.Policy, r.Allowed} }
 
 // Put stores a new or changed transfer.
 func (s *Transfers) Put(ctx context.Context, t Transfer) error {
-	row := transferRow{t.ID, t.State, t.From, t.To, t.Agent, t.Policy, t.CreatedAt, t.EndedAt, t.Transfer}
+	row := transferRow{t.ID, t.State, t.From, t.To, t.Agent, t.Policy, t.Allowed, t.CreatedAt, t.EndedAt, t.Transfer}
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error { return upsert(tx, &row) })
 }
 

@@ -27,6 +27,7 @@ type activeCall struct {
 	folders []protocol.FolderAccess // the folders outside the workspace that the person opened
 	lifts   []string                // the protected files that the command may change
 	rules   *protocol.CommandRules  // what the machine enforces against the command's code
+	again   bool                    // it is judged once more, see [Pipeline.Continue]
 	ended   bool                    // the record has its end
 	result  Result                  // of a call that has ended
 	release func()                  // removes the call from those in progress

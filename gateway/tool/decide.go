@@ -25,11 +25,24 @@ func (a *activeCall) decide(ctx context.Context) error {
 	if d.Verdict != policy.Deny {
 		return nil
 	}
+	return a.end(ctx, protocol.CallDenied, nil, denialText(d))
+}
+
+// denialText says that and why a call is denied.
+func denialText(d policy.Decision) string {
 	text := "Denied: "
 	if d.Rule != "" {
 		text = "Denied by a rule: "
 	}
-	return a.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Reason, "Your rule: ")+".")
+	return text + strings.TrimPrefix(d.Reason, "Your rule: ") + "."
+}
+
+// judge asks the policy about a request. Judging a call again does not count as a use of its rule.
+func (a *activeCall) judge(ctx context.Context, r policy.Request) policy.Decision {
+	if a.again {
+		return a.Policy.Evaluate(r)
+	}
+	return a.Policy.Decide(ctx, r)
 }
 
 // decision returns the stricter of the decisions about the call and the files that it accesses.
@@ -55,7 +68,7 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 	if err := a.addChat(ctx, &a.request); err != nil {
 		return policy.Decision{}, err
 	}
-	d := a.Policy.Decide(ctx, a.request)
+	d := a.judge(ctx, a.request)
 	a.lifts, a.rules = d.Lifts, d.Rules
 	if own := a.target.own; own != nil && own.Files != nil {
 		d = a.decideFiles(ctx, d, own.Files(a.call.Args))
@@ -107,7 +120,7 @@ func (a *activeCall) decideFiles(ctx context.Context, d policy.Decision, files [
 		if q.Args, err = protocol.Marshal(map[string]string{"path": f.Path}); err != nil {
 			return policy.Decision{Verdict: policy.Deny, Reason: "The path of a file cannot be checked"}
 		}
-		if own := a.Policy.Decide(ctx, q); own.Verdict != policy.Allow {
+		if own := a.judge(ctx, q); own.Verdict != policy.Allow {
 			own.Verdict = policy.Deny // only a deny stops a direct action
 			return own
 		}

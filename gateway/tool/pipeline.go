@@ -22,6 +22,7 @@ type Options struct {
 	Policy   Policy
 	Approver Approver
 	Journal  Journal
+	Steps    Steps
 	Grants   Grants
 	Sessions Sessions
 	Bus      *event.Bus
@@ -103,6 +104,14 @@ func (p *Pipeline) Authorize(ctx context.Context, c Call) (Authorization, error)
 
 // Authorization is a call that may run now. The zero value stands for a call that is not recorded.
 type Authorization struct{ call *activeCall }
+
+// ID returns the ID of the call, with which [Pipeline.Continue] goes on; empty for the zero value.
+func (a Authorization) ID() protocol.CallID {
+	if a.call == nil {
+		return ""
+	}
+	return a.call.call.ID
+}
 
 // Finish records the outcome of the call: its result, or why it failed.
 func (a Authorization) Finish(ctx context.Context, result any, failure error) error {

@@ -66,6 +66,12 @@ type Journal interface {
 	Open(ctx context.Context) ([]Record, error)
 }
 
+// Steps records what passed after calls. gateway/journal implements it.
+type Steps interface {
+	// Continue changes what is recorded after a call, which may have ended.
+	Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error
+}
+
 // Record is a call as the journal stores it, with the decision about it.
 type Record struct {
 	store.Call

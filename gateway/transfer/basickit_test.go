@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/tool"
 )
 
 // noTools is the list of tools of nodes without any.
@@ -39,7 +40,8 @@ func (f oneTool) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolS
 	return "", protocol.ToolSpec{}, nil
 }
 
-func (f oneTool) Call(ctx context.Context, _ protocol.NodeID, _ protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+// Continue implements transfer.Authorizer.
+func (f oneTool) Continue(ctx context.Context, _ tool.Step) (json.RawMessage, error) {
 	return f(ctx)
 }
 

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -19,10 +20,11 @@ import (
 // transfer continues later.
 const rest = 60 * time.Second
 
-// Authorizer decides whether a call may run, and asks the person if that is needed.
-// *tool.Pipeline implements it.
+// Authorizer decides whether a call may run, and asks the person if that is needed. Continue makes a
+// step after one that was allowed. *tool.Pipeline implements it.
 type Authorizer interface {
 	Authorize(ctx context.Context, c tool.Call) (tool.Authorization, error)
+	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
 }
 
 // Client is a program of a person that requests a transfer.
@@ -129,7 +131,7 @@ func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStart
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	t, err := e.Start(ctx, Request{AskedBy: c.AskedBy, Agent: protocol.MainAgent, Here: c.Window, TransferStartParams: p})
+	t, err := e.Start(ctx, Request{Allowed: may.ID(), AskedBy: c.AskedBy, Agent: protocol.MainAgent, Here: c.Window, TransferStartParams: p})
 	out := native.TransferOut{Source: p.Sources[0], Destination: p.Destination, TransferID: t.ID, State: t.State}
 	if stored := may.Finish(ctx, out, err); stored != nil {
 		slog.Error("Cannot record the start of a transfer", "transfer", t.ID, "err", stored)
@@ -188,7 +190,7 @@ func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, fil
 			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
 		}
 		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		err := authorizeAgain(ctx, a.authorizer, principalOf(t), one, false)
+		_, err := authorizeAgain(ctx, a.authorizer, principalOf(t), one, false)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -210,21 +212,21 @@ func sourceNamed(t protocol.Transfer, name string) string {
 	return pathOf(t.Sources[0])
 }
 
-// authorizeAgain decides about a queued or ended transfer again, as about the call that started it.
-// It returns the reason why the transfer may not run now. resumed means that the transfer is older
-// than this start of the gateway.
-func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Principal, t protocol.Transfer, resumed bool) error {
+// authorizeAgain decides about a queued or ended transfer again, as about the call that started it. It
+// returns the call that allows it, or the reason why the transfer may not run now. resumed means that
+// the transfer is older than this start of the gateway.
+func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Principal, t protocol.Transfer, resumed bool) (protocol.CallID, error) {
 	call, err := transferCall(protocol.TransferStartParams{
 		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, who.Kind == auth.KindOwner, t.AskedBy
 	call.Resumed = resumed
 	may, err := authorizer.Authorize(ctx, call)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
+	return may.ID(), may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
 }

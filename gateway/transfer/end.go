@@ -38,9 +38,8 @@ type Window interface {
 // Machines are the connected nodes.
 type Machines interface {
 	Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool)
-	// Lookup finds a tool of a node, Call runs it.
+	// Lookup finds a tool of a node.
 	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
-	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
 // transferEnd is one end of a running transfer.

@@ -103,7 +103,7 @@ func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParam
 		return t, err
 	}
 	t.Session, t.AskedBy = "", c.AskedBy
-	if err := authorizeAgain(ctx, e.authorizer, c.Principal, t, false); err != nil {
+	if _, err := authorizeAgain(ctx, e.authorizer, c.Principal, t, false); err != nil {
 		return protocol.Transfer{}, err
 	}
 	return e.Undo(ctx, in, c.Window)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
@@ -70,12 +71,12 @@ func (j *job) checkRules(ctx context.Context) error {
 		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
 	}
 	t := j.view()
-	err := authorizeAgain(ctx, e.authorizer, principalOf(t), t, t.CreatedAt < e.startedAt)
+	call, err := authorizeAgain(ctx, e.authorizer, principalOf(t), t, t.CreatedAt < e.startedAt)
 	e.mu.Lock()
 	j.needsApproval = false
 	switch {
 	case err == nil:
-		j.row.Policy = now
+		j.row.Policy, j.row.Allowed = now, call
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -83,6 +84,13 @@ func (j *job) checkRules(ctx context.Context) error {
 		return unstoredError{err}
 	}
 	return final("%s", err)
+}
+
+// allowedBy returns the call that allows the transfer, and whose it is.
+func (j *job) allowedBy() (protocol.CallID, auth.Principal) {
+	j.e.mu.Lock()
+	defer j.e.mu.Unlock()
+	return j.row.Allowed, principalOf(j.row.Transfer)
 }
 
 // complete ends a transfer that has moved its files, except for those that failed.

@@ -10,6 +10,7 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // A node that knows only the basic protocol always overwrites, and cannot list a folder for a
@@ -28,9 +29,8 @@ func (s *basicTransfer) hasGlob(id protocol.NodeID) bool {
 	return err == nil
 }
 
-// glob returns the paths on a node that match a pattern. It is part of a transfer, which was
-// authorized as a read of the whole folder, and so no tool call of its own: it needs no decision
-// and no record.
+// glob returns the paths on a node that match a pattern. It is a step of the transfer, which was
+// allowed as a read of the whole folder.
 func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern string) ([]string, error) {
 	args, err := protocol.Marshal(map[string]string{"pattern": pattern})
 	if err != nil {
@@ -38,7 +38,8 @@ func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern st
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, globLimit))
 	defer cancel()
-	raw, err := s.machines.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: "Glob", Args: args}, nil)
+	call, who := s.job.allowedBy()
+	raw, err := s.authorizer.Continue(ctx, tool.Step{Call: call, Principal: who, Node: id, Tool: "Glob", Args: args})
 	var out struct {
 		Matches   []string `json:"matches"`
 		Truncated bool     `json:"truncated"`

@@ -16,7 +16,8 @@ import (
 // Request describes a transfer to start.
 type Request struct {
 	protocol.TransferStartParams
-	Call    protocol.CallID
+	Call    protocol.CallID // of the agent or an app
+	Allowed protocol.CallID // the call that was allowed; empty: Call
 	Session protocol.SessionKey
 	App     protocol.AppID
 	Agent   protocol.AgentID
@@ -41,7 +42,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	if err := check(&t); err != nil {
 		return protocol.Transfer{}, err
 	}
-	j := newJob(e, store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy()}, in.Here)
+	j := newJob(e, store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy(), Allowed: cmp.Or(in.Allowed, in.Call)}, in.Here)
 	for _, end := range []struct {
 		id   protocol.NodeID
 		what string

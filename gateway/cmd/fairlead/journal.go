@@ -47,13 +47,21 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 		if c.StartedAt > 0 && c.EndedAt > 0 {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
-		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), brief(c.Input))
+		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), brief(c.Input)+continued(c.Continued))
 	}
 	err := t.print(out, "No calls.")
 	if r.More {
 		fmt.Fprintln(out, "Older calls: use -n and --offset.")
 	}
 	return err
+}
+
+// continued says what passed after a call; empty if nothing did.
+func continued(c *protocol.Continuation) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf(", then %s in %s", display.Size(c.Bytes), display.Plural(c.Steps, "step"))
 }
 
 func auditCommand(o *options) *cobra.Command {

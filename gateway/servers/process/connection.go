@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // ErrNotSent means that the server did not get a message.
@@ -35,15 +36,16 @@ func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	args, err := protocol.Marshal(Args{Session: string(c.p.call), Input: append(data, '\n')})
+	args, err := protocol.Marshal(Args{Session: string(c.p.o.Call), Input: append(data, '\n')})
 	if err != nil {
 		return err
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: Tool, Args: args, Direct: true}
-	_, err = c.p.o.Machines.Call(c.p.running, c.p.o.Node, inv, nil)
-	if _, refused := errors.AsType[*nodes.ToolError](err); refused {
+	_, err = c.p.o.Continue(c.p.running, tool.Step{Call: c.p.o.Call, Principal: c.p.o.Owner, Args: args})
+	_, hasFailed := errors.AsType[*nodes.ToolError](err)
+	_, isDenied := errors.AsType[*protocol.Fault](err)
+	if hasFailed || isDenied {
 		return fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	return err

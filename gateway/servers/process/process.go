@@ -12,9 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
+	"fairlead/gateway/tool"
 )
 
 // Tool is the tool of machines that runs a server.
@@ -39,15 +41,14 @@ type part struct {
 	Err     []byte `json:"err"`
 }
 
-// Machines run the tool.
-type Machines interface {
-	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
-}
+// Continue makes a step after the call that was allowed to start the command ([tool.Pipeline.Continue]).
+type Continue func(ctx context.Context, s tool.Step) (json.RawMessage, error)
 
-// Options say what runs where.
+// Options say what runs.
 type Options struct {
-	Machines Machines
-	Node     protocol.NodeID
+	Continue Continue
+	Call     protocol.CallID // that was allowed to start the command
+	Owner    auth.Principal  // who made it
 	Args     Args
 	// Log gets what the command writes to its standard error, and lines that are not messages. Logf
 	// gets what is wrong with messages.
@@ -63,7 +64,6 @@ type Options struct {
 // Process is a command that runs on a machine.
 type Process struct {
 	o       Options
-	call    protocol.CallID
 	in      queue              // messages from the command
 	running context.Context    // ends with Stop
 	kill    context.CancelFunc // ends running
@@ -84,7 +84,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{o: o, call: protocol.NewCallID(), started: make(chan struct{}), over: make(chan struct{})}
+	p := &Process{o: o, started: make(chan struct{}), over: make(chan struct{})}
 	p.in.ready = make(chan struct{}, 1)
 	p.lines.Checker.Logf = o.Logf
 	p.lines.Other = func(line []byte) {
@@ -117,8 +117,7 @@ func (p *Process) run(args json.RawMessage) {
 	defer close(p.over)
 	defer p.in.close()
 	defer crash.Recover(&p.err, "MCP server")
-	inv := protocol.ToolInvoke{CallID: p.call, Tool: Tool, Args: args, Direct: true, Network: p.o.Network}
-	raw, err := p.o.Machines.Call(p.running, p.o.Node, inv, p.receive)
+	raw, err := p.o.Continue(p.running, tool.Step{Call: p.o.Call, Principal: p.o.Owner, Args: args, IsStart: true, Network: p.o.Network, OnProgress: p.receive})
 	p.output.Lock()
 	defer p.output.Unlock()
 	p.lines.Close()

@@ -18,15 +18,19 @@ type calls struct{ tools Tools }
 
 // run calls a tool and decodes its result.
 func (c calls) run(ctx context.Context, p auth.Principal, name string, args, out any) error {
-	raw, err := protocol.Marshal(args)
-	if err != nil {
-		return err
-	}
-	r, err := c.tools.Call(ctx, p, catalog.Request{Tool: name, Args: raw})
+	r, err := c.result(ctx, p, name, args)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(r.Data, out)
+}
+
+func (c calls) result(ctx context.Context, p auth.Principal, name string, args any) (catalog.Result, error) {
+	raw, err := protocol.Marshal(args)
+	if err != nil {
+		return catalog.Result{}, err
+	}
+	return c.tools.Call(ctx, p, catalog.Request{Tool: name, Args: raw})
 }
 
 // completion completes addresses of resources.

@@ -92,11 +92,11 @@ func TestPanicFailsOneLookAtWatchedFiles(t *testing.T) {
 		log := crashtest.Watch(t)
 		f := withFiles(b)
 		var looks atomic.Int64
-		b.observe = func(machine, path string) (string, error) {
+		b.observe = func(call protocol.CallID) (string, error) {
 			if looks.Add(1) == 2 { // the first is that of the subscription
 				panic("broken")
 			}
-			return f.state(machine, path)
+			return f.state(call)
 		}
 		w := watch(t, b, "reader", legacy, fileA)
 		log.Until(1, "mcp.")

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,9 +27,15 @@ const (
 
 // watchedFile is a file to which sessions are subscribed.
 type watchedFile struct {
-	uri, machine, path string
-	state              string // from [catalog.Catalog.Observe]
-	sessions           map[*mcp.ServerSession]auth.Principal
+	uri      string
+	state    string // from [catalog.Catalog.Observe]
+	sessions map[*mcp.ServerSession]subscriber
+}
+
+// subscriber is who watches a file: the rights, and the call of fs_stat that allowed it.
+type subscriber struct {
+	rights auth.Principal
+	call   protocol.CallID
 }
 
 // watchedFiles are the files that the sessions of a client watch. It is safe for concurrent use.
@@ -62,15 +67,15 @@ func (f *watchedFiles) isNew(uri string, session *mcp.ServerSession) (bool, erro
 	return !known, nil
 }
 
-// add makes a session, with its rights, watch a file.
-func (f *watchedFiles) add(w watchedFile, session *mcp.ServerSession, p auth.Principal) {
+// add makes a session watch a file.
+func (f *watchedFiles) add(w watchedFile, session *mcp.ServerSession, who subscriber) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.all[w.uri] == nil {
-		w.sessions = make(map[*mcp.ServerSession]auth.Principal)
+		w.sessions = make(map[*mcp.ServerSession]subscriber)
 		f.all[w.uri] = &w
 	}
-	f.all[w.uri].sessions[session] = p
+	f.all[w.uri].sessions[session] = who
 }
 
 // renew gives the session with an ID the rights of its latest request: an app can have tokens with
@@ -82,9 +87,9 @@ func (f *watchedFiles) renew(session string, p auth.Principal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.all {
-		for s := range w.sessions {
+		for s, who := range w.sessions {
 			if s.ID() == session {
-				w.sessions[s] = p
+				w.sessions[s] = subscriber{p, who.call}
 			}
 		}
 	}
@@ -130,17 +135,17 @@ func (f *watchedFiles) end() {
 
 // look is a file with one of its sessions, whose rights are enough to look at it.
 type look struct {
-	uri, machine, path string
-	session            *mcp.ServerSession
-	rights             auth.Principal
+	subscriber
+	uri     string
+	session *mcp.ServerSession
 }
 
 func (f *watchedFiles) looks() (list []look) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.all {
-		for session, p := range w.sessions {
-			list = append(list, look{w.uri, w.machine, w.path, session, p})
+		for session, who := range w.sessions {
+			list = append(list, look{who, w.uri, session})
 			break
 		}
 	}
@@ -173,16 +178,15 @@ func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p au
 	if err := c.refused.of(uri); err != nil {
 		return err
 	}
-	var stat json.RawMessage
-	err = c.calls.run(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path}, &stat)
+	stat, err := c.calls.result(ctx, p, "fs_stat", map[string]any{"target": map[string]string{"node_name": machine}, "path": path})
 	if c.refused.record(uri, err) != nil {
 		return err
 	}
-	state, err := c.o.Tools.Observe(ctx, p, machine, path)
+	state, err := c.o.Tools.Observe(ctx, p, stat.Call)
 	if err != nil {
 		return err
 	}
-	c.files.add(watchedFile{uri: uri, machine: machine, path: path, state: state}, session, p)
+	c.files.add(watchedFile{uri: uri, state: state}, session, subscriber{p, stat.Call})
 	return nil
 }
 
@@ -211,13 +215,16 @@ func (c *client) poll(ctx context.Context) {
 	defer c.files.end()
 	for _, l := range c.files.looks() {
 		limited, cancel := context.WithTimeout(ctx, lookTime)
-		state, err := c.o.Tools.Observe(limited, l.rights, l.machine, l.path)
+		state, err := c.o.Tools.Observe(limited, l.rights, l.call)
 		cancel()
-		if f, ok := errors.AsType[*protocol.Fault](err); ok && f.Code == protocol.FaultForbidden {
-			c.files.remove(l.uri, l.session)
-		}
-		if err == nil && c.files.record(l.uri, state) && c.markDirty(l.uri) {
+		f, _ := errors.AsType[*protocol.Fault](err)
+		isDenied := f != nil && (f.Code == protocol.FaultPermissionDenied || f.Code == protocol.FaultNotFound)
+		// A client that may not look any more reads the file, and learns why.
+		if (isDenied || err == nil && c.files.record(l.uri, state)) && c.markDirty(l.uri) {
 			c.notify(ctx)
+		}
+		if isDenied || f != nil && f.Code == protocol.FaultForbidden {
+			c.files.remove(l.uri, l.session)
 		}
 	}
 }

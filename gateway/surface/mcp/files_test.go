@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,10 +43,12 @@ func (f *files) looked() int {
 	return f.looks
 }
 
-func (f *files) state(machine, path string) (string, error) {
+// state returns the state of a file; the ID of the call that allowed it is its machine and its path.
+func (f *files) state(call protocol.CallID) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looks++
+	machine, path, _ := strings.Cut(string(call), " ")
 	if machine != "nas" {
 		return "", protocol.NewFault(protocol.FaultTargetNotFound, "no such machine")
 	}
@@ -62,7 +65,20 @@ func withFiles(b *bench) *files {
 		if r.Tool == "fs_stat" && strings.Contains(string(r.Args), "/private") {
 			return catalog.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner said no")
 		}
-		return inner(ctx, p, r)
+		out, err := inner(ctx, p, r)
+		if r.Tool == "fs_stat" {
+			var in struct {
+				Target struct {
+					NodeName string `json:"node_name"`
+				}
+				Path string
+			}
+			if err := json.Unmarshal(r.Args, &in); err != nil {
+				return out, err
+			}
+			out.Call = protocol.CallID(in.Target.NodeName + " " + in.Path)
+		}
+		return out, err
 	})
 	return f
 }

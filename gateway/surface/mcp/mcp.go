@@ -29,7 +29,7 @@ type Tools interface {
 	Check(p auth.Principal, r catalog.Request) error
 	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
 	Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error)
-	Observe(ctx context.Context, p auth.Principal, machine, file string) (state string, err error)
+	Observe(ctx context.Context, p auth.Principal, call protocol.CallID) (state string, err error)
 }
 
 // Machines are the machines that the gateway knows ([nodes.Hub]).

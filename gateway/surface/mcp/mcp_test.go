@@ -33,7 +33,7 @@ type fake struct {
 	*catalog.Catalog
 
 	withdraw func(p auth.Principal, id protocol.CallID) (catalog.Result, error)
-	observe  func(machine, file string) (string, error)
+	observe  func(call protocol.CallID) (string, error)
 
 	mu   sync.Mutex // guards call
 	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
@@ -50,11 +50,11 @@ func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID)
 	return f.withdraw(p, id)
 }
 
-func (f *fake) Observe(_ context.Context, p auth.Principal, machine, file string) (string, error) {
+func (f *fake) Observe(_ context.Context, p auth.Principal, call protocol.CallID) (string, error) {
 	if !p.Has(protocol.ScopeFilesRead) {
 		return "", protocol.NewFault(protocol.FaultForbidden, "no scope")
 	}
-	return f.observe(machine, file)
+	return f.observe(call)
 }
 
 func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {

@@ -159,7 +159,7 @@ func journalInput(args json.RawMessage) json.RawMessage {
 
 func journalEntry(c store.Call) protocol.JournalEntry {
 	i := c.Info
-	return protocol.JournalEntry{
+	e := protocol.JournalEntry{
 		CallID: i.CallID, RunID: i.RunID, SessionKey: i.SessionKey, Node: i.Node, Iteration: c.Iteration, Attempt: c.Attempt, Seq: c.Seq,
 		Tool: i.Tool, ToolCallID: i.ToolCallID, Effect: i.Effect, Idempotent: c.Idempotent, IdempotencyKey: c.IdempotencyKey,
 		Input: journalInput(i.Args), InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
@@ -169,6 +169,10 @@ func journalEntry(c store.Call) protocol.JournalEntry {
 		ExitCode:  i.ExitCode,
 		Principal: c.Principal, App: c.App, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview,
 	}
+	if c.Continued.Steps > 0 {
+		e.Continued = &c.Continued
+	}
+	return e
 }
 
 func (s Services) listAudit(ctx context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -76,4 +77,8 @@ func (transferCalls) Authorize(_ context.Context, call tool.Call) (tool.Authoriz
 		return tool.Authorization{}, protocol.ErrForbidden.With("Denied by a rule: no.")
 	}
 	return tool.Authorization{}, nil
+}
+
+func (transferCalls) Continue(context.Context, tool.Step) (json.RawMessage, error) {
+	return nil, protocol.ErrUnavailable
 }
