@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
 	"fairlead/node/baseline"
+	"fairlead/node/floor"
 	"fairlead/node/workspace"
 )
 
@@ -56,7 +57,7 @@ func die(t *testing.T, home, work string, files ...string) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	store, err := baseline.New(filepath.Join(home, "node", "protected"), ws, slog.New(slog.DiscardHandler), nil)
+	store, err := baseline.New(filepath.Join(home, "node", "protected"), ws, &floor.List{}, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

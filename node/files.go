@@ -68,7 +68,7 @@ func (n *Node) openBaseline() {
 	}
 	baseline.RestrictModes(n.opts.Home, true)
 	var err error
-	if n.baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), n.ws, n.log, n.reportPutBack); err != nil {
+	if n.baseline, err = baseline.New(filepath.Join(n.opts.Keep, "protected"), n.ws, n.floor, n.log, n.reportPutBack); err != nil {
 		n.baseline = nil
 		n.log.Error("Files that start programs are not put back after commands", "err", err)
 		return

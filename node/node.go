@@ -22,6 +22,7 @@ import (
 	"fairlead/node/baseline"
 	"fairlead/node/browse"
 	"fairlead/node/direct"
+	"fairlead/node/floor"
 	"fairlead/node/sandbox"
 	"fairlead/node/shell"
 	"fairlead/node/tools"
@@ -72,6 +73,7 @@ type Node struct {
 	opts     Options
 	ws       *workspace.Root
 	browse   *browse.Browser
+	floor    *floor.List // shared by box and baseline
 	box      *sandbox.Box
 	jobs     *shell.Jobs
 	baseline *baseline.Store // nil without a folder for it
@@ -111,7 +113,7 @@ func New(opts Options) (*Node, error) {
 		ws.Close()
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, out: newOutbox(), running: access.NewSlots(maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n := &Node{opts: opts, ws: ws, floor: floor.New(), out: newOutbox(), running: access.NewSlots(maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -120,12 +122,14 @@ func New(opts Options) (*Node, error) {
 	} else {
 		if n.file, err = logfile.Open(opts.LogDir, logName); err != nil {
 			ws.Close()
+			n.floor.Close()
 			return nil, err
 		}
 		n.log = slog.New(slog.NewMultiHandler(newLineHandler(n.file, opts.ID, ws.Dir()), n.log.With("node", opts.ID).Handler()))
 	}
-	if n.box, err = sandbox.New(context.Background(), sandbox.Options{Home: opts.Home}); err != nil {
+	if n.box, err = sandbox.New(context.Background(), sandbox.Options{Home: opts.Home, Floor: n.floor}); err != nil {
 		ws.Close()
+		n.floor.Close()
 		if n.file != nil {
 			n.file.Close()
 		}
@@ -233,6 +237,9 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 	})
 	wg.Go(func() { n.removeOldFiles(calls, parts, files) })
+	if n.baseline != nil {
+		wg.Go(n.baseline.Prepare)
+	}
 	n.log.Info("Node started", "version", n.opts.Version)
 	err := n.client.Run(ctx)
 	n.log.Info("Node stopped")
@@ -251,6 +258,7 @@ func (n *Node) Close() {
 	n.jobs.Close()
 	n.box.Close()
 	n.browse.Close()
+	n.floor.Close()
 	n.ws.Close()
 	if n.file != nil {
 		n.file.Close()

@@ -200,6 +200,8 @@ type PutBack struct {
 	CallID  CallID            `json:"callId,omitempty"` // the call of the command
 	Command string            `json:"command"`
 	Changes []ProtectedChange `json:"changes"`
+	// More is the number of further changes, which Changes does not name.
+	More int `json:"more,omitempty"`
 }
 
 // KeepTool is the tool of nodes that makes the changes of a PutBack again, and KeepArgs its
@@ -211,6 +213,7 @@ type KeepArgs struct {
 	ID       string   `json:"id" jsonschema:"ID of what was put back"`
 	Question string   `json:"question,omitempty" jsonschema:"what the command changed, for the person"`
 	Paths    []string `json:"paths,omitempty" jsonschema:"the files"`
+	More     int      `json:"more,omitempty" jsonschema:"number of further files"`
 }
 
 // Kinds of ProtectedChange.

@@ -53,7 +53,7 @@ func (k *Keeper) Report(ctx context.Context, node protocol.NodeID, b protocol.Pu
 		c.Session, c.AskedBy = origin.Info.SessionKey, origin.AskedBy
 	}
 	c.Principal = auth.Agent(c.Session, "")
-	in := protocol.KeepArgs{ID: b.ID, Question: display.KeepQuestion(b)}
+	in := protocol.KeepArgs{ID: b.ID, Question: display.KeepQuestion(b), More: b.More}
 	for _, change := range b.Changes {
 		in.Paths = append(in.Paths, change.Path)
 	}

@@ -21,28 +21,16 @@ import (
 )
 
 const (
-	// maxAside is the number of files of one question; the others stay in the trash.
-	maxAside = 64
+	// maxNamed is the number of files that a question names. Its answer is for all of them.
+	maxNamed = 64
+	// maxErrors is the number of files whose failure a result explains.
+	maxErrors = 3
 	// maxDiff is the size in bytes of the diff that a question shows.
 	maxDiff = 64 << 10
 )
 
 // setAside stores what was put back until the person has answered, and reports it.
-func (s *Store) setAside(list []protocol.ProtectedChange) {
-	p := protocol.PutBack{ID: protocol.NewID()}
-	for _, r := range s.running {
-		if !r.Direct && (p.CallID == "" || r.Call > p.CallID) {
-			p.CallID, p.Command = r.Call, r.Text
-		}
-	}
-	for _, c := range list {
-		if c.Problem == "" && len(p.Changes) < maxAside {
-			p.Changes = append(p.Changes, c)
-		}
-	}
-	if len(p.Changes) == 0 {
-		return
-	}
+func (s *Store) setAside(p protocol.PutBack) {
 	data, err := json.Marshal(p)
 	if err == nil {
 		err = replaceFile(s.disk.asideName(p.ID), data)
@@ -52,8 +40,16 @@ func (s *Store) setAside(list []protocol.ProtectedChange) {
 		return
 	}
 	if s.report != nil {
-		s.report(p)
+		s.report(named(p))
 	}
+}
+
+// named returns what a question says: it names the first changes, and counts the others.
+func named(p protocol.PutBack) protocol.PutBack {
+	if n := len(p.Changes); n > maxNamed {
+		p.Changes, p.More = p.Changes[:maxNamed], n-maxNamed
+	}
+	return p
 }
 
 func (s *disk) asideName(id string) string {
@@ -65,7 +61,7 @@ func (s *Store) Pending() (list []protocol.PutBack) {
 	entries, _ := os.ReadDir(s.disk.asideDir())
 	for _, e := range entries {
 		if p, err := s.disk.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
-			list = append(list, p)
+			list = append(list, named(p))
 		}
 	}
 	return list
@@ -96,13 +92,17 @@ func (s *Store) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (pr
 	if err != nil {
 		return p, err
 	}
+	var failed []error
 	for _, c := range p.Changes {
 		if err := s.repeat(c); err != nil {
-			return p, toolkit.Failf("'%s' could not be kept: %w", c.Path, err)
+			failed = append(failed, fmt.Errorf("'%s': %w", c.Path, err))
 		}
 	}
 	s.Forget(p.ID)
-	return p, nil
+	if len(failed) > 0 {
+		return p, toolkit.Failf("%d of %d files could not be changed again. They stay as they are, and what the command wrote stays in the trash. %w", len(failed), len(p.Changes), errors.Join(failed[:min(len(failed), maxErrors)]...))
+	}
+	return named(p), nil
 }
 
 // repeat makes a change again. The file must be as it was put back; what it replaces moves to the
@@ -141,11 +141,12 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 		access.SetProblem(&out, err)
 		return out
 	}
-	paths := make([]string, len(p.Changes))
-	for i, c := range p.Changes {
+	shown := named(p)
+	paths := make([]string, len(shown.Changes))
+	for i, c := range shown.Changes {
 		paths[i] = c.Path
 	}
-	if !slices.Equal(paths, in.Paths) {
+	if !slices.Equal(paths, in.Paths) || shown.More != in.More {
 		access.SetProblem(&out, toolkit.Failf("The files are not those that were put back."))
 		return out
 	}

@@ -21,15 +21,14 @@ package baseline
 
 import (
 	"cmp"
-	"errors"
-	"iter"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/floor"
 	"fairlead/node/workspace"
@@ -42,13 +41,18 @@ type Store struct {
 	folders []string // that commands can change
 	log     *slog.Logger
 	report  func(protocol.PutBack)
-	list    floor.List
+	list    *floor.List
 
-	mu      sync.Mutex // guards the fields below; held while files are looked at
-	files   map[string]state
-	edited  map[string]bool // changed by tools since the last look
-	editing map[string]int  // being changed by tools
-	running map[string]*Run
+	looking chan struct{}     // holds a token during a look, which is one at a time
+	files   map[string]state  // of the last look; whoever has the token owns this and open
+	open    map[string]string // stamps of files that are open to other users, by path
+
+	mu        sync.Mutex      // guards the fields below; never held while files are read or written
+	edited    map[string]bool // changed by tools since the last look
+	editing   map[string]int  // being changed by tools
+	running   map[string]*Run
+	reverting string // the file that a look is putting back; empty for none
+	reverted  *sync.Cond
 }
 
 // Command describes a command that is about to run.
@@ -65,14 +69,34 @@ type Run struct {
 	Command
 	store     *Store
 	protected []string // paths that the machine keeps it from changing
-	found     []protocol.ProtectedChange
+	found     Findings
+}
+
+// Findings are what a look has found.
+type Findings struct {
+	PutBack []protocol.ProtectedChange // what was reverted, or could not be
+	Exposed display.Exposed            // other files that are open to other users now
+}
+
+// Note describes the findings in sentences; empty without any.
+func (f Findings) Note() string {
+	return strings.TrimSpace(display.PutBack(f.PutBack) + " " + f.Exposed.String())
+}
+
+func (f *Findings) add(more Findings) {
+	f.PutBack = append(f.PutBack, more.PutBack...)
+	f.Exposed.Add(more.Exposed)
 }
 
 // New returns the baseline of a workspace. dir is a folder of the node's own for the contents; it is
-// created. ws stays open as long as the store is used. report gets what was put back, so that the
-// person can be asked; it must not block.
-func New(dir string, ws *workspace.Root, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
-	s := &Store{disk: &disk{dir, log}, ws: ws, log: log, report: report, edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{}}
+// created. ws and list stay open as long as the store is used. report gets what was put back, so
+// that the person can be asked; it must not block.
+func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
+	s := &Store{
+		disk: &disk{dir, log}, ws: ws, list: list, log: log, report: report, looking: make(chan struct{}, 1), open: map[string]string{},
+		edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{},
+	}
+	s.reverted = sync.NewCond(&s.mu)
 	if !ws.IsReadOnly() {
 		s.folders = append(s.folders, ws.Dir())
 		for _, g := range ws.Grants() {
@@ -92,35 +116,45 @@ func New(dir string, ws *workspace.Root, log *slog.Logger, report func(protocol.
 // Recover looks at what the commands did of a node that died while they ran. Call it once, before
 // the first command.
 func (s *Store) Recover() []protocol.ProtectedChange {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.disk.loadRuns() {
-		s.running[c.ID] = &Run{Command: c, store: s}
-	}
-	if len(s.running) == 0 {
+	runs := s.disk.loadRuns()
+	if len(runs) == 0 {
 		return nil
 	}
+	s.looking <- struct{}{}
 	s.files = s.disk.load()
+	<-s.looking
+	var died []*Run
+	for _, c := range runs {
+		died = append(died, s.track(c))
+	}
 	s.look()
 	var found []protocol.ProtectedChange
-	for id, r := range s.running {
-		found = append(found, r.found...)
-		s.forget(id)
+	for _, r := range died {
+		found = append(found, r.take().PutBack...)
+		s.forget(r.ID)
 	}
 	return dedupe(found)
 }
+
+// Prepare makes the first look, which reads the whole workspace, so that the first command need not
+// wait for it.
+func (s *Store) Prepare() { s.look() }
 
 // Begin looks at the files before a command starts.
 func (s *Store) Begin(c Command) *Run {
 	if s == nil {
 		return nil
 	}
+	s.look()
+	s.disk.saveRun(c)
+	return s.track(c)
+}
+
+func (s *Store) track(c Command) *Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.look()
 	r := &Run{Command: c, store: s}
 	s.running[c.ID] = r
-	s.disk.saveRun(c)
 	return r
 }
 
@@ -134,34 +168,40 @@ func (r *Run) Protect(paths []string) {
 }
 
 // Look reverts what the commands have changed so far, and returns what is new since the last call.
-func (r *Run) Look() []protocol.ProtectedChange {
+func (r *Run) Look() Findings {
 	if r == nil {
-		return nil
+		return Findings{}
 	}
+	r.store.look()
+	return r.take()
+}
+
+func (r *Run) take() (found Findings) {
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
-	r.store.look()
-	found := r.found
-	r.found = nil
+	found, r.found = r.found, found
 	return found
 }
 
 // End is Look for a command that has ended.
-func (r *Run) End() []protocol.ProtectedChange {
+func (r *Run) End() Findings {
 	found := r.Look()
 	if r != nil {
-		r.store.mu.Lock()
-		defer r.store.mu.Unlock()
 		r.store.forget(r.ID)
+		found.add(r.take()) // by a look of another command in between
 	}
 	return found
 }
 
 // Edit says that a tool is about to change a path, which is absolute and without links. The change,
-// and what is below the path, is not attributed to a command. The caller calls done after it.
+// and what is below the path, is not attributed to a command. The caller calls done after it. Edit
+// waits while the path is put back.
 func (s *Store) Edit(path string) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for s.reverting != "" && (workspace.InFolder(s.reverting, path) || workspace.InFolder(path, s.reverting)) {
+		s.reverted.Wait()
+	}
 	s.editing[path]++
 	return func() {
 		s.mu.Lock()
@@ -174,114 +214,10 @@ func (s *Store) Edit(path string) (done func()) {
 }
 
 func (s *Store) forget(id string) {
+	s.mu.Lock()
 	delete(s.running, id)
+	s.mu.Unlock()
 	s.disk.removeRun(id)
-}
-
-// look compares the files with the baseline, reverts what is attributed to the running commands,
-// and makes the result the new baseline.
-func (s *Store) look() {
-	now := s.scan()
-	changed := s.files == nil
-	var list []protocol.ProtectedChange
-	for _, path := range changes(s.files, now) {
-		changed = true
-		before, existed := s.files[path]
-		after, exists := now[path]
-		if s.isAllowed(path) || (&judge{s.disk, s.folders, s.files}).isHarmless(path, before, after, now) {
-			continue
-		}
-		c := protocol.ProtectedChange{Path: workspace.Spell(path), Kind: protocol.ProtectedChanged, Why: floor.Why(path), SHA256: after.Sum}
-		switch {
-		case !existed:
-			c.Kind = protocol.ProtectedCreated
-		case !exists:
-			c.Kind = protocol.ProtectedRemoved
-		}
-		var err error
-		if c.Trash, err = s.revert(path, before, after); err != nil {
-			c.Problem = err.Error()
-			s.log.Warn("A protected file could not be put back", "path", path, "err", err)
-			list = append(list, c)
-			continue
-		}
-		list = append(list, c)
-		delete(now, path)
-		if existed {
-			restored := s.stateOf(path, state{})
-			restored.In, restored.Filled = before.In, before.Filled
-			now[path] = restored
-		}
-	}
-	for _, r := range s.running {
-		if !r.Direct {
-			r.found = append(r.found, list...)
-		}
-	}
-	s.setAside(list)
-	clear(s.edited)
-	s.files = now
-	if changed {
-		s.disk.save(now)
-	}
-}
-
-// changes returns the paths that differ, outer ones first.
-func changes(before, after map[string]state) (paths []string) {
-	for path, b := range before {
-		if a, ok := after[path]; !ok || !a.equals(b) {
-			paths = append(paths, path)
-		}
-	}
-	for path := range after {
-		if _, ok := before[path]; !ok {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
-
-// isAllowed reports whether a change of a path is not attributed to a command that may not make it.
-func (s *Store) isAllowed(path string) bool {
-	if len(s.running) == 0 || s.files == nil {
-		return true
-	}
-	for _, paths := range []iter.Seq[string]{maps.Keys(s.edited), maps.Keys(s.editing)} {
-		for at := range paths {
-			if workspace.InFolder(path, at) {
-				return true
-			}
-		}
-	}
-	isKept := true
-	for _, r := range s.running {
-		if r.Direct || slices.ContainsFunc(r.Lifts, func(l string) bool { return workspace.InFolder(path, l) }) {
-			return true
-		}
-		isKept = isKept && slices.ContainsFunc(r.protected, func(p string) bool { return workspace.InFolder(path, p) })
-	}
-	return isKept
-}
-
-// revert puts a file back. It returns the ID in the trash of what was set aside, if anything was.
-func (s *Store) revert(path string, before, after state) (trash string, err error) {
-	if before.exists() && !s.disk.hasContent(before) {
-		return "", errors.New("its previous content was not saved, because it is too large")
-	}
-	if !before.exists() || after.exists() {
-		at, err := s.ws.At(path)
-		if err == nil {
-			trash, err = workspace.Entries{Root: s.ws}.Trash(at)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	if before.exists() {
-		err = s.restore(path, before)
-	}
-	return trash, err
 }
 
 func dedupe(list []protocol.ProtectedChange) []protocol.ProtectedChange {

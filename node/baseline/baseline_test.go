@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/floor"
 	"fairlead/node/workspace"
 )
 
@@ -38,8 +39,12 @@ func (k *kit) open() {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	k.t.Cleanup(func() { ws.Close() })
-	if k.Store, err = New(k.own, ws, slog.New(slog.DiscardHandler), func(b protocol.PutBack) { k.reports = append(k.reports, b) }); err != nil {
+	list := floor.New()
+	k.t.Cleanup(func() {
+		list.Close()
+		ws.Close()
+	})
+	if k.Store, err = New(k.own, ws, list, slog.New(slog.DiscardHandler), func(b protocol.PutBack) { k.reports = append(k.reports, b) }); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -83,9 +88,9 @@ func (k *kit) kinds(list []protocol.ProtectedChange) map[string]string {
 	return got
 }
 
-func (k *kit) expect(list []protocol.ProtectedChange, want map[string]string) {
+func (k *kit) expect(found Findings, want map[string]string) {
 	k.t.Helper()
-	got := k.kinds(list)
+	got := k.kinds(found.PutBack)
 	for path, kind := range want {
 		if got[path] != kind {
 			k.t.Errorf("%s: got %q, want %q", path, got[path], kind)
@@ -109,8 +114,8 @@ func TestChangesOfACommandAreReverted(t *testing.T) {
 	if err := os.Chmod(k.at(".vscode/tasks.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list := run.End()
-	k.expect(list, map[string]string{
+	found := run.End()
+	k.expect(found, map[string]string{
 		".envrc": protocol.ProtectedChanged, ".npmrc": protocol.ProtectedRemoved, ".husky/pre-commit": protocol.ProtectedCreated,
 		".vscode/tasks.json": protocol.ProtectedChanged,
 	})
@@ -118,7 +123,7 @@ func TestChangesOfACommandAreReverted(t *testing.T) {
 	if info, err := os.Stat(k.at(".vscode/tasks.json")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode: got %v (%v), want 0700", info.Mode(), err)
 	}
-	for _, c := range list {
+	for _, c := range found.PutBack {
 		if c.Path == k.at(".husky/pre-commit") {
 			if c.Why != "runs at your next commit" {
 				t.Errorf("why: got %q", c.Why)
@@ -183,10 +188,10 @@ func TestTheNextStartRevertsAfterACrash(t *testing.T) {
 	k.write(".git/hooks/pre-commit", "new")
 	k.open()
 	want := map[string]string{".envrc": protocol.ProtectedChanged, ".git/hooks/pre-commit": protocol.ProtectedCreated}
-	k.expect(k.Recover(), want)
+	k.expect(Findings{PutBack: k.Recover()}, want)
 	k.check(map[string]string{".envrc": "old", ".git/hooks/pre-commit": ""})
 	k.open()
-	k.expect(k.Recover(), nil)
+	k.expect(Findings{PutBack: k.Recover()}, nil)
 }
 
 func TestABackgroundCommandIsFoundByTheNextOne(t *testing.T) {
@@ -219,8 +224,9 @@ func BenchmarkLooks(b *testing.B) {
 		}
 		return err
 	})
+	k.Prepare()
 	for b.Loop() {
-		if list := k.Begin(Command{ID: "1"}).End(); len(list) > 0 {
+		if list := k.Begin(Command{ID: "1"}).End(); len(list.PutBack) > 0 {
 			b.Fatalf("got %v", list)
 		}
 	}

@@ -43,10 +43,15 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 		{"python3", "python3 -m venv .venv"},
 		{"python3", "python3 -m venv --without-pip sub/env"},
 		{"python3", "rm .venv/bin/pip && rm -rf .venv"},
-		{"virtualenv", "virtualenv -q .venv && rm -rf .venv"},
-		{"uv", "uv venv -q --offline .venv && rm -rf .venv"},
+		{"virtualenv", "virtualenv -q env1"},
+		{"virtualenv", "virtualenv -q --no-seed --prompt 'my env' 'env 2'"},
+		{"uv", "uv venv -q --offline --prompt 'my env' env3"},
+		{"uv", "uv init -q --offline tool && cd tool && uv sync -q --offline && uv run -q --offline python -c 'print(1)'"},
 		{"npm", "mkdir -p web && cd web && npm init -y >/dev/null && npm install --offline --no-audit --no-fund ../package"},
 		{"npm", "cd web && npm uninstall --offline --no-audit --no-fund tool"},
+		{"pnpm", "mkdir -p web2 && cd web2 && echo '{}' >package.json && pnpm add --offline --silent file:../package && pnpm remove --silent tool"},
+		{"yarn", "mkdir -p web3 && cd web3 && echo '{}' >package.json && yarn add --offline --silent file:../package && yarn remove --silent tool"},
+		{"git", "cd two && " + git + "submodule --quiet deinit -f sub && rm -f .git/hooks/*.sample"},
 		{"cargo", "cargo new -q box1"},
 		{"go", "mkdir -p mod && cd mod && go mod init example.com/mod"},
 		{"hg", "hg init hg"},
@@ -63,7 +68,7 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "sh", "-ec", c.command)
 			cmd.Dir = k.dir
 			out, err := cmd.CombinedOutput()
-			for _, c := range run.End() {
+			for _, c := range run.End().PutBack {
 				t.Errorf("%s: %s %s", c.Path, c.Kind, c.Problem)
 			}
 			if err != nil {
@@ -71,6 +76,39 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHooksOfPackagesAreFound installs a package that makes a hook, as husky does.
+func TestHooksOfPackagesAreFound(t *testing.T) {
+	for _, program := range []string{"npm", "git"} {
+		if out, err := exec.CommandContext(t.Context(), program, "--version").CombinedOutput(); err != nil {
+			t.Skipf("%s does not work here: %v %.100s", program, err, out)
+		}
+	}
+	k := newKit(t)
+	k.write("package/package.json", `{"name": "husky", "version": "9.0.0", "bin": {"husky": "cli.js"}}`)
+	k.write("package/cli.js", `#!/usr/bin/env node
+const fs = require("fs"), run = require("child_process").execSync
+run("git config core.hooksPath .husky/_")
+fs.mkdirSync(".husky/_", {recursive: true})
+fs.writeFileSync(".husky/_/pre-commit", "#!/bin/sh\n", {mode: 0o755})
+fs.writeFileSync(".husky/pre-commit", "npm test\n")
+`)
+	k.write("web/package.json", `{"name": "web", "version": "1.0.0", "scripts": {"prepare": "husky"}, "devDependencies": {"husky": "file:../package"}}`)
+	runs := func(command string, want map[string]string) {
+		t.Helper()
+		run := k.Begin(Command{ID: "1", Text: command})
+		cmd := exec.CommandContext(t.Context(), "sh", "-ec", command)
+		cmd.Dir = k.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		k.expect(run.End(), want)
+	}
+	runs("git init -q web", nil)
+	runs("cd web && npm install --offline --no-audit --no-fund", map[string]string{
+		"web/.git/config": "changed", "web/.husky/pre-commit": "created", "web/.husky/_/pre-commit": "created",
+	})
 }
 
 func TestHarmfulSettingsAreFound(t *testing.T) {
@@ -94,6 +132,11 @@ func TestProgramsOfEnvironmentsAreLookedInto(t *testing.T) {
 	k.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
 	k.write(".venv/bin/activate", "x")
 	k.write("node_modules/a/cli.js", "x")
+	run := k.Begin(Command{ID: "1"})
+	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", k.at("real")).CombinedOutput(); err != nil {
+		t.Skipf("the venv module does not work here: %v %s", err, out)
+	}
+	k.expect(run.End(), nil)
 	entry := "#!" + k.at(".venv/bin/python3") + "\nimport sys\nfrom tool.cli import main\nif __name__ == '__main__':\n    sys.argv[0] = sys.argv[0].removesuffix('.exe')\n    sys.exit(main())\n"
 	for path, text := range map[string]string{
 		".venv/bin/tool": "anything", ".venv/bin/ls": entry, ".venv/lib/python3/site-packages/a.pth": "../src\n",
@@ -102,6 +145,19 @@ func TestProgramsOfEnvironmentsAreLookedInto(t *testing.T) {
 		run := k.Begin(Command{ID: "1"})
 		k.write(path, text)
 		k.expect(run.End(), nil)
+	}
+	activate, err := os.ReadFile(k.at("real/bin/activate"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{{"\n", "\nevil\n"}, {k.at("real"), k.at("real") + "\" /evil \""}, {"bin", "$(evil)"}, {"(real)", "`evil`"}, {"\nexport", "; evil\nexport"}} {
+		changed := strings.Replace(string(activate), change[0], change[1], 1)
+		if changed == string(activate) {
+			continue // not in the scripts of this version
+		}
+		run := k.Begin(Command{ID: "1"})
+		k.write("real/bin/activate", changed)
+		k.expect(run.End(), map[string]string{"real/bin/activate": "changed"})
 	}
 	for path, text := range map[string]string{
 		".venv/bin/ls": "#!/bin/sh\nevil", ".venv/bin/cat": entry + "import evil\n", ".venv/bin/activate": "evil", "node_modules/.bin/ls": "evil",

@@ -8,23 +8,24 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/node/floor"
 	"fairlead/node/workspace"
 )
 
 // judge tells harmless changes from others.
 type judge struct {
-	disk    *disk
-	folders []string         // that commands can change
-	files   map[string]state // before
+	disk      *disk
+	folders   []string          // that commands can change
+	files     map[string]state  // before
+	templates map[string][]byte // of scripts, by their path
 }
 
 // isHarmless reports whether a change is one that version control or a package manager makes itself
 // and that starts nothing: daily work needs no question.
 func (s judge) isHarmless(path string, before, after state, now map[string]state) bool {
 	switch name, dir := filepath.Base(path), filepath.Dir(path); {
-	case !after.exists(): // what was removed with its folder, or by a package manager, starts nothing
-		info, err := os.Lstat(filepath.Dir(before.In))
-		return err != nil || !info.IsDir() || before.Filled
+	case !after.exists():
+		return before.Filled || s.isHarmlessRemoval(path, before, now)
 	case after.Filled:
 		return s.isHarmlessProgram(path, after)
 	case !after.Mode.IsRegular() || after.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
@@ -39,6 +40,45 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 		return s.isOwnRepository(s.repositoryOf(path, after))
 	}
 	return !before.exists() && s.isCheckedOut(path, now)
+}
+
+// isHarmlessRemoval reports whether a file was removed that started nothing, or that was removed with
+// its project. A folder that exists for such files, as .vscode and .git, is none.
+func (s judge) isHarmlessRemoval(path string, before state, now map[string]state) bool {
+	name, dir := filepath.Base(path), filepath.Dir(before.In)
+	switch {
+	case filepath.Base(filepath.Dir(path)) == "hooks" && strings.HasSuffix(name, ".sample"):
+		return true
+	case name == ".git": // of a work tree: without it, the folder belongs to the repository around it
+		return true
+	case s.isOfRemovedWorkTree(path, now):
+		return true
+	case isFolder(dir):
+		return false
+	case name == "config" && len(harmfulSettings(s.disk.content(before))) == 0:
+		return true
+	}
+	for !isFolder(filepath.Dir(dir)) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return !floor.IsParent(dir)
+}
+
+// isOfRemovedWorkTree reports whether a file was removed with the work tree or submodule that it is in.
+func (s judge) isOfRemovedWorkTree(path string, now map[string]state) bool {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		link := filepath.Join(dir, ".git")
+		if _, had := s.files[link]; had {
+			_, has := now[link]
+			return !has
+		}
+	}
+	return false
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 // content returns the saved content of a file; nil without one.

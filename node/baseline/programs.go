@@ -33,7 +33,8 @@ func (s judge) isHarmlessProgram(path string, st state) bool {
 	case strings.Contains(strings.ToLower(name), "activate"):
 		return s.isActivation(filepath.Dir(dir), name, string(s.disk.content(st)))
 	}
-	return isEntryPoint(string(s.disk.content(st)), dir) || !s.isSystemProgram(name)
+	text := string(s.disk.content(st))
+	return isEntryPoint(text, dir) || !s.isSystemProgram(name) || s.isActivation(filepath.Dir(dir), name, text)
 }
 
 // isSystem reports whether commands cannot change a file, with all links on the way to it.
@@ -101,39 +102,4 @@ func isEntryPoint(text, dir string) bool {
 		}
 	}
 	return true
-}
-
-// placeholder matches what the venv module replaces in its scripts, and value what it writes there.
-var (
-	placeholder = regexp.MustCompile(`__VENV_[A-Z_]+__`)
-	value       = `[\w/.,:()@+ '"=-]{0,1000}`
-)
-
-// isActivation reports whether a script is that of the venv module of the environment's interpreter.
-func (s judge) isActivation(environment, name, text string) bool {
-	base := s.baseOf(environment)
-	if base == "" {
-		return false
-	}
-	var templates []string
-	for _, scripts := range [][]string{{"..", "lib", "python3*", "venv", "scripts", "*", name}, {"Lib", "venv", "scripts", "*", name}} {
-		found, _ := filepath.Glob(filepath.Join(append([]string{base}, scripts...)...))
-		templates = append(templates, found...)
-	}
-	return slices.ContainsFunc(templates, func(file string) bool {
-		data, err := os.ReadFile(file)
-		if err != nil || !s.isSystem(file) {
-			return false
-		}
-		pattern := strings.Join(quoteAll(placeholder.Split(string(data), -1)), value)
-		matches, err := regexp.MatchString(`^`+pattern+`$`, text)
-		return matches && err == nil
-	})
-}
-
-func quoteAll(list []string) (quoted []string) {
-	for _, t := range list {
-		quoted = append(quoted, regexp.QuoteMeta(t))
-	}
-	return quoted
 }

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/node/floor"
 	"fairlead/node/workspace"
 )
 
@@ -37,6 +39,8 @@ type state struct {
 	In string `json:"in,omitempty"`
 	// Filled says that package managers write it.
 	Filled bool `json:"filled,omitempty"`
+	// Parent are the permissions of its folder when the content was read.
+	Parent fs.FileMode `json:"parent,omitempty"`
 }
 
 func (s state) exists() bool { return s != state{} }
@@ -109,12 +113,18 @@ func (s *Store) stateOf(path string, before state) state {
 		return before
 	default:
 		st.Sum = s.disk.saveContent(path, st.Size)
+		if parent, err := os.Stat(filepath.Dir(path)); err == nil {
+			st.Parent = parent.Mode().Perm()
+		}
 	}
 	return st
 }
 
 // isSettled reports whether a change now would get another time of change.
-func isSettled(info fs.FileInfo) bool { return time.Since(changeTime(info)) > time.Second }
+func isSettled(info fs.FileInfo) bool {
+	at, ok := floor.ChangeTime(info)
+	return ok && time.Since(at) > time.Second
+}
 
 // unreadable is the checksum of a file that cannot be read.
 const unreadable = "unreadable"
@@ -174,15 +184,15 @@ func (s *Store) restore(path string, st state) error {
 		if err != nil {
 			return err
 		}
+		if err := root.MkdirAll(filepath.Dir(rel), cmp.Or(st.Parent, 0o700)); err != nil {
+			return workspace.Cause(err)
+		}
 		if st.Mode&fs.ModeSymlink != 0 {
 			return workspace.Cause(root.Symlink(st.Sum, rel))
 		}
 		data, err := os.ReadFile(filepath.Join(s.disk.contentDir(), st.Sum))
 		if err != nil {
 			return err
-		}
-		if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-			return workspace.Cause(err)
 		}
 		f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {

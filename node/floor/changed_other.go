@@ -1,11 +1,11 @@
-//go:build !linux
+//go:build !linux && !darwin && !freebsd
 
 package floor
 
 import (
-	"os"
+	"io/fs"
 	"time"
 )
 
-// changed returns when the entries of a folder last changed.
-func changed(info os.FileInfo) time.Time { return info.ModTime() }
+// ChangeTime returns when a file or a folder was last modified, which programs can set: ok is false.
+func ChangeTime(info fs.FileInfo) (at time.Time, ok bool) { return info.ModTime(), false }

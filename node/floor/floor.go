@@ -13,40 +13,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"fairlead/gateway/peer/sensitive"
 	"fairlead/node/workspace"
 )
-
-const (
-	// maxTrees is the number of lists that are remembered.
-	maxTrees = 32
-	// maxFolders is the number of folders of a tree that are listed, outer ones first. A workspace
-	// has fewer; a home folder may have more.
-	maxFolders = 20_000
-	// settled is the age from which a time of change tells two states of a folder apart on every
-	// file system.
-	settled = 2 * time.Second
-)
-
-// List finds files by walks. It remembers folders, so that a further walk only reads the folders
-// that have changed: some milliseconds for 50,000 files. It is safe for concurrent use.
-type List struct {
-	mu    sync.Mutex
-	trees map[string]map[string]*folder // by the list, then by path
-}
-
-// folder is the content of a folder at a time.
-type folder struct {
-	changed time.Time
-	stable  bool // an equal time of change means an equal content
-	files   []string
-	stores  []string // of repositories
-	filled  []string // by package managers
-	below   []string
-}
 
 // Files returns the floor files in a folder and all below it that exist now: absolute, sorted,
 // with outer paths first. A folder in the list stands for everything in it. dir is absolute and
@@ -72,73 +42,6 @@ func (l *List) find(dir string) (files, filled []string) {
 	}
 	home, _ := os.UserHomeDir() // without it, every folder may be one
 	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool { return f.isFloor(path, home, e) })
-}
-
-// walk returns what matches in the tree of a folder, and the folders that package managers fill. key
-// stands for the folder and the match.
-func (l *List) walk(key, dir string, match matcher) (files, filled []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.trees == nil {
-		l.trees = map[string]map[string]*folder{}
-	}
-	before, now := l.trees[key], map[string]*folder{}
-	queue := []string{dir}
-	for i := 0; i < len(queue) && i < maxFolders; i++ {
-		f := read(queue[i], before[queue[i]], match)
-		if f == nil {
-			continue
-		}
-		now[queue[i]] = f
-		files, filled = append(files, f.files...), append(filled, f.filled...)
-		for _, store := range f.stores {
-			files = append(files, repository(store)...)
-		}
-		queue = append(queue, f.below...)
-	}
-	if len(l.trees) >= maxTrees {
-		clear(l.trees)
-	}
-	l.trees[key] = now
-	slices.Sort(files)
-	slices.Sort(filled)
-	return slices.Compact(files), slices.Compact(filled)
-}
-
-// matcher reports whether an entry of a folder belongs to the list or was recorded otherwise; the
-// walk does not look below it.
-type matcher func(f *folder, path string, e os.DirEntry) bool
-
-// read returns the content of a folder: the one before if the folder has not changed, nil if it is
-// none or cannot be read.
-func read(dir string, before *folder, match matcher) *folder {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return nil
-	}
-	at := changed(info)
-	if before != nil && before.stable && before.changed.Equal(at) {
-		return before
-	}
-	f := &folder{changed: at, stable: time.Since(at) > settled}
-	d, err := os.Open(dir)
-	if err != nil {
-		f.files = []string{dir} // else a command could close it to make another one find it unprotected
-		return f
-	}
-	defer d.Close()
-	entries, _ := d.ReadDir(-1)
-	if len(entries) > 0 && isClosed(filepath.Join(dir, entries[0].Name())) {
-		f.files = []string{dir}
-		return f
-	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !match(f, path, e) && e.IsDir() && !replaced[strings.ToLower(e.Name())] {
-			f.below = append(f.below, path)
-		}
-	}
-	return f
 }
 
 // isFloor records a floor file, or a repository.
@@ -186,6 +89,19 @@ func Lists(dir, rel string) bool {
 	}
 	home, _ := os.UserHomeDir()
 	return isStartup(filepath.Join(dir, filepath.FromSlash(rel)), home)
+}
+
+// IsParent reports whether a folder exists for files that start programs, as .vscode and .git do. The
+// folders in a repository do not: version control removes those of work trees and submodules.
+func IsParent(dir string) bool {
+	home, _ := os.UserHomeDir()
+	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if stores[strings.ToLower(filepath.Base(up))] != nil {
+			return false
+		}
+	}
+	_, isBelow := sensitive.FindBelow(filepath.ToSlash(dir), filepath.ToSlash(home), sensitive.Startup)
+	return isBelow || isStartup(dir, home)
 }
 
 func isStartup(path, home string) bool {

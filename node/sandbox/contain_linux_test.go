@@ -185,6 +185,10 @@ func TestReportIsWhatHappens(t *testing.T) {
 					t.Errorf("nobody is told that bubblewrap holds files: %q", r.Warnings)
 				}
 			}
+			if c := r.Check(sandbox.CheckProtected); slices.Equal(missing, []string{"mounts"}) &&
+				(c.Why != "commands can change existing files that start programs later, such as hooks of Git" || c.Fix == "") {
+				t.Errorf("without mounts: got %q, %q", c.Why, c.Fix)
+			}
 			if r.Summary != want {
 				t.Errorf("summary %s, want %s (not enforced: %v)", r.Summary, want, none)
 			}

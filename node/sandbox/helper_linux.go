@@ -82,7 +82,7 @@ func start(h *supervisor.Helper, s Spec, r *confine.Restrictions) (*Process, err
 type system struct {
 	set         supervisor.Settings
 	unavailable string // why no helper can run; empty if one can
-	floor       floor.List
+	floor       *floor.List
 	protects    bool // files that start programs later are read-only
 	// userSpace says that contained commands need a helper with a name space of users of its own.
 	userSpace bool
@@ -93,7 +93,7 @@ type system struct {
 }
 
 func newSystem(opts Options) *system {
-	s := &system{set: supervisor.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
+	s := &system{set: supervisor.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}, floor: opts.Floor}
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
 	case slices.Contains(opts.Missing, "helper"):
@@ -111,7 +111,7 @@ func (s *system) start(spec Spec) (*Process, error) {
 	var r *confine.Restrictions
 	if spec.Profile.isContained() {
 		spec.Profile.Unprotected = spec.Profile.Unprotected || !s.protects
-		r = spec.Profile.restrictions(&s.floor)
+		r = spec.Profile.restrictions(s.floor)
 	}
 	h, err := s.runningHelper(r != nil)
 	if err != nil {

@@ -10,14 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"fairlead/node/floor"
 	"fairlead/node/workspace"
 	"golang.org/x/sys/unix"
 )
 
 type layer struct {
-	off   bool
-	floor floor.List
+	off bool
 
 	mu   sync.Mutex
 	temp string
@@ -33,7 +31,7 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 		return nil, nil, err
 	}
 	hide, show := hidden(opts)
-	r := p.restrictions(&l.floor)
+	r := p.restrictions(opts.Floor)
 	f := seatbeltRules{Secrets: resolved(hide), Restrictions: *r}
 	f.Writable = append([]string{temp}, resolved(r.Writable)...)
 	f.Readable = resolved(append(show, p.Read...))

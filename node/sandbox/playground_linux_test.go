@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/baseline"
+	"fairlead/node/floor"
 	"fairlead/node/sandbox"
 	"fairlead/node/shell"
 	"fairlead/node/workspace"
@@ -103,11 +104,13 @@ func (p *playground) open(dir, own string, missing []string) {
 	}
 	p.own = own
 	p.Cleanup(func() { p.ws.Close() })
-	store, err := baseline.New(own, p.ws, slog.New(slog.DiscardHandler), nil)
+	list := floor.New()
+	p.Cleanup(list.Close)
+	store, err := baseline.New(own, p.ws, list, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		p.Fatal(err)
 	}
-	if p.box, err = sandbox.New(p.Context(), sandbox.Options{Home: own, Missing: missing}); err != nil {
+	if p.box, err = sandbox.New(p.Context(), sandbox.Options{Home: own, Missing: missing, Floor: list}); err != nil {
 		p.Fatal(err)
 	}
 	p.Cleanup(p.box.Close)

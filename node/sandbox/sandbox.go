@@ -98,7 +98,11 @@ type User struct {
 type Options struct {
 	Home    string   // the program's own data folder; no contained command can read or write it
 	Secrets []string // further files and folders that no contained command can read
-	// Missing names layers to disable ("landlock", "bubblewrap", "seccomp", "helper"): for tests,
+	// Floor lists the files that contained commands cannot change. The caller closes it after the
+	// box. Nil means a list that walks.
+	Floor *floor.List
+	// Missing names layers to disable ("landlock", "bubblewrap", "seccomp", "mounts", "helper"): for
+	// tests,
 	// and to find out which layer breaks a command.
 	Missing []string
 }
@@ -190,6 +194,9 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 		if p != "" && !filepath.IsAbs(p) {
 			return nil, fmt.Errorf("sandbox: %q is not an absolute path", p)
 		}
+	}
+	if opts.Floor == nil {
+		opts.Floor = &floor.List{}
 	}
 	handleIgnoredSignals()
 	sys := newSystem(opts)

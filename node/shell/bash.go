@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -196,8 +195,8 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	found := j.look.Look()
 	jobs.moveToBackground(j)
 	out := jobs.report(j)
-	out.PutBack = append(found, out.PutBack...)
-	out.Note = strings.TrimSpace(out.Note + " " + display.PutBack(found))
+	out.PutBack = append(found.PutBack, out.PutBack...)
+	out.Note = strings.TrimSpace(out.Note + " " + found.Note())
 	return out, nil
 }
 
@@ -242,7 +241,7 @@ func (t *Jobs) report(j *job) bashOut {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o
 	}
-	o.Status, o.PutBack = "failed", j.result.putBack
+	o.Status, o.PutBack = "failed", j.result.found.PutBack
 	if j.result.hasSucceeded() {
 		o.Status = "completed"
 	}

@@ -77,11 +77,10 @@ type outcome struct {
 	// hasSurvivors reports that some could not be ended.
 	processesEnded int
 	hasSurvivors   bool
-	// refused are the protected paths that the command could not change, putBack those that it changed.
-	refused []string
+	refused        []string // the protected paths that the command could not change
 	// denied are the programs that a rule kept the command from starting.
-	denied  []string
-	putBack []protocol.ProtectedChange
+	denied []string
+	found  baseline.Findings
 	// waitErr is the reason why the command's end is unknown.
 	waitErr error
 }
@@ -116,7 +115,7 @@ func (e outcome) note() string {
 	if len(e.denied) > 0 {
 		all = append(all, "A rule of the person denies "+strings.Join(e.denied, ", ")+", which the command tried to start.")
 	}
-	all = append(all, display.ProtectedNote(e.refused), display.PutBack(e.putBack))
+	all = append(all, display.ProtectedNote(e.refused), e.found.Note())
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	return strings.Join(all, " ")
 }

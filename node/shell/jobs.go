@@ -149,7 +149,7 @@ func (t *Jobs) startNow(ctx context.Context, o startRequest, background bool) (*
 // in the table.
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
-	j.result.putBack = append(j.result.putBack, j.look.End()...)
+	j.result.found = j.look.End()
 	if j.look != nil {
 		baseline.RestrictModes(t.opts.Home, false)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/node/access"
 	"fairlead/node/baseline"
+	"fairlead/node/floor"
 	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
 )
@@ -24,11 +25,13 @@ func newLookingBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := baseline.New(t.TempDir(), ws, slog.New(slog.DiscardHandler), nil)
+	list := floor.New()
+	t.Cleanup(list.Close)
+	store, err := baseline.New(t.TempDir(), ws, list, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return benchOf(t, ws, JobOptions{Baseline: store})
+	return benchOf(t, ws, JobOptions{Baseline: store, Home: t.TempDir()})
 }
 
 // writers are ways to write HOOK or CONFIG, files in .git, without a look at the command.
@@ -102,5 +105,43 @@ func TestACommandThatGoesOnIsLookedAtToo(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(b.WS.Dir(), ".envrc")); err == nil {
 		t.Error(".envrc exists")
+	}
+}
+
+func TestWhatACommandOpensToOthersIsReported(t *testing.T) {
+	useShell(t)
+	b := newLookingBench(t)
+	run := func(command string) bashOut {
+		t.Helper()
+		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	out := run("cp /bin/true mine && chmod 4755 mine")
+	if want := "Whoever starts " + filepath.Join(b.WS.Dir(), "mine") + " runs it with the rights of its owner or group (set-uid), since this command."; !strings.Contains(out.Note, want) {
+		t.Errorf("got note %q, want %q", out.Note, want)
+	}
+	if out := run("echo x >other"); out.Note != "" {
+		t.Errorf("note of the next command: got %q", out.Note)
+	}
+}
+
+func TestFairleadsFilesAreRestrictedAfterACommand(t *testing.T) {
+	useShell(t)
+	b := newLookingBench(t)
+	home := b.jobs.opts.Home
+	secrets := filepath.Join(home, "secrets.json")
+	if err := os.WriteFile(secrets, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: "chmod 755 " + home + " && chmod 4755 " + secrets}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{home: "drwx------", secrets: "-rwx------"} {
+		if info, err := os.Stat(path); err != nil || info.Mode().String() != want {
+			t.Errorf("%s: got %v (%v), want %s", path, info.Mode(), err, want)
+		}
 	}
 }

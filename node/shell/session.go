@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -115,15 +114,15 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 		out.Note = c.note
 	}
 	if c.isRunning() {
-		out.PutBack = c.look.Look()
-		out.Note = strings.TrimSpace(out.Note + " " + display.PutBack(out.PutBack))
+		found := c.look.Look()
+		out.PutBack, out.Note = found.PutBack, strings.TrimSpace(out.Note+" "+found.Note())
 	}
 	over := !c.isRunning() // before the output is read, so that the end comes with all output
 	out.Output, out.DroppedBytes = c.next(over)
 	if over {
 		if c.read == c.out.size() {
 			out.State, out.ExitCode = "exited", c.exitCode()
-			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.result.note()), append(out.PutBack, c.result.putBack...)
+			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.result.note()), append(out.PutBack, c.result.found.PutBack...)
 		}
 	}
 	s.scheduleEnd(c)

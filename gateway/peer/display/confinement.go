@@ -36,7 +36,7 @@ const AsAdministrator = "Fairlead runs as administrator here"
 var guarantees = map[string]struct{ holds, open string }{
 	"fs.write.outside":     {"Commands can write only in the workspace and the allowed folders", "Commands can write outside the workspace and the allowed folders"},
 	"fs.read.secrets":      {"Commands cannot read keys, passwords and browser data", "Commands can read keys, passwords and browser data"},
-	"fs.write.protected":   {"Commands cannot change files that run later, such as start-up files and git hooks", "Commands can change files that run later, such as start-up files and git hooks"},
+	"fs.write.protected":   {"Commands cannot change files that run later, such as start-up files and git hooks", "Commands can change files that run later, such as start-up files and git hooks, until Fairlead puts them back after the command"},
 	"fs.metadata":          {"Commands cannot change permissions and times outside the workspace", "Commands can change permissions and times of your files outside the workspace"},
 	"net.tcp":              {noNetwork, "Commands can use the network"},
 	"net.udp":              {noNetwork, "Commands can use the network"},

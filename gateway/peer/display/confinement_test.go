@@ -54,9 +54,10 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 func TestMissingLimitsAreSaidWithoutNegation(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
-		"pid.view":    "Commands can see your other programs.",
-		"forks":       "A command can start any number of programs (Fairlead runs as administrator).",
-		"fs.metadata": "Commands can change permissions and times of your files outside the workspace.",
+		"pid.view":           "Commands can see your other programs.",
+		"fs.write.protected": "Commands can change files that run later, such as start-up files and git hooks, until Fairlead puts them back after the command.",
+		"forks":              "A command can start any number of programs (Fairlead runs as administrator).",
+		"fs.metadata":        "Commands can change permissions and times of your files outside the workspace.",
 	} {
 		checks := []protocol.EnforcedCheck{{ID: "fs.write.outside", Enforced: true}, {ID: id, Why: "the kernel does not limit root's processes"}}
 		if id != "forks" {

@@ -86,13 +86,15 @@ func KeepQuestion(b protocol.PutBack) string {
 	if c.Why != "" {
 		text += ", which " + c.Why
 	}
-	switch n := len(b.Changes) - 1; n {
-	case 0:
+	switch n := len(b.Changes) - 1 + b.More; {
+	case n == 0:
 		return text
-	case 1:
+	case n == 1:
 		return text + ", and 1 more file"
-	default:
+	case b.More == 0:
 		return fmt.Sprintf("%s, and %d more files", text, n)
+	default:
+		return fmt.Sprintf("%s, and %d more files. %d of them are not listed here; the answer is for all", text, n, b.More)
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build linux || darwin || freebsd
+
 package baseline
 
 import (
@@ -5,23 +7,18 @@ import (
 	"os"
 	"strconv"
 	"syscall"
-	"time"
+
+	"fairlead/node/floor"
 )
 
 // stamp returns the inode and the time of its last change, which programs cannot set.
 func stamp(info fs.FileInfo) string {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
+	at, ok := floor.ChangeTime(info)
+	st, isStat := info.Sys().(*syscall.Stat_t)
+	if !ok || !isStat {
 		return ""
 	}
-	return strconv.FormatUint(st.Ino, 36) + "-" + strconv.FormatInt(st.Ctim.Nano(), 36)
-}
-
-func changeTime(info fs.FileInfo) time.Time {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return time.Unix(st.Ctim.Unix())
-	}
-	return time.Now()
+	return strconv.FormatUint(st.Ino, 36) + "-" + strconv.FormatInt(at.UnixNano(), 36)
 }
 
 // openFile opens a file without waiting for the other end of a pipe.
