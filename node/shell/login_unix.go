@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -106,10 +107,15 @@ func (l *launcher) attempt(ctx context.Context, o startRequest, s streams, scrip
 	}
 	defer ours.Close()
 	sh, marker := cmp.Or(o.shell, Path()), rand.Text()
+	// A profile cannot set variables whose names it does not know.
+	named := strings.NewReplacer("FAIRLEAD_", "FAIRLEAD_"+marker+"_").Replace
 	spec := l.spec(o, s)
-	spec.Argv, spec.Control = []string{"/bin/sh", "-c", script}, theirs
-	spec.Env = append(spec.Env, "FAIRLEAD_SHELL="+sh, "FAIRLEAD_FLAG="+withoutProfile(sh), "FAIRLEAD_COMMAND="+o.command, "FAIRLEAD_DIR="+o.dir,
-		"FAIRLEAD_MARKER="+marker, "FAIRLEAD_START="+innerScript)
+	spec.Argv, spec.Control = []string{"/bin/sh", "-c", named(script)}, theirs
+	for name, value := range map[string]string{
+		"SHELL": sh, "FLAG": withoutProfile(sh), "COMMAND": o.command, "DIR": o.dir, "MARKER": marker, "START": named(innerScript),
+	} {
+		spec.Env = append(spec.Env, named("FAIRLEAD_"+name)+"="+value)
+	}
 	child, err = l.run(spec)
 	theirs.Close()
 	if err != nil {

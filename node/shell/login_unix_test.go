@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
@@ -23,7 +24,7 @@ var profileOf = map[string]string{
 }
 
 // hostileProfiles are profiles after which a command must run as if there were none. Broken lists
-// the shells that do not start commands then.
+// the shells that do not start commands then, or is eitherWay where that depends on the version.
 var hostileProfiles = []struct {
 	name, text string
 	broken     string
@@ -44,12 +45,32 @@ var hostileProfiles = []struct {
 	{name: "leaves a job running", text: "sleep 30 & echo $! >job"},
 	{name: "changes the terminal", text: "stty -echo raw 2>/dev/null || :"},
 	{name: "splits words differently", text: "IFS=os; export IFS"},
+	{name: "sets the folder", text: "FAIRLEAD_DIR=/ FAIRLEAD_COMMAND='echo noise'; export FAIRLEAD_DIR FAIRLEAD_COMMAND; readonly FAIRLEAD_DIR"},
+	{name: "has functions named like builtins", text: "command() { echo noise; }; test() { return 1; }; echo() { printf noise; }; pwd() { printf /; }; umask() { :; }"},
+	{name: "prompts", text: "PROMPT_COMMAND='echo noise'; PS1='$(echo noise)'; PS4='$(echo noise)'; export PROMPT_COMMAND PS1 PS4; printf noise"},
+	{name: "waits", text: "sleep 0.2; sleep 0.1 & wait"},
+	{name: "reads everything", text: "cat >/dev/null; cat /dev/stdin >/dev/null"},
+	{name: "sets limits", text: "umask 077; ulimit -c 0; ulimit -n 32"},
+	{name: "has constants", text: "readonly PATH; readonly OLDPWD CDPATH answer; readonly IFS"},
+	{name: "returns", text: "return 7"},
+	{name: "stops at a failure", text: "set -e; false", broken: eitherWay},
+	{name: "stops at a missing variable", text: "set -u; echo $MISSING_VARIABLE", broken: eitherWay},
+	{name: "runs no commands", text: "set -n", broken: eitherWay},
+	{name: "prints each command", text: "set -x; set -v; export SHELLOPTS 2>/dev/null || :"},
+	{name: "names start files", text: "echo 'cd /; echo noise' >\"$HOME/start\"; BASH_ENV=$HOME/start ENV=$HOME/start; export BASH_ENV ENV"},
+	{name: "kills itself", text: "kill -9 $$", broken: bourneShells},
+	{name: "loops", text: "while :; do sleep 1; done", broken: bourneShells + " fish", hangs: true},
+	{name: "starts itself again", text: "sleep 0.1; exec \"$SHELL\" -l", broken: bourneShells, hangs: true},
+	{name: "stops itself", text: "kill -STOP $$", broken: bourneShells, hangs: true},
 	{name: "is invalid", text: "if then (((", broken: "dash sh"},
 	{name: "redirects the output", text: "exec >noise 2>&1; exec 8>noise", broken: bourneShells, hangs: true},
 	{name: "closes the control", text: "exec 6<&-", broken: bourneShells},
 }
 
-const bourneShells = "bash zsh dash sh ksh mksh"
+const (
+	bourneShells = "bash zsh dash sh ksh mksh"
+	eitherWay    = "some"
+)
 
 func isBroken(shells, shell string) bool { return slices.Contains(strings.Fields(shells), shell) }
 
@@ -76,8 +97,8 @@ func withProfile(t *testing.T, shell, text string) {
 func TestProfilesDecideOnlyVariables(t *testing.T) {
 	for shell := range profileOf {
 		for _, p := range hostileProfiles {
-			if shell == "fish" && !p.fish {
-				continue
+			if shell == "fish" && !p.fish || p.hangs && shell != "bash" && shell != "dash" {
+				continue // a profile that hangs takes long, and shells do not differ in that
 			}
 			t.Run(shell+" "+p.name, func(t *testing.T) {
 				withProfile(t, shell, p.text)
@@ -88,41 +109,59 @@ func TestProfilesDecideOnlyVariables(t *testing.T) {
 				if err := os.Mkdir(filepath.Join(b.WS.Dir(), "sub"), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				checkCommand(t, b, tooltest.Args{"workdir": "sub"}, isBroken(p.broken, shell))
+				modes := []string{"foreground"}
+				if shell == "bash" {
+					modes = []string{"foreground", "yield", "pty", "background", "direct"}
+				}
+				checkCommand(t, b, modes, p.broken, shell)
 			})
 		}
 	}
 }
 
-// checkCommand runs a command in all modes and checks that it ran once, in its folder, with its
-// own output and exit code.
-func checkCommand(t *testing.T, b *bench, args tooltest.Args, broken bool) {
+// checkCommand runs a command in modes and checks that it ran once in each, in its folder, with its
+// own output and exit code, and that only the first one says that the profile is left out.
+func checkCommand(t *testing.T, b *bench, modes []string, broken, shell string) {
 	t.Helper()
 	dir := filepath.Join(b.WS.Dir(), "sub")
-	args["command"] = `pwd; echo ran >>count; cd / && pwd; echo "$FROM_PROFILE"; sh -c 'exit 3'`
-	for _, mode := range []string{"foreground", "yield", "pty"} {
-		delete(args, "yieldMs")
-		switch mode {
-		case "yield":
-			args["yieldMs"] = 60_000
-		case "pty":
-			args["pty"] = true
+	isLeftOut := isBroken(broken, shell)
+	for i, mode := range modes {
+		out := runIn(t, b, mode, tooltest.Args{"workdir": "sub", "command": `pwd; echo ran >>count; cd / && pwd; echo "$FROM_PROFILE"; sh -c 'exit 3'`})
+		got := strings.ReplaceAll(out.Output, "\r", "")
+		if broken == eitherWay && i == 0 {
+			isLeftOut = got == dir+"\n/\n\n"
 		}
-		out := tooltest.Must[bashOut](b.Bench, "Bash", args)
 		want := dir + "\n/\nyes\n"
-		if broken {
+		if isLeftOut {
 			want = dir + "\n/\n\n"
 		}
-		if got := strings.ReplaceAll(out.Output, "\r", ""); got != want || out.ExitCode == nil || *out.ExitCode != 3 {
+		if got != want || out.ExitCode == nil || *out.ExitCode != 3 {
 			t.Errorf("%s: got %q, %+v; want %q and exit code 3", mode, got, out, want)
 		}
-		if noted := strings.Contains(out.Note, "login profile"); noted != (broken && mode == "foreground") {
+		if noted := strings.Contains(out.Note, "login profile"); noted != (isLeftOut && i == 0) {
 			t.Errorf("%s: the note is %q", mode, out.Note)
 		}
 	}
-	if count, err := os.ReadFile(filepath.Join(dir, "count")); err != nil || string(count) != "ran\nran\nran\n" {
+	if count, err := os.ReadFile(filepath.Join(dir, "count")); err != nil || string(count) != strings.Repeat("ran\n", len(modes)) {
 		t.Errorf("the commands ran %q, %v", count, err)
 	}
+}
+
+// runIn runs a command in a mode and returns its result after its end.
+func runIn(t *testing.T, b *bench, mode string, args tooltest.Args) bashOut {
+	t.Helper()
+	args[map[string]string{"yield": "yieldMs", "pty": "pty", "background": "background"}[mode]] = map[string]any{"yield": 60_000, "pty": true, "background": true}[mode]
+	delete(args, "")
+	out, err := tooltest.CallContext[bashOut](t.Context(), access.Call{Direct: mode == "direct"}, b.Bench, "Bash", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode == "background" {
+		j := b.jobs.get(out.SessionID)
+		<-j.done
+		out = b.jobs.report(j)
+	}
+	return out
 }
 
 // usualProfiles are what people and installers put into profiles. All of them set TOOL=ready.
@@ -178,25 +217,42 @@ func TestProfilesDecideOnlyVariablesInABox(t *testing.T) {
 				if err := os.Mkdir(filepath.Join(b.WS.Dir(), "sub"), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				checkCommand(t, b, tooltest.Args{"workdir": "sub"}, isBroken(p.broken, "bash"))
+				checkCommand(t, b, []string{"foreground", "yield", "pty"}, p.broken, "bash")
 			})
 		}
 	}
 }
 
 func TestProgramsCommandsRunInTheirFolder(t *testing.T) {
-	for _, p := range hostileProfiles[:3] {
+	for _, p := range hostileProfiles {
 		t.Run(p.name, func(t *testing.T) {
 			withProfile(t, "sh", p.text)
 			b := newBench(t)
-			out := tooltest.Must[commandOut](b.Bench, "command", tooltest.Args{"command": "pwd; exit 3", "workdir": b.WS.Dir()})
+			if p.hangs {
+				b.jobs.launcher.profileLimit = time.Second / 5
+			}
+			out := tooltest.Must[commandOut](b.Bench, "command", tooltest.Args{"command": "pwd; exit 3", "workdir": b.WS.Dir(), "idle_timeout": 60})
 			if out.Output != b.WS.Dir()+"\n" || out.ExitCode == nil || *out.ExitCode != 3 {
 				t.Errorf("got %+v, want the folder and exit code 3", out)
 			}
-			if hasNote := strings.Contains(out.Note, "login profile"); hasNote != isBroken(p.broken, "sh") {
+			if hasNote := strings.Contains(out.Note, "login profile"); hasNote != isBroken(p.broken, "sh") && p.broken != eitherWay {
 				t.Errorf("the note is %q", out.Note)
 			}
 		})
+	}
+}
+
+func TestABrokenProfileIsReportedOnce(t *testing.T) {
+	withProfile(t, "bash", "exec </dev/tty || exit 1") // works in a terminal
+	b := newBench(t)
+	for i, mode := range []string{"foreground", "pty", "foreground"} {
+		out := runIn(t, b, mode, tooltest.Args{"command": "true"})
+		if noted := strings.Contains(out.Note, "login profile"); noted != (i == 0) {
+			t.Errorf("command %d: the note is %q", i, out.Note)
+		}
+		if w := b.jobs.Warnings(); len(w) != (i+1)%2 {
+			t.Errorf("command %d: warnings %q, want %d", i, w, (i+1)%2)
+		}
 	}
 }
 

@@ -29,17 +29,18 @@ type profiles struct {
 	broken map[profileKey]brokenProfile
 }
 
-// profileKey identifies the profile of a shell and a user, and its version.
+// profileKey identifies the profile of a shell, by its name, and a user, and its version.
 type profileKey struct{ shell, user, stamp string }
 
 type brokenProfile struct {
-	warning string
-	hungAt  time.Time // zero if it ended by itself
+	warning   string
+	hungAt    time.Time // zero if it ended by itself
+	isWorking bool      // since then, for example with a terminal
 }
 
 // key returns the key of the profile that a shell reads for a user; nil is the node's own.
 func (*profiles) key(shell string, a *account) profileKey {
-	k := profileKey{shell: shell}
+	k := profileKey{shell: filepath.Base(shell)}
 	home, _ := os.UserHomeDir()
 	if a != nil {
 		k.user, home = a.name, a.home
@@ -65,15 +66,19 @@ func (p *profiles) setWorking(k profileKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deleteOther(k)
-	delete(p.broken, k)
+	if b, ok := p.broken[k]; ok {
+		b.isWorking, b.hungAt = true, time.Time{}
+		p.broken[k] = b
+	}
 }
 
-// setBroken stores that a profile does not start commands, and returns the warning if it is new.
+// setBroken stores that a profile does not start commands, and returns the warning if it was not given
+// before.
 func (p *profiles) setBroken(k profileKey, reason string) (warning string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deleteOther(k)
-	b := brokenProfile{warning: fmt.Sprintf("The login profile of %s does not start commands: %s. They run without it, so variables that it sets are missing. Correct its files, such as ~/.profile.", filepath.Base(k.shell), reason)}
+	b := brokenProfile{warning: fmt.Sprintf("The login profile of %s does not start commands: %s. They run without it, so variables that it sets are missing. Correct its files, such as ~/.profile.", k.shell, reason)}
 	if k.user != "" {
 		b.warning = strings.Replace(b.warning, "The login profile", "The login profile of "+k.user+" for", 1)
 	}
@@ -102,7 +107,9 @@ func (t *Jobs) Warnings() (list []string) {
 	t.launcher.profiles.mu.Lock()
 	defer t.launcher.profiles.mu.Unlock()
 	for _, b := range t.launcher.profiles.broken {
-		list = append(list, b.warning)
+		if !b.isWorking {
+			list = append(list, b.warning)
+		}
 	}
 	slices.Sort(list)
 	return list
