@@ -5,9 +5,12 @@ package gateway_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/protocol"
 )
@@ -19,8 +22,16 @@ func TestLinesForAShellAreJudgedLikeCommands(t *testing.T) {
 	ask(p.house, protocol.RulesImport, protocol.RulesImportParams{File: json.RawMessage(`{"rules":[
 		{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}]}`)})
 	s := p.connect(p.token("A", protocol.ScopeShell), nil, false)
+	for _, command := range []string{"sh -i", "bash --norc", "bash"} {
+		if _, err := exec.LookPath(strings.Fields(command)[0]); err == nil {
+			t.Run(command, func(t *testing.T) { p.testLines(t, s, command) })
+		}
+	}
+}
+
+func (p *programs) testLines(t *testing.T, s *sdk.ClientSession, command string) {
 	result := make(chan string, 1)
-	go func() { result <- p.call(s, "command", start("sh -i")) }()
+	go func() { result <- p.call(s, "command", start(command)) }()
 	p.allow()
 	var begun struct {
 		CommandID string `json:"command_id"`
@@ -37,12 +48,12 @@ func TestLinesForAShellAreJudgedLikeCommands(t *testing.T) {
 	if got := p.call(s, "command", input("rm victim\n")); !strings.Contains(got, "Denied by a rule") {
 		t.Errorf("a line that a rule denies: got %s", got)
 	}
-	for _, text := range []string{"echo \"!!:1\"\n", "echo a"} {
+	for _, text := range []string{"echo \"!!:1\"\n", "echo \"!$\"\n", "^x^touch made;^\n", "echo a"} {
 		if got := p.call(s, "command", input(text)); !strings.Contains(got, "approval_required") {
 			t.Errorf("%q: got %s, want a question", text, got)
 		}
 		list := p.pending()
-		if len(list) != 1 || !strings.Contains(list[0].Why, "“sh -i”") || len(list[0].Preview.Programs) > 0 {
+		if len(list) != 1 || !strings.Contains(list[0].Why, "“"+command+"”") || len(list[0].Preview.Programs) > 0 {
 			t.Fatalf("%q: got %+v, want a question that names the running command only", text, list)
 		}
 		ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: "deny"})

@@ -224,7 +224,7 @@ func (x *runner) wait(ctx context.Context, run agentRun, sub *event.Subscription
 	case r.State == protocol.RunDone:
 		return r, nil
 	case stopped:
-		return r, fmt.Errorf("it took longer than %s and was stopped", run.limit)
+		return r, fmt.Errorf("it took longer than %s and was stopped", display.Duration(run.limit))
 	case r.Error != nil:
 		return r, r.Error
 	}

@@ -30,6 +30,9 @@ var accessChecks = map[string]func(words []shell.Word) bool{
 		list := operands(words, "")
 		return len(list) > 0 && !slices.ContainsFunc(list, func(w shell.Word) bool { return w.Dynamic || !strings.Contains(w.Text, ":") })
 	},
+	"revision": func(words []shell.Word) bool { // of git grep, which then searches an earlier state of all files
+		return slices.ContainsFunc(operands(words, "efABCmO"), func(w shell.Word) bool { return revision.MatchString(w.Text) })
+	},
 	"imports": func(words []shell.Word) bool { // of jq
 		return slices.ContainsFunc(words, func(w shell.Word) bool { return importWord.MatchString(w.Text) || strings.HasPrefix(w.Text, "-L") })
 	},
@@ -41,6 +44,9 @@ var accessChecks = map[string]func(words []shell.Word) bool{
 		return slices.ContainsFunc(values(words, "-o,--output"), hasNumber)
 	},
 }
+
+// revision matches words that name a commit, unlike most names of files.
+var revision = regexp.MustCompile(`^(.*HEAD|@|stash|main|master|trunk|develop|(origin|upstream|refs)/.*|v?\d+(\.\d+)+.*|[0-9a-f]{7,40})$|[~^]|@\{|^[^/]+:`)
 
 // importWord matches a text of jq that loads a file.
 var importWord = regexp.MustCompile(`\b(import|include)\b`)

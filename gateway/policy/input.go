@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ func (ev *evaluation) decideInput() {
 	if own.Rule != "" && own.Verdict != Allow {
 		ev.addPart(own)
 	}
-	if k, known := shell.ParseKind(in.Shell); known && in.Shell != "" && ev.follow(shell.Analyze(in.Before, k)) {
+	if k, known := shell.ParseKind(in.Shell); known && in.Shell != "" && !history.MatchString(in.Text) && ev.follow(shell.Analyze(in.Before, k)) {
 		ev.decideCommands(k)
 		return
 	}
@@ -38,6 +39,9 @@ func (ev *evaluation) decideInput() {
 	ev.noOffers = true
 	ev.addPart(p)
 }
+
+// history matches lines that a shell may complete from its history, if that is on.
+var history = regexp.MustCompile(`![^\s=(]|(?m:^\^)`)
 
 // follow repeats the changes of the folder by earlier input. It reports whether the shell still
 // reads commands as usual, with no new meaning of a name or a variable.

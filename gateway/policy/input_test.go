@@ -27,6 +27,10 @@ func TestInputIsJudgedAsWhatReadsIt(t *testing.T) {
 		want        Verdict
 	}{
 		"allowed line":          {echo, "", protocol.CommandInput{Shell: "bash", Text: "echo a\n"}, Allow},
+		"last word":             {echo, "", protocol.CommandInput{Shell: "bash", Text: "echo \"!$\"\n", Before: "echo 'x\";touch PWN;\"'\n"}, Ask},
+		"last line":             {echo, "", protocol.CommandInput{Shell: "bash", Text: "echo !!\n"}, Ask},
+		"changed line":          {echo, "", protocol.CommandInput{Shell: "bash", Text: "^a^touch b^\n"}, Ask},
+		"no history":            {echo, "", protocol.CommandInput{Shell: "bash", Text: "echo done!\n"}, Allow},
 		"another line":          {echo, "", protocol.CommandInput{Shell: "bash", Text: "ls\n"}, Ask},
 		"two lines":             {echo, "", protocol.CommandInput{Shell: "bash", Text: "echo a\ntouch b\n"}, Ask},
 		"after a line":          {echo, "", protocol.CommandInput{Shell: "bash", Text: "echo a\n", Before: "ls\n"}, Allow},

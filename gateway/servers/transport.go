@@ -68,7 +68,7 @@ func (t *transport) noteSilence(ctx context.Context, say func(error)) (settled f
 				return
 			}
 			waited += pause
-			say(fmt.Errorf("it has not answered for %s%s", waited, t.wrote()))
+			say(fmt.Errorf("it has not answered for %s%s", display.Duration(waited), t.wrote()))
 		}
 	})
 	return func() {

@@ -56,7 +56,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) 
 
 // expiredText tells the model that nobody has answered.
 func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Question) string {
-	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", limit)
+	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", display.Duration(limit))
 	if answer.Reason != "" {
 		text = protocol.NobodyAnswered + " the previous question, so the person was not asked about this call, and it was not run."
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -189,9 +190,9 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	case context.Cause(ctx) != nil:
 		return a.finishStopped(ctx, raw)
 	case errors.Is(failure, errTimeout):
-		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", limit)
+		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", display.Duration(limit))
 		if a.record.unreportedText(raw) != "" { // nobody knows whether it ran
-			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", limit)+unknownText(a.record)
+			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", display.Duration(limit))+unknownText(a.record)
 		}
 		a.record.Info.Fault = endFault(protocol.FaultTimeout, text, state)
 		if err := a.end(ctx, state, raw, text); err != nil || !a.call.Direct || a.call.Session != "" {

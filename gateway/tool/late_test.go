@@ -151,7 +151,7 @@ func TestOutcomeOfACallThatTookTooLongIsUnknownWhenTheMachineIsSilent(t *testing
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.cfg.Timeouts.Tool = 30
 	res := g.must(command("a", "make"))
-	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30ms") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
+	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30 milliseconds") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
 		t.Errorf("%+v", res)
 	}
 	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || f.Retryable {

@@ -173,7 +173,7 @@ func TestAnUnclearListingSendsNothing(t *testing.T) {
 		"no answer": {func(ctx context.Context) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
-		}, "b did not list its files within 1m0s"},
+		}, "b did not list its files within 1 minute"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(s *stage) { s.kinds, s.oneTool = nil, c.glob }, func(s *stage) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -36,7 +37,7 @@ func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern st
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, globLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, display.Duration(globLimit)))
 	defer cancel()
 	call, who := s.job.allowedBy()
 	raw, err := s.authorizer.Continue(ctx, tool.Step{Call: call, Principal: who, Node: id, Tool: "Glob", Args: args})

@@ -125,6 +125,26 @@ func Ago(ms int64, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
+// Duration formats a time span in words: 5 minutes, 1 minute 30 seconds, 2 hours. Less than a second is
+// given in milliseconds.
+func Duration(d time.Duration) string {
+	if d < time.Second {
+		return Plural(int((d+time.Millisecond-1)/time.Millisecond), "millisecond")
+	}
+	var parts []string
+	d = d.Round(time.Second)
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if n := int(d / unit.size); n > 0 {
+			parts = append(parts, Plural(n, unit.name))
+		}
+		d %= unit.size
+	}
+	return strings.Join(parts, " ")
+}
+
 // NotEnforced is the phrase with which a machine reports a missing restriction.
 const NotEnforced = "not enforced on this machine"
 

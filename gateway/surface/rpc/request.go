@@ -292,7 +292,7 @@ func (c *Conn) countRequest(req protocol.Request) bool {
 	if wait == 0 {
 		return true
 	}
-	c.respond(req.ID, nil, protocol.ErrTooMany.With(fmt.Sprintf("Too many requests: a connection may make %g a second. Try again in %s.", c.requests.perSecond, wait.Round(time.Millisecond))).
+	c.respond(req.ID, nil, protocol.ErrTooMany.With(fmt.Sprintf("Too many requests: a connection may make %g a second. Try again in %s.", c.requests.perSecond, display.Duration(wait))).
 		WithDetails(map[string]int64{"retryAfterMs": int64(math.Ceil(wait.Seconds() * 1000))}))
 	if !c.isConnected() {
 		c.Close(protocol.ClosePolicy, "Too many requests before connect")
