@@ -76,6 +76,8 @@ func (s *Set) Decide(c Call) Decision {
 		ev.decideFiles()
 	case strings.TrimSpace(c.Command) == "":
 		ev.addPart(Part{Kind: "command", Text: c.Command, Verdict: Ask, Reason: "The command is empty"})
+	case !known && readsLikeBash(c.Shell, c.Command):
+		ev.decideCommands(shell.Bash)
 	case !known:
 		ev.decideForeign()
 	default:
@@ -166,15 +168,21 @@ const exactlyAllowed = "You allowed exactly this command in this folder"
 // textGrant returns the grant for the complete text of a parsed command. It replaces missing allow
 // rules, but overrides neither an ask or deny rule nor the floor.
 func (ev *evaluation) textGrant(r Decision) (Grant, bool) {
-	kind, known := shell.ParseKind(ev.call.Shell)
-	if r.Verdict == Allow || r.Floor || !known || slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Verdict != Allow && (p.Rule != "" || p.byRule) }) {
+	if r.Verdict == Allow || r.Floor || slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Verdict != Allow && (p.Rule != "" || p.byRule) }) {
 		return Grant{}, false
 	}
 	at := newPathResolver(ev.call) // the folder in which it starts
 	return ev.findGrant("Bash", func(g Grant) bool {
-		k, _ := shell.ParseKind(g.Shell)
-		return (g.Shell == "" || k == kind) && g.covers(ev.call) && at.isOnlyIn(g.Cwd)
+		return isSameShell(g.Shell, ev.call.Shell) && g.covers(ev.call) && at.isOnlyIn(g.Cwd)
 	})
+}
+
+// isSameShell reports whether a grant for one shell holds for another. One without a shell holds for
+// those whose language the policy can parse.
+func isSameShell(granted, name string) bool {
+	a, knownA := shell.ParseKind(granted)
+	b, knownB := shell.ParseKind(name)
+	return knownA && knownB && (granted == "" || a == b) || !knownA && !knownB && shellName(granted) == shellName(name)
 }
 
 // findGrant returns the first grant for a tool of which all conditions are met.

@@ -42,6 +42,11 @@ func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 		if ev.applyStrictRules(c, &one) && (!found || one.Verdict.rank() > p.Verdict.rank()) {
 			*p, found = one, true
 		}
+		if why := ev.foreignFloor(c); why != "" && p.Verdict != Deny && !found {
+			p.Floor, found = true, true
+			p.set(Ask, "", why)
+			ev.lifts.add(p, ev.floor.protectedFiles(c))
+		}
 	}
 	p.byRule = false // whether the shell runs such a command is uncertain
 	if first, _, _ := strings.Cut(text, " "); !found && userSwitchers[baseName(first)] {
@@ -49,6 +54,26 @@ func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 		p.set(Ask, "", "Runs as another user ("+baseName(first)+")")
 	}
 	return found
+}
+
+// foreignFloor returns the reason why a command of another shell may change a protected file, or "".
+func (ev *evaluation) foreignFloor(c shell.Command) string {
+	if why := ev.floor.reason(c); why != "" {
+		return why
+	}
+	name := baseName(c.Words[0].Text)
+	r := readingOf(name, c.Words[1:])
+	for k, w := range c.Words[1:] {
+		if r.whole || r.covers(c.Words[1:], k) {
+			continue
+		}
+		for _, p := range mentionedPaths(name, w, false) {
+			if why := ev.floor.mentionedReason(name, p); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // foreignPermission allows exactly the text that a grant or a rule contains.
