@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
@@ -73,7 +74,9 @@ func runGUI(f flags, b *backend, i *instance) error {
 		u.openTray(ctx, d, b)
 	}
 	a.Lifecycle().SetOnStarted(func() {
-		b.wg.Go(func() { native.Rest(ctx) })
+		b.wg.Go(func() {
+			native.Rest(ctx, func() bool { return !slices.ContainsFunc(a.Driver().AllWindows(), native.IsVisible) })
+		})
 		b.start()
 		if f.withParent {
 			crash.Go(func() { // it ends with the process

@@ -96,18 +96,25 @@ func post(ctx context.Context, f func()) {
 	})
 }
 
-// Every calls f on the GUI thread at an interval until ctx ends. A call does not end a rest of the
-// thread, and may be late by a fraction of a second.
+// sleepInterval is the interval of [Every] while no window is visible and nothing happens.
+const sleepInterval = time.Second
+
+// Every calls f on the GUI thread at an interval until ctx ends, and more rarely while no window is
+// visible. A call does not end a rest of the thread, and may be late by a fraction of a second.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	crash.Go(func() {
-		tick := time.Tick(interval)
 		for {
+			wait, awake := interval, native.Asleep()
+			if awake != nil {
+				wait = max(interval, sleepInterval)
+			}
 			select {
 			case <-ctx.Done():
 				return
-			case now := <-tick:
-				post(ctx, func() { f(now) })
+			case <-awake:
+			case <-time.After(wait):
 			}
+			post(ctx, func() { f(time.Now()) })
 		}
 	})
 }

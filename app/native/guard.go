@@ -23,8 +23,10 @@ func processMouseMoved(window unsafe.Pointer, x, y float64)
 // event alone. The toolkit calls its own handlers and ours without that. It also makes clicks happen
 // where the pointer is. Call it on the GUI thread.
 func GuardEvents(of fyne.Window, w *glfw.Window) {
-	window := reflect.ValueOf(of).UnsafePointer()
-	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, func(x, y float64) { processMouseMoved(window, x, y) })
+	window, input := reflect.ValueOf(of).UnsafePointer(), inputOf(of, of.Canvas())
+	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, func(x, y float64) {
+		input.guard(func() { processMouseMoved(window, x, y) })
+	})
 	guard2(w.SetCursorPosCallback)
 	guard2(w.SetScrollCallback)
 	guard2(w.SetSizeCallback)
@@ -35,7 +37,7 @@ func GuardEvents(of fyne.Window, w *glfw.Window) {
 	guard1(w.SetDropCallback)
 	if do := w.SetMouseButtonCallback(nil); do != nil {
 		w.SetMouseButtonCallback(func(w *glfw.Window, b glfw.MouseButton, a glfw.Action, m glfw.ModifierKey) {
-			crash.Run(event, func() { do(w, b, a, m) })
+			input.guard(func() { do(w, b, a, m) })
 		})
 	}
 	if do := w.SetKeyCallback(nil); do != nil {

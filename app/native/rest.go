@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,14 +22,49 @@ var (
 	started    = time.Now()
 	lastEvent  atomic.Int64 // nanoseconds after started
 	canBeWoken atomic.Bool
+
+	asleep sleep
 )
+
+// sleep is a time without visible windows and events. It is safe for concurrent use.
+type sleep struct {
+	mu    sync.Mutex
+	ended chan struct{} // closed at the end; nil while awake
+}
+
+func (s *sleep) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil {
+		s.ended = make(chan struct{})
+	}
+}
+
+func (s *sleep) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != nil {
+		close(s.ended)
+		s.ended = nil
+	}
+}
+
+// Asleep returns nil, or while no window is visible and nothing happens a channel that is closed at
+// the end of that.
+func Asleep() <-chan struct{} {
+	asleep.mu.Lock()
+	defer asleep.mu.Unlock()
+	return asleep.ended
+}
 
 // Rest lets the GUI thread sleep while nothing happens, until ctx ends. Fyne looks for events 60
 // times a second, which alone takes 1 to 2 percent of a core. The system's next event ends a rest,
-// and so does [Wake]. It must be called after the application has started.
-func Rest(ctx context.Context) {
+// and so does [Wake]. It must be called after the application has started. It calls isHidden, which
+// reports whether no window is visible, on the GUI thread.
+func Rest(ctx context.Context, isHidden func() bool) {
 	canBeWoken.Store(true)
 	defer canBeWoken.Store(false)
+	defer asleep.end()
 	for {
 		pause := time.After(restAfter - quiet())
 		select {
@@ -44,6 +80,9 @@ func Rest(ctx context.Context) {
 			defer close(rested)
 			if quiet() < restAfter || ctx.Err() != nil {
 				return
+			}
+			if Asleep() == nil && isHidden() {
+				asleep.begin()
 			}
 			began := time.Now()
 			glfw.WaitEventsTimeout(restFor.Seconds())
@@ -71,4 +110,13 @@ func Wake() {
 // quiet returns the time since the last event.
 func quiet() time.Duration { return time.Since(started) - time.Duration(lastEvent.Load()) }
 
-func noteEvent() { lastEvent.Store(int64(time.Since(started))) }
+func noteEvent() {
+	lastEvent.Store(int64(time.Since(started)))
+	asleep.end()
+}
+
+// IsVisible reports whether the system shows a window.
+func IsVisible(w fyne.Window) (visible bool) {
+	With(w, func(window *glfw.Window) { visible = window.GetAttrib(glfw.Visible) == glfw.True })
+	return visible
+}

@@ -1,0 +1,95 @@
+package native
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+)
+
+// driverWindow has the fields of the toolkit's window, and handles a button as that does.
+type driverWindow struct {
+	mouseDragged     fyne.Draggable
+	mouseDragStarted bool
+	mouseButton      desktop.MouseButton
+	mouseOver        desktop.Hoverable
+	mousePressed     fyne.CanvasObject
+	tapped           int
+}
+
+func (w *driverWindow) release() {
+	if w.mouseDragged != nil {
+		w.mouseDragged.DragEnd()
+		w.mouseDragged, w.mouseDragStarted = nil, false
+	}
+	w.mouseButton = 0
+	w.tapped++
+}
+
+// brokenRow panics whenever a drag ends, and when it loses the keyboard.
+type brokenRow struct{ widget.Entry }
+
+func (*brokenRow) Dragged(*fyne.DragEvent) {}
+func (*brokenRow) DragEnd()                { panic("broken") }
+func (*brokenRow) FocusLost()              { panic("broken") }
+
+// driverCanvas has the field of the toolkit's canvas with the object that has the keyboard.
+type driverCanvas struct {
+	fyne.Canvas
+	contentFocusMgr *focusManager
+}
+
+type focusManager struct{ focused fyne.Focusable }
+
+func (c driverCanvas) Unfocus() {
+	if f := c.contentFocusMgr.focused; f != nil {
+		f.FocusLost()
+		c.contentFocusMgr.focused = nil
+	}
+}
+
+func TestClicksWorkAfterADragThatPanicked(t *testing.T) {
+	row := &brokenRow{}
+	w := &driverWindow{mouseDragged: row, mouseDragStarted: true, mouseButton: desktop.MouseButtonPrimary, mousePressed: row}
+	c := &driverCanvas{test.NewCanvas(), &focusManager{row}}
+	in := inputOf(w, c)
+	in.guard(w.release)
+	if *w != (driverWindow{}) || c.contentFocusMgr.focused != nil {
+		t.Errorf("after a panic, the toolkit remembers %+v and the keyboard's %v", *w, c.contentFocusMgr.focused)
+	}
+	in.guard(w.release)
+	if w.tapped != 1 {
+		t.Error("the next click is lost")
+	}
+}
+
+func TestAnEventWithoutAPanicForgetsNothing(t *testing.T) {
+	w := &driverWindow{mouseButton: desktop.MouseButtonPrimary}
+	entry := widget.NewEntry()
+	c := &driverCanvas{test.NewCanvas(), &focusManager{entry}}
+	inputOf(w, c).guard(func() {})
+	if w.mouseButton == 0 || c.contentFocusMgr.focused == nil {
+		t.Error("an event without a panic changes what the toolkit remembers")
+	}
+	inputOf(w, test.NewCanvas()).guard(func() { panic("broken") }) // of another toolkit
+	if w.mouseButton != 0 {
+		t.Error("a panic forgets nothing where the focus is unknown")
+	}
+}
+
+// TestFyneHasTheFields fails for a new version of Fyne: look at the fields and functions of its
+// internal packages that this package names.
+func TestFyneHasTheFields(t *testing.T) {
+	t.Parallel()
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(mod), "fyne.io/fyne/v2 v2.8.0\n") {
+		t.Error("this package was checked with Fyne 2.8.0")
+	}
+}
