@@ -69,12 +69,11 @@ func (p *Page) openForm() {
 		draft.Drop()
 		p.openForm()
 	}
-	p.Put(widgets.NewPage("New token", widgets.NewForm(
+	p.Put(widgets.NewPage("New token", widgets.NewInputForm(f.message, widgets.Row(style.Inside, -1, f.create, cancel),
 		widgets.NewDraftLine(draft.IsRestored, discard),
 		widgets.NewParagraph("A token lets a script or an app that cannot sign in use your machines over MCP or REST.", style.ColorText, "text"),
 		widgets.NewField("Name", f.name), widgets.NewField("Valid for", widgets.LimitWidth(260, true, f.period)),
-		widgets.NewSectionHeading("IT MAY"), f.permissions.box, widgets.NewSectionHeading("ON"), f.machines.box,
-		f.message, widgets.Row(style.Inside, -1, f.create, cancel))))
+		widgets.NewSectionHeading("IT MAY"), f.permissions.box, widgets.NewSectionHeading("ON"), f.machines.box)))
 	widgets.FocusIn(p.Box, f.name)
 }
 

@@ -36,7 +36,6 @@ type form struct {
 	stop       context.CancelFunc // cancels the login in progress; nil if none exists
 	firstField fyne.Focusable
 	more       bool // the optional fields are shown
-	scroll     *container.Scroll
 }
 
 // openFields shows a form that starts with a copy of start, or with its draft; id names the form among
@@ -68,8 +67,8 @@ func (p *Page) openFields(id string, start state.ChannelForm, leave func()) {
 		draft.Drop()
 		p.openFields(id, start, leave)
 	}
-	o.scroll = widgets.NewForm(widgets.NewDraftLine(draft.IsRestored, discard), widgets.NewField("Channel", kind), o.fields, o.message, widgets.Row(style.Inside, -1, o.save, cancel))
-	p.Put(widgets.NewPage(title, o.scroll))
+	p.Put(widgets.NewPage(title, widgets.NewInputForm(o.message, widgets.Row(style.Inside, -1, o.save, cancel),
+		widgets.NewDraftLine(draft.IsRestored, discard), widgets.NewField("Channel", kind), o.fields)))
 	if o.firstField != nil {
 		p.focus(o.firstField)
 	}
@@ -138,9 +137,6 @@ func (o *form) draw() {
 func (o *form) showMessage(x fyne.CanvasObject) {
 	o.message.Objects = []fyne.CanvasObject{x}
 	o.p.LayOutText()
-	if o.scroll != nil {
-		o.scroll.ScrollToBottom() // to show the message
-	}
 }
 
 // submit logs the account in with the form's values. It can be cancelled.

@@ -128,6 +128,7 @@ func TestUnaskedChangeIsKeptOrDiscarded(t *testing.T) {
 	d.page("Machines")
 	d.click(d.waitTextIn(mainWindow, "this computer", right))
 	d.waitTextIn(mainWindow, "except files that start programs", right)
+	d.click(d.waitTextIn(mainWindow, "Details", right))
 	d.waitTextIn(mainWindow, "cannot change files that run later", right)
 	d.shot("machine")
 }

@@ -93,7 +93,7 @@ func (p *Page) openForm(id string, start state.ScheduleForm) {
 	rows = append(rows, m.taskRows()...)
 	m.box = widgets.Col(style.Group, rows...)
 	m.arrange()
-	p.Put(widgets.NewPage(title, widgets.NewForm(m.box)))
+	p.Put(widgets.NewPage(title, widgets.NewInputForm(m.message, m.buttons(), m.box)))
 	widgets.FocusIn(p.Box, name) // it has not been drawn yet
 	m.preview()
 }
@@ -172,12 +172,6 @@ func (m *form) taskRows() []fyne.CanvasObject {
 	once := widget.NewCheck("Delete after the run", nil)
 	once.Checked = f.Once
 	once.OnChanged = func(on bool) { f.Once = on; m.changed() }
-	save := widgets.NewButton("Save", "check", m.save)
-	save.Primary = true
-	cancel := widgets.NewQuietButton("Cancel", "", func() {
-		m.discard()
-		m.close()
-	})
 	choice := func(to *string) func(string) {
 		return func(s string) { *to = s; m.changed() }
 	}
@@ -187,9 +181,16 @@ func (m *form) taskRows() []fyne.CanvasObject {
 		widgets.NewField("Notify me", choose(notifies, f.Notify, choice(&f.Notify))),
 		widgets.NewField("If Fairlead was not running", choose(missed, f.Missed, choice(&f.Missed))),
 		m.only(once, state.RepeatOnce),
-		m.message,
-		widgets.Row(style.Inside, -1, save, cancel),
 	}
+}
+
+func (m *form) buttons() fyne.CanvasObject {
+	save := widgets.NewButton("Save", "check", m.save)
+	save.Primary = true
+	return widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", func() {
+		m.discard()
+		m.close()
+	}))
 }
 
 func (m *form) arrange() {
@@ -230,6 +231,7 @@ func (m *form) problem(err error) {
 	place.Show()
 	place.Set(strings.TrimSuffix(state.Sentence(err), ".")+".", style.ColorBad)
 	m.box.Refresh()
+	m.p.LayOutText()
 }
 
 // preview shows the next runs of the time in the form, or what is wrong with it.
@@ -239,6 +241,7 @@ func (m *form) preview() {
 	m.cancel = cancel
 	m.changed()
 	m.message.Hide()
+	m.p.LayOutText()
 	now, f := m.p.now(), m.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return m.p.m.Preview(ctx, f, now) }, func(text string, err error) {
 		if ctx.Err() != nil {
@@ -258,6 +261,7 @@ func (m *form) preview() {
 func (m *form) save() {
 	m.message.Show()
 	m.message.Set("Saving…", style.ColorMuted)
+	m.p.LayOutText()
 	p, f, now := m.p, m.f, m.p.now()
 	var j protocol.CronJob
 	bind.Run(p.ctx, m.draft.Saving(func(ctx context.Context) (err error) {

@@ -20,6 +20,12 @@ func (p *Page) openForm() {
 	where := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	where.Ellipsis = true
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
+	message.Hide()
+	say := func(text string, color fyne.ThemeColorName) {
+		message.Set(text, color)
+		message.Show()
+		p.LayOutText()
+	}
 	name := widgets.NewEntry()
 	name.SetPlaceHolder("Release notes")
 	name.OnChanged = func(s string) {
@@ -39,7 +45,7 @@ func (p *Page) openForm() {
 	create := widgets.NewButton("Create and edit", "check", nil)
 	create.Primary = true
 	create.OnTap = func() {
-		message.Set("Creating…", style.ColorMuted)
+		say("Creating…", style.ColorMuted)
 		create.Disable()
 		n, path := n, ""
 		bind.Run(p.ctx, draft.Saving(func(ctx context.Context) (err error) {
@@ -48,7 +54,7 @@ func (p *Page) openForm() {
 		}), func(err error) {
 			create.Enable()
 			if err != nil {
-				message.Set("Not created: "+err.Error()+".", style.ColorBad)
+				say("Not created: "+err.Error()+".", style.ColorBad)
 				return
 			}
 			draft.Drop()
@@ -65,14 +71,12 @@ func (p *Page) openForm() {
 		draft.Drop()
 		p.openForm()
 	}
-	p.Put(widgets.NewPage("New skill", widgets.NewForm(
+	p.Put(widgets.NewPage("New skill", widgets.NewInputForm(message, widgets.Row(style.Inside, -1, create, cancel),
 		widgets.NewDraftLine(draft.IsRestored, discard),
 		widgets.NewField("Name", name, where),
 		widgets.NewField("What it does and when to use it", when,
 			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),
-		widgets.NewField("What a machine must be able to do", caps.box),
-		message,
-		widgets.Row(style.Inside, -1, create, cancel))))
+		widgets.NewField("What a machine must be able to do", caps.box))))
 	widgets.Focus(name)
 }
 

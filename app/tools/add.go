@@ -74,12 +74,11 @@ func (p *Page) openAdd() *addForm {
 			then()
 		}
 	}
-	p.openForm("Add a server", p.back,
+	p.openForm("Add a server", p.back, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))),
 		widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openAdd() })),
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
 		f.text, f.preview, f.where, f.access,
-		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall),
-		f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))))
+		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall))
 	widgets.FocusIn(p.Box, f.text)
 	if draft.IsRestored {
 		f.read(left.text)
@@ -243,10 +242,10 @@ func (p *Page) openImport() {
 			then()
 		}
 	}
-	p.openForm("Import servers", p.back,
+	p.openForm("Import servers", p.back, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))),
 		widgets.NewDraftLine(draft.IsRestored, discard(p.openImport)),
 		widgets.NewParagraph("These servers are set up in other programs on the gateway's machine. Adding them changes nothing there.", style.ColorText, "text"),
-		f.body, f.message.Paragraph, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))))
+		f.body)
 	f.load()
 }
 

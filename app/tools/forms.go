@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"slices"
 
 	"fyne.io/fyne/v2"
 
@@ -14,9 +13,9 @@ import (
 )
 
 // openForm shows a form. close is what Back and Cancel do.
-func (p *Page) openForm(title string, close func(), rows ...fyne.CanvasObject) {
+func (p *Page) openForm(title string, close func(), m message, buttons fyne.CanvasObject, rows ...fyne.CanvasObject) {
 	p.detail, p.form = nil, close
-	p.Put(widgets.NewPage(title, widgets.NewForm(rows...)))
+	p.Put(widgets.NewPage(title, widgets.NewInputForm(m.Paragraph, buttons, rows...)))
 }
 
 // runner chooses the machine that runs a server's command.
@@ -94,7 +93,7 @@ func (p *Page) openSettings(s protocol.ServerStatus) {
 	leave := func() { p.open(s.Name) }
 	line := widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openSettings(s) }))
 	buttons := widgets.Row(style.Inside, -1, m.save, widgets.NewQuietButton("Cancel", "", discard(leave)))
-	p.openForm("Settings of “"+string(s.Name)+"”", leave, slices.Concat([]fyne.CanvasObject{line}, rows, []fyne.CanvasObject{m.message.Paragraph, buttons})...)
+	p.openForm("Settings of “"+string(s.Name)+"”", leave, m.message, buttons, append([]fyne.CanvasObject{line}, rows...)...)
 	widgets.FocusIn(p.Box, first)
 }
 

@@ -102,7 +102,7 @@ func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
 	return container.New(&FrameLayout{Top: top, Rest: rest}, top, rest)
 }
 
-// FrameLayout fits objects at the top and the bottom around the rest. Bottom may be nil.
+// FrameLayout fits objects at the top and the bottom around the rest. Either may be nil.
 type FrameLayout struct{ Top, Rest, Bottom fyne.CanvasObject }
 
 // MinSize implements fyne.Layout.
@@ -113,12 +113,15 @@ func (l *FrameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 // Layout implements fyne.Layout.
 func (l *FrameLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
-	top, bottom := Fit(l.Top, size.Width), float32(0)
+	top, bottom := float32(0), float32(0)
+	if l.Top != nil {
+		top = Fit(l.Top, size.Width)
+		l.Top.Move(fyne.Position{})
+	}
 	if l.Bottom != nil {
 		bottom = Fit(l.Bottom, size.Width)
 		l.Bottom.Move(fyne.NewPos(0, size.Height-bottom))
 	}
-	l.Top.Move(fyne.Position{})
 	l.Rest.Move(fyne.NewPos(0, top))
 	l.Rest.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
@@ -127,6 +130,14 @@ func (l *FrameLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 // [code.Panel], must forward the scroll events that they do not use.
 func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
 	return NewVScroll(Inset(0, style.Inside, style.Page, 0, LimitWidth(720, true, Col(style.Group, rows...))))
+}
+
+// NewInputForm is [NewForm] for fields that are saved together: the message about that and the
+// buttons stay in view below the fields.
+func NewInputForm(message, buttons fyne.CanvasObject, rows ...fyne.CanvasObject) *fyne.Container {
+	fields := NewForm(rows...)
+	foot := Inset(0, style.Inside, style.Group, 0, LimitWidth(720, true, Col(style.Inside, Inset(0, 0, style.Gap, 0, HLine()), message, buttons)))
+	return container.New(&FrameLayout{Rest: fields, Bottom: foot}, fields, foot)
 }
 
 // DraftRestored says that a form or a file is shown as the person left it, with unsaved changes.
