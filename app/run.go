@@ -45,6 +45,9 @@ func applyTheme(a fyne.App, mode, system style.Mode, scale float32) {
 		mode = system
 	}
 	a.Settings().SetTheme(style.New(mode, scale))
+	for _, w := range a.Driver().AllWindows() {
+		native.SetBackground(w)
+	}
 }
 
 // gcPercent makes the garbage collector run twice as often as by default. Most of the windows' memory

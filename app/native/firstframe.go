@@ -22,10 +22,16 @@ func NewWindow(a fyne.App, title string, closed func()) fyne.Window {
 		}
 	})
 	whenCreated(w, func() {
-		withHandle(w, func(id uintptr) { setBackground(id, theme.Color(theme.ColorNameBackground)) })
+		SetBackground(w)
 		paint(a.Driver(), w)
 	})
 	return w
+}
+
+// SetBackground sets what the system shows of a window until the program has painted it, to the
+// background of the theme. Call it again after a change of the theme.
+func SetBackground(w fyne.Window) {
+	withHandle(w, func(id uintptr) { setBackground(id, theme.Color(theme.ColorNameBackground)) })
 }
 
 // Fyne shows a window before it has painted it (fyne 2.8.0, internal/driver/glfw/window.go): the

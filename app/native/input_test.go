@@ -31,7 +31,7 @@ func (w *driverWindow) release() {
 }
 
 // brokenRow panics whenever a drag ends, and when it loses the keyboard.
-type brokenRow struct{ widget.Entry }
+type brokenRow struct{ widget.Button }
 
 func (*brokenRow) Dragged(*fyne.DragEvent) {}
 func (*brokenRow) DragEnd()                { panic("broken") }
@@ -69,8 +69,8 @@ func TestClicksWorkAfterADragThatPanicked(t *testing.T) {
 
 func TestAnEventWithoutAPanicForgetsNothing(t *testing.T) {
 	w := &driverWindow{mouseButton: desktop.MouseButtonPrimary}
-	entry := widget.NewEntry()
-	c := &driverCanvas{test.NewCanvas(), &focusManager{entry}}
+	button := widget.NewButton("", nil)
+	c := &driverCanvas{test.NewCanvas(), &focusManager{button}}
 	inputOf(w, c).guard(func() {})
 	if w.mouseButton == 0 || c.contentFocusMgr.focused == nil {
 		t.Error("an event without a panic changes what the toolkit remembers")

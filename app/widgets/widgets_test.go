@@ -203,3 +203,12 @@ func TestSelectIsAsHighAsAButton(t *testing.T) {
 		}
 	}
 }
+
+func TestAWarningButtonIsAmber(t *testing.T) {
+	b := NewMenuButton("Trusted until 13:35", "", nil)
+	b.Warn = true
+	r := test.WidgetRenderer(b).(*buttonRenderer)
+	if want := style.Color(style.ColorNeedsYou); r.text.Color != want {
+		t.Errorf("the text is %v, want %v", r.text.Color, want)
+	}
+}
