@@ -266,7 +266,7 @@ func (g *Gateway) openSurface() {
 	g.fixedStatus = fixed
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
-		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
+		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: programs(g),
 		Requested: g.sessions.StoreToolResult, Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store, g.sessions, g.channels)),

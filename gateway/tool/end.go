@@ -54,6 +54,9 @@ func (a *activeCall) storeEnd(ctx context.Context) error {
 		return a.storeRecord(ctx) // a refused call gets a record too
 	}
 	isFirst, err := a.Journal.Finish(ctx, &a.record)
+	if err != nil {
+		a.keepUnstored()
+	}
 	switch {
 	case err != nil && a.record.Info.State != protocol.CallDone:
 		return err

@@ -40,6 +40,7 @@ type gateway struct {
 	// machines, if set, wraps the hub, and put fails the writes of calls that it selects.
 	machines func(*nodes.Hub) tool.Machines
 	put      func(store.Call) error
+	finish   func() error // if set, is called before the end of a call is stored
 }
 
 func start(t *testing.T, m *tooltest.Machine) *gateway {
@@ -98,6 +99,15 @@ func (c calls) Put(ctx context.Context, call store.Call, lines ...protocol.Audit
 		}
 	}
 	return c.Calls.Put(ctx, call, lines...)
+}
+
+func (c calls) Finish(ctx context.Context, call store.Call, lines ...protocol.AuditEntry) (bool, error) {
+	if c.g.finish != nil {
+		if err := c.g.finish(); err != nil {
+			return false, err
+		}
+	}
+	return c.Calls.Finish(ctx, call, lines...)
 }
 
 // again restarts the gateway on the same disk, with a new machine.

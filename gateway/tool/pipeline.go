@@ -33,8 +33,9 @@ type Options struct {
 type Pipeline struct {
 	Options
 
-	mu   sync.Mutex // guards open
-	open map[protocol.CallID]*openCall
+	mu       sync.Mutex // guards the fields below
+	open     map[protocol.CallID]*openCall
+	unstored map[protocol.CallID]Record // calls of nodes whose end could not be stored
 }
 
 // openCall is a call in progress, as others see it.
@@ -43,11 +44,13 @@ type openCall struct {
 	cancel  context.CancelCauseFunc
 	request *policy.Request // what its pending approval was decided on
 	app     protocol.AppID  // that waits for the approval
+	ended   chan struct{}   // closed when the call is no longer in progress
+	failure error           // why its end is not stored; set before ended is closed
 }
 
 // New returns a pipeline. Call Recover before the first call.
 func New(o Options) *Pipeline {
-	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall)}
+	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall), unstored: make(map[protocol.CallID]Record)}
 }
 
 // Tools lists the tools that the agent of a chat can call now, with their full names: at most limit;
@@ -182,13 +185,15 @@ func (p *Pipeline) begin(ctx context.Context, c Call) (context.Context, *activeC
 		cancel(nil)
 		return nil, nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is already running", c.ID))
 	}
-	p.open[c.ID] = &openCall{cancel: cancel} // before the journal is read: nobody else can start it now
+	ended := make(chan struct{})
+	p.open[c.ID] = &openCall{cancel: cancel, ended: ended} // before the journal is read: nobody else can start it now
 	p.mu.Unlock()
 	a := &activeCall{Pipeline: p, call: c, release: func() {
 		cancel(nil)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		delete(p.open, c.ID)
+		close(ended)
 	}}
 	if isNew {
 		return ctx, a, nil

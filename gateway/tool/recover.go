@@ -85,7 +85,11 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 // AcceptLateResult handles a node's result of a call that nobody waits for. If the call's outcome
 // was unknown, it updates the journal and returns the result for the chat. protocol.ErrNotFound
 // means that there is no such call; protocol.ErrUnavailable makes the node report again.
+// The result is nil if it is the report of a call whose end could not be stored at first.
 func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, late protocol.ToolResultParams) (*Result, error) {
+	if isStored, err := p.storeLater(ctx, node, late.CallID); isStored || err != nil {
+		return nil, err
+	}
 	r, err := p.Journal.Find(ctx, late.CallID)
 	switch {
 	case err != nil:

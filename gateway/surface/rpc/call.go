@@ -21,6 +21,7 @@ import (
 // toolMethods are the methods for tool calls, of clients and of the nodes that run them.
 type toolMethods struct {
 	tools    Tools
+	results  Results
 	registry Registry
 	nodes    *nodes.Hub
 	// execEvent and storeResult are the functions of [Services]; storeResult may be nil.
@@ -207,19 +208,24 @@ func (m *toolMethods) claim(ctx context.Context, id protocol.CallID) (release fu
 	return nil, err
 }
 
-// result takes the result of a call from a node (tool.result). A result for which nobody waits any
-// more may still settle a call with an unknown outcome.
+// result takes the result of a call from a node (tool.result), and confirms it when the journal has
+// the end of the call. A result for which nobody waits any more may still settle a call with an
+// unknown outcome.
 func (m *toolMethods) result(ctx context.Context, r *request, p protocol.ToolResultParams) (protocol.Ack, error) {
+	await := m.results.AwaitStored(p.CallID)
 	ack, err := m.nodes.Result(r.conn.node(), p)
 	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {
+		r.beforeResponse = await
 		return ack, err
 	}
-	late, lateErr := m.tools.AcceptLateResult(ctx, r.conn.node(), p)
+	late, lateErr := m.results.AcceptLateResult(ctx, r.conn.node(), p)
 	switch {
 	case errors.Is(lateErr, protocol.ErrNotFound):
 		return ack, err
 	case lateErr != nil:
 		return protocol.Ack{}, lateErr
+	case late == nil:
+		return protocol.Ack{OK: true}, nil
 	}
 	if late.Info.SessionKey != "" && m.storeResult != nil {
 		if err := m.storeResult(ctx, late.Info.SessionKey, *late); err != nil {

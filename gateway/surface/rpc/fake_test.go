@@ -77,7 +77,7 @@ func newFakes() *fakes {
 func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Chats: fakeSessions{f}, Sessions: fakeSessions{f}, Transcripts: fakeSessions{}, Editor: fakeSessions{}, Archives: fakeSessions{}, Messages: fakeSessions{},
-		Tools: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
+		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Channels: f.channels, Ready: func() bool { return !f.starting.Load() },
 		Status: func(context.Context) protocol.Status {
@@ -189,6 +189,8 @@ func (t fakeTools) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	}
 	return tool.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
 }
+
+func (fakeTools) AwaitStored(protocol.CallID) func(context.Context) error { return nil }
 
 // AcceptLateResult knows the outcome of one call.
 func (fakeTools) AcceptLateResult(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error) {

@@ -20,7 +20,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	all := make(methods)
 	registerSessions(all, s)
 	(&toolMethods{
-		tools: s.Tools, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, storeResult: s.Requested,
+		tools: s.Tools, results: s.Results, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, storeResult: s.Requested,
 		background: background, activeRequests: make(map[protocol.CallID]bool),
 	}).register(all)
 	deviceMethods{s.Devices, s.Nodes}.register(all)

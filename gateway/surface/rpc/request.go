@@ -33,6 +33,9 @@ type request struct {
 	protocol.Request
 	conn  *Conn
 	after []func() // run in order once the response is queued
+	// beforeResponse, if set, delays the response to a request that succeeded, but not the next
+	// request. The response is its error, if it returns one.
+	beforeResponse func(context.Context) error
 }
 
 // afterResponse registers f to run once the response is queued.
@@ -158,10 +161,17 @@ func (c *Conn) answerBadFrame(err error) {
 func (c *Conn) serve(req protocol.Request) {
 	r := &request{Request: req, conn: c}
 	frame, err := r.answer(c.ctx)
-	c.respond(req.ID, frame, err)
-	for _, f := range r.after {
-		crash.Run("after "+req.Method, f)
+	respond := func(err error) {
+		c.respond(req.ID, frame, err)
+		for _, f := range r.after {
+			crash.Run("after "+req.Method, f)
+		}
 	}
+	if err == nil && r.beforeResponse != nil {
+		c.wg.Go(func() { respond(r.beforeResponse(c.ctx)) })
+		return
+	}
+	respond(err)
 }
 
 // respond sends the response to the request with the given ID.

@@ -72,10 +72,15 @@ type Archives interface {
 // Tools runs tool calls.
 type Tools interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
-	AcceptLateResult(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error)
 	IsKnown(ctx context.Context, id protocol.CallID) (bool, error)
 	Cancel(id protocol.CallID) bool
 	Running() []protocol.CallInfo
+}
+
+// Results accepts the results of nodes. *tool.Pipeline implements it.
+type Results interface {
+	AwaitStored(id protocol.CallID) func(context.Context) error
+	AcceptLateResult(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error)
 }
 
 // Registry lists the tools that exist now.
@@ -136,6 +141,7 @@ type Services struct {
 	Messages    MessageEditor
 
 	Tools     Tools
+	Results   Results
 	Registry  Registry
 	Nodes     *nodes.Hub
 	Approvals Approvals
