@@ -249,14 +249,14 @@ func (h *dailyHost) run(row dailyRow) (out dailyResult, question string) {
 			return true
 		default:
 		}
-		r, err := client.Call(h.Context(), h.owner, protocol.ApprovalList, protocol.Empty{})
+		r, err := client.Call(h.Context(), h.owner, protocol.QuestionList, protocol.Empty{})
 		if err != nil {
 			h.Error(err)
 			return true
 		}
-		for _, q := range r.Approvals {
+		for _, q := range r.Questions {
 			question += q.Why + "; "
-			if _, err := client.Call(h.Context(), h.owner, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil {
+			if _, err := client.Call(h.Context(), h.owner, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil {
 				h.Errorf("answering %q: %v", q.Why, err)
 			}
 		}

@@ -5,6 +5,7 @@ package gateway_test
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ type refusal struct {
 	*programs
 	db      *sql.DB
 	channel *client.Client // a connection of a channel
+	peer    *client.Client // the connection that a row made last: of a machine, or of a device
 	n       int            // of the last thing that a row made
 }
 
@@ -92,6 +94,23 @@ func (r *refusal) setSecrets(refuses bool) {
 	}
 }
 
+// setFiles makes the agent's workspace refuse changes, or accept them again.
+func (r *refusal) setFiles(refuses bool) {
+	r.t.Helper()
+	path := filepath.Join(r.home, "agents", "main")
+	steps := []error{}
+	if refuses {
+		steps = append(steps, os.Rename(path, path+".away"), os.WriteFile(path, nil, 0o600))
+	} else {
+		steps = append(steps, os.Remove(path), os.Rename(path+".away", path))
+	}
+	for _, err := range steps {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
 // changing are the fields of results that change on their own.
 var changing = []string{"refreshedAt", "uptime", "latencyMs", "lastSeenAt", "nextHeartbeatAt", "estimatedTokens", "lastUsedAt", "unseen", "pingAt", "pingMs"}
 
@@ -109,6 +128,7 @@ func (r *refusal) state() string {
 		{"session.preview", `{"sessionKey":"agent:main:main"}`},
 		{"rules.list", `{}`},
 		{"question.list", `{}`},
+		{"transfer.list", `{}`},
 		{"cron.list", `{}`},
 		{"cron.runs", `{}`},
 		{"heartbeat.status", `{}`},
@@ -202,6 +222,10 @@ func TestNothingIsAcknowledgedBeforeItIsStored(t *testing.T) {
 		for i, c := range rows {
 			t.Run(fmt.Sprintf("%s %d", m.Name, i), func(t *testing.T) {
 				r.t = t
+				if c.isFile {
+					r.refuse(m.Name, c, r.setFiles)
+					return
+				}
 				r.refuse(m.Name, c, r.setStore)
 				if c.hasSecret {
 					r.refuse(m.Name, c, r.setSecrets)
@@ -224,10 +248,12 @@ func TestNothingIsAcknowledgedBeforeItIsStored(t *testing.T) {
 // refuse makes one call while what it needs refuses changes, and then once more.
 func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
 	params, by := c.prepare(r), r.owner
-	if c.asChannel {
-		by = r.channel
+	if c.by != nil {
+		by = c.by(r)
 	}
-	polltest.Until(r.t, "no run is in progress", r.isIdle)
+	if !c.isRunning {
+		polltest.Until(r.t, "no run is in progress", r.isIdle)
+	}
 	before := r.state()
 	polltest.Until(r.t, "the state has settled", func() bool {
 		was := before
@@ -237,8 +263,13 @@ func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
 	set(true)
 	raw, err := r.raw(by, method, params)
 	failed := err != nil || c.failed != nil && c.failed(raw)
+	if c.isFile { // which the state is read from
+		set(false)
+	}
 	after := r.state()
-	set(false)
+	if !c.isFile {
+		set(false)
+	}
 	if !failed {
 		r.t.Errorf("%s while nothing can be stored: got %s, want an error", method, raw)
 	}
@@ -248,7 +279,12 @@ func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
 	if method == "agent.pause" {
 		ask(r.house, protocol.AgentPause, protocol.PauseParams{})
 	}
-	if raw, err := r.raw(by, method, params); err != nil || c.failed != nil && c.failed(raw) {
+	raw, err = r.raw(by, method, params)
+	if c.needsNetwork {
+		if !errors.Is(err, protocol.ErrUnavailable) {
+			r.t.Errorf("%s afterwards: got %s, %v, want that its server cannot be reached", method, raw, err)
+		}
+	} else if err != nil || c.failed != nil && c.failed(raw) {
 		r.t.Errorf("%s afterwards: got %s, %v, want success", method, raw, err)
 	}
 }

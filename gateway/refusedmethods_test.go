@@ -63,6 +63,24 @@ var storingMethods = map[string][]storingCall{
 		return protocol.ChatResendParams{SessionKey: key, MessageID: id, Message: new("what can you do now")}
 	}),
 
+	"chat.cancel":      {{prepare: func(r *refusal) any { return r.queued() }, isRunning: true}},
+	"workspace.write":  {{prepare: params(`{"path":"$.md","content":"x"}`), isFile: true}},
+	"workspace.delete": {{prepare: func(r *refusal) any { return r.note() }, isFile: true}},
+
+	"tool.result":     {{prepare: func(r *refusal) any { return r.result() }, by: asPeer}},
+	"node.exec.event": {{prepare: func(r *refusal) any { return r.execEvent() }, by: asPeer}},
+	"node.forget":     with(func(r *refusal) any { return protocol.NodeForgetParams{NodeID: r.offline()} }),
+
+	"transfer.start":  with(func(r *refusal) any { return r.transferParams() }),
+	"transfer.pause":  with(func(r *refusal) any { return r.transfer() }),
+	"transfer.cancel": with(func(r *refusal) any { return r.transfer() }),
+	"transfer.resume": with(func(r *refusal) any { return ofTransfer(ask(r.house, protocol.TransferPause, r.transfer())) }),
+	"transfer.retry":  with(func(r *refusal) any { return ofTransfer(ask(r.house, protocol.TransferCancel, r.transfer())) }),
+	"transfer.undo":   with(func(r *refusal) any { return r.finishedTransfer() }),
+	"transfer.forget": with(func(r *refusal) any {
+		return protocol.TransferForgetParams{IDs: []protocol.TransferID{ask(r.house, protocol.TransferCancel, r.transfer()).ID}}
+	}),
+
 	"tool.invoke":  with(params(`{"tool":"box__Write","args":{"path":"$","content":"x"}}`)),
 	"tool.request": with(params(`{"callId":"$","tool":"box__Write","args":{"path":"$","content":"x"},"sessionKey":"agent:main:main"}`)),
 	"catalog.call": {{
@@ -86,12 +104,16 @@ var storingMethods = map[string][]storingCall{
 	}),
 	"heartbeat.trigger": with(params(`{"agentId":"main"}`)),
 
-	"channel.inbound": {{prepare: inbound, asChannel: true}},
+	"channel.inbound": {{prepare: inbound, by: asChannel}},
 	"channel.start":   {{prepare: func(r *refusal) any { return accountOf(r.name("acc")) }, hasSecret: true}},
-	"channel.stop":    with(func(r *refusal) any { return r.account() }),
-	"channel.logout":  {{prepare: func(r *refusal) any { return r.account() }, hasSecret: true}},
-	"pair.approve":    with(func(r *refusal) any { return r.stranger() }),
-	"pair.reject":     with(func(r *refusal) any { return r.stranger() }),
+	"channel.login": {{prepare: func(r *refusal) any {
+		p := accountOf(r.name("acc"))
+		return protocol.ChannelLoginParams{Channel: p.Channel, AccountID: p.AccountID, Config: p.Config}
+	}, hasSecret: true, needsNetwork: true}},
+	"channel.stop":   with(func(r *refusal) any { return r.account() }),
+	"channel.logout": {{prepare: func(r *refusal) any { return r.account() }, hasSecret: true}},
+	"pair.approve":   with(func(r *refusal) any { return r.stranger() }),
+	"pair.reject":    with(func(r *refusal) any { return r.stranger() }),
 
 	"question.answer": {
 		answerWith(protocol.ScopeOnce), answerWith(protocol.ScopeSession), answerWith(protocol.ScopeFolder), answerWith(protocol.ScopeMachine), answerWith(protocol.ScopeAlways),
@@ -140,6 +162,7 @@ var storingMethods = map[string][]storingCall{
 	"device.update":  with(func(r *refusal) any { return protocol.DeviceUpdateParams{ID: r.device(), Name: new(r.name("new"))} }),
 	"device.rotate":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
 	"device.revoke":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+	"device.leave":   {{prepare: func(r *refusal) any { return r.leaving() }, by: asPeer}},
 	"device.forget":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
 
 	"apps.update":   with(func(r *refusal) any { return protocol.AppUpdateParams{ID: r.app(), Name: new(r.name("new"))} }),
@@ -150,6 +173,7 @@ var storingMethods = map[string][]storingCall{
 		{prepare: func(r *refusal) any { return protocol.ConsentAnswerParams{ID: r.consent()} }},
 	},
 	"servers.set":    {{prepare: func(r *refusal) any { return serverOf(r.name("srv")) }, hasSecret: true}},
+	"servers.accept": with(func(r *refusal) any { return protocol.ServerAcceptParams{Name: r.running()} }),
 	"servers.remove": {{prepare: func(r *refusal) any { return r.server() }, hasSecret: true}},
 }
 
@@ -165,15 +189,8 @@ var otherMethods = func() map[string]string {
 			servers.find servers.logs servers.items servers.read servers.questions`,
 		"stores nothing: what it changes ends with the gateway": `device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			servers.answer files.unwatch files.changed tool.progress logs.result channel.delivered`,
-		"writes files, with their error":                                         "workspace.write workspace.delete",
-		"the call that it is about was stored when it began":                     "tool.result node.exec.event",
-		"takes the path of files.make":                                           "files.move files.trash files.restore files.revert files.write",
-		"TestActionsThatCannotBeStoredAreRefused in gateway/transfer":            "transfer.meta transfer.accept transfer.complete transfer.done transfer.start transfer.pause transfer.resume transfer.cancel transfer.retry transfer.undo transfer.forget",
-		"the tests of gateway/nodes":                                             "node.forget",
-		"stops in any case: TestStoppedRunIsNotResumed in gateway/session":       "chat.cancel",
-		"needs a real server: it stores before memory changes, see accepted.put": "servers.accept",
-		"needs a network: it stores with channel.start":                          "channel.login",
-		"ends a pairing as device.revoke does":                                   "device.leave",
+		"takes the path of files.make": "files.move files.trash files.restore files.revert files.write",
+		"stores nothing: a transfer has its row until it ends, and is resumed from its checkpoint": "transfer.meta transfer.accept transfer.complete transfer.done",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = reason

@@ -14,11 +14,15 @@ import (
 
 // storingCall is a call of a method that stores something.
 type storingCall struct {
-	asChannel bool // a connection of a channel makes the call
+	by        func(*refusal) *client.Client // who makes the call; nil means the owner
+	isRunning bool                          // a run is in progress meanwhile
 	// prepare makes what the call needs, and returns its parameters. It is called for each refusal.
 	prepare   func(*refusal) any
 	failed    func(raw json.RawMessage) bool // reports whether a result is a failure; may be nil
 	hasSecret bool                           // the call changes secrets too
+	isFile    bool                           // the call changes a file of the agent, and not the store
+	// needsNetwork means that the call fails in the end, because its server cannot be reached.
+	needsNetwork bool
 }
 
 func with(prepare func(*refusal) any) []storingCall { return []storingCall{{prepare: prepare}} }

@@ -1,0 +1,170 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func asChannel(r *refusal) *client.Client { return r.channel }
+
+func asPeer(r *refusal) *client.Client { return r.peer }
+
+// connectNode connects a new machine, which becomes the peer.
+func (r *refusal) connectNode() (id protocol.NodeID, calls <-chan protocol.CallID, stop func()) {
+	id = protocol.NodeID(r.name("old"))
+	r.peer, calls, stop = gsvNode(r.t, r.gw.URL(), "gateway-token-of-the-test", id)
+	stop = sync.OnceFunc(stop)
+	r.t.Cleanup(stop)
+	r.until("the machine is online", func() bool { return r.info(string(id)).Online })
+	return id, calls, stop
+}
+
+// offline returns a known machine that is not connected.
+func (r *refusal) offline() protocol.NodeID {
+	id, _, stop := r.connectNode()
+	stop()
+	r.until("the machine is offline", func() bool { return !r.info(string(id)).Online })
+	return id
+}
+
+// result makes the owner call a tool of a new machine, and returns the machine's result.
+func (r *refusal) result() protocol.ToolResultParams {
+	var wg sync.WaitGroup
+	r.t.Cleanup(wg.Wait)
+	id, calls, _ := r.connectNode()
+	wg.Go(func() {
+		_, _ = r.raw(r.owner, "tool.invoke", protocol.ToolInvokeParams{Tool: protocol.NewToolName(id, "Bash"), Args: json.RawMessage(`{}`)})
+	})
+	return protocol.ToolResultParams{CallID: <-calls, Result: json.RawMessage(`{"status":"completed","exitCode":0}`)}
+}
+
+// execEvent makes a chat start a command in the background on a new machine, and returns the
+// machine's report of its end.
+func (r *refusal) execEvent() protocol.NodeExecEvent {
+	key, _ := r.chat()
+	id, calls, _ := r.connectNode()
+	ask(r.house, protocol.RequestTool, protocol.ToolRequestParams{
+		CallID: protocol.NewCallID(), Tool: protocol.NewToolName(id, "Bash"), Args: json.RawMessage(`{}`), SessionKey: key,
+	})
+	e := protocol.NodeExecEvent{EventID: r.name("event"), SessionID: r.name("command"), Event: protocol.ExecFinished, CallID: <-calls, ExitCode: new(0)}
+	result := protocol.ToolResultParams{CallID: e.CallID, Result: json.RawMessage(`{"status":"running","sessionId":"` + e.SessionID + `"}`)}
+	if _, err := client.Call(r.t.Context(), r.peer, protocol.ReturnResult, result); err != nil {
+		r.t.Fatal(err)
+	}
+	r.until("the chat has the result", func() bool {
+		return len(ask(r.house, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages) == 3
+	})
+	return e
+}
+
+// transferParams describes a transfer that waits for a machine.
+func (r *refusal) transferParams() protocol.TransferStartParams {
+	return protocol.TransferStartParams{Sources: []string{"box:" + r.file()}, Destination: string(r.offline()) + ":/x/", Later: true}
+}
+
+// file makes a file of the machine and returns its path.
+func (r *refusal) file() string {
+	path := filepath.Join(r.workspace, r.name("file"))
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+// transfer starts a transfer that waits for a machine.
+func (r *refusal) transfer() protocol.TransferParams {
+	p := ofTransfer(ask(r.house, protocol.TransferStart, r.transferParams()))
+	r.untilTransfer(p, protocol.TransferWaiting)
+	return p
+}
+
+// finishedTransfer replaces a file of the machine.
+func (r *refusal) finishedTransfer() protocol.TransferParams {
+	name := r.name("note")
+	ask(r.house, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: name, Content: new("new")})
+	if err := os.WriteFile(filepath.Join(r.workspace, name), []byte("old"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	p := ofTransfer(ask(r.house, protocol.TransferStart, protocol.TransferStartParams{
+		Sources: []string{"gsv:" + name}, Destination: "box:" + r.workspace, Into: true, Conflict: protocol.ConflictOverwrite,
+	}))
+	r.untilTransfer(p, protocol.TransferDone)
+	return p
+}
+
+func (r *refusal) untilTransfer(p protocol.TransferParams, state string) {
+	r.t.Helper()
+	r.until("the transfer is "+state, func() bool { return ask(r.house, protocol.TransferGet, p).State == state })
+}
+
+func ofTransfer(t protocol.Transfer) protocol.TransferParams {
+	return protocol.TransferParams{ID: t.ID}
+}
+
+// queued makes a chat whose run waits for the owner, and returns a message that waits behind it.
+func (r *refusal) queued() protocol.ChatCancelParams {
+	key, _ := r.chat()
+	ask(r.house, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "run ls -la"})
+	r.until("a question", func() bool {
+		return slices.ContainsFunc(r.pending(), func(q protocol.Question) bool { return q.SessionKey == key })
+	})
+	run := protocol.RunID(r.name("run"))
+	ask(r.house, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "what can you do", RunID: run})
+	r.t.Cleanup(func() {
+		_, err := client.Call(context.Background(), r.owner, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: key})
+		if err != nil {
+			r.t.Error(err)
+		}
+	})
+	return protocol.ChatCancelParams{SessionKey: key, RunID: run}
+}
+
+// note makes a file of the agent.
+func (r *refusal) note() protocol.WorkspaceDeleteParams {
+	path := r.name("note") + ".md"
+	ask(r.house, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: new("x")})
+	return protocol.WorkspaceDeleteParams{Path: path}
+}
+
+// leaving pairs a client and connects it.
+func (r *refusal) leaving() protocol.Empty {
+	m := newMachine(r.t, r.name("phone"))
+	c, err := m.connect(r.t, r.bring(m, m.taker(protocol.RoleClient)).ID())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.peer = c
+	return protocol.Empty{}
+}
+
+// running adds an MCP server that runs.
+func (r *refusal) running() protocol.ServerName {
+	s := mcp.NewServer(&mcp.Implementation{Name: "clock", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "now"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	r.t.Cleanup(func() {
+		web.CloseClientConnections() // the gateway's, which stays open
+		web.Close()
+	})
+	name := protocol.ServerName(r.name("clock"))
+	ask(r.house, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: protocol.ServerSpec{URL: web.URL}})
+	r.until("the server has its tool", func() bool {
+		return slices.ContainsFunc(ask(r.house, protocol.ServersList, protocol.Empty{}).Servers, func(s protocol.ServerStatus) bool { return s.Name == name && len(s.Tools) == 1 })
+	})
+	return name
+}
