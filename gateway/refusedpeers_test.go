@@ -25,7 +25,7 @@ func asPeer(r *refusal) *client.Client { return r.peer }
 // connectNode connects a new machine, which becomes the peer.
 func (r *refusal) connectNode() (id protocol.NodeID, calls <-chan protocol.CallID, stop func()) {
 	id = protocol.NodeID(r.name("old"))
-	r.peer, calls, stop = gsvNode(r.t, r.gw.URL(), "gateway-token-of-the-test", id)
+	r.peer, calls, stop = gsvNode(r.t, client.Options{URL: "ws://memory/ws", Dial: r.gw.Dial}, id)
 	stop = sync.OnceFunc(stop)
 	r.t.Cleanup(stop)
 	r.until("the machine is online", func() bool { return r.info(string(id)).Online })

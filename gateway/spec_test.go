@@ -18,28 +18,27 @@ import (
 
 // gsvNode connects a node without extensions: it declares no effects and leaves every command
 // running.
-func gsvNode(t *testing.T, url, token string, id protocol.NodeID) (node *client.Client, began <-chan protocol.CallID, stop func()) {
+func gsvNode(t *testing.T, to client.Options, id protocol.NodeID) (node *client.Client, began <-chan protocol.CallID, stop func()) {
 	t.Helper()
 	calls, up := make(chan protocol.CallID, 8), make(chan struct{}, 8)
-	node = client.New(client.Options{
-		URL: url, Token: token, Logger: slog.New(slog.DiscardHandler),
-		Connect: func() protocol.ConnectParams {
-			return protocol.ConnectParams{
-				MinProtocol: protocol.Version, MaxProtocol: protocol.Version, Client: protocol.ClientInfo{ID: string(id), Mode: protocol.ModeNode},
-				Tools: []protocol.ToolSpec{{Name: "Bash", Description: "Runs", InputSchema: json.RawMessage(`{"type":"object"}`)}},
-				NodeRuntime: &protocol.NodeRuntime{
-					HostCapabilities: []string{"shell.exec"}, ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}},
-				},
-			}
-		},
-		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
-		OnEvent: func(e protocol.EventFrame) {
-			var call protocol.ToolInvoke
-			if e.Event == protocol.EventToolInvoke && json.Unmarshal(e.Payload, &call) == nil {
-				calls <- call.CallID
-			}
-		},
-	})
+	to.Logger = slog.New(slog.DiscardHandler)
+	to.Connect = func() protocol.ConnectParams {
+		return protocol.ConnectParams{
+			MinProtocol: protocol.Version, MaxProtocol: protocol.Version, Client: protocol.ClientInfo{ID: string(id), Mode: protocol.ModeNode},
+			Tools: []protocol.ToolSpec{{Name: "Bash", Description: "Runs", InputSchema: json.RawMessage(`{"type":"object"}`)}},
+			NodeRuntime: &protocol.NodeRuntime{
+				HostCapabilities: []string{"shell.exec"}, ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}},
+			},
+		}
+	}
+	to.OnUp = func(context.Context, protocol.ConnectResult) { up <- struct{}{} }
+	to.OnEvent = func(e protocol.EventFrame) {
+		var call protocol.ToolInvoke
+		if e.Event == protocol.EventToolInvoke && json.Unmarshal(e.Payload, &call) == nil {
+			calls <- call.CallID
+		}
+	}
+	node = client.New(to)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- node.Run(ctx) }()
@@ -112,7 +111,7 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 
 	// The end of a background command is posted to the chat, see
 	// docs/protocol.md#background-commands.
-	node, began, leave := gsvNode(t, c.url, "kill-test", "box")
+	node, began, leave := gsvNode(t, client.Options{URL: c.url, Token: "kill-test"}, "box")
 	defer leave()
 	run = call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
 	var q protocol.Question
