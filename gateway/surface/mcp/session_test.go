@@ -205,3 +205,42 @@ func TestSessionsAndStreamsOfATokenAreLimited(t *testing.T) {
 		t.Errorf("one more stream of a session: %d", resp.StatusCode)
 	}
 }
+
+func TestTokenAndScopesAreChecked(t *testing.T) {
+	b := serve(t)
+	for token, want := range map[string]string{
+		"":      `Bearer resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`,
+		"wrong": `Bearer error="invalid_token", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`,
+	} {
+		if resp, _ := post(t, b, token, "", initialize); resp.StatusCode != 401 || resp.Header.Get("WWW-Authenticate") != want {
+			t.Errorf("%q: got %d %q", token, resp.StatusCode, resp.Header.Get("WWW-Authenticate"))
+		}
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"file","arguments":{"op":"batch","ops":[{"op":"stat"},{"op":"write"}]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
+	resp, body := post(t, b, "reader", "", call)
+	if want := `Bearer error="insufficient_scope", scope="fs.read fs.write", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`; resp.StatusCode != 403 || resp.Header.Get("WWW-Authenticate") != want {
+		t.Errorf("got %d %q %s", resp.StatusCode, resp.Header.Get("WWW-Authenticate"), body)
+	}
+	if resp, _ := post(t, b, "all", "", `{"x":"`+strings.Repeat("x", maxBody)+`"}`); resp.StatusCode != 413 {
+		t.Errorf("a large body: %d", resp.StatusCode)
+	}
+}
+
+func TestSessionBelongsToItsToken(t *testing.T) {
+	b := serve(t)
+	resp, body := post(t, b, "all", "", initialize)
+	id := resp.Header.Get("Mcp-Session-Id")
+	if resp.StatusCode != 200 || id == "" || resp.Header.Get("X-Accel-Buffering") != "no" {
+		t.Fatalf("got %d %s %v", resp.StatusCode, body, resp.Header)
+	}
+	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	if resp, body := post(t, b, "other", id, list); resp.StatusCode == 200 && strings.Contains(body, "whoami") {
+		t.Errorf("another token uses the session: %s", body)
+	}
+	if resp, body := post(t, b, "all", id, list); resp.StatusCode != 200 || !strings.Contains(body, "whoami") {
+		t.Errorf("its own token: %d %s", resp.StatusCode, body)
+	}
+	if resp, _ := post(t, b, "all", "unknown", list); resp.StatusCode != 404 {
+		t.Errorf("an unknown session: %d", resp.StatusCode)
+	}
+}

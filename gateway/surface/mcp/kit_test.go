@@ -1,0 +1,215 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/catalog"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
+)
+
+// fake are the catalog's tools with outcomes of the test.
+type fake struct {
+	*catalog.Catalog
+
+	withdraw func(p auth.Principal, id protocol.CallID) (catalog.Result, error)
+	observe  func(call protocol.CallID) (string, error)
+
+	mu   sync.Mutex // guards call
+	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+}
+
+func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error) {
+	f.mu.Lock()
+	call := f.call
+	f.mu.Unlock()
+	return call(ctx, p, r)
+}
+
+func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+	return f.withdraw(p, id)
+}
+
+func (f *fake) Observe(_ context.Context, p auth.Principal, call protocol.CallID) (string, error) {
+	if !p.Has(protocol.ScopeFilesRead) {
+		return "", protocol.NewFault(protocol.FaultForbidden, "no scope")
+	}
+	return f.observe(call)
+}
+
+func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.call = call
+}
+
+type noTools struct{}
+
+func (noTools) Tools() []protocol.ToolSpec { return nil }
+
+// skills are the main agent's: the skill deploy, and another one if it was added.
+type skills struct{ added atomic.Bool }
+
+func (s *skills) List(context.Context) ([]Prompt, error) {
+	if s.added.Load() {
+		return []Prompt{{"deploy", "How to deploy"}, {"tidy", "How to tidy"}}, nil
+	}
+	return []Prompt{{"deploy", "How to deploy"}}, nil
+}
+
+func (*skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
+
+// scopes are those of the token of that name.
+var scopes = map[string][]protocol.Scope{
+	"all": protocol.AppScopes, "reader": {protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, "other": protocol.AppScopes,
+	"limited": protocol.AppScopes,
+}
+
+// nodes are the machines to which the token of that name is limited.
+var nodes = map[string][]protocol.NodeID{"limited": {"nas"}}
+
+// machines are those that the gateway knows.
+type machines struct {
+	mu     sync.Mutex // guards the fields below
+	list   []protocol.NodeInfo
+	broken bool // the next reading of the list panics
+}
+
+func (m *machines) Nodes() []protocol.NodeInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken {
+		m.broken = false
+		panic("broken")
+	}
+	return slices.Clone(m.list)
+}
+
+func (m *machines) set(list ...protocol.NodeInfo) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = list
+}
+
+type bench struct {
+	*fake
+	*httptest.Server
+	mcp      *Server
+	bus      *event.Bus
+	machines *machines
+	skills   *skills
+	scopes   atomic.Pointer[map[string][]protocol.Scope] // of each token
+}
+
+func serve(t testing.TB) *bench {
+	f := &fake{Catalog: catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default})}
+	f.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		return catalog.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
+	})
+	t.Cleanup(f.Close)
+	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines), skills: new(skills)}
+	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
+	b.scopes.Store(&scopes)
+	s := New(Options{
+		Tools: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
+		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
+		Guard: bearer.Guard{
+			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
+			Verify: func(_ context.Context, token, _ string) (auth.Principal, error) {
+				scopes := (*b.scopes.Load())[token]
+				if scopes == nil {
+					return auth.Principal{}, protocol.ErrUnauthorized
+				}
+				return auth.App(protocol.App{ID: protocol.AppID("app_" + token), Name: token, Scopes: scopes, Nodes: nodes[token]}), nil
+			},
+		},
+	})
+	b.mcp, b.Server = s, httptest.NewServer(s)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		b.Server.CloseClientConnections() // of streams that a test left open
+		b.Server.Close()
+	})
+	return b
+}
+
+// bearerTransport adds a token to every request.
+type bearerTransport string
+
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connect connects a client of the newest protocol version, or of an older one.
+func (b *bench) connect(t testing.TB, token string, o *sdk.ClientOptions, legacy bool) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
+	options := &sdk.ClientSessionOptions{}
+	if legacy {
+		options.ProtocolVersion = "2025-11-25"
+	}
+	s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: b.URL + "/mcp", HTTPClient: &http.Client{Transport: bearerTransport(token)}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// eras runs a test with clients of both kinds.
+func eras(t *testing.T, test func(t *testing.T, b *bench, legacy bool)) {
+	t.Helper()
+	for _, legacy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("legacy=%v", legacy), func(t *testing.T) { test(t, serve(t), legacy) })
+	}
+}
+
+func post(t *testing.T, b *bench, token, session, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", b.URL+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, _ := io.ReadAll(resp.Body)
+	return resp, string(raw)
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
