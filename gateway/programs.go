@@ -32,7 +32,7 @@ func openCatalog(ctx context.Context, g *Gateway) error {
 	name := cmp.Or(hostname, "Fairlead")
 	sum := sha256.Sum256([]byte(name))
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
+		Pipeline: g.calls, Cleanup: tool.NewCleanup(g.hub), Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
 		OwnerID: owner, Version: Version, Used: g.apps.Used, HasAccess: g.apps.HasAccess,
 		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
 	})

@@ -83,7 +83,9 @@ func (f facts) previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 	if p.Problem != "" {
 		rows = append(rows, warning(p.Problem))
 	}
-	if p.Truncated {
+	if p.Content != nil {
+		rows = append(rows, f.fact("content", display.FileContent(p.Content)), warning("The content cannot be shown as a change of text, so it can be allowed only once."))
+	} else if p.Truncated {
 		rows = append(rows, warning("The change is longer than shown here, so it can be allowed only once."))
 	}
 	if p.Outside {

@@ -19,7 +19,12 @@ import (
 type Pipeline interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
 	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
+}
+
+// Cleanup ends what calls have left on machines ([tool.Cleanup]).
+type Cleanup interface {
 	EndCommand(ctx context.Context, node protocol.NodeID, tool, id string) error
+	DropFile(ctx context.Context, node protocol.NodeID, id string) error
 	RunningCommands(ctx context.Context, node protocol.NodeID) (ids []string, err error)
 }
 
@@ -32,6 +37,7 @@ type Machines interface {
 // Options are the parts that a [Catalog] uses.
 type Options struct {
 	Pipeline Pipeline
+	Cleanup  Cleanup
 	Machines Machines
 	Registry interface{ Tools() []protocol.ToolSpec }
 	Config   func() config.Config

@@ -30,6 +30,7 @@ type bench struct {
 	calls   []tool.Call
 	steps   []tool.Step
 	ended   []string // commands that were ended, or that it was tried to end
+	dropped []string // files whose parts were dropped
 	used    []string
 	endFail error    // of ending a command
 	running []string // commands on every machine
@@ -42,7 +43,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, config: config.Default()}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{}`), nil }
 	b.Catalog = New(Options{
-		Pipeline: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Cleanup: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -105,6 +106,13 @@ func (b *bench) EndCommand(_ context.Context, _ protocol.NodeID, _, id string) e
 	defer b.mu.Unlock()
 	b.ended = append(b.ended, id)
 	return b.endFail
+}
+
+func (b *bench) DropFile(_ context.Context, _ protocol.NodeID, id string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dropped = append(b.dropped, id)
+	return nil
 }
 
 func (b *bench) RunningCommands(context.Context, protocol.NodeID) ([]string, error) {

@@ -157,15 +157,7 @@ type nodeFetch struct {
 	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty"`
 	ExpectedSHA256 string            `json:"expected_sha256,omitempty"`
 	Mode           string            `json:"mode,omitempty"`
-}
-
-// fetch lets the machine download an address; the gateway does not see the bytes.
-func (c *Catalog) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, message string, err error) {
-	node, err := c.resolve(x.principal, in.Target)
-	if err == nil {
-		err = x.run(ctx, node, fsFetch, nodeFetch{in.Path, in.URL, in.Headers, in.FetchMaxBytes, in.ExpectedSHA256, in.Mode}, &out)
-	}
-	return out, fmt.Sprintf("Downloaded %d bytes", out.Total), err
+	Hold           bool              `json:"hold,omitempty"` // the content takes effect by another call
 }
 
 // notInBatch are the operations that a batch cannot have.

@@ -35,7 +35,7 @@ func addFileTools(c *Catalog) {
 		return t
 	}
 	addEncoded[readIn, readOut](c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts: pass file_id on until done; unused for 5 minutes, it expires. Prefer it to file and to cat with command."}), nil, c.read)
-	addEncoded[writeIn, writeOut](c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, c.write)
+	add(c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, c.write)
 	add(c, write(Tool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file."}), nil, c.edit)
 	add(c, read(Tool{Name: fsList, Title: "List a folder", Description: "Lists a folder."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
 	add(c, read(Tool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
@@ -84,6 +84,8 @@ type part struct {
 	Size   int64  `json:"size"`
 	Total  int64  `json:"total"`
 	Done   bool   `json:"done"`
+	// Collects means that nothing takes effect before the last part.
+	Collects bool `json:"collects"`
 }
 
 // part carries out one call of a file that is read or written in parts. It returns the machine's
@@ -119,11 +121,6 @@ func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Tar
 func (c *Catalog) read(ctx context.Context, x *call, in readIn) (json.RawMessage, string, error) {
 	raw, out, err := c.part(ctx, x, fsRead, in.FileID, in.Target, in)
 	return raw, fmt.Sprintf("%d of %d bytes", out.Offset+out.Size, out.Total), err
-}
-
-func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (json.RawMessage, string, error) {
-	raw, out, err := c.part(ctx, x, fsWrite, in.FileID, in.Target, in)
-	return raw, fmt.Sprintf("%d bytes written", out.Total), err
 }
 
 // isAbsolute reports whether a path is absolute on any system: /x, C:\x or C:/x, \\server\share.

@@ -141,12 +141,53 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	b.fails(app("a"), "fs_read", `{"file_id":"f"}`, protocol.FaultNotFound, "")
-	b.must(app("a"), "file", `{"target":{"node_id":"nas"},"op":"write","path":"/x"}`)
-	over = true
+}
+
+func TestFileInPartsTakesEffectByACallOfItsOwn(t *testing.T) {
+	b := newBench(t)
+	denied := false
+	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		switch {
+		case !strings.Contains(string(c.Args), "file_id"):
+			return succeed(`{"file_id":"f","path":"/x","offset":0,"total":1,"sha256":"s1","done":false,"collects":true}`), nil
+		case denied:
+			return tool.Result{Info: protocol.CallInfo{State: protocol.CallDenied, Error: "no"}}, nil
+		}
+		return succeed(`{"file_id":"f","path":"/x","offset":2,"total":2,"sha256":"s2","done":true}`), nil
+	}
+	b.continued = func(tool.Step) (json.RawMessage, error) {
+		return json.RawMessage(`{"file_id":"f","path":"/x","offset":1,"total":2,"sha256":"s2","done":false,"collects":true}`), nil
+	}
+	const begin, last = `{"target":{"node_id":"nas"},"op":"write","path":"/x","chunk":"a"}`, `{"file_id":"f","chunk":"b","done":true}`
+	b.must(app("a"), "file", begin)
 	b.fails(app("a"), "fs_write", `{"file_id":"f","target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "leave target out")
-	b.must(app("a"), "file", `{"file_id":"f","chunk_b64":"eA==","done":true}`)
-	if step := b.steps[len(b.steps)-1]; step.Call != "call2" {
-		t.Errorf("continued %s", step.Call)
+	if got := b.must(app("a"), "file", last); !strings.Contains(got, `"offset":1`) || !strings.Contains(got, `"done":true`) {
+		t.Errorf("got %s, want the offset of the last part", got)
+	}
+	if step := b.steps[len(b.steps)-1]; step.Call != "call1" || string(step.Args) != `{"chunk":"b","file_id":"f"}` {
+		t.Errorf("collected by %s with %s", step.Call, step.Args)
+	}
+	if c := b.last(); string(c.Args) != `{"file_id":"f","path":"/x","sha256":"s2","done":true}` {
+		t.Errorf("finished with %s, want the path and the checksum of what was collected", c.Args)
+	}
+	b.fails(app("a"), "fs_write", last, protocol.FaultNotFound, "")
+	denied = true
+	b.must(app("a"), "file", begin)
+	b.fails(app("a"), "fs_write", last, protocol.FaultPermissionDenied, "")
+	b.fails(app("a"), "fs_write", last, protocol.FaultNotFound, "")
+	if len(b.dropped) != 1 || b.dropped[0] != "f" {
+		t.Errorf("dropped %v, want the file of the denied call", b.dropped)
+	}
+}
+
+func TestOldMachineWritesNoFileInParts(t *testing.T) {
+	b := newBench(t)
+	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
+		return succeed(`{"file_id":"f","path":"/x","total":1,"done":false}`), nil
+	}
+	b.fails(me, "fs_write", `{"target":{"node_id":"nas"},"path":"/x","chunk":"a"}`, protocol.FaultUnsupported, "update it")
+	if len(b.dropped) != 1 {
+		t.Errorf("dropped %v, want the file", b.dropped)
 	}
 }
 

@@ -226,7 +226,7 @@ func (c *Commands) loseAll(isMeant func(session) bool) {
 func (c *Commands) kill(ctx context.Context, id string, x session) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	err := c.o.Pipeline.EndCommand(ctx, x.node, x.tool, id)
+	err := c.o.Cleanup.EndCommand(ctx, x.node, x.tool, id)
 	if f, ok := errors.AsType[*protocol.Fault](FaultOf(err)); ok && f.Code == protocol.FaultNotFound {
 		return nil // it has ended
 	}
@@ -251,7 +251,7 @@ func (c *Commands) MachineConnected(node protocol.NodeID) {
 	c.jobs.spawn(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, stopTime)
 		defer cancel()
-		running, err := c.o.Pipeline.RunningCommands(ctx, node)
+		running, err := c.o.Cleanup.RunningCommands(ctx, node)
 		if err != nil {
 			return // it has gone again, or has no such tool
 		}

@@ -134,7 +134,12 @@ type CallPreview struct {
 	FileSHA256 string    `json:"fileSha256,omitempty"` // of the current file; "absent" when none exists. Of a command: of its folder and the files that it starts by their path
 	Programs   []Program `json:"programs,omitempty"`   // the programs of a command
 	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut; the call can be allowed only once
-	Network    bool      `json:"network,omitempty"`    // the call needs network access
+	// Content describes the new content of a file whose change Diff does not show (extension).
+	Content *FileContent `json:"content,omitempty"`
+	// Collects reports that the call only collects content beside a file: nothing takes effect before
+	// its last part, which is a call of its own (extension).
+	Collects bool `json:"collects,omitempty"`
+	Network  bool `json:"network,omitempty"` // the call needs network access
 	// Folders are the folders outside the workspace that the call needs. It fails unless the person
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
@@ -144,6 +149,13 @@ type CallPreview struct {
 	Input   *CommandInput `json:"input,omitempty"`   // of a call that types into a running command (extension)
 	Problem string        `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
 	Fault   *Fault        `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
+}
+
+// FileContent describes the content of a file (extension).
+type FileContent struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Type   string `json:"type"` // such as image/png
 }
 
 // CommandInput is a text for the input of a running command, which is judged as what reads it

@@ -38,32 +38,32 @@ type Step struct {
 // permission_denied (*protocol.Fault), and so does one that needs an answer which no person gave. Calls of
 // somebody else do not exist ([ErrNoCall]). The other errors are those of [Executor].
 func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error) {
-	a, err := p.reopen(ctx, s)
+	x, err := p.reopen(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Args) == 0 {
-		if err := a.updateAgain(ctx); err != nil {
+		if err := x.look(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.judgeStep(ctx); err != nil {
+	if err := x.judge(ctx); err != nil {
 		return nil, err
 	}
-	inv, err := a.stepInvocation(s)
+	inv, err := x.invocation()
 	if err != nil {
 		return nil, err
 	}
 	progress := p.countProgress(s)
 	defer progress.store()
 	if !s.IsStart {
-		spec := a.target.Spec
+		spec := x.call.target.Spec
 		spec.Name = inv.Tool
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, p.timeLimit(spec, inv.Args), errTimeout)
 		defer cancel()
 	}
-	raw, err := p.Executor.Call(ctx, cmp.Or(s.Node, a.target.Node), inv, progress.add)
+	raw, err := p.Executor.Call(ctx, cmp.Or(s.Node, x.call.target.Node), inv, progress.add)
 	if err == nil && !s.IsStart {
 		p.recordStep(ctx, s.Call, passed(inv.Args, raw))
 	}
@@ -73,8 +73,14 @@ func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error
 // ErrNoCall is the failure of a step after a call that does not exist for its caller.
 var ErrNoCall = protocol.NewFault(protocol.FaultNotFound, "there is nothing to continue: the call that began it does not exist, did not run, or belongs to somebody else")
 
-// reopen returns the call that a step continues, as it was recorded.
-func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeCall, error) {
+// activeStep is a step on its way, with the call that it continues.
+type activeStep struct {
+	Step
+	call *activeCall
+}
+
+// reopen returns a step with the call that it continues, as it was recorded.
+func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeStep, error) {
 	r, err := p.Journal.Find(ctx, s.Call)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return nil, err
@@ -99,7 +105,7 @@ func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeCall, error) {
 	if s.Node != "" && s.Node != i.Node && (a.target.own == nil || a.target.own.Files == nil || !slices.ContainsFunc(a.target.own.Files(i.Args), hasFile)) {
 		return nil, ErrNoCall
 	}
-	return a, nil
+	return &activeStep{s, a}, nil
 }
 
 // isBy reports whether a principal is the caller of a recorded call. All of the owner's windows and
@@ -111,9 +117,10 @@ func isBy(r Record, p auth.Principal) bool {
 	return r.Principal == p.String() || auth.IsOwner(r.Principal) && p.Kind == auth.KindOwner
 }
 
-// updateAgain looks anew where a call leads that runs once more. What the person has allowed must
-// still be what it reads.
-func (a *activeCall) updateAgain(ctx context.Context) error {
+// look finds out where a call leads now that runs once more. What the person has allowed must still be
+// what it reads.
+func (x *activeStep) look(ctx context.Context) error {
+	a := x.call
 	if a.target.Spec.Effect != protocol.EffectRead {
 		return protocol.NewFault(protocol.FaultInvalidArgs, "only a call that reads can run again")
 	}
@@ -130,24 +137,26 @@ func (a *activeCall) updateAgain(ctx context.Context) error {
 	return nil
 }
 
-// judgeStep refuses a step of a call that the rules of now deny, or about which they want an answer
-// that no person gave.
-func (a *activeCall) judgeStep(ctx context.Context) error {
-	d, err := a.decision(ctx)
+// judge refuses a step of a call that the rules of now deny, or about which they want an answer that no
+// person gave.
+func (x *activeStep) judge(ctx context.Context) error {
+	r := &x.call.record
+	d, err := x.call.decision(ctx)
 	switch {
 	case err != nil:
 		return err
-	case d.Verdict == policy.Allow, d.Verdict == policy.Ask && a.record.Info.ApprovalID != "":
+	case d.Verdict == policy.Allow, d.Verdict == policy.Ask && (r.Info.ApprovalID != "" || r.collects()):
 		return nil
 	case d.Verdict == policy.Deny:
 		return protocol.NewFault(protocol.FaultPermissionDenied, denialText(d))
 	}
-	return protocol.NewFault(protocol.FaultPermissionDenied, fmt.Sprintf("What allowed this call of %s applies no longer (%s). Begin again.", a.record.Info.Tool, strings.TrimSuffix(d.Reason, ".")))
+	return protocol.NewFault(protocol.FaultPermissionDenied, fmt.Sprintf("What allowed this call of %s applies no longer (%s). Begin again.", r.Info.Tool, strings.TrimSuffix(d.Reason, ".")))
 }
 
-// stepInvocation returns the message to the node.
-func (a *activeCall) stepInvocation(s Step) (inv protocol.ToolInvoke, err error) {
-	if len(s.Args) == 0 {
+// invocation returns the message to the node.
+func (x *activeStep) invocation() (inv protocol.ToolInvoke, err error) {
+	a := x.call
+	if len(x.Args) == 0 {
 		a.version = a.Policy.Version()
 		i := a.record.Info
 		if a.record.Hash, err = protocol.CallHash(protocol.AskCall, a.target.Node, i.Tool, a.call.Args, i.Preview, a.version); err != nil {
@@ -155,12 +164,14 @@ func (a *activeCall) stepInvocation(s Step) (inv protocol.ToolInvoke, err error)
 		}
 		inv, err = a.invocation()
 	} else {
-		inv = protocol.ToolInvoke{Tool: cmp.Or(s.Tool, a.record.Info.Tool), Args: s.Args, SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: s.IsStart && s.Network}
-		if by := a.call.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
+		inv = protocol.ToolInvoke{
+			Tool: cmp.Or(x.Tool, a.record.Info.Tool), Args: x.Args, SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: x.IsStart && x.Network,
+		}
+		if by := x.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
 			inv.Caller = &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
 		}
 	}
-	if inv.CallID = s.Call; !s.IsStart {
+	if inv.CallID = x.Call; !x.IsStart {
 		inv.CallID = protocol.NewCallID()
 	}
 	return inv, err

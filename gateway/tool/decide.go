@@ -15,6 +15,9 @@ func (a *activeCall) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if d.Verdict == policy.Ask && a.record.collects() {
+		d = policy.Decision{Verdict: policy.Allow, Reason: "it only collects content: the question comes with the last part"}
+	}
 	a.record.Decision, a.record.DecidedBy = d, "default"
 	switch {
 	case a.call.Direct:
@@ -26,6 +29,11 @@ func (a *activeCall) decide(ctx context.Context) error {
 		return nil
 	}
 	return a.end(ctx, protocol.CallDenied, nil, denialText(d))
+}
+
+// collects reports whether the call only collects content, which takes effect by a later call.
+func (r *Record) collects() bool {
+	return r.Info.Preview != nil && r.Info.Preview.Collects && r.Info.Effect == protocol.EffectWrite
 }
 
 // denialText says that and why a call is denied.

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
@@ -84,13 +83,6 @@ func (j *job) checkRules(ctx context.Context) error {
 		return unstoredError{err}
 	}
 	return final("%s", err)
-}
-
-// allowedBy returns the call that allows the transfer, and whose it is.
-func (j *job) allowedBy() (protocol.CallID, auth.Principal) {
-	j.e.mu.Lock()
-	defer j.e.mu.Unlock()
-	return j.row.Allowed, principalOf(j.row.Transfer)
 }
 
 // complete ends a transfer that has moved its files, except for those that failed.

@@ -39,7 +39,9 @@ func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern st
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, display.Duration(globLimit)))
 	defer cancel()
-	call, who := s.job.allowedBy()
+	s.mu.Lock()
+	call, who := s.job.row.Allowed, principalOf(s.job.row.Transfer)
+	s.mu.Unlock()
 	raw, err := s.authorizer.Continue(ctx, tool.Step{Call: call, Principal: who, Node: id, Tool: "Glob", Args: args})
 	var out struct {
 		Matches   []string `json:"matches"`

@@ -27,9 +27,12 @@ type fetchIn struct {
 	FetchMaxBytes  int64             `json:"fetch_max_bytes,omitempty"`
 	ExpectedSHA256 string            `json:"expected_sha256,omitempty"`
 	Mode           string            `json:"mode,omitempty"`
+	// Hold only collects the content: fs_write finishes the file, after a question that shows it.
+	Hold bool `json:"hold,omitempty"`
 }
 
 type fetchOut struct {
+	FileID   string `json:"file_id,omitempty"` // of a file that is held
 	Path     string `json:"path"`
 	Total    int64  `json:"total"`
 	SHA256   string `json:"sha256"`
@@ -60,6 +63,9 @@ func previewFetch(f *files, in fetchIn) protocol.CallPreview {
 		p.Truncated = true // the content is not known before
 	})
 	p.Network = true
+	if in.Hold { // it needs no folder
+		p.Folders = nil
+	}
 	return p
 }
 
@@ -71,7 +77,7 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 	if err != nil {
 		return out, err
 	}
-	p, err := f.path(in.Path)
+	p, err := f.destination(in.Path, in.Hold)
 	if err != nil {
 		return out, err
 	}
@@ -86,11 +92,16 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 		return out, err
 	}
 	defer body.Close()
-	w, err := f.replace(p, call.ExpectedSHA256)
+	w, err := f.beginDownload(p, call, in)
 	if err != nil {
 		return out, err
 	}
-	defer w.Abort()
+	isHeld := false
+	defer func() {
+		if !isHeld {
+			w.Abort()
+		}
+	}()
 	limit := in.FetchMaxBytes
 	if limit == 0 {
 		limit = defaultFetch
@@ -107,15 +118,29 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 		f := protocol.NewFault(protocol.FaultFailedPrecondition, "The file has the SHA-256 "+w.Sum()+", which is not the expected one. Nothing was written.")
 		return out, f.With(map[string]string{"observed_sha256": w.Sum()})
 	}
+	out = fetchOut{Path: p.String(), Total: w.Size(), SHA256: w.Sum()}
+	if in.Hold {
+		x := &transfer{caller: access.CallerID(call.Caller), collected: w.Size(), writer: &writer{at: p, mode: mode, new: w}}
+		out.FileID, err = f.transfers.begin(x)
+		isHeld, out.Duration = err == nil, since(began)
+		return out, err
+	}
 	unlock, err := f.Lock(ctx, p)
 	if err != nil {
 		return out, err
 	}
 	defer unlock()
-	out = fetchOut{Path: p.String(), Total: w.Size(), SHA256: w.Sum()}
 	if _, err = w.Commit(mode, call.Backup); err != nil {
 		return out, at(p, "write", err)
 	}
 	out.Duration = since(began)
 	return out, nil
+}
+
+// beginDownload makes the place for the content of a download.
+func (f *files) beginDownload(p workspace.Path, call access.Call, in fetchIn) (*workspace.Replacement, error) {
+	if in.Hold {
+		return f.collect(p)
+	}
+	return f.replace(p, call.ExpectedSHA256)
 }

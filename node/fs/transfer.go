@@ -18,6 +18,12 @@ const (
 	// idle is how long an open file waits for the next part. It is shorter than the time after which
 	// a temporary file counts as left by a crash.
 	idle = 5 * time.Minute
+	// hold is how long a file whose parts are complete waits for the person's answer.
+	hold = 25 * time.Hour
+	// maxCollected bounds the bytes that a program has collected and not finished.
+	maxCollected = 16 << 30
+	// reserve is the space in bytes that collected parts leave free.
+	reserve = 16 << 20
 )
 
 // transfers are the open files, by their file_id. They are safe for concurrent use.
@@ -36,7 +42,10 @@ type transfer struct {
 	reader *reader    // or
 	writer *writer
 	timer  *time.Timer
-	ended  bool
+	// collected are the bytes of a file that is written; the mutex of transfers guards it.
+	collected int64
+	ended     bool
+	held      time.Time // until then it waits for the person's answer about its last part
 }
 
 func (t *transfers) root() *transfers {
@@ -86,11 +95,39 @@ func (t *transfers) take(id string) (*transfer, error) {
 	return nil, protocol.NewFault(protocol.FaultNotFound, "no file is open with this file_id: it is done, or nobody used it for 5 minutes. Begin again.")
 }
 
-// end closes a transfer that is not in use.
+// end closes a transfer that is not in use, unless it waits for the person.
 func (t *transfers) end(id string, x *transfer) {
 	x.turn.Lock()
 	defer x.turn.Unlock()
+	if !x.ended && time.Now().Before(x.held) && x.writer.new.Touch() == nil {
+		x.timer.Reset(t.idle)
+		return
+	}
 	t.finish(id, x)
+}
+
+// room returns an error if a program may not collect n more bytes for a file.
+func (t *transfers) room(x *transfer, n int64) error {
+	t = t.root()
+	t.mu.Lock()
+	total := n
+	for _, o := range t.open {
+		if o.caller == x.caller {
+			total += o.collected
+		}
+	}
+	if total <= maxCollected {
+		x.collected += n
+	}
+	t.mu.Unlock()
+	free := x.writer.new.FreeSpace()
+	switch {
+	case total > maxCollected:
+		return protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("The parts that are not finished yet would have more than %d GiB. Finish a file, or wait.", maxCollected>>30))
+	case free >= 0 && free-n < reserve:
+		return protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("The disk has %d bytes free, which is too little. Nothing was written.", free))
+	}
+	return nil
 }
 
 // finish closes a transfer; the caller holds its turn.

@@ -3,15 +3,15 @@ package fs
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	iofs "io/fs"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/workspace"
@@ -26,6 +26,10 @@ type writeIn struct {
 	ChunkB64       *string `json:"chunk_b64,omitempty"`
 	Done           bool    `json:"done,omitempty"`
 	ExpectedSHA256 string  `json:"expected_sha256,omitempty"`
+	// SHA256 is the checksum of the collected parts, with which the last call of a file names what takes
+	// effect. Path is then that of the first call.
+	SHA256 string `json:"sha256,omitempty"`
+	Abort  bool   `json:"abort,omitempty"` // drops the collected parts
 }
 
 type writeOut struct {
@@ -35,6 +39,7 @@ type writeOut struct {
 	Total    int64  `json:"total"`
 	SHA256   string `json:"sha256"`
 	Done     bool   `json:"done"`
+	Collects bool   `json:"collects,omitempty"` // nothing takes effect before the last call
 	Duration int64  `json:"duration_ms"`
 }
 
@@ -43,6 +48,7 @@ type writer struct {
 	at       workspace.Path
 	encoding string        // of its parts; empty until a call says it, or has a part
 	mode     iofs.FileMode // 0: as the old file, or newFileMode
+	expect   string        // checksum of the old file; empty for any
 	new      *workspace.Replacement
 }
 
@@ -89,9 +95,12 @@ func (in writeIn) coding() (string, error) {
 	return "", nil
 }
 
-// previewWrite shows the change if the first call has the whole content.
+// previewWrite shows the change, or that the call only collects a part.
 func previewWrite(f *files, in writeIn) protocol.CallPreview {
-	return f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
+	if in.FileID != "" {
+		return f.previewLast(in)
+	}
+	p := f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
 		f.describeOld(s, p, at)
 		if p.Problem != "" {
 			return
@@ -111,20 +120,13 @@ func previewWrite(f *files, in writeIn) protocol.CallPreview {
 			access.SetProblem(p, err)
 			return
 		}
-		p.Truncated = true // unless the change can be shown
-		old, _, err := s.ReadFile(at, maxDiffFile)
-		if !in.Done || len(data) > maxDiffFile || err != nil && !errors.Is(err, iofs.ErrNotExist) || !utf8.Valid(data) || !utf8.Valid(old) {
-			return
-		}
-		from := s.Rel(at)
-		if p.NewFile {
-			from = "/dev/null"
-		}
-		d := diff.New(from, s.Rel(at), old, data)
-		if len(d.Text) <= maxDiff {
-			p.Truncated, p.Diff, p.Added, p.Removed = false, d.Text, d.Added, d.Removed
-		}
+		sum := sha256.Sum256(data)
+		describeNew(s, p, at, data, protocol.FileContent{Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
 	})
+	if p.Collects = !in.Done; p.Collects { // it needs no folder: the parts may be collected elsewhere
+		p.Folders, p.Diff, p.Added, p.Removed, p.Truncated, p.Content = nil, "", 0, 0, true, nil
+	}
+	return p
 }
 
 // Limits of a change that a preview shows, in bytes.
@@ -161,34 +163,27 @@ func changedFault(p workspace.Path, have string) error {
 // error, the old file is unchanged.
 func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out writeOut, err error) {
 	began := time.Now()
-	x, id := (*transfer)(nil), in.FileID
-	if id == "" {
-		if x, id, err = f.openToWrite(call, in); err != nil {
-			return out, err
-		}
-		x.turn.Lock()
-	} else {
-		if in.Path != "" || in.Mode != "" || in.ExpectedSHA256 != "" {
-			return out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path, mode and expected_sha256 out")
-		}
-		if x, err = f.transfers.take(id); err != nil {
-			return out, err
-		}
+	x, id, err := f.writing(call, in)
+	if err != nil {
+		return out, err
 	}
 	defer x.turn.Unlock()
 	w := x.writer
-	if w == nil {
-		return out, protocol.NewFault(protocol.FaultInvalidArgs, "this file_id belongs to a file that is being read")
+	if in.Abort {
+		f.transfers.finish(id, x)
+		return out, nil
 	}
 	data, err := w.part(in)
 	if err != nil && in.FileID != "" {
 		return out, err // the file stays open for the correct part
 	}
 	out = writeOut{FileID: id, Path: w.at.String(), Offset: w.new.Size()}
-	if err == nil {
-		_, err = w.new.Write(data)
+	if err == nil && len(data) > 0 {
+		if err = f.transfers.room(x, int64(len(data))); err == nil {
+			_, err = w.new.Write(data)
+		}
 	}
-	out.Total, out.SHA256 = w.new.Size(), w.new.Sum()
+	out.Total, out.SHA256, out.Collects = w.new.Size(), w.new.Sum(), !in.Done
 	if err == nil && in.Done {
 		out.Done = true
 		err = f.commit(ctx, w, call)
@@ -198,6 +193,27 @@ func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out wr
 	}
 	out.Duration = since(began)
 	return out, at(w.at, "write", err)
+}
+
+// writing returns the file of a call, locked, and its ID.
+func (f *files) writing(call access.Call, in writeIn) (x *transfer, id string, err error) {
+	switch {
+	case in.FileID == "":
+		if x, id, err = f.openToWrite(call, in); err == nil {
+			x.turn.Lock()
+		}
+		return x, id, err
+	case in.SHA256 != "":
+		x, err = f.lastPart(in)
+		return x, in.FileID, err
+	case in.Path != "" || in.Mode != "" || in.ExpectedSHA256 != "":
+		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path, mode and expected_sha256 out")
+	}
+	if x, err = f.transfers.take(in.FileID); err == nil && x.writer == nil {
+		x.turn.Unlock()
+		err = protocol.NewFault(protocol.FaultInvalidArgs, "this file_id belongs to a file that is being read")
+	}
+	return x, in.FileID, err
 }
 
 // part decodes the part of a call. All parts of a file have one encoding.
@@ -214,16 +230,6 @@ func (w *writer) part(in writeIn) ([]byte, error) {
 		w.encoding = cmp.Or(w.encoding, coding)
 	}
 	return data, err
-}
-
-func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
-	unlock, err := f.Lock(ctx, w.at)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	_, err = w.new.Commit(w.mode, call.Backup)
-	return err
 }
 
 // replace begins to replace or create a file; see workspace.Root.Replace.
@@ -246,11 +252,11 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := f.path(in.Path)
+	p, err := f.destination(in.Path, !in.Done)
 	if err != nil {
 		return nil, "", err
 	}
-	expect := call.ExpectedSHA256
+	w := &writer{at: p, encoding: coding, mode: mode}
 	if in.ExpectedSHA256 != "" {
 		sum, err := f.Hash(p)
 		if err != nil {
@@ -259,12 +265,14 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 		if !strings.EqualFold(sum, in.ExpectedSHA256) {
 			return nil, "", changedFault(p, sum)
 		}
-		if expect == "" {
-			expect = sum
-		}
+		w.expect = sum
 	}
-	w := &writer{at: p, encoding: coding, mode: mode}
-	if w.new, err = f.replace(p, expect); err != nil {
+	if in.Done {
+		w.new, err = f.replace(p, cmp.Or(call.ExpectedSHA256, w.expect))
+	} else {
+		w.new, err = f.collect(p)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	x := &transfer{caller: access.CallerID(call.Caller), writer: w}

@@ -5,10 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"fairlead/gateway/peer/stream"
 )
 
 // Replacement is the new content of a file while it is being written, beside the old file, which
@@ -95,6 +99,36 @@ func (w *Replacement) Restrict(most fs.FileMode) error {
 // Size returns the number of bytes written so far, and Sum their SHA-256 in hex.
 func (w *Replacement) Size() int64 { return w.size }
 func (w *Replacement) Sum() string { return hex.EncodeToString(w.sum.Sum(nil)) }
+
+// Path returns the path of the file that Commit replaces, without symbolic links.
+func (w *Replacement) Path() string { return w.abs }
+
+// Expect makes Commit fail with ErrChanged if the hash of the old file differs.
+func (w *Replacement) Expect(sum string) { w.expect = sum }
+
+// Content returns a reader of what was written so far.
+func (w *Replacement) Content() io.Reader { return io.NewSectionReader(w.file, 0, w.size) }
+
+// Verify fails with ErrChanged if another program has changed what was written so far.
+func (w *Replacement) Verify() error {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, w.Content()); err != nil {
+		return Cause(err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != w.Sum() {
+		return ErrChanged
+	}
+	return nil
+}
+
+// Touch marks the new content as in use, which a crash would have left otherwise.
+func (w *Replacement) Touch() error {
+	now := time.Now()
+	return Cause(w.dir.Chtimes(w.temp.name, now, now))
+}
+
+// FreeSpace returns the free space in bytes beside the new content; -1 if unknown.
+func (w *Replacement) FreeSpace() int64 { return stream.FreeSpace(w.dir) }
 
 // Commit puts the new content in the place of the old file, durably. The file gets the permissions
 // perm, or those of the old file if perm is 0. Commit also ends the replacement after an error.

@@ -28,7 +28,7 @@ type temp struct {
 // was renamed.
 func newTemp(dir *os.Root, perm fs.FileMode) (*temp, *os.File, error) {
 	t := &temp{dir, tempPrefix + rand.Text() + tempSuffix}
-	f, err := dir.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := dir.OpenFile(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", Cause(err))
 	}

@@ -110,6 +110,7 @@ func previewLines(p protocol.CallPreview, line func(label, text string)) {
 	}
 	line("problem", p.Problem)
 	line("change", p.Diff)
+	line("content", display.FileContent(p.Content))
 	for i, f := range p.Folders {
 		words := f.Words()
 		if f.Warning != "" {
@@ -117,7 +118,7 @@ func previewLines(p protocol.CallPreview, line func(label, text string)) {
 		}
 		line("folder "+strconv.Itoa(i), words)
 	}
-	if p.Truncated {
+	if p.Truncated && p.Content == nil {
 		line("", "(the change is longer than shown here)")
 	}
 }

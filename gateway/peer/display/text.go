@@ -236,6 +236,14 @@ func RuleEndByKey(key string) (RuleEnd, bool) {
 	return RuleEnd{}, false
 }
 
+// FileContent describes the new content of a file that a question cannot show; "" for nil.
+func FileContent(c *protocol.FileContent) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s, SHA-256 %s", Size(c.Bytes), c.Type, c.SHA256)
+}
+
 // Size returns a number of bytes in decimal units: 812 B, 1.4 GB.
 func Size(bytes int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}

@@ -49,7 +49,7 @@ func inMemory(t *testing.T) string {
 		return t.TempDir()
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if freeSpace(open(t, dir)) < 1<<30 {
+	if FreeSpace(open(t, dir)) < 1<<30 {
 		return t.TempDir()
 	}
 	return dir

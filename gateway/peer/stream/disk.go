@@ -99,7 +99,7 @@ const reservedSpace = 16 << 20
 func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
 	need := max(p.Size-max(p.Holes, 0), 0)
 	for {
-		room := freeSpace(dir)
+		room := FreeSpace(dir)
 		if room < 0 || room-reservedSpace >= need {
 			return nil
 		}

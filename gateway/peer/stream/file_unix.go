@@ -15,8 +15,8 @@ import (
 // nonblock prevents open from waiting for the other side of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// freeSpace returns the free space in bytes on the disk of dir; -1 if unknown.
-func freeSpace(dir *os.Root) int64 {
+// FreeSpace returns the free space in bytes on the disk of dir; -1 if unknown.
+func FreeSpace(dir *os.Root) int64 {
 	f, err := dir.Open(".")
 	if err != nil {
 		return -1

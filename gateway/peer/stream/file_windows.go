@@ -13,7 +13,7 @@ import (
 
 const nonblock = 0
 
-func freeSpace(dir *os.Root) int64 {
+func FreeSpace(dir *os.Root) int64 {
 	name, err := windows.UTF16PtrFromString(dir.Name())
 	if err != nil {
 		return -1

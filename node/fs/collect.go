@@ -1,0 +1,155 @@
+package fs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+// previewLast shows the change of a file whose parts are complete, and holds them for the person's
+// answer.
+func (f *files) previewLast(in writeIn) protocol.CallPreview {
+	x, err := f.lastPart(in)
+	if err != nil {
+		return problem(in.Path, err)
+	}
+	defer x.turn.Unlock()
+	x.held = time.Now().Add(hold)
+	w := x.writer.new
+	return f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
+		f.describeOld(s, p, at)
+		if p.Problem == "" && x.writer.expect != "" && x.writer.expect != p.FileSHA256 {
+			access.SetProblem(p, changedFault(at, p.FileSHA256))
+		}
+		if p.Problem != "" {
+			return
+		}
+		data, err := io.ReadAll(io.LimitReader(w.Content(), maxDiffFile+1))
+		if err != nil {
+			access.SetProblem(p, faultOf(err))
+			return
+		}
+		describeNew(s, p, at, data, protocol.FileContent{Bytes: w.Size(), SHA256: w.Sum()})
+	})
+}
+
+// lastPart returns the file that the last call of a program finishes, locked. It must name the path of
+// the first call and the checksum of the parts.
+func (f *files) lastPart(in writeIn) (*transfer, error) {
+	x, err := f.transfers.take(in.FileID)
+	if err != nil {
+		return nil, err
+	}
+	switch w := x.writer; {
+	case w == nil:
+		err = protocol.NewFault(protocol.FaultInvalidArgs, "this file_id belongs to a file that is being read")
+	case !in.Done || in.SHA256 == "":
+		err = protocol.NewFault(protocol.FaultInvalidArgs, "only the program that began a file continues it")
+	case in.Path != w.at.String() || in.Chunk != nil || in.ChunkB64 != nil || in.Mode != "" || in.ExpectedSHA256 != "":
+		err = protocol.NewFault(protocol.FaultInvalidArgs, "the last call of a file has its path and the checksum of its parts alone")
+	case in.SHA256 != w.new.Sum():
+		err = protocol.NewFault(protocol.FaultFailedPrecondition, "The parts have the SHA-256 "+w.new.Sum()+", which is not that of the call. Nothing was written.")
+	}
+	if err != nil {
+		x.turn.Unlock()
+		return nil, err
+	}
+	return x, nil
+}
+
+// describeNew shows the change from the old file to a new content, or describes the content. data may
+// be only its beginning if it is larger than what a diff shows.
+func describeNew(s access.Scope, p *protocol.CallPreview, at workspace.Path, data []byte, c protocol.FileContent) {
+	c.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
+	p.Truncated, p.Content = true, &c // unless the change can be shown
+	old, _, err := s.ReadFile(at, maxDiffFile)
+	if len(data) > maxDiffFile || err != nil && !errors.Is(err, iofs.ErrNotExist) || !utf8.Valid(data) || !utf8.Valid(old) {
+		return
+	}
+	from := s.Rel(at)
+	if p.NewFile {
+		from = "/dev/null"
+	}
+	d := diff.New(from, s.Rel(at), old, data)
+	if len(d.Text) <= maxDiff {
+		p.Truncated, p.Content, p.Diff, p.Added, p.Removed = false, nil, d.Text, d.Added, d.Removed
+	}
+}
+
+// commit puts the collected content in the place of the file.
+func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
+	to, err := f.path(w.at.String()) // with the folders that are open now
+	if err != nil {
+		return err
+	}
+	unlock, err := f.Lock(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := w.new.Verify(); err != nil {
+		return err
+	}
+	expect := cmp.Or(call.ExpectedSHA256, w.expect)
+	real, _, err := f.Target(to)
+	if (err == nil || errors.Is(err, iofs.ErrNotExist)) && real.Abs == w.new.Path() {
+		w.new.Expect(expect)
+		_, err = w.new.Commit(w.mode, call.Backup)
+		return err
+	}
+	// It was collected in another folder, or the path leads elsewhere by now.
+	there, err := f.replace(to, expect)
+	if err != nil {
+		return err
+	}
+	defer there.Abort()
+	if _, err := io.Copy(there, w.new.Content()); err != nil {
+		return err
+	}
+	if there.Sum() != w.new.Sum() {
+		return workspace.ErrChanged
+	}
+	_, err = there.Commit(w.mode, call.Backup)
+	return err
+}
+
+// destination resolves the path of a file to write. The parts of a file are collected also if its folder
+// is not open yet.
+func (f *files) destination(text string, collects bool) (workspace.Path, error) {
+	p, err := f.path(text)
+	if _, isOutside := errors.AsType[*workspace.OutsideError](err); isOutside && collects && p.Abs != "" {
+		return p, nil
+	}
+	return p, err
+}
+
+// collect begins to collect the content of a file that is written in parts: beside the file, or in the
+// workspace if the file's folder does not exist or is not open.
+func (f *files) collect(p workspace.Path) (*workspace.Replacement, error) {
+	f = &files{Scope: access.Scope{Root: f.WithTarget(""), Home: f.Home}} // the place of the parts is not the target
+	parent, err := f.At(filepath.Dir(p.Abs))
+	if err == nil {
+		var d *workspace.Dir
+		if d, err = f.OpenDir(parent); err == nil {
+			d.Close()
+			return f.replace(p, "")
+		}
+	}
+	aside, err := f.At(filepath.Join(f.Dir(), "fairlead-parts"))
+	if err != nil {
+		return nil, err
+	}
+	return f.replace(aside, "")
+}
