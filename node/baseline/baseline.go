@@ -46,6 +46,9 @@ type Store struct {
 	looking chan struct{}     // holds a token during a look, which is one at a time
 	files   map[string]state  // of the last look; whoever has the token owns this and open
 	open    map[string]string // stamps of files that are open to other users, by path
+	// maxBelow is the constant, except in tests; hasMore says that a look has left out new files.
+	maxBelow int
+	hasMore  bool
 
 	mu        sync.Mutex      // guards the fields below; never held while files are read or written
 	edited    map[string]bool // changed by tools since the last look
@@ -93,7 +96,7 @@ func (f *Findings) add(more Findings) {
 // that the person can be asked; it must not block.
 func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
 	s := &Store{
-		disk: &disk{dir, log}, ws: ws, list: list, log: log, report: report, looking: make(chan struct{}, 1), open: map[string]string{},
+		disk: &disk{dir, log}, ws: ws, list: list, log: log, report: report, looking: make(chan struct{}, 1), open: map[string]string{}, maxBelow: maxBelow,
 		edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{},
 	}
 	s.reverted = sync.NewCond(&s.mu)

@@ -33,7 +33,8 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 	case filepath.Base(dir) == "hooks" && strings.HasSuffix(name, ".sample"):
 		return true // Git runs no hook with this name
 	case name == "config" || name == "config.worktree":
-		return hasSameEffect(s.disk.content(before), s.disk.content(after))
+		isOpened := after.Mode&^before.Mode&0o002 != 0 // everyone can write it now
+		return !isOpened && hasSameEffect(s.disk.content(before), s.disk.content(after))
 	case name == "commondir":
 		return workspace.InFolder(path, resolve(dir, string(s.disk.content(after))))
 	case name == ".git" && !before.exists():

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"os"
 	"slices"
 
 	"fairlead/gateway/protocol"
@@ -20,13 +21,21 @@ func (s *Store) look() {
 	edited := s.edited
 	s.edited = map[string]bool{}
 	s.mu.Unlock()
-	now := s.scan()
+	for more := true; more; more = s.hasMore {
+		s.hasMore = false
+		s.lookOnce(edited)
+	}
+}
+
+// lookOnce looks at all files, except some if there are very many new ones.
+func (s *Store) lookOnce(edited map[string]bool) {
+	now := s.scanOpen(edited)
 	changed := changes(s.files, now)
 	var found Findings
 	j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}}
 	if s.files != nil {
 		for _, path := range changed {
-			if !s.claim(path, edited) {
+			if s.wasClosed(path) || now[path].Mode.IsDir() || s.files[path].Mode.IsDir() || !s.claim(path, edited) {
 				continue
 			}
 			if c, ok := s.undo(path, now, j); ok {
@@ -48,18 +57,20 @@ func (s *Store) look() {
 func (s *Store) undo(path string, now map[string]state, j *judge) (c protocol.ProtectedChange, ok bool) {
 	before, existed := s.files[path]
 	after, exists := now[path]
-	if j.isHarmless(path, before, after, now) {
-		return c, false
+	_, statErr := os.Lstat(path)
+	isThere := statErr == nil
+	if !existed && !isThere || j.isHarmless(path, before, after, now) {
+		return c, false // it went with a folder that was put back
 	}
 	c = protocol.ProtectedChange{Path: workspace.Spell(path), Kind: protocol.ProtectedChanged, Why: floor.Why(path), SHA256: after.Sum}
 	switch {
 	case !existed:
 		c.Kind = protocol.ProtectedCreated
-	case !exists:
+	case !exists && !isThere:
 		c.Kind = protocol.ProtectedRemoved
 	}
 	var err error
-	if c.Trash, err = s.revert(path, before, after); err != nil {
+	if c.Trash, err = s.revert(path, before, isThere); err != nil {
 		c.Problem = err.Error()
 		s.log.Warn("A protected file could not be put back", "path", path, "err", err)
 		return c, true
@@ -154,12 +165,13 @@ func (s *Store) isEdited(path string, edited map[string]bool) bool {
 	return false
 }
 
-// revert puts a file back. It returns the ID in the trash of what was set aside, if anything was.
-func (s *Store) revert(path string, before, after state) (trash string, err error) {
+// revert puts a file back, or removes it if it did not exist before. What is there now, a file or a
+// folder, is set aside; revert returns its ID in the trash.
+func (s *Store) revert(path string, before state, isThere bool) (trash string, err error) {
 	if before.exists() && !s.disk.hasContent(before) {
 		return "", errors.New("its previous content was not saved, because it is too large")
 	}
-	if !before.exists() || after.exists() {
+	if isThere {
 		at, err := s.ws.At(path)
 		if err == nil {
 			trash, err = workspace.Entries{Root: s.ws}.Trash(at)

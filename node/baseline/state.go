@@ -22,7 +22,8 @@ const (
 	// maxContent is the size in bytes up to which the content of a file is saved. Larger ones, such as
 	// programs in a virtual environment, are only compared.
 	maxContent = 1 << 20
-	// maxBelow is the number of files in one protected folder that are looked at.
+	// maxBelow is the number of new files in one protected folder that a look finds. Of a folder that
+	// has more when it is first looked at, the others are ignored from then on.
 	maxBelow = 4000
 )
 
@@ -82,20 +83,36 @@ func (s *Store) add(now map[string]state, path string, filled bool) {
 		}
 		return
 	}
-	count := 0
+	found, isPartial := 0, s.files[path].Sum == partial
 	filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if count++; count > maxBelow {
-			return fs.SkipAll
+		if d != nil && d.IsDir() {
+			if st, isClosed := closedFolder(p); isClosed {
+				st.In, st.Filled = path, filled
+				now[p] = st
+				return fs.SkipDir
+			}
 		}
 		if err != nil || d.IsDir() {
-			return nil // an unreadable folder is unreadable for its programs, too
+			return nil
 		}
-		if st := s.stateOf(p, s.files[p]); st.exists() {
+		before, isKnown := s.files[p]
+		if !isKnown {
+			if found++; found > s.maxBelow || isPartial {
+				return nil
+			}
+		}
+		if st := s.stateOf(p, before); st.exists() {
 			st.In, st.Filled = path, filled
 			now[p] = st
 		}
 		return nil
 	})
+	switch {
+	case isPartial || s.files == nil && found > s.maxBelow:
+		now[path] = state{Mode: st.Mode, Sum: partial, In: path, Filled: filled}
+	case found > s.maxBelow:
+		s.hasMore = true
+	}
 }
 
 // stateOf describes a path as it is now. before is its last known state.
@@ -126,8 +143,12 @@ func isSettled(info fs.FileInfo) bool {
 	return ok && time.Since(at) > time.Second
 }
 
-// unreadable is the checksum of a file that cannot be read.
-const unreadable = "unreadable"
+const (
+	// unreadable is the checksum of a file or folder that cannot be read.
+	unreadable = "unreadable"
+	// partial is that of a folder in which only some files are looked at.
+	partial = "partial"
+)
 
 // saveContent saves the content of a file, unless it is too large, and returns its checksum.
 func (s *disk) saveContent(path string, size int64) (sum string) {
