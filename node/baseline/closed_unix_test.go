@@ -99,3 +99,32 @@ func TestWritableConfigurationIsPutBack(t *testing.T) {
 		t.Errorf("got mode %v (%v), want 0700", info.Mode(), err)
 	}
 }
+
+func TestWhereALinkLeadsIsLookedAt(t *testing.T) {
+	k := newKit(t)
+	k.write("conf/profile", "old")
+	k.write("conf/hooks/a", "old")
+	k.write("other", "mine")
+	for link, target := range map[string]string{".profile": "conf/profile", ".lefthook": "conf/hooks"} {
+		if err := os.Symlink(target, k.at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := k.Begin(Command{ID: "1"})
+	k.write("conf/profile", "evil")
+	k.write("conf/hooks/a", "evil")
+	k.write("conf/hooks/b", "evil")
+	k.write("conf/x", "x")
+	if err := os.Symlink("other", k.at(".zshrc")); err != nil {
+		t.Fatal(err)
+	}
+	k.expect(run.End(), map[string]string{
+		"conf/profile": protocol.ProtectedChanged, "conf/hooks/a": protocol.ProtectedChanged, "conf/hooks/b": protocol.ProtectedCreated, ".zshrc": protocol.ProtectedCreated,
+	})
+	k.check(map[string]string{"conf/profile": "old", "conf/hooks/a": "old", "conf/hooks/b": "", "conf/x": "x", "other": "mine"})
+	run = k.Begin(Command{ID: "2", Lifts: []string{k.at(".profile")}})
+	k.write(".profile", "")
+	k.write(".profile", "new")
+	k.expect(run.End(), map[string]string{})
+	k.check(map[string]string{".profile": "new", "conf/profile": "old"})
+}

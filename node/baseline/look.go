@@ -38,7 +38,9 @@ func (s *Store) lookOnce(edited map[string]bool) {
 			if s.wasClosed(path) || now[path].Mode.IsDir() || s.files[path].Mode.IsDir() || !s.claim(path, edited) {
 				continue
 			}
-			if c, ok := s.undo(path, now, j); ok {
+			if s.isNewTarget(path, now[path]) {
+				delete(now, path)
+			} else if c, ok := s.undo(path, now, j); ok {
 				found.PutBack = append(found.PutBack, c)
 			}
 			s.release()
@@ -53,14 +55,33 @@ func (s *Store) lookOnce(edited map[string]bool) {
 	}
 }
 
+// isNewTarget reports whether a file is in the list only because a link has been made that leads to
+// it. The link is reverted; the file may be anyone's.
+func (s *Store) isNewTarget(path string, after state) bool {
+	if _, existed := s.files[path]; existed || !after.Linked {
+		return false
+	}
+	for _, st := range s.files {
+		if st.In == after.In {
+			return false
+		}
+	}
+	return true
+}
+
 // undo reverts the change of a file, unless it is harmless.
 func (s *Store) undo(path string, now map[string]state, j *judge) (c protocol.ProtectedChange, ok bool) {
 	before, existed := s.files[path]
 	after, exists := now[path]
 	_, statErr := os.Lstat(path)
 	isThere := statErr == nil
-	if !existed && !isThere || j.isHarmless(path, before, after, now) {
-		return c, false // it went with a folder that was put back
+	switch {
+	case !existed && !isThere: // it went with a folder that was put back
+		return c, false
+	case !exists && isThere && s.stateOf(path, state{}).equals(before): // no link leads to it any longer
+		return c, false
+	case j.isHarmless(path, before, after, now):
+		return c, false
 	}
 	c = protocol.ProtectedChange{Path: workspace.Spell(path), Kind: protocol.ProtectedChanged, Why: floor.Why(path), SHA256: after.Sum}
 	switch {

@@ -40,6 +40,8 @@ type state struct {
 	In string `json:"in,omitempty"`
 	// Filled says that package managers write it.
 	Filled bool `json:"filled,omitempty"`
+	// Linked says that only a link leads to it.
+	Linked bool `json:"linked,omitempty"`
 	// Parent are the permissions of its folder when the content was read.
 	Parent fs.FileMode `json:"parent,omitempty"`
 }
@@ -62,33 +64,41 @@ type disk struct {
 func (s *Store) scan() map[string]state {
 	now := make(map[string]state, len(s.files))
 	for _, dir := range s.folders {
-		files, filled := s.list.All(dir)
+		files, filled, linked := s.list.All(dir)
 		for _, path := range filled {
-			s.add(now, path, true)
+			s.add(now, state{In: path, Filled: true})
 		}
 		for _, path := range files {
-			s.add(now, path, false)
+			s.add(now, state{In: path})
+		}
+		for _, path := range linked {
+			if _, isListed := now[path]; !isListed {
+				s.add(now, state{In: path, Linked: true})
+			}
 		}
 	}
 	return now
 }
 
-// add adds a file, or the files in a folder.
-func (s *Store) add(now map[string]state, path string, filled bool) {
+// add adds the file or the files in the folder of where.In, and what where says about them.
+func (s *Store) add(now map[string]state, where state) {
+	path := where.In
+	put := func(p string, st state) {
+		if st.exists() {
+			st.In, st.Filled, st.Linked = path, where.Filled, where.Linked
+			now[p] = st
+		}
+	}
 	st := s.stateOf(path, s.files[path])
 	if !st.Mode.IsDir() {
-		if st.exists() {
-			st.In, st.Filled = path, filled
-			now[path] = st
-		}
+		put(path, st)
 		return
 	}
 	found, isPartial := 0, s.files[path].Sum == partial
 	filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
 			if st, isClosed := closedFolder(p); isClosed {
-				st.In, st.Filled = path, filled
-				now[p] = st
+				put(p, st)
 				return fs.SkipDir
 			}
 		}
@@ -101,15 +111,12 @@ func (s *Store) add(now map[string]state, path string, filled bool) {
 				return nil
 			}
 		}
-		if st := s.stateOf(p, before); st.exists() {
-			st.In, st.Filled = path, filled
-			now[p] = st
-		}
+		put(p, s.stateOf(p, before))
 		return nil
 	})
 	switch {
 	case isPartial || s.files == nil && found > s.maxBelow:
-		now[path] = state{Mode: st.Mode, Sum: partial, In: path, Filled: filled}
+		put(path, state{Mode: st.Mode, Sum: partial})
 	case found > s.maxBelow:
 		s.hasMore = true
 	}

@@ -40,7 +40,7 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 	for _, dir := range dirs {
 		if dir != "" {
 			dir = workspace.RealPath(dir)
-			found, _ := l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match)
+			found, _, _ := l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match)
 			paths = append(paths, found...)
 		}
 	}

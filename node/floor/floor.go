@@ -18,27 +18,30 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Files returns the floor files in a folder and all below it that exist now: absolute, sorted,
-// with outer paths first. A folder in the list stands for everything in it. dir is absolute and
-// without symbolic links. A folder that cannot be read is in the list as a whole.
+// Files returns the floor files in a folder and all below it that exist now, with those to which
+// links among them lead: absolute, sorted, with outer paths first. A folder in the list stands for
+// everything in it. dir is absolute and without symbolic links. A folder that cannot be read is in
+// the list as a whole.
 func (l *List) Files(dir string) []string {
-	files, _ := l.find(dir)
-	return files
+	files, _, linked := l.find(dir)
+	files = append(files, linked...)
+	slices.Sort(files)
+	return slices.Compact(files)
 }
 
-// All also returns the files that package managers write: the programs and start files of Python's
-// environments and of node_modules.
-func (l *List) All(dir string) (files, filled []string) {
-	files, folders := l.find(dir)
+// All returns the floor files, the files that package managers write (the programs and start files of
+// Python's environments and of node_modules), and where links among the floor files lead.
+func (l *List) All(dir string) (files, filled, linked []string) {
+	files, folders, linked := l.find(dir)
 	for _, dir := range folders {
 		filled = append(filled, filledFiles(dir)...)
 	}
-	return files, filled
+	return files, filled, linked
 }
 
-func (l *List) find(dir string) (files, filled []string) {
+func (l *List) find(dir string) (files, filled, linked []string) {
 	if slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".cache") {
-		return nil, nil // a folder that was granted to a compiler, such as ~/.cache/go-build
+		return nil, nil, nil // a folder that was granted to a compiler, such as ~/.cache/go-build
 	}
 	home, _ := os.UserHomeDir() // without it, every folder may be one
 	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool { return f.isFloor(path, home, e) })
@@ -63,6 +66,9 @@ func (f *folder) isFloor(path, home string, e os.DirEntry) bool {
 		return false
 	default:
 		f.files = append(f.files, path)
+		if e.Type()&os.ModeSymlink != 0 {
+			f.links = append(f.links, path)
+		}
 	}
 	return true
 }

@@ -171,3 +171,41 @@ func TestPatternsOfRulesAreExpanded(t *testing.T) {
 		}
 	}
 }
+
+func TestManyNewFoldersPushOutNone(t *testing.T) {
+	dir, at := newTree(t)
+	write(t, at("sub/deep/.envrc"))
+	list := List{limit: 10}
+	list.Files(dir)
+	for i := range 20 {
+		if err := os.Mkdir(at(strconv.Itoa(i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, at("sub/.npmrc"))
+	if got, want := list.Files(dir), []string{at("sub/.npmrc"), at("sub/deep/.envrc")}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestWhereALinkLeadsIsListed(t *testing.T) {
+	dir, at := newTree(t)
+	write(t, at("conf/b/pre-push"), at("conf/profile"), at("other"))
+	for link, target := range map[string]string{
+		".profile": "conf/profile", ".lefthook": "conf/a", "conf/a": "x/b", "conf/x": at("conf"), ".zshenv": "/etc/hostname", ".idea": "..", ".vimrc": "none", ".npmrc": ".npmrc",
+	} {
+		if err := os.Symlink(target, at(link)); err != nil {
+			t.Skipf("this system lets nobody make symbolic links here: %v", err)
+		}
+	}
+	want := []string{".idea", ".lefthook", ".npmrc", ".profile", ".vimrc", ".zshenv", "conf/a", "conf/b", "conf/profile", "conf/x"}
+	for i := range want {
+		want[i] = at(want[i])
+	}
+	var list List
+	for range 2 { // the second walk reads nothing again
+		if got := list.Files(dir); !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package floor
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,8 @@ import (
 const (
 	// maxTrees is the number of lists that are remembered.
 	maxTrees = 32
-	// maxFolders is the number of folders of a tree that are listed, outer ones first. A workspace
-	// has fewer; a home folder may have more.
+	// maxFolders is the number of folders of a tree that are listed: those of the walk before, then
+	// new ones, outer ones first. A workspace has fewer; a home folder may have more.
 	maxFolders = 20_000
 	// maxTouched is the number of files that [List.Touched] returns.
 	maxTouched = 20_000
@@ -32,6 +33,7 @@ type List struct {
 	trees   map[string]*tree
 	watch   *watcher        // nil: every folder is checked
 	touched map[string]bool // nil: nobody wants to know
+	limit   int             // instead of maxFolders, for tests
 }
 
 // New returns a list that follows changes by the reports of the system. Close releases them.
@@ -71,7 +73,7 @@ type tree struct {
 	// isWatched says that the system reports about all folders.
 	isWatched bool
 
-	files, stores, filled []string
+	files, stores, filled, links []string
 }
 
 // folder is the content of a folder at a time.
@@ -83,14 +85,15 @@ type folder struct {
 	files   []string
 	stores  []string // of repositories
 	filled  []string // by package managers
+	links   []string // those of files that are symbolic links
 	below   []string
 	watchID int32 // 0: the system does not report about it
 	isDirty bool  // the system reported a change
 }
 
-// walk returns what matches in the tree of a folder, and the folders that package managers fill. key
-// stands for the folder and the match.
-func (l *List) walk(key, dir string, match matcher) (files, filled []string) {
+// walk returns what matches in the tree of a folder, the folders that package managers fill, and where
+// links among the files lead. key stands for the folder and the match.
+func (l *List) walk(key, dir string, match matcher) (files, filled, linked []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watch.update(l.touch)
@@ -109,8 +112,11 @@ func (l *List) walk(key, dir string, match matcher) (files, filled []string) {
 	for _, store := range t.stores {
 		files = append(files, repository(store)...)
 	}
+	for _, link := range t.links {
+		linked = append(linked, leadsTo(link, dir)...)
+	}
 	slices.Sort(files)
-	return slices.Compact(files), slices.Clone(t.filled)
+	return slices.Compact(files), slices.Clone(t.filled), linked
 }
 
 func (l *List) forget() {
@@ -143,16 +149,29 @@ func (l *List) readTree(before *tree, dir string, match matcher) *tree {
 	}
 	t := &tree{folders: make(map[string]*folder, len(known)), state: l.watch.current(), isWatched: true}
 	r := reader{list: l, match: match, isFirst: before == nil, trusts: before != nil && l.watch != nil && before.state.losses == t.state.losses}
-	queue := []string{dir}
-	for i := 0; i < len(queue) && i < maxFolders; i++ {
-		f := r.read(queue[i], known[queue[i]])
+	// Folders that are known come first, so that many new ones cannot push any of them out.
+	queue, fresh := []string{dir}, []string(nil)
+	for len(queue) > 0 || len(fresh) > 0 && len(t.folders) < cmp.Or(l.limit, maxFolders) {
+		if len(queue) == 0 {
+			queue, fresh = fresh[:1], fresh[1:]
+		}
+		path := queue[0]
+		queue = queue[1:]
+		f := r.read(path, known[path])
 		if f == nil {
 			continue
 		}
-		t.folders[queue[i]] = f
+		t.folders[path] = f
 		t.isWatched = t.isWatched && f.watchID != 0
 		t.files, t.stores, t.filled = append(t.files, f.files...), append(t.stores, f.stores...), append(t.filled, f.filled...)
-		queue = append(queue, f.below...)
+		t.links = append(t.links, f.links...)
+		for _, below := range f.below {
+			if known[below] != nil {
+				queue = append(queue, below)
+			} else {
+				fresh = append(fresh, below)
+			}
+		}
 	}
 	if before != nil {
 		for path, f := range before.folders {

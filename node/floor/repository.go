@@ -22,9 +22,6 @@ var stores = map[string][]string{
 	"_darcs": {"prefs/defaults", "prefs/prefs"}, ".pijul": {"config"},
 }
 
-// maxStores limits the repositories of submodules and the work trees of one repository.
-const maxStores = 1000
-
 // repository returns the floor files of a repository, with its submodules and work trees.
 func repository(store string) (files []string) {
 	names := stores[strings.ToLower(filepath.Base(store))]
@@ -35,7 +32,7 @@ func repository(store string) (files []string) {
 		}
 	}
 	all := []string{store}
-	for i := 0; i < len(all) && len(all) < maxStores; i++ {
+	for i := 0; i < len(all); i++ { // without a limit, which a command could reach to hide others
 		for _, name := range names {
 			if path := reachable(filepath.Join(all[i], filepath.FromSlash(name))); exists(path) {
 				files = append(files, path)
@@ -54,7 +51,7 @@ func repository(store string) (files []string) {
 // that cannot be read are added to closed.
 func inner(dir string, deep bool, closed *[]string) (folders []string) {
 	all := []string{dir}
-	for i := 0; i < len(all) && i < maxStores; i++ {
+	for i := 0; i < len(all); i++ {
 		entries, err := os.ReadDir(all[i]) // most do not exist
 		if errors.Is(err, fs.ErrPermission) {
 			*closed = append(*closed, reachable(all[i]))

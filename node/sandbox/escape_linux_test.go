@@ -64,15 +64,16 @@ func (w way) missing() []string {
 	})
 }
 
-// floorFiles exist in the workspace of the escape suite; absentFiles do not.
+// floorFiles exist in the workspace of the escape suite; absentFiles do not. Links lead to those in
+// conf.
 var (
 	floorFiles = []string{
 		".git/hooks/pre-commit", ".git/config", ".envrc", ".vscode/tasks.json", ".bashrc", ".husky/pre-commit", "sub/deep/.npmrc", ".git/modules/m/config",
-		".git/info/attributes", ".githooks/pre-push", ".devcontainer/devcontainer.json", "lefthook.yml",
+		".git/info/attributes", ".githooks/pre-push", ".devcontainer/devcontainer.json", "lefthook.yml", "conf/profile", "conf/b/pre-push",
 	}
 	absentFiles = []string{
 		".git/hooks/pre-push", ".vscode/settings.json", ".zshenv", ".idea/workspace.xml", "sub/.envrc", ".git/modules/m/hooks/post-checkout", ".mcp.json",
-		".cargo/config.toml", ".claude/settings.json", ".pre-commit-config.yaml", ".config/fish/config.fish", ".lefthook/pre-push/x",
+		".cargo/config.toml", ".claude/settings.json", ".pre-commit-config.yaml", ".config/fish/config.fish", ".overcommit/pre-push/x",
 	}
 )
 

@@ -88,6 +88,11 @@ func newPlayground(t *testing.T, missing []string) *playground {
 			}
 		}
 	}
+	for link, target := range map[string]string{".profile": "conf/profile", ".lefthook": "conf/a", "conf/a": "b"} {
+		if err := os.Symlink(target, filepath.Join(at, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(filepath.Join(at, ".git/modules/m/HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -278,6 +283,13 @@ func (p *playground) reset() {
 		} else {
 			os.RemoveAll(path)
 			err = os.WriteFile(path, []byte(want.data), 0o600)
+		}
+		if want.mode&fs.ModeSymlink != 0 {
+			os.Remove(path)
+			if err := os.Symlink(want.data, path); err != nil {
+				p.Error(err)
+			}
+			continue
 		}
 		if err = errors.Join(err, os.Chmod(path, want.mode.Perm())); err != nil {
 			p.Errorf("resetting %s: %v", rel, err)
