@@ -32,8 +32,11 @@ func (s *Store) exposed(files []string, edited map[string]bool) (e display.Expos
 			continue
 		}
 		s.open[path] = now
+		s.mu.Lock()
+		isEdited := s.isEdited(path, edited)
+		s.mu.Unlock()
 		switch {
-		case s.hasEdited(path, edited):
+		case isEdited:
 		case hasRights:
 			e.SetUID = append(e.SetUID, workspace.Spell(path))
 		default:
@@ -41,12 +44,6 @@ func (s *Store) exposed(files []string, edited map[string]bool) (e display.Expos
 		}
 	}
 	return e
-}
-
-func (s *Store) hasEdited(path string, edited map[string]bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.isEdited(path, edited)
 }
 
 // isReachable reports whether other users can open files in a folder.

@@ -120,7 +120,7 @@ func TestWhatACommandOpensToOthersIsReported(t *testing.T) {
 		return out
 	}
 	out := run("cp /bin/true mine && chmod 4755 mine")
-	if want := "Whoever starts " + filepath.Join(b.WS.Dir(), "mine") + " runs it with the rights of its owner or group (set-uid), since this command."; !strings.Contains(out.Note, want) {
+	if want := "This command made " + filepath.Join(b.WS.Dir(), "mine") + " set-uid: whoever starts it has the rights of its owner or group."; !strings.Contains(out.Note, want) {
 		t.Errorf("got note %q, want %q", out.Note, want)
 	}
 	if out := run("echo x >other"); out.Note != "" {

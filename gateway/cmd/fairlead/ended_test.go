@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,5 +62,19 @@ func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
 	cancel()
 	if _, err := ch.term.in.readAll(ctx, ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
 		t.Error(err)
+	}
+}
+
+func TestTheNoteOfACommandIsShown(t *testing.T) {
+	var out strings.Builder
+	term := &terminal{out: &out, err: &out, in: newLines(strings.NewReader(""))}
+	note := display.PutBack([]protocol.ProtectedChange{{Path: "/w/.husky/pre-commit", Kind: protocol.ProtectedCreated, Why: "runs at your next commit"}})
+	raw, err := protocol.Marshal(map[string]any{"status": "completed", "output": "done\n", "note": note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.result(protocol.Message{Role: protocol.RoleToolResult, Call: &protocol.CallInfo{State: protocol.CallDone}, Content: protocol.Content{protocol.Text(string(raw))}})
+	if got := out.String(); !strings.Contains(got, "/w/.husky/pre-commit was created, which runs at your next commit") || !strings.Contains(got, "You are asked whether to keep it.") {
+		t.Errorf("got %q", got)
 	}
 }

@@ -73,7 +73,7 @@ func questionBox(a protocol.Question, name string) string {
 	}
 	for _, p := range a.Parts {
 		for _, words := range []string{display.Risk(p), display.Stopped(p, a)} {
-			if words != "" {
+			if words != "" && !display.IsKeep(a) { // "what" says it
 				line("", display.Program(p)+": "+words)
 			}
 		}

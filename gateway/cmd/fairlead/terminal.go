@@ -203,6 +203,9 @@ func (t *terminal) result(m protocol.Message) {
 		line += ": " + c.Error
 	}
 	t.print("  " + line + "\n")
+	if note := display.ResultNote(m.Content.ResultText()); note != "" {
+		t.print("  " + clean(note) + "\n")
+	}
 }
 
 // finish shows a run's end and returns the command's result.

@@ -168,7 +168,7 @@ func keepText(args json.RawMessage) string {
 		return "Keep what a command changed"
 	}
 	text := "Keep " + path.Base(strings.ReplaceAll(in.Paths[0], `\`, "/"))
-	if n := len(in.Paths) - 1; n > 0 {
+	if n := len(in.Paths) - 1 + in.More; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return text

@@ -18,10 +18,10 @@ func (e *Exposed) Add(more Exposed) {
 func (e Exposed) String() string {
 	var text []string
 	if len(e.SetUID) > 0 {
-		text = append(text, "Whoever starts "+nameSome(e.SetUID)+" runs it with the rights of its owner or group (set-uid), since this command. “chmod ug-s” ends that.")
+		text = append(text, "This command made "+nameSome(e.SetUID)+" set-uid: whoever starts it has the rights of its owner or group. “chmod ug-s” undoes that.")
 	}
 	if len(e.Readable) > 0 {
-		text = append(text, "Every user of this machine can read "+nameSome(e.Readable)+", since this command. “chmod go-rwx” ends that.")
+		text = append(text, "This command made "+nameSome(e.Readable)+" readable for every user of this machine. “chmod go-rwx” undoes that.")
 	}
 	return strings.Join(text, " ")
 }
@@ -29,7 +29,7 @@ func (e Exposed) String() string {
 // nameSome lists the first paths, and counts the others.
 func nameSome(paths []string) string {
 	if n := len(paths) - maxPutBack; n > 0 {
-		return fmt.Sprintf("%s and %d more files", strings.Join(paths[:maxPutBack], ", "), n)
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxPutBack], ", "), n)
 	}
 	return strings.Join(paths, ", ")
 }

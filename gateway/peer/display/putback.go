@@ -94,7 +94,7 @@ func KeepQuestion(b protocol.PutBack) string {
 	case b.More == 0:
 		return fmt.Sprintf("%s, and %d more files", text, n)
 	default:
-		return fmt.Sprintf("%s, and %d more files. %d of them are not listed here; the answer is for all", text, n, b.More)
+		return fmt.Sprintf("%s, and %d more files: the answer is for all of them", text, n)
 	}
 }
 

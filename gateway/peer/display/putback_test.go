@@ -72,3 +72,34 @@ func TestNotesOfACommandAreWordedForPeople(t *testing.T) {
 		}
 	}
 }
+
+func TestKeepQuestionCountsFilesThatItDoesNotName(t *testing.T) {
+	t.Parallel()
+	b := protocol.PutBack{Command: "make", Changes: []protocol.ProtectedChange{{Path: "/w/.envrc", Kind: protocol.ProtectedCreated}, {Path: "/w/.npmrc", Kind: protocol.ProtectedCreated}}}
+	for more, want := range map[int]string{0: "“make” created /w/.envrc, and 1 more file", 7: "“make” created /w/.envrc, and 8 more files: the answer is for all of them"} {
+		b.More = more
+		if got := KeepQuestion(b); got != want {
+			t.Errorf("%d more: got %q, want %q", more, got, want)
+		}
+	}
+	args, err := protocol.Marshal(protocol.KeepArgs{Paths: []string{"/w/.envrc", "/w/.npmrc"}, More: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := CallText(protocol.Question{Tool: protocol.KeepTool, Args: args}, "Box"); got != "Keep .envrc and 8 more" {
+		t.Errorf("in one line: got %q", got)
+	}
+}
+
+func TestFilesThatAreOpenToOthersAreDescribed(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]Exposed{
+		"": {},
+		"This command made /w/a, /w/b, /w/c and 1 more set-uid: whoever starts it has the rights of its owner or group. “chmod ug-s” undoes that.": {SetUID: []string{"/w/a", "/w/b", "/w/c", "/w/d"}},
+		"This command made /w/id_rsa readable for every user of this machine. “chmod go-rwx” undoes that.":                                         {Readable: []string{"/w/id_rsa"}},
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
