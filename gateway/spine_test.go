@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// sideDoors are the places beside package tool that use the message with which a call reaches a node
-// or a server, by file, with the number of uses. Such a call is not judged and not recorded. The list
-// stays empty.
+// sideDoors are the places beside package tool that use the message with which a call reaches a
+// node or a server, by file, with the number of uses. Such a call is not judged and not recorded.
+// The list stays empty.
 var sideDoors = map[string]int{}
 
-// spine are the packages on the path of every call: the wire type, the stages, and what the last stage
-// calls.
+// spine are the packages on the path of every call: the wire type, the stages, and what the last
+// stage calls.
 var spine = []string{"gateway/protocol/", "gateway/tool/", "gateway/nodes/", "gateway/servers/call.go"}
 
 func TestOnePathLeadsToTheMachines(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// Observe returns text that differs after a file was changed, removed or created. It repeats a call of
-// fs_stat that p has made ([Result.Call]): nobody is asked, but the rules and permissions of now must
-// still allow it. Its error is a *protocol.Fault.
+// Observe returns text that differs after a file was changed, removed or created. It repeats a call
+// of fs_stat that p has made ([Result.Call]): nobody is asked, but the rules and permissions of now
+// must still allow it. Its error is a *protocol.Fault.
 func (c *Catalog) Observe(ctx context.Context, p auth.Principal, call protocol.CallID) (state string, err error) {
 	if err := checkScopes(p, []protocol.Scope{protocol.ScopeFilesRead}); err != nil {
 		return "", err

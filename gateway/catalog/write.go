@@ -17,11 +17,12 @@ type lastPart struct {
 	Done   bool   `json:"done"`
 }
 
-// errOldMachine is the failure of a file in parts on a machine whose version writes what nobody has seen.
+// errOldMachine is the failure of a file in parts on a machine whose version writes what nobody has
+// seen.
 var errOldMachine = protocol.NewFault(protocol.FaultUnsupported, "the machine runs a version of Fairlead that cannot write a file in parts: update it, or send the file in one part with done")
 
-// write writes a file, or collects a part of it. What was collected takes effect with the last part,
-// which is a call of its own: the rules and the person see the whole change.
+// write writes a file, or collects a part of it. What was collected takes effect with the last
+// part, which is a call of its own: the rules and the person see the whole change.
 func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut, message string, err error) {
 	isLast := in.FileID != "" && in.Done
 	var s session
@@ -54,8 +55,8 @@ func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut,
 	return out, fmt.Sprintf("%d bytes written", out.Total), nil
 }
 
-// finish makes collected content take effect. If it does not, the content is dropped: the caller begins
-// again, because it may not know which of its parts arrived.
+// finish makes collected content take effect. If it does not, the content is dropped: the caller
+// begins again, because it may not know which of its parts arrived.
 func (c *call) finish(ctx context.Context, node protocol.NodeID, last lastPart, out any) error {
 	err := c.run(ctx, node, fsWrite, last, out)
 	if err != nil {
@@ -66,7 +67,8 @@ func (c *call) finish(ctx context.Context, node protocol.NodeID, last lastPart, 
 	return nil
 }
 
-// drop forgets an open file and drops its parts. The machine drops them later if it cannot be reached.
+// drop forgets an open file and drops its parts. The machine drops them later if it cannot be
+// reached.
 func (c *call) drop(ctx context.Context, id string) {
 	s := c.catalog.Commands
 	s.mu.Lock()

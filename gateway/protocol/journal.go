@@ -72,13 +72,15 @@ type JournalEntry struct {
 	Continued *Continuation `json:"continued,omitempty"`
 }
 
-// Continuation counts what passed after a call in what it opened: further parts of a file, the output
-// and the signals of a command, the states of a watched file, the messages of a server (extension).
+// Continuation counts what passed after a call in what it opened: further parts of a file, the
+// output and the signals of a command, the states of a watched file, the messages of a server
+// (extension).
 type Continuation struct {
 	Steps int   `json:"steps"`
 	Bytes int64 `json:"bytes,omitempty"` // of content, output and messages, in both directions
-	// SHA256 is the checksum of the file's content so far, as its machine reports it. For anything but
-	// files it is that of the checksum before, followed by the arguments and the result of the step.
+	// SHA256 is the checksum of the file's content so far, as its machine reports it. For anything
+	// but files it is that of the checksum before, followed by the arguments and the result of the
+	// step.
 	SHA256 string `json:"sha256"`
 	At     int64  `json:"at"` // of the last step, in Unix milliseconds
 }

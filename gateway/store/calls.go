@@ -144,8 +144,8 @@ func (s *Calls) Correct(ctx context.Context, c Call, lines ...protocol.AuditEntr
 	return changed && err == nil, err
 }
 
-// Continue changes what is recorded about the steps after a call, which may have ended. The error is
-// protocol.ErrNotFound if the call does not exist.
+// Continue changes what is recorded about the steps after a call, which may have ended. The error
+// is protocol.ErrNotFound if the call does not exist.
 func (s *Calls) Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error {
 	missing := false
 	err := s.change(ctx, "store step", false, func(tx *gorm.DB) error {

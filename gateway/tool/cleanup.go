@@ -48,8 +48,8 @@ func (c Cleanup) RunningCommands(ctx context.Context, node protocol.NodeID) (ids
 	return ids, nil
 }
 
-// DropFile drops the parts that a program has collected on a node and not finished. An error of the tool
-// means that there are none.
+// DropFile drops the parts that a program has collected on a node and not finished. An error of the
+// tool means that there are none.
 func (c Cleanup) DropFile(ctx context.Context, node protocol.NodeID, id string) error {
 	_, err := c.askNode(ctx, node, "fs_write", map[string]any{"file_id": id, "abort": true})
 	return err

@@ -20,8 +20,8 @@ import (
 type Step struct {
 	Call      protocol.CallID // that opened it
 	Principal auth.Principal  // who goes on, with the rights of now
-	// Node, Tool and Args are what runs there. An empty Node or Tool is that of the call. Without Args
-	// the call, which only reads, runs once more with its own.
+	// Node, Tool and Args are what runs there. An empty Node or Tool is that of the call. Without
+	// Args the call, which only reads, runs once more with its own.
 	Node protocol.NodeID
 	Tool string
 	Args json.RawMessage
@@ -35,8 +35,8 @@ type Step struct {
 
 // Continue runs a step after an allowed call, and adds what passed to the call's journal entry. It
 // judges the call by the rules, permissions and scopes of now: a step of what they deny fails with
-// permission_denied (*protocol.Fault), and so does one that needs an answer which no person gave. Calls of
-// somebody else do not exist ([ErrNoCall]). The other errors are those of [Executor].
+// permission_denied (*protocol.Fault), and so does one that needs an answer which no person gave.
+// Calls of somebody else do not exist ([ErrNoCall]). The other errors are those of [Executor].
 func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error) {
 	x, err := p.reopen(ctx, s)
 	if err != nil {
@@ -117,8 +117,8 @@ func isBy(r Record, p auth.Principal) bool {
 	return r.Principal == p.String() || auth.IsOwner(r.Principal) && p.Kind == auth.KindOwner
 }
 
-// look finds out where a call leads now that runs once more. What the person has allowed must still be
-// what it reads.
+// look finds out where a call leads now that runs once more. What the person has allowed must still
+// be what it reads.
 func (x *activeStep) look(ctx context.Context) error {
 	a := x.call
 	if a.target.Spec.Effect != protocol.EffectRead {
@@ -137,8 +137,8 @@ func (x *activeStep) look(ctx context.Context) error {
 	return nil
 }
 
-// judge refuses a step of a call that the rules of now deny, or about which they want an answer that no
-// person gave.
+// judge refuses a step of a call that the rules of now deny, or about which they want an answer
+// that no person gave.
 func (x *activeStep) judge(ctx context.Context) error {
 	r := &x.call.record
 	d, err := x.call.decision(ctx)

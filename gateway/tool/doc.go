@@ -6,11 +6,10 @@
 //
 // [Pipeline.Run] takes a [Call] through these stages and returns its [Result]. [Pipeline.Authorize]
 // stops before the execution, for work that has a queue of its own, such as transfers.
-// [Pipeline.Continue] makes a [Step] after an allowed call, such as the next part of its file: it judges
-// the call again and adds what passed to its record. A test of package gateway finds any other path
-// to a node. Each stage
-// is an interface in stages.go that another package implements. A surface translates between its
-// wire format and Call and Result, and does nothing else.
+// [Pipeline.Continue] makes a [Step] after an allowed call, such as the next part of its file: it
+// judges the call again and adds what passed to its record. A test of package gateway finds any
+// other path to a node. Each stage is an interface in stages.go that another package implements. A
+// surface translates between its wire format and Call and Result, and does nothing else.
 //
 // # After a crash
 //

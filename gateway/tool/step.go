@@ -15,8 +15,8 @@ import (
 type step struct {
 	bytes int64
 	data  string // checksum of the arguments and the result
-	// content is the checksum of a file or of its state, as its machine reports it; empty for anything
-	// else.
+	// content is the checksum of a file or of its state, as its machine reports it; empty for
+	// anything else.
 	content string
 	isLook  bool // a state that is recorded already is nothing new
 }

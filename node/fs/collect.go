@@ -45,8 +45,8 @@ func (f *files) previewLast(in writeIn) protocol.CallPreview {
 	})
 }
 
-// lastPart returns the file that the last call of a program finishes, locked. It must name the path of
-// the first call and the checksum of the parts.
+// lastPart returns the file that the last call of a program finishes, locked. It must name the path
+// of the first call and the checksum of the parts.
 func (f *files) lastPart(in writeIn) (*transfer, error) {
 	x, err := f.transfers.take(in.FileID)
 	if err != nil {
@@ -69,8 +69,8 @@ func (f *files) lastPart(in writeIn) (*transfer, error) {
 	return x, nil
 }
 
-// describeNew shows the change from the old file to a new content, or describes the content. data may
-// be only its beginning if it is larger than what a diff shows.
+// describeNew shows the change from the old file to a new content, or describes the content. data
+// may be only its beginning if it is larger than what a diff shows.
 func describeNew(s access.Scope, p *protocol.CallPreview, at workspace.Path, data []byte, c protocol.FileContent) {
 	c.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
 	p.Truncated, p.Content = true, &c // unless the change can be shown
@@ -125,8 +125,8 @@ func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
 	return err
 }
 
-// destination resolves the path of a file to write. The parts of a file are collected also if its folder
-// is not open yet.
+// destination resolves the path of a file to write. The parts of a file are collected also if its
+// folder is not open yet.
 func (f *files) destination(text string, collects bool) (workspace.Path, error) {
 	p, err := f.path(text)
 	if _, isOutside := errors.AsType[*workspace.OutsideError](err); isOutside && collects && p.Abs != "" {
@@ -135,8 +135,8 @@ func (f *files) destination(text string, collects bool) (workspace.Path, error) 
 	return p, err
 }
 
-// collect begins to collect the content of a file that is written in parts: beside the file, or in the
-// workspace if the file's folder does not exist or is not open.
+// collect begins to collect the content of a file that is written in parts: beside the file, or in
+// the workspace if the file's folder does not exist or is not open.
 func (f *files) collect(p workspace.Path) (*workspace.Replacement, error) {
 	f = &files{Scope: access.Scope{Root: f.WithTarget(""), Home: f.Home}} // the place of the parts is not the target
 	parent, err := f.At(filepath.Dir(p.Abs))

@@ -15,7 +15,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// collect begins a file in parts, with its whole content, and returns the arguments of its last call.
+// collect begins a file in parts, with its whole content, and returns the arguments of its last
+// call.
 func collect(b *tooltest.Bench, path, text string) tooltest.Args {
 	b.T.Helper()
 	first := write(b, tooltest.Args{"path": path, "chunk": text[:1]})

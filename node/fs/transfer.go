@@ -15,8 +15,8 @@ import (
 const (
 	// maxOpen bounds the files that a program has open at the same time.
 	maxOpen = 64
-	// idle is how long an open file waits for the next part. It is shorter than the time after which
-	// a temporary file counts as left by a crash.
+	// idle is how long an open file waits for the next part. It is shorter than the time after
+	// which a temporary file counts as left by a crash.
 	idle = 5 * time.Minute
 	// hold is how long a file whose parts are complete waits for the person's answer.
 	hold = 25 * time.Hour

@@ -26,8 +26,8 @@ type writeIn struct {
 	ChunkB64       *string `json:"chunk_b64,omitempty"`
 	Done           bool    `json:"done,omitempty"`
 	ExpectedSHA256 string  `json:"expected_sha256,omitempty"`
-	// SHA256 is the checksum of the collected parts, with which the last call of a file names what takes
-	// effect. Path is then that of the first call.
+	// SHA256 is the checksum of the collected parts, with which the last call of a file names what
+	// takes effect. Path is then that of the first call.
 	SHA256 string `json:"sha256,omitempty"`
 	Abort  bool   `json:"abort,omitempty"` // drops the collected parts
 }

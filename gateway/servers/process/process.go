@@ -41,7 +41,8 @@ type part struct {
 	Err     []byte `json:"err"`
 }
 
-// Continue makes a step after the call that was allowed to start the command ([tool.Pipeline.Continue]).
+// Continue makes a step after the call that was allowed to start the command
+// ([tool.Pipeline.Continue]).
 type Continue func(ctx context.Context, s tool.Step) (json.RawMessage, error)
 
 // Options say what runs.
