@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
@@ -126,12 +127,16 @@ func removeWindows(a fyne.App) {
 	native.Terminate()
 }
 
+// menuTime is how long a person reads an open menu of the tray.
+const menuTime = 20 * time.Second
+
 // openTray shows the icon in the system's tray until ctx ends.
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
 	t := tray.New(d, panelMode(), u.runTrayItem)
 	u.hasTray = true
 	show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
 	show()
+	b.wg.Go(func() { tray.WatchMenu(ctx, func() { native.StayAwake(menuTime) }) })
 	bind.Watch(ctx, b.state.Value, func(state.View) { show() })
 	bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
 }

@@ -5,6 +5,7 @@ package tray
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -43,6 +44,19 @@ type Tray struct {
 // called with the chosen entry.
 func New(app desktop.App, panel style.Mode, do func(state.TrayItem)) *Tray {
 	return &Tray{app: app, run: do, panel: panel, setTooltip: systray.SetTooltip}
+}
+
+// WatchMenu calls opened when the person opens the menu of the icon, until ctx ends. It blocks.
+// Windows does not report that.
+func WatchMenu(ctx context.Context, opened func()) {
+	for {
+		select {
+		case <-systray.TrayOpenedCh:
+			opened()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Show shows a snapshot, if it differs from the current one.

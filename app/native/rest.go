@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,11 +17,15 @@ const (
 	// restFor is the longest rest: what Fyne itself does on the GUI thread wakes nobody, and may be
 	// late by this time.
 	restFor = 200 * time.Millisecond
+	// hiddenRest is the same while no window is visible. Each rest, however long, costs about 60
+	// wake-ups of Go's runtime: it looks for 10 ms whether the thread comes back.
+	hiddenRest = time.Second
 )
 
 var (
 	started    = time.Now()
 	lastEvent  atomic.Int64 // nanoseconds after started
+	awakeUntil atomic.Int64 // the same; see [StayAwake]
 	canBeWoken atomic.Bool
 
 	asleep sleep
@@ -84,9 +89,13 @@ func Rest(ctx context.Context, isHidden func() bool) {
 			if Asleep() == nil && isHidden() {
 				asleep.begin()
 			}
+			length := restFor
+			if Asleep() != nil && runtime.GOOS != "windows" { // where nothing reports an opened menu of the tray
+				length = hiddenRest
+			}
 			began := time.Now()
-			glfw.WaitEventsTimeout(restFor.Seconds())
-			if time.Since(began) < restFor-restFor/20 {
+			glfw.WaitEventsTimeout(length.Seconds())
+			if time.Since(began) < length-length/20 {
 				noteEvent()
 			}
 		})
@@ -107,8 +116,17 @@ func Wake() {
 	}
 }
 
-// quiet returns the time since the last event.
-func quiet() time.Duration { return time.Since(started) - time.Duration(lastEvent.Load()) }
+// StayAwake is [Wake] that also prevents rests for some time, such as while a menu of the tray is
+// open, whose clicks do not end a rest.
+func StayAwake(d time.Duration) {
+	awakeUntil.Store(int64(time.Since(started) + d))
+	Wake()
+}
+
+// quiet returns the time since the last event; it is negative while the thread must stay awake.
+func quiet() time.Duration {
+	return time.Since(started) - time.Duration(max(lastEvent.Load(), awakeUntil.Load()))
+}
 
 func noteEvent() {
 	lastEvent.Store(int64(time.Since(started)))
