@@ -35,11 +35,24 @@ func (ev *evaluation) mentionReason(i int, c shell.Command) string {
 		}
 		for _, p := range mentionedPaths(name, w, isCode) {
 			if why := ev.floor.mentionedReason(name, p); why != "" {
+				if sendsWord(name, c.Words[1:], k) {
+					why = strings.Replace(why, " may change ", " sends ", 1) + ", to another machine"
+				}
 				return why
 			}
 		}
 	}
 	return ""
+}
+
+// sendsWord reports whether a program only sends the file that word k names to another machine.
+func sendsWord(name string, words []shell.Word, k int) bool {
+	opts := classes["sends "+name]
+	isSending := func(opt string) bool {
+		return slices.ContainsFunc(opts, func(o string) bool { return opt == o || len(o) == 2 && strings.HasPrefix(opt, o) })
+	}
+	opt, _, _ := strings.Cut(words[k].Text, "=")
+	return isFlag(opt) && isSending(opt) || k > 0 && slices.Contains(opts, words[k-1].Text)
 }
 
 // scriptAt returns the index of the file that a shell or an interpreter runs, 0 without one.

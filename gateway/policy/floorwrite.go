@@ -18,7 +18,14 @@ func (fl *floor) writeReason(c shell.Command, name string) string {
 	if !writers[name] && !rareWriters[name] && c.Via != "find" {
 		return ""
 	}
+	isSent := func(w shell.Word) bool { // mentionReason asks about it
+		k := slices.IndexFunc(c.Words[1:], func(x shell.Word) bool { return x.Text == w.Text })
+		return sendsWord(name, c.Words[1:], k)
+	}
 	for _, w := range readingOf(name, c.Words[1:]).without(c.Words[1:]) {
+		if isSent(w) {
+			continue
+		}
 		_, v, valued := strings.Cut(w.Text, "=")
 		if isFlag(w.Text) && !valued {
 			continue

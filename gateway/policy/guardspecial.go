@@ -98,8 +98,10 @@ func guardCurl(g *guards) {
 				g.add(i, false, "curl "+shorten(v.Text)+" sends the cookies in a file")
 			}
 		}
-		if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
-			strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
+		switch {
+		case strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") || strings.Contains(t, "=@") || strings.Contains(t, "=<"):
+			g.add(i, false, "curl "+shorten(t)+" sends a file to another machine")
+		case strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(strings.ToLower(t), "file:"):
 			g.add(i, false, "curl "+shorten(t)+" reads or writes a file")
 		}
 		opt, v := optionAt(g.Words, i)

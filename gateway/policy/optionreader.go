@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -221,6 +222,9 @@ func (r *optionReader) reportOption(name string, containable bool) {
 // report reports a word.
 func (r *optionReader) report(what string, runs, containable bool) {
 	why := " is not known to be harmless"
+	if slices.Contains(classes["sends "+r.table.name], what) {
+		why = " sends a file to another machine"
+	}
 	if runs {
 		why = " may run code that is not in the command"
 	}
