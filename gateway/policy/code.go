@@ -21,7 +21,7 @@ func (ma *matcher) isEnforced(r *rule) bool {
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (ma *matcher) isHidden(r *rule) bool {
-	if ma.call.Contained && r.Verdict == Deny && r.cwd == "" && ma.isFound(ma.absolute(r)) {
+	if ma.call.Contained && r.Verdict == Deny && r.cwd == "" && ma.resolver.isFindable(ma.absolute(r)) {
 		return true // see commandRules
 	}
 	start := r.path.start(ma.resolver.root, ma.resolver.home)
@@ -29,10 +29,10 @@ func (ma *matcher) isHidden(r *rule) bool {
 	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
 }
 
-// isFound reports whether the machine finds all files of patterns: it looks for those with wildcards
-// in the workspace only.
-func (ma *matcher) isFound(patterns []string) bool {
-	isElsewhere := func(p string) bool { return hasWildcard(p) && !isIn(p, ma.resolver.root) }
+// isFindable reports whether the machine finds all files of patterns: it looks for those with
+// wildcards in the workspace only.
+func (p *pathResolver) isFindable(patterns []string) bool {
+	isElsewhere := func(file string) bool { return hasWildcard(file) && !isIn(file, p.root) }
 	return len(patterns) > 0 && !slices.ContainsFunc(patterns, isElsewhere)
 }
 

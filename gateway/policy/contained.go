@@ -42,19 +42,19 @@ func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
 	if h.opaque && len(ma.strict[name])+len(ma.anyProgram) > 0 {
 		return false
 	}
-	return h.at < 0 || name == "sed" || !slices.ContainsFunc(c.Words[h.at:min(h.at+2, len(c.Words))], ma.namesOutside)
+	return h.at < 0 || name == "sed" || !slices.ContainsFunc(c.Words[h.at:min(h.at+2, len(c.Words))], ma.resolver.namesOutside)
 }
 
 // namesOutside reports whether a word may be a path outside the workspace.
-func (ma *matcher) namesOutside(w shell.Word) bool {
-	return slices.ContainsFunc(possiblePaths(w), func(s shell.Word) bool { return leavesFolder(s.Text) && !ma.resolver.isInside(s) })
+func (p *pathResolver) namesOutside(w shell.Word) bool {
+	return slices.ContainsFunc(possiblePaths(w), func(s shell.Word) bool { return leavesFolder(s.Text) && !p.isInside(s) })
 }
 
-// isUnpackingContained reports whether all folders in which a command unpacks an archive are in the workspace
-// of a machine that puts back protected files. A patch names the files that it changes.
-func (fl *floor) isUnpackingContained(program string, list []string) bool {
-	isOutside := func(f string) bool { return !isIn(f, fl.resolver.root) }
-	return fl.call.Contained && len(list) > 0 && !slices.ContainsFunc(list, isOutside) && !patchers[program]
+// isInWorkspace reports whether all folders are in the workspace. Where the machine puts back
+// protected files, an archive may be unpacked there; a patch names the files that it changes.
+func (p *pathResolver) isInWorkspace(list []string) bool {
+	isOutside := func(f string) bool { return !isIn(f, p.root) }
+	return len(list) > 0 && !slices.ContainsFunc(list, isOutside)
 }
 
 // secretVariable matches words with variables that may hold a secret.

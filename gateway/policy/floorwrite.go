@@ -141,6 +141,7 @@ var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/
 
 // unpackReason finds commands that write files with names from elsewhere, such as archives.
 func (fl *floor) unpackReason(c shell.Command, name string) string {
+	isContained := fl.call.Contained && !patchers[name]
 	if unpackers[name] && (name != "git" || appliesPatch(c.Words[min(shell.GitSubcommand(c.Words), len(c.Words)):])) {
 		for _, a := range accesses(c) {
 			if a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
@@ -156,13 +157,13 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 			if len(list) == 0 && fl.resolver.dirs == nil {
 				return "The folder that " + name + " writes to is unknown"
 			}
-			if folder := fl.protectedFolder(list); folder != "" && !fl.isUnpackingContained(name, list) {
+			if folder := fl.protectedFolder(list); folder != "" && !(isContained && fl.resolver.isInWorkspace(list)) {
 				return name + " may write any file in " + shorten(folder) + ", including start-up files"
 			}
 		}
 	}
 	to, arriving := copyTargets(c, name)
-	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" || fl.isUnpackingContained(name, list) {
+	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" || isContained && fl.resolver.isInWorkspace(list) {
 		return ""
 	}
 	if recursive(c.Words[1:]) {

@@ -42,7 +42,7 @@ func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 		if ev.applyStrictRules(c, &one) && (!found || one.Verdict.rank() > p.Verdict.rank()) {
 			*p, found = one, true
 		}
-		if why := ev.foreignFloor(c); why != "" && p.Verdict != Deny && !found {
+		if why := ev.floor.foreignReason(c); why != "" && p.Verdict != Deny && !found {
 			p.Floor, found = true, true
 			p.set(Ask, "", why)
 			ev.lifts.add(p, ev.floor.protectedFiles(c))
@@ -56,9 +56,9 @@ func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 	return found
 }
 
-// foreignFloor returns the reason why a command of another shell may change a protected file, or "".
-func (ev *evaluation) foreignFloor(c shell.Command) string {
-	if why := ev.floor.reason(c); why != "" {
+// foreignReason returns the reason why a command of another shell may change a protected file, or "".
+func (fl *floor) foreignReason(c shell.Command) string {
+	if why := fl.reason(c); why != "" {
 		return why
 	}
 	name := baseName(c.Words[0].Text)
@@ -68,7 +68,7 @@ func (ev *evaluation) foreignFloor(c shell.Command) string {
 			continue
 		}
 		for _, p := range mentionedPaths(name, w, false) {
-			if why := ev.floor.mentionedReason(name, p); why != "" {
+			if why := fl.mentionedReason(name, p); why != "" {
 				return why
 			}
 		}
