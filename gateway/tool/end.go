@@ -55,7 +55,14 @@ func (a *activeCall) storeEnd(ctx context.Context) error {
 	}
 	isFirst, err := a.Journal.Finish(ctx, &a.record)
 	if err != nil {
-		a.keepUnstored()
+		a.mu.Lock()
+		if o := a.open[a.call.ID]; o != nil {
+			o.failure = errNotStored
+		}
+		a.mu.Unlock()
+		if a.target.own == nil && a.target.Spec.Server == "" { // a node reports it again
+			a.unstored.add(a.record)
+		}
 	}
 	switch {
 	case err != nil && a.record.Info.State != protocol.CallDone:

@@ -33,9 +33,9 @@ type Options struct {
 type Pipeline struct {
 	Options
 
-	mu       sync.Mutex // guards the fields below
+	mu       sync.Mutex // guards open
 	open     map[protocol.CallID]*openCall
-	unstored map[protocol.CallID]Record // calls of nodes whose end could not be stored
+	unstored unstored // calls of nodes whose end is not stored
 }
 
 // openCall is a call in progress, as others see it.
@@ -50,7 +50,7 @@ type openCall struct {
 
 // New returns a pipeline. Call Recover before the first call.
 func New(o Options) *Pipeline {
-	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall), unstored: make(map[protocol.CallID]Record)}
+	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall)}
 }
 
 // Tools lists the tools that the agent of a chat can call now, with their full names: at most limit;

@@ -87,8 +87,16 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 // means that there is no such call; protocol.ErrUnavailable makes the node report again.
 // The result is nil if it is the report of a call whose end could not be stored at first.
 func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, late protocol.ToolResultParams) (*Result, error) {
-	if isStored, err := p.storeLater(ctx, node, late.CallID); isStored || err != nil {
-		return nil, err
+	if r, ok := p.unstored.get(node, late.CallID); ok {
+		isFirst, err := p.Journal.Finish(context.WithoutCancel(ctx), &r)
+		if err != nil {
+			return nil, errNotStored
+		}
+		p.unstored.remove(late.CallID)
+		if isFirst { // otherwise its run has been resumed, and has recorded an unknown outcome
+			p.publish(r.Info)
+			return nil, nil
+		}
 	}
 	r, err := p.Journal.Find(ctx, late.CallID)
 	switch {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"sync"
 
 	"fairlead/gateway/protocol"
 )
@@ -33,36 +34,33 @@ func (p *Pipeline) AwaitStored(id protocol.CallID) func(context.Context) error {
 	}
 }
 
-// keepUnstored keeps the end of a call that a node ran until the node reports it again.
-func (a *activeCall) keepUnstored() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if o := a.open[a.call.ID]; o != nil {
-		o.failure = errNotStored
+// unstored holds the ends of calls that nodes ran and that could not be stored, until their nodes
+// report them again. It is safe for concurrent use.
+type unstored struct {
+	mu    sync.Mutex // guards calls
+	calls map[protocol.CallID]Record
+}
+
+func (u *unstored) add(r Record) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.calls == nil {
+		u.calls = make(map[protocol.CallID]Record)
 	}
-	if a.target.own == nil && a.target.Spec.Server == "" && len(a.unstored) < maxUnstored {
-		a.unstored[a.call.ID] = a.record
+	if len(u.calls) < maxUnstored {
+		u.calls[r.Info.CallID] = r
 	}
 }
 
-// storeLater stores the end of a call that could not be stored before. It returns false if there is
-// no such call of the node.
-func (p *Pipeline) storeLater(ctx context.Context, node protocol.NodeID, id protocol.CallID) (bool, error) {
-	p.mu.Lock()
-	r, ok := p.unstored[id]
-	p.mu.Unlock()
-	if !ok || r.Info.Node != node {
-		return false, nil
-	}
-	isFirst, err := p.Journal.Finish(context.WithoutCancel(ctx), &r)
-	if err != nil {
-		return false, errNotStored
-	}
-	p.mu.Lock()
-	delete(p.unstored, id)
-	p.mu.Unlock()
-	if isFirst { // otherwise its run has been resumed, and has recorded an unknown outcome
-		p.publish(r.Info)
-	}
-	return isFirst, nil
+func (u *unstored) get(node protocol.NodeID, id protocol.CallID) (Record, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	r, ok := u.calls[id]
+	return r, ok && r.Info.Node == node
+}
+
+func (u *unstored) remove(id protocol.CallID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.calls, id)
 }
