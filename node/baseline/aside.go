@@ -115,7 +115,7 @@ func (s *Store) repeat(c protocol.ProtectedChange) error {
 	defer s.Edit(at.Abs)()
 	entries := workspace.Entries{Root: s.ws}
 	if c.Kind != protocol.ProtectedRemoved {
-		if after := s.stateOf(entries.Trashed(at, c.Trash), state{}); after.Sum != c.SHA256 {
+		if after := s.disk.stateOf(entries.Trashed(at, c.Trash), state{}); after.Sum != c.SHA256 {
 			return errors.New("it is no longer in the trash as it was shown")
 		}
 	}

@@ -38,13 +38,13 @@ import (
 type Store struct {
 	disk    *disk
 	ws      *workspace.Root
-	folders []string // that commands can change
+	folders folders
 	log     *slog.Logger
 	report  func(protocol.PutBack)
 	list    *floor.List
 
 	looking chan struct{}     // holds a token during a look, which is one at a time
-	files   map[string]state  // of the last look; whoever has the token owns this and open
+	files   states            // of the last look; whoever has the token owns this and open
 	open    map[string]string // stamps of files that are open to other users, by path
 	// maxBelow is the constant, except in tests; hasMore says that a look has left out new files.
 	maxBelow int

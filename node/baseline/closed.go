@@ -41,7 +41,7 @@ func (s *Store) scanOpen(edited map[string]bool) (now map[string]state) {
 			if s.files == nil || !st.isClosed() || s.files[path].isClosed() || !s.claim(path, edited) {
 				continue
 			}
-			err := s.chmod(path, st.Mode.Perm()|0o700)
+			err := s.folders.chmod(path, st.Mode.Perm()|0o700)
 			s.release()
 			if err != nil {
 				s.log.Warn("A closed folder could not be opened again", "path", path, "err", err)
@@ -58,9 +58,9 @@ func (s *Store) scanOpen(edited map[string]bool) (now map[string]state) {
 
 // wasClosed reports whether a path was in a closed folder at the last look, so that its state then is
 // unknown.
-func (s *Store) wasClosed(path string) bool {
+func (s states) wasClosed(path string) bool {
 	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if s.files[dir].isClosed() {
+		if s[dir].isClosed() {
 			return true
 		}
 	}
@@ -69,8 +69,8 @@ func (s *Store) wasClosed(path string) bool {
 
 // chmod changes the mode of a folder in the workspace or a granted folder, without following links
 // out of it.
-func (s *Store) chmod(path string, mode fs.FileMode) error {
-	for _, dir := range s.folders {
+func (f folders) chmod(path string, mode fs.FileMode) error {
+	for _, dir := range f {
 		if path == dir {
 			return os.Chmod(dir, mode)
 		}

@@ -21,47 +21,40 @@ func (s *Store) look() {
 	edited := s.edited
 	s.edited = map[string]bool{}
 	s.mu.Unlock()
-	for more := true; more; more = s.hasMore {
+	for s.hasMore = true; s.hasMore; {
 		s.hasMore = false
-		s.lookOnce(edited)
-	}
-}
-
-// lookOnce looks at all files, except some if there are very many new ones.
-func (s *Store) lookOnce(edited map[string]bool) {
-	now := s.scanOpen(edited)
-	changed := changes(s.files, now)
-	var found Findings
-	j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}}
-	if s.files != nil {
+		now := s.scanOpen(edited)
+		changed := changes(s.files, now)
+		var found Findings
+		j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}}
 		for _, path := range changed {
-			if s.wasClosed(path) || now[path].Mode.IsDir() || s.files[path].Mode.IsDir() || !s.claim(path, edited) {
+			if s.files == nil || s.files.wasClosed(path) || now[path].Mode.IsDir() || s.files[path].Mode.IsDir() || !s.claim(path, edited) {
 				continue
 			}
-			if s.isNewTarget(path, now[path]) {
+			if s.files.isNewTarget(path, now[path]) {
 				delete(now, path)
 			} else if c, ok := s.undo(path, now, j); ok {
 				found.PutBack = append(found.PutBack, c)
 			}
 			s.release()
 		}
-	}
-	found.Exposed = s.exposed(s.list.Touched(), edited)
-	s.distribute(found)
-	isFirst := s.files == nil
-	s.files = now
-	if isFirst || len(changed) > 0 {
-		s.disk.save(now)
+		found.Exposed = s.exposed(s.list.Touched(), edited)
+		s.distribute(found)
+		isFirst := s.files == nil
+		s.files = now
+		if isFirst || len(changed) > 0 {
+			s.disk.save(now)
+		}
 	}
 }
 
 // isNewTarget reports whether a file is in the list only because a link has been made that leads to
 // it. The link is reverted; the file may be anyone's.
-func (s *Store) isNewTarget(path string, after state) bool {
-	if _, existed := s.files[path]; existed || !after.Linked {
+func (s states) isNewTarget(path string, after state) bool {
+	if _, existed := s[path]; existed || !after.Linked {
 		return false
 	}
-	for _, st := range s.files {
+	for _, st := range s {
 		if st.In == after.In {
 			return false
 		}
@@ -78,7 +71,7 @@ func (s *Store) undo(path string, now map[string]state, j *judge) (c protocol.Pr
 	switch {
 	case !existed && !isThere: // it went with a folder that was put back
 		return c, false
-	case !exists && isThere && s.stateOf(path, state{}).equals(before): // no link leads to it any longer
+	case !exists && isThere && s.disk.stateOf(path, state{}).equals(before): // no link leads to it any longer
 		return c, false
 	case j.isHarmless(path, before, after, now):
 		return c, false
@@ -98,7 +91,7 @@ func (s *Store) undo(path string, now map[string]state, j *judge) (c protocol.Pr
 	}
 	delete(now, path)
 	if existed {
-		restored := s.stateOf(path, state{})
+		restored := s.disk.stateOf(path, state{})
 		restored.In, restored.Filled = before.In, before.Filled
 		now[path] = restored
 	}
@@ -202,7 +195,7 @@ func (s *Store) revert(path string, before state, isThere bool) (trash string, e
 		}
 	}
 	if before.exists() {
-		err = s.restore(path, before)
+		err = s.folders.restore(path, before, s.disk.contentDir())
 	}
 	return trash, err
 }

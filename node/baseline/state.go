@@ -53,6 +53,12 @@ func (s state) mode() fs.FileMode { return s.Mode &^ 0o444 }
 
 func (s state) equals(other state) bool { return s.mode() == other.mode() && s.Sum == other.Sum }
 
+// folders are those that commands can change.
+type folders []string
+
+// states are files by their paths.
+type states map[string]state
+
 // disk is the folder of the node with what outlives it: contents, the baseline, commands that run, and
 // what was put back.
 type disk struct {
@@ -89,7 +95,7 @@ func (s *Store) add(now map[string]state, where state) {
 			now[p] = st
 		}
 	}
-	st := s.stateOf(path, s.files[path])
+	st := s.disk.stateOf(path, s.files[path])
 	if !st.Mode.IsDir() {
 		put(path, st)
 		return
@@ -111,7 +117,7 @@ func (s *Store) add(now map[string]state, where state) {
 				return nil
 			}
 		}
-		put(p, s.stateOf(p, before))
+		put(p, s.disk.stateOf(p, before))
 		return nil
 	})
 	switch {
@@ -123,7 +129,7 @@ func (s *Store) add(now map[string]state, where state) {
 }
 
 // stateOf describes a path as it is now. before is its last known state.
-func (s *Store) stateOf(path string, before state) state {
+func (s *disk) stateOf(path string, before state) state {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return state{}
@@ -136,7 +142,7 @@ func (s *Store) stateOf(path string, before state) state {
 	case st.Stamp != "" && st.Mode == before.Mode && st.Size == before.Size && st.Stamp == before.Stamp && isSettled(info):
 		return before
 	default:
-		st.Sum = s.disk.saveContent(path, st.Size)
+		st.Sum = s.saveContent(path, st.Size)
 		if parent, err := os.Stat(filepath.Dir(path)); err == nil {
 			st.Parent = parent.Mode().Perm()
 		}
@@ -196,10 +202,10 @@ func (s *disk) hasContent(st state) bool {
 	return err == nil
 }
 
-// restore writes a file as it was, with its folder. Nothing outside the workspace and the
+// restore writes a file as it was, with its folder. contents is where its content is saved. Nothing outside the workspace and the
 // granted folders is changed, whatever links a command makes at the same time.
-func (s *Store) restore(path string, st state) error {
-	for _, dir := range s.folders {
+func (f folders) restore(path string, st state, contents string) error {
+	for _, dir := range f {
 		if !workspace.InFolder(path, dir) {
 			continue
 		}
@@ -218,16 +224,16 @@ func (s *Store) restore(path string, st state) error {
 		if st.Mode&fs.ModeSymlink != 0 {
 			return workspace.Cause(root.Symlink(st.Sum, rel))
 		}
-		data, err := os.ReadFile(filepath.Join(s.disk.contentDir(), st.Sum))
+		data, err := os.ReadFile(filepath.Join(contents, st.Sum))
 		if err != nil {
 			return err
 		}
-		f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		file, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return workspace.Cause(err)
 		}
-		_, err = f.Write(data)
-		return errors.Join(err, f.Chmod(st.Mode.Perm()), f.Close())
+		_, err = file.Write(data)
+		return errors.Join(err, file.Chmod(st.Mode.Perm()), file.Close())
 	}
 	return errors.New("it is outside the workspace")
 }
