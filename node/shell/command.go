@@ -37,7 +37,7 @@ func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn,
 	if isBourne(preview.Shell) {
 		preview.Folders = jobs.neededFolders(ws, in.Command, plan.dir)
 		preview.Programs = programs(in.Command, plan.dir)
-		for _, path := range jobs.startupChanges(ctx, in.Command, plan.dir) {
+		for _, path := range jobs.launcher.startupChanges(ctx, in.Command, plan.dir) {
 			preview.Changes = append(preview.Changes, workspace.Spell(path))
 		}
 	}

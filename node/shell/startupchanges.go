@@ -38,8 +38,8 @@ var gitSafe = []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"
 
 // startupChanges returns the start-up files that a command line certainly replaces, creates, moves or
 // removes with Git or mv: absolute and sorted. The list may be incomplete. Nothing is changed.
-func (t *Jobs) startupChanges(ctx context.Context, command, dir string) (files []string) {
-	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full {
+func (l *launcher) startupChanges(ctx context.Context, command, dir string) (files []string) {
+	if l.opts.Box == nil || l.opts.Profile.Mode == sandbox.Full {
 		return nil
 	}
 	file, err := parseCommand(command)
@@ -55,7 +55,7 @@ func (t *Jobs) startupChanges(ctx context.Context, command, dir string) (files [
 			return
 		}
 		if diffs := gitDiffs(args); len(diffs) > 0 {
-			files = append(files, t.changedStartup(ctx, dir, diffs)...)
+			files = append(files, l.changedStartup(ctx, dir, diffs)...)
 		} else if args[0] == "mv" {
 			files = append(files, movedStartup(dir, args[1:])...)
 		}
@@ -132,12 +132,12 @@ func movesInFolders(command, dir string) (folders []string) {
 
 // changedStartup returns the start-up files that differ according to one of the arguments of git
 // diff. Git runs in the sandbox and can write nothing.
-func (t *Jobs) changedStartup(ctx context.Context, dir string, diffs [][]string) (files []string) {
+func (l *launcher) changedStartup(ctx context.Context, dir string, diffs [][]string) (files []string) {
 	script := "git rev-parse --show-toplevel"
 	for _, d := range diffs {
 		script += "; git diff --no-ext-diff --no-textconv --no-renames --ignore-submodules=all --name-only -z " + words.Join(d) + " 2>/dev/null"
 	}
-	top, names, _ := strings.Cut(t.output(ctx, dir, script), "\n")
+	top, names, _ := strings.Cut(l.output(ctx, dir, script), "\n")
 	for name := range strings.SplitSeq(names, "\x00") {
 		if name != "" && floor.Lists(top, name) {
 			files = append(files, filepath.Join(top, name))
@@ -148,16 +148,16 @@ func (t *Jobs) changedStartup(ctx context.Context, dir string, diffs [][]string)
 
 // output returns what a script prints in a sandbox in which it can write nothing; empty if it takes
 // too long.
-func (t *Jobs) output(ctx context.Context, dir, script string) string {
+func (l *launcher) output(ctx context.Context, dir, script string) string {
 	out, in, err := os.Pipe()
 	if err != nil {
 		return ""
 	}
 	defer out.Close()
-	p := t.opts.Profile
+	p := l.opts.Profile
 	p.Mode, p.Network, p.Write = sandbox.ReadOnly, sandbox.NetBlocked, nil
-	child, err := t.opts.Box.Start(sandbox.Spec{
-		Profile: p, Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Env: append(guardGit(sandbox.Environ(dir, t.opts.Env)), gitSafe...), Stdout: in,
+	child, err := l.opts.Box.Start(sandbox.Spec{
+		Profile: p, Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Env: append(guardGit(sandbox.Environ(dir, l.opts.Env)), gitSafe...), Stdout: in,
 	})
 	in.Close()
 	if err != nil {
