@@ -108,7 +108,7 @@ func (a *approvals) inboxPage() page {
 	return page{"needsyou", inboxTitle, func(context.Context) (fyne.CanvasObject, func() bool) {
 		app := a.ui.backend.state
 		a.inbox = approve.NewInbox(approve.InboxHandlers{
-			Pairing: app.Pairings.Answer, Consent: app.Apps.Answer, Server: app.Servers.Answer, OpenURL: a.ui.opener.openLink,
+			Answer: app.Questions.Answer, OpenURL: a.ui.opener.openLink,
 			Review: a.review, ReviewAll: a.reviewAll, Wake: app.Approvals.Unsnooze, Snooze: app.Approvals.Snooze, Chat: a.ui.main.open,
 			Deny: func(list []protocol.Question) {
 				app.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})

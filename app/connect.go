@@ -1,7 +1,6 @@
 package app
 
 import (
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -20,10 +19,11 @@ import (
 // connectRequest is a device that asks to be paired, an app that asks to connect, a machine that
 // offers more than was allowed, or the question of an MCP server.
 type connectRequest struct {
-	id, title string
-	hasLimit  bool // it ends at a time
-	build     func(notNow func()) *widgets.Question
-	onClose   func() // answers the request when the person closes the window; nil puts it off
+	id       protocol.QuestionID
+	title    string
+	hasLimit bool // it ends at a time
+	build    func(notNow func()) *widgets.Question
+	onClose  func() // answers the request when the person closes the window; nil puts it off
 }
 
 // connectWindow asks the person such a question in a window of its own.
@@ -32,42 +32,39 @@ type connectWindow struct {
 	window fyne.Window    // nil while no request is shown
 	shown  connectRequest // in the window
 	view   *widgets.Question
-	later  map[string]bool // requests that the person put off; they are still on the page Needs you
+	later  map[protocol.QuestionID]bool // requests that the person put off; they are still on the page Needs you
 }
 
-// requests returns the requests of a view: first those that have a time limit.
+// requests returns the questions of a view other than approvals, in their order.
 func (c *connectWindow) requests(v state.View) (list []connectRequest) {
 	app := c.ui.backend.state
-	for _, r := range v.Pairing.Requests {
-		list = append(list, connectRequest{id: r.ID, title: state.RequestTitle(r), hasLimit: r.ExpiresAt > 0, build: func(notNow func()) *widgets.Question {
-			return nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
-		}})
-	}
-	for _, r := range v.Apps.Consents {
-		list = append(list, connectRequest{id: r.ID, title: state.ConsentTitle(r), hasLimit: true, build: func(notNow func()) *widgets.Question {
-			q := apps.NewConsent(r, v.Nodes, time.Now(), app.Apps.Answer, notNow)
-			q.OnResize = c.fit
-			return q
-		}})
-	}
-	for _, r := range v.ServerQuestions {
-		h := tools.QuestionHandlers{Answer: app.Servers.Answer, OpenURL: c.ui.opener.openLink}
-		list = append(list, connectRequest{
-			id: r.ID, title: state.ServerQuestionTitle(r), hasLimit: true, build: func(func()) *widgets.Question {
-				q := tools.NewQuestion(r, v, time.Now(), h)
-				q.OnResize = c.fit
-				return q
-			},
-			onClose: func() { app.Servers.Answer(protocol.ServerAnswerParams{ID: r.ID, Action: "cancel"}) },
-		})
-	}
-	slices.SortStableFunc(list, func(a, b connectRequest) int {
-		if a.hasLimit == b.hasLimit {
-			return 0
+	for _, q := range v.Questions {
+		r := connectRequest{id: q.ID, title: state.QuestionTitle(q), hasLimit: q.ExpiresAt > 0}
+		switch {
+		case q.Pairing != nil:
+			r.build = func(notNow func()) *widgets.Question {
+				return nodes.NewRequest(q, time.Now(), app.Questions.Answer, notNow)
+			}
+		case q.App != nil:
+			r.build = func(notNow func()) *widgets.Question {
+				return c.resized(apps.NewConsent(q, v.Nodes, time.Now(), app.Questions.Answer, notNow))
+			}
+		case q.Input != nil:
+			h := tools.QuestionHandlers{Answer: app.Questions.Answer, OpenURL: c.ui.opener.openLink}
+			r.build = func(func()) *widgets.Question { return c.resized(tools.NewQuestion(q, v, time.Now(), h)) }
+			r.onClose = func() { app.Questions.Answer(q, protocol.QuestionAnswerParams{Decision: protocol.DecisionDismiss}) }
+		default: // a kind of a newer gateway
+			continue
 		}
-		return widgets.Choose(a.hasLimit, -1, 1)
-	})
+		list = append(list, r)
+	}
 	return list
+}
+
+// resized returns a question that resizes the window with its content.
+func (c *connectWindow) resized(q *widgets.Question) *widgets.Question {
+	q.OnResize = c.fit
+	return q
 }
 
 // update shows the most urgent request, and closes the window when it is no longer pending.
@@ -133,7 +130,7 @@ func (c *connectWindow) putOff() {
 		return
 	}
 	if c.later == nil {
-		c.later = make(map[string]bool)
+		c.later = make(map[protocol.QuestionID]bool)
 	}
 	c.later[c.shown.id] = true
 	c.close()
@@ -148,7 +145,7 @@ func (c *connectWindow) close() {
 }
 
 // review shows a request in front, or the page Needs you if it is no longer pending.
-func (c *connectWindow) review(id string) {
+func (c *connectWindow) review(id protocol.QuestionID) {
 	for _, r := range c.requests(c.ui.view) {
 		if r.id == id {
 			delete(c.later, id)

@@ -13,10 +13,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func pairRequest(id, name string) protocol.DeviceRequest {
-	return protocol.DeviceRequest{
-		ID: id, Kind: protocol.RequestPair, Words: []string{"cobalt", "otter", "lamp", "nine"}, ExpiresAt: time.Now().Add(time.Minute).UnixMilli(),
-		Device: protocol.Device{Name: name, Hostname: "vm", Role: protocol.RoleNode, OS: "Debian 12", Address: "10.0.0.9"},
+func pairRequest(id protocol.QuestionID, name string) protocol.Question {
+	return protocol.Question{
+		ID: id, Kind: protocol.AskPair, ExpiresAt: time.Now().Add(time.Minute).UnixMilli(), Pairing: &protocol.PairingSubject{
+			Words:  []string{"cobalt", "otter", "lamp", "nine"},
+			Device: protocol.Device{Name: name, Hostname: "vm", Role: protocol.RoleNode, OS: "Debian 12", Address: "10.0.0.9"},
+		},
 	}
 }
 
@@ -27,7 +29,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	want := f.wants(t)
 	v := sample()
 	v.Approvals = nil
-	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower")}
+	v.Questions = []protocol.Question{pairRequest("r", "tower")}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -59,12 +61,12 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	}
 
 	// Answered here or elsewhere, it is over.
-	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("s", "attic")}
+	v.Questions = []protocol.Question{pairRequest("s", "attic")}
 	u.update(v)
 	if u.connect.window == nil || u.connect.window.Title() != "Pair “attic”?" {
 		t.Error("the next request is not shown")
 	}
-	v.Pairing.Requests = nil
+	v.Questions = nil
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
@@ -79,7 +81,7 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	want := f.wants(t)
 	v := sample()
 	v.Approvals = nil
-	v.Pairing.Requests = []protocol.DeviceRequest{{ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
+	v.Questions = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -94,13 +96,13 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
 
 	// A request with a time limit comes first, and this one again after it.
-	widen := v.Pairing.Requests
-	v.Pairing.Requests = append(widen, pairRequest("r", "tower"))
+	widen := v.Questions
+	v.Questions = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
 	u.update(v)
 	if got := u.connect.window.Title(); got != "Pair “tower”?" {
 		t.Errorf("the window asks %q", got)
 	}
-	v.Pairing.Requests = widen
+	v.Questions = widen
 	u.update(v)
 	if got := u.connect.window.Title(); got != "Allow more on “nas”?" {
 		t.Errorf("the window asks %q", got)
@@ -126,10 +128,10 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Approvals, v.Pairing.Requests = nil, nil
-	v.Apps.Consents = []protocol.Consent{{
-		ID: "c", Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell},
-		ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
+	v.Approvals, v.Questions = nil, nil
+	v.Questions = []protocol.Question{{
+		ID: "c", Kind: protocol.AskApp, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
+		App: &protocol.AppSubject{Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell}},
 	}}
 	u.update(v)
 	if u.connect.window == nil || u.connect.window.Title() != "Connect “Claude Code”?" {
@@ -152,7 +154,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	if u.connect.window == nil || u.connect.shown.id != "c" {
 		t.Fatal("the tray does not show the question")
 	}
-	v.Apps.Consents = nil
+	v.Questions = nil
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
@@ -165,10 +167,11 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Approvals, v.Pairing.Requests = nil, nil
-	v.ServerQuestions = []protocol.ServerQuestion{{
-		ID: "q", Server: "docs", Message: "Which branch?", ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
-		Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
+	v.Approvals, v.Questions = nil, nil
+	v.Questions = []protocol.Question{{
+		ID: "q", Kind: protocol.AskInput, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(), Input: &protocol.InputSubject{
+			Server: "docs", Message: "Which branch?", Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
+		},
 	}}
 	u.update(v)
 	if u.connect.window == nil || u.connect.window.Title() != "“docs” asks you a question" {
@@ -190,7 +193,7 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	// Closing the window cancels the question.
 	u.backend.state.Value.Update(func(s *state.View) { *s = v })
 	u.connect.putOff()
-	if n := len(u.backend.state.Value.Get().ServerQuestions); n != 0 || u.connect.window != nil {
+	if n := len(u.backend.state.Value.Get().Questions); n != 0 || u.connect.window != nil {
 		t.Errorf("%d questions after closing, window %v", n, u.connect.window)
 	}
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // reachable starts another computer, whose gateway listens on the network; the caller stops it.
-func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
+func reachable(t *testing.T) *backend {
 	t.Helper()
-	other = newTestBackend(t)
+	other := newTestBackend(t)
 	other.start()
 	await(t, other, "a machine", online)
 	for _, set := range []struct {
@@ -31,25 +31,25 @@ func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 			t.Fatal(err)
 		}
 	}
-	pairing = func() state.Pairing { return other.state.Value.Get().Pairing }
+	pairing := func() state.Pairing { return other.state.Value.Get().Pairing }
 	for end := time.Now().Add(3 * time.Minute); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)
 		}
 	}
-	return other, pairing
+	return other
 }
 
 // agree is the owner of the other gateway, who approves requests with the expected words.
-func agree(t *testing.T, other *backend, pairing func() state.Pairing) (show func(words []string, seconds int)) {
+func agree(t *testing.T, other *backend) (show func(words []string, seconds int)) {
 	asked := make(chan []string, 1)
 	go func() {
 		select {
 		case words := <-asked:
 			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
-				for _, q := range pairing().Requests {
-					if slices.Equal(q.Words, words) {
-						state.Call(t.Context(), other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
+				for _, q := range other.state.Value.Get().QuestionsOf(protocol.AskPair, protocol.AskWiden) {
+					if slices.Equal(q.Pairing.Words, words) {
+						other.state.Questions.Answer(q, state.AnswerParams(true))
 						return
 					}
 				}
@@ -63,7 +63,7 @@ func agree(t *testing.T, other *backend, pairing func() state.Pairing) (show fun
 // TestAWindowLooksAtAnotherGateway pairs this computer's windows with the gateway of another data
 // folder over its network listener, connects a backend to it, and leaves it again.
 func TestAWindowLooksAtAnotherGateway(t *testing.T) {
-	other, pairing := reachable(t)
+	other := reachable(t)
 	defer other.stop()
 	invite, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
@@ -74,7 +74,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
-	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link}, agree(t, other, pairing))
+	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link}, agree(t, other))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 // TestThisComputerWorksForAnotherGateway offers this computer's tools to the gateway of another
 // data folder, which calls one, then changes the workspace, and leaves.
 func TestThisComputerWorksForAnotherGateway(t *testing.T) {
-	other, pairing := reachable(t)
+	other := reachable(t)
 	defer other.stop()
 	invite := func() settings.Invitation {
 		i, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
@@ -173,7 +173,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	}
 	taken := invite()
 	taken.Name = "cellar"
-	name, err := g.Pair(t.Context(), taken, agree(t, other, pairing))
+	name, err := g.Pair(t.Context(), taken, agree(t, other))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Pair(t.Context(), settings.Invitation{Text: window.Link}, agree(t, other, pairing)); err != nil {
+	if _, err := g.Pair(t.Context(), settings.Invitation{Text: window.Link}, agree(t, other)); err != nil {
 		t.Fatal(err)
 	}
 	both, err := g.List()
@@ -226,16 +226,14 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if err := here.setWorkspace(dir); err != nil {
 		t.Fatal(err)
 	}
-	var wider []protocol.DeviceRequest
+	var wider []protocol.Question
 	for end := time.Now().Add(3 * time.Minute); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
-		wider = pairing().Requests
+		wider = other.state.Value.Get().QuestionsOf(protocol.AskPair, protocol.AskWiden)
 		if time.Now().After(end) {
 			t.Fatal("the person there is not asked")
 		}
 	}
-	if _, err := state.Call(t.Context(), other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: wider[0].ID}); err != nil {
-		t.Fatal(err)
-	}
+	other.state.Questions.Answer(wider[0], state.AnswerParams(true))
 	await(t, other, "this computer again", cellar(true))
 	reads(dir, "what lies in the other folder")
 

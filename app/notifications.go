@@ -100,7 +100,7 @@ func (ns *notifications) review(id string) {
 		ns.ui.main.show()
 		ns.ui.nav.openTitled(transfersTitle)
 	case strings.HasPrefix(id, connectPrefix):
-		ns.ui.connect.review(strings.TrimPrefix(id, connectPrefix))
+		ns.ui.connect.review(protocol.QuestionID(strings.TrimPrefix(id, connectPrefix)))
 	case strings.HasPrefix(id, runPrefix), strings.HasPrefix(id, schedulePrefix):
 		ns.ui.main.show()
 		ns.ui.main.open(ns.news[id])
@@ -145,19 +145,19 @@ func (ns *notifications) update(v state.View, now time.Time) {
 	}
 	want, questions := ns.questionMessages(v)
 	devices := make(map[string]bool) // names of notifications of devices that want to pair
-	for _, r := range v.Pairing.Requests {
-		id := connectPrefix + r.ID
-		devices[id] = true
-		want[id] = notify.Message{ID: id, Title: state.RequestTitle(r), Body: state.RequestText(r, now), Sound: ns.settings.Sound}
-	}
-	for _, c := range v.Apps.Consents {
-		id := connectPrefix + c.ID
-		want[id] = notify.Message{ID: id, Title: state.ConsentTitle(c), Body: state.ConsentText(c), Sound: ns.settings.Sound}
-	}
-	for _, q := range v.ServerQuestions {
-		id := connectPrefix + q.ID
-		text, _ := state.Reveal(display.Line(q.Message, 160))
-		want[id] = notify.Message{ID: id, Title: state.ServerQuestionTitle(q), Body: text, Sound: ns.settings.Sound}
+	for _, q := range v.Questions {
+		id := connectPrefix + string(q.ID)
+		text := ""
+		switch {
+		case q.Pairing != nil:
+			devices[id] = true
+			text = state.RequestText(q, now)
+		case q.App != nil:
+			text = state.ConsentText(*q.App)
+		case q.Input != nil:
+			text, _ = state.Reveal(display.Line(q.Input.Message, 160))
+		}
+		want[id] = notify.Message{ID: id, Title: state.QuestionTitle(q), Body: text, Sound: ns.settings.Sound}
 	}
 	for id := range ns.announced {
 		if _, waits := want[id]; !waits {

@@ -129,9 +129,7 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 
 func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 	v := state.View{
-		Pairing:         state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{{ID: "d"}}}},
-		Apps:            state.ConnectedApps{AppsListResult: protocol.AppsListResult{Consents: []protocol.Consent{{ID: "a"}}}},
-		ServerQuestions: []protocol.ServerQuestion{{ID: "s"}},
+		Questions: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
 	}
 	for _, c := range []struct {
 		off  state.Notification

@@ -68,7 +68,7 @@ func holder(t *testing.T, home string, pin identity.Pin) (pid int, leave func())
 // TestThisComputerWaitsForAnotherProgramThatIsTheMachine has another process of the data folder
 // connected as the gateway's machine when the desktop program tries.
 func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
-	other, pairing := reachable(t)
+	other := reachable(t)
 	defer other.stop()
 	home, folder := t.TempDir(), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +81,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link, AsMachine: true, Name: "cellar"}, agree(t, other, pairing))
+	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link, AsMachine: true, Name: "cellar"}, agree(t, other))
 	if err != nil {
 		t.Fatal(err)
 	}

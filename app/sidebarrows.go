@@ -88,16 +88,8 @@ func (b *sidebar) show() {
 	if v.Needs() > 0 {
 		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
-	for _, r := range v.Pairing.Requests {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.RequestTitle(r)}
-		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(r.ID) }})
-	}
-	for _, c := range v.Apps.Consents {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ConsentTitle(c)}
-		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(c.ID) }})
-	}
-	for _, q := range v.ServerQuestions {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ServerQuestionTitle(q)}
+	for _, q := range v.Questions {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q)}
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}
 	for _, g := range state.Inbox(v) {

@@ -183,11 +183,11 @@ func (p *programs) signIn() (secrets []string) {
 		"response_type": {"code"}, "client_id": {client.ID}, "redirect_uri": {"http://localhost/cb"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
 	}.Encode(), "")
 	wait := head.Get("Location")
-	consents := ask(p.house, protocol.AppsList, protocol.Empty{}).Consents
+	consents := p.questions(protocol.AskApp)
 	if len(consents) != 1 {
 		p.t.Fatalf("%s, asked %+v", wait, consents)
 	}
-	ask(p.house, protocol.ConsentAnswer, protocol.ConsentAnswerParams{ID: consents[0].ID, Allow: true})
+	p.house.allow(consents[0])
 	_, _, head = p.request("GET", wait, "")
 	back, _ := url.Parse(head.Get("Location"))
 	code := back.Query().Get("code")

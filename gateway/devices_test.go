@@ -32,7 +32,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	taker := m.taker(protocol.RoleClient)
 	taker.Link = &link
 	out := pair(t, link.Addresses, taker)
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	h.allow(h.request(protocol.AskPair))
 	got := <-out
 	if got.err != nil {
 		t.Fatal(got.err)
@@ -76,7 +76,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	taker := m.taker(protocol.RoleClient)
 	taker.Link = &link
 	out := pair(t, link.Addresses, taker)
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	h.allow(h.request(protocol.AskPair))
 	got := <-out
 	if got.err != nil {
 		t.Fatal(got.err)
@@ -91,12 +91,12 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	}
 	all := []protocol.Scope{protocol.ScopeRead, protocol.ScopeInvoke}
 	other := pair(t, link.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
-	r := h.request(protocol.RequestPair)
+	r := h.request(protocol.AskPair)
 	for what, err := range map[string]error{
 		"an invitation with every right": second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
 		"an invitation with one more":    second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: all})),
 		"more for itself":                second(client.Call(t.Context(), c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: m.id.ID(), Scopes: &all})),
-		"a yes to one that gets all":     second(client.Call(t.Context(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
+		"a yes to one that gets all":     second(client.Call(t.Context(), c, protocol.QuestionAnswer, answerTo(r, protocol.DecisionAllow))),
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrForbidden) {
@@ -107,7 +107,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	if _, err := client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}}); err != nil {
 		t.Errorf("what it has: %v", err)
 	}
-	ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	h.deny(r)
 	<-other
 }
 
@@ -123,7 +123,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		taker := m.taker(protocol.RoleClient)
 		taker.Link = &link
 		out := pair(t, link.Addresses, taker)
-		ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+		h.allow(h.request(protocol.AskPair))
 		got := <-out
 		if got.err != nil {
 			t.Fatal(got.err)
@@ -141,7 +141,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	_, guest, is := bring("guest", 7)
 	_, _, other := bring("tablet", 3)
 	asks := pair(t, h.list().Network.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
-	r := h.request(protocol.RequestPair)
+	r := h.request(protocol.AskPair)
 	never, later, sooner := int64(0), is.ExpiresAt+1, is.ExpiresAt-1000
 	set := func(id protocol.DeviceID, end *int64) error {
 		return second(client.Call(t.Context(), guest, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: id, ExpiresAt: end}))
@@ -154,7 +154,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		"an invitation for longer": second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 8})),
 		"a token of its choice":    second(client.Call(t.Context(), guest, protocol.ConfigSet, protocol.ConfigSetParams{Path: "auth.token", Value: json.RawMessage(`"chosen by a guest"`)})),
 		"the same, more broadly":   second(client.Call(t.Context(), guest, protocol.ConfigSet, protocol.ConfigSetParams{Path: "auth", Value: json.RawMessage(`{"token":"chosen by a guest"}`)})),
-		"a yes for good":           second(client.Call(t.Context(), guest, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
+		"a yes for good":           second(client.Call(t.Context(), guest, protocol.QuestionAnswer, answerTo(r, protocol.DecisionAllow))),
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrForbidden) {
@@ -167,7 +167,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		"an invitation for less":         second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 6})),
 		"an invitation for a machine":    second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})),
 		"an earlier end of its own":      set(is.ID, &sooner),
-		"another name, and nothing more": second(client.Call(t.Context(), guest, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: is.ID, Name: &r.Device.Name})),
+		"another name, and nothing more": second(client.Call(t.Context(), guest, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: is.ID, Name: &r.Pairing.Device.Name})),
 	} {
 		t.Run(what, func(t *testing.T) {
 			if err != nil {
@@ -179,7 +179,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	if err := set(other.ID, &never); err != nil {
 		t.Errorf("one that has no end: %v", err)
 	}
-	ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	h.deny(r)
 	<-asks
 }
 
@@ -268,7 +268,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop, ended := h.node(m, peer.ID(), narrow)
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	if n := h.info("laptop"); len(n.Held) > 0 {
-		t.Errorf("held although nothing changed: %v, %+v", n.Held, h.list().Requests)
+		t.Errorf("held although nothing changed: %v, %+v", n.Held, h.requests())
 	}
 	if host, key := h.info("laptop").Host, identity.KeyWords(m.id.Public()); !slices.Equal(host.Words, key) || host.Address == "" {
 		t.Errorf("the machine is at %q with the words %v, want those of its key, %v", host.Address, host.Words, key)
@@ -277,15 +277,15 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	<-ended
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
 	stop, ended = h.node(m, peer.ID(), node.Confinement{Mode: "full", Network: "allowed"})
-	r := h.request(protocol.RequestWiden)
-	if text := strings.Join(r.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
+	r := h.request(protocol.AskWiden)
+	if text := strings.Join(r.Pairing.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
 		t.Errorf("the owner reads %q", text)
 	}
 	h.until("all its tools are held", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == len(n.Tools) })
 	if _, err := client.Call(t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Glob", Args: json.RawMessage(`{"pattern":"*"}`)}); !errors.Is(err, protocol.ErrForbidden) {
 		t.Errorf("a held tool was called: %v", err)
 	}
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
+	h.allow(r)
 	h.until("they are free", func() bool { return len(h.info("laptop").Held) == 0 })
 	if _, err := client.Call(t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Glob", Args: json.RawMessage(`{"pattern":"*"}`)}); err != nil {
 		t.Errorf("after the yes: %v", err)
@@ -295,7 +295,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
 	stop, ended = h.node(m, peer.ID(), narrow)
 	h.until("less is no question", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == 0 })
-	if n := len(h.list().Requests); n != 0 {
+	if n := len(h.requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
 	stop()

@@ -40,6 +40,7 @@ import (
 	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
@@ -79,7 +80,7 @@ type Gateway struct {
 	tokens    *auth.Tokens
 	bus       *event.Bus
 	hub       *nodes.Hub
-	gate      *approval.Manager
+	questions *question.Queue
 	calls     *tool.Pipeline
 	keeper    *tool.Keeper
 	rules     *approval.Rules
@@ -213,7 +214,7 @@ func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Question) err
 	if err != nil || !sent {
 		return err
 	}
-	return g.gate.Shown(ctx, protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+	return g.questions.Display.Shown(ctx, protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
 }
 
 // machineName returns the person's name of a machine, or "".

@@ -87,19 +87,44 @@ func (h *house) until(what string, ok func() bool) {
 	polltest.Until(h.t, what, ok)
 }
 
-// request waits for the only pending request of a kind.
-func (h *house) request(kind string) (r protocol.DeviceRequest) {
+// questions returns the pending questions of some kinds.
+func (h *house) questions(kinds ...string) []protocol.Question {
 	h.t.Helper()
-	h.until("a request to "+kind, func() bool {
-		for _, one := range h.list().Requests {
-			if one.Kind == kind {
-				r = one
-				return true
-			}
+	return slices.DeleteFunc(ask(h, protocol.QuestionList, protocol.Empty{}).Questions, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
+}
+
+// requests returns the pending questions about devices.
+func (h *house) requests() []protocol.Question {
+	h.t.Helper()
+	return h.questions(protocol.AskPair, protocol.AskWiden)
+}
+
+// request waits for a pending question of a kind.
+func (h *house) request(kind string) (q protocol.Question) {
+	h.t.Helper()
+	h.until("a question of kind "+kind, func() bool {
+		for _, q = range h.questions(kind) {
+			return true
 		}
 		return false
 	})
-	return r
+	return q
+}
+
+// answerTo returns an answer to a question.
+func answerTo(q protocol.Question, decision string) protocol.QuestionAnswerParams {
+	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision}
+}
+
+// allow and deny answer a question as the owner.
+func (h *house) allow(q protocol.Question) { h.answer(answerTo(q, protocol.DecisionAllow)) }
+func (h *house) deny(q protocol.Question)  { h.answer(answerTo(q, protocol.DecisionDeny)) }
+
+func (h *house) answer(p protocol.QuestionAnswerParams) {
+	h.t.Helper()
+	if r := ask(h, protocol.QuestionAnswer, p); !r.Won {
+		h.t.Fatalf("the answer to question %s came too late: it is %s", p.ID, r.Question.State)
+	}
 }
 
 // peerBox is a device with its own home folder.
@@ -157,17 +182,17 @@ func (h *house) bring(m *peerBox, taker pake.Device) identity.Peer {
 	var shown []string
 	taker.OnWaiting = func(words []string, _ int) { shown = words }
 	out := pair(h.t, link.Addresses, taker)
-	r := h.request(protocol.RequestPair)
-	if r.Device.Name != m.name || r.Device.OS != "Debian" || r.Device.Address != "127.0.0.1" || r.Device.Fingerprint != identity.Fingerprint(m.id.Public()) {
-		h.t.Errorf("the owner sees %+v", r.Device)
+	r := h.request(protocol.AskPair)
+	if r.Pairing.Device.Name != m.name || r.Pairing.Device.OS != "Debian" || r.Pairing.Device.Address != "127.0.0.1" || r.Pairing.Device.Fingerprint != identity.Fingerprint(m.id.Public()) {
+		h.t.Errorf("the owner sees %+v", r.Pairing.Device)
 	}
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
+	h.allow(r)
 	got := <-out
 	if got.err != nil {
 		h.t.Fatal(got.err)
 	}
-	if !slices.Equal(shown, r.Words) || len(shown) != 4 {
-		h.t.Errorf("the device shows %v, the owner sees %v", shown, r.Words)
+	if !slices.Equal(shown, r.Pairing.Words) || len(shown) != 4 {
+		h.t.Errorf("the device shows %v, the owner sees %v", shown, r.Pairing.Words)
 	}
 	peer, err := m.peers.Put(got.done)
 	if err != nil {

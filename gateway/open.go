@@ -31,6 +31,7 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/question"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/session"
 	"fairlead/gateway/session/background"
@@ -130,7 +131,8 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 	return err
 }
 
-// openMachines opens the connected and paired machines and their listener.
+// openMachines opens the connected and paired machines and their listener, the apps, and what waits
+// for the person.
 func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	g.hub = nodes.New(g.bus, g.store.Nodes)
 	if err := g.hub.Load(ctx); err != nil {
@@ -144,9 +146,18 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		},
 		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeDevices}) },
 	})
+	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
+		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
+		MachineName: g.machineName,
+		Changed:     func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
+	})
+	if err != nil {
+		return err
+	}
+	g.questions = question.New(g.store.Approvals, g.rules, g.bus, g.remindOfApproval)
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
-		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Unpaired: g.cancelTransfersOf,
+		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Unpaired: g.cancelTransfersOf,
 		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -157,7 +168,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		return err
 	}
 	g.apps, err = apps.Open(ctx, apps.Options{
-		Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
+		Store: g.store.Apps, Bus: g.bus, Questions: g.questions, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
 			_, ok := g.hub.Node(id)
 			return ok
 		},
@@ -191,17 +202,8 @@ func (g *Gateway) openWorkspaces() error {
 
 // openTools opens what runs a tool call, and the transfers.
 func (g *Gateway) openTools(ctx context.Context) (err error) {
-	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
-		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
-		MachineName: g.machineName,
-		Changed:     func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
-	})
-	if err != nil {
-		return err
-	}
-	g.gate = approval.New(g.store.Approvals, g.rules, g.bus, g.remindOfApproval)
 	g.servers, err = servers.Open(ctx, servers.Options{
-		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Version: Version,
+		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Version: Version,
 		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
 		Authorize:      func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
 		Continue:       func(ctx context.Context, s tool.Step) (json.RawMessage, error) { return g.calls.Continue(ctx, s) },
@@ -212,7 +214,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	g.tools = tool.NewRegistry(g.hub, g.servers.Toolbox())
 	calls := journal.New(g.store.Calls)
 	g.calls = tool.New(tool.Options{
-		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: calls, Steps: calls, Grants: g.store.Grants, Sessions: g.store.Sessions,
+		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.questions, Journal: calls, Steps: calls, Grants: g.store.Grants, Sessions: g.store.Sessions,
 		Bus: g.bus, Config: g.config.Get,
 	})
 	g.keeper = tool.NewKeeper(g.calls)
@@ -228,7 +230,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.models = registry.New(g.config, filepath.Join(g.home, "models.json"))
 	g.usage = usage.New(g.store.Usage, g.config.Get)
 	g.sessions = session.New(session.Options{
-		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
+		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: g.publishStatus,
 	})
 	g.sessions.SetPaused(g.config.Get().Agent.Paused)
@@ -237,7 +239,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
 	})
 	g.schedules = cron.New(cron.Options{
-		Store: g.store, Bus: g.bus, Sessions: g.sessions, Stats: g.sessions.Stats, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
+		Store: g.store, Bus: g.bus, Sessions: g.sessions, Stats: g.sessions.Stats, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
 		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive, PromptTokens: g.sessions.PromptTokens,
 	})
 	g.tools.Register(native.Tools(native.Services{
@@ -266,7 +268,7 @@ func (g *Gateway) openSurface() {
 	g.fixedStatus = fixed
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
-		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
+		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Questions: g.questions, Display: g.questions.Display, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: programs(g),
 		Requested: g.sessions.StoreToolResult, Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store, g.sessions, g.channels)),

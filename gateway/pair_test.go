@@ -106,7 +106,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	first := a.taker(protocol.RoleClient)
 	first.Code = &code
 	out := pair(t, link.Addresses, first)
-	r := h.request(protocol.RequestPair)
+	r := h.request(protocol.AskPair)
 	// While the request is pending, and after the invitation was used, nobody else can pair by link
 	// or code.
 	try := func(when string) {
@@ -120,13 +120,15 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 		}
 	}
 	try("while it is taken")
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID, Name: "Anna's phone"})
+	named := answerTo(r, protocol.DecisionAllow)
+	named.Name = "Anna's phone"
+	h.answer(named)
 	if got := <-out; got.err != nil || got.done.Device.Name != "Anna's phone" {
 		t.Fatalf("%+v", got)
 	}
 	try("after it was spent")
-	if _, err := client.Call(t.Context(), h.owner, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("approved twice: %v", err)
+	if again := ask(h, protocol.QuestionAnswer, answerTo(r, protocol.DecisionAllow)); again.Won {
+		t.Errorf("approved twice: %+v", again)
 	}
 	if n := len(h.list().Devices); n != 1 {
 		t.Errorf("%d devices", n)
@@ -169,7 +171,7 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	m := newMachine(t, "laptop")
 	at := h.list().Network.Addresses
 	out := pair(t, at, m.taker(protocol.RoleNode))
-	r := h.request(protocol.RequestPair)
+	r := h.request(protocol.AskPair)
 	// A request for something else is another request: an answer to the one that was displayed does
 	// not apply.
 	more := m.taker(protocol.RoleClient)
@@ -177,16 +179,16 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	if got := <-out; !errors.Is(got.err, protocol.ErrConflict) {
 		t.Errorf("the first question: %+v", got)
 	}
-	if _, err := client.Call(t.Context(), h.owner, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("a swapped request was approved: %v", err)
+	if again := ask(h, protocol.QuestionAnswer, answerTo(r, protocol.DecisionAllow)); again.Won {
+		t.Errorf("a swapped request was approved: %+v", again)
 	}
-	r = h.request(protocol.RequestPair)
-	ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	r = h.request(protocol.AskPair)
+	h.deny(r)
 	if got := <-second; !errors.Is(got.err, protocol.ErrForbidden) || got.done.Token != "" {
 		t.Errorf("%+v", got)
 	}
-	if l := h.list(); len(l.Devices) != 0 || len(l.Requests) != 0 {
-		t.Errorf("%+v", l)
+	if l, open := h.list(), h.requests(); len(l.Devices) != 0 || len(open) != 0 {
+		t.Errorf("got %+v and %+v, want neither devices nor questions", l, open)
 	}
 	// A device that disconnects is no longer pending.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -195,10 +197,10 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 		_, err := client.Pair(ctx, at, m.taker(protocol.RoleNode))
 		left <- err
 	}()
-	h.request(protocol.RequestPair)
+	h.request(protocol.AskPair)
 	cancel()
 	<-left
-	h.until("the request is gone", func() bool { return len(h.list().Requests) == 0 })
+	h.until("the request is gone", func() bool { return len(h.requests()) == 0 })
 }
 
 // TestAManInTheMiddleGetsNothing: the attacker terminates TLS with his own certificate and forwards
@@ -263,7 +265,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	if _, err := client.Pair(t.Context(), between, byCode); err == nil {
 		t.Error("a code was paired through him")
 	}
-	if n := len(h.list().Requests); n != 0 {
+	if n := len(h.requests()); n != 0 {
 		t.Errorf("%d requests are before the owner", n)
 	}
 	// Without a secret, the two ends show different words.
@@ -276,11 +278,11 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 		defer mu.Unlock()
 		return shown != nil || len(out) > 0
 	})
-	if l := h.list(); len(l.Requests) > 0 && slices.Equal(l.Requests[0].Words, shown) {
+	if open := h.requests(); len(open) > 0 && slices.Equal(open[0].Pairing.Words, shown) {
 		t.Errorf("both ends show %v through a man in the middle", shown)
 	}
-	for _, r := range h.list().Requests {
-		ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	for _, r := range h.requests() {
+		h.deny(r)
 	}
 	<-out
 	// A paired device sends the attacker nothing either.
@@ -348,11 +350,11 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 		}.Run(t.Context())
 		out <- err
 	}()
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	h.allow(h.request(protocol.AskPair))
 	if err := <-out; err != nil {
 		t.Error(err)
 	}
-	if n := len(neighbour.list().Requests); n != 0 {
+	if n := len(neighbour.requests()); n != 0 {
 		t.Errorf("%d requests are before the neighbour", n)
 	}
 }
@@ -379,7 +381,7 @@ func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
 		_, err := join.Run(t.Context())
 		out <- err
 	}()
-	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	h.allow(h.request(protocol.AskPair))
 	if err := <-out; err != nil {
 		t.Error(err)
 	}

@@ -117,6 +117,10 @@ var storingMethods = map[string][]storingCall{
 
 	"question.answer": {
 		answerWith(protocol.ScopeOnce), answerWith(protocol.ScopeSession), answerWith(protocol.ScopeFolder), answerWith(protocol.ScopeMachine), answerWith(protocol.ScopeAlways),
+		{prepare: func(r *refusal) any { return answerTo(r.pairing(), protocol.DecisionAllow) }},
+		{prepare: func(r *refusal) any { return answerTo(r.pairing(), protocol.DecisionDeny) }},
+		{prepare: func(r *refusal) any { return answerTo(r.consent(), protocol.DecisionAllow) }},
+		{prepare: func(r *refusal) any { return answerTo(r.consent(), protocol.DecisionDeny) }},
 	},
 	"question.answerAll": {{
 		prepare: func(r *refusal) any {
@@ -157,21 +161,15 @@ var storingMethods = map[string][]storingCall{
 	}),
 	"nodes.update": with(params(`{"nodeId":"box","name":"$"}`)),
 
-	"device.approve": with(func(r *refusal) any { return protocol.DeviceRequestParams{ID: r.pairing()} }),
-	"device.deny":    with(func(r *refusal) any { return protocol.DeviceRequestParams{ID: r.pairing()} }),
-	"device.update":  with(func(r *refusal) any { return protocol.DeviceUpdateParams{ID: r.device(), Name: new(r.name("new"))} }),
-	"device.rotate":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
-	"device.revoke":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
-	"device.leave":   {{prepare: func(r *refusal) any { return r.leaving() }, by: asPeer}},
-	"device.forget":  with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+	"device.update": with(func(r *refusal) any { return protocol.DeviceUpdateParams{ID: r.device(), Name: new(r.name("new"))} }),
+	"device.rotate": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+	"device.revoke": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
+	"device.leave":  {{prepare: func(r *refusal) any { return r.leaving() }, by: asPeer}},
+	"device.forget": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
 
-	"apps.update":   with(func(r *refusal) any { return protocol.AppUpdateParams{ID: r.app(), Name: new(r.name("new"))} }),
-	"apps.revoke":   with(func(r *refusal) any { return protocol.AppParams{ID: r.app()} }),
-	"tokens.create": with(params(`{"name":"$","scopes":["fs.read"]}`)),
-	"consent.answer": {
-		{prepare: func(r *refusal) any { return protocol.ConsentAnswerParams{ID: r.consent(), Allow: true} }},
-		{prepare: func(r *refusal) any { return protocol.ConsentAnswerParams{ID: r.consent()} }},
-	},
+	"apps.update":    with(func(r *refusal) any { return protocol.AppUpdateParams{ID: r.app(), Name: new(r.name("new"))} }),
+	"apps.revoke":    with(func(r *refusal) any { return protocol.AppParams{ID: r.app()} }),
+	"tokens.create":  with(params(`{"name":"$","scopes":["fs.read"]}`)),
 	"servers.set":    {{prepare: func(r *refusal) any { return serverOf(r.name("srv")) }, hasSecret: true}},
 	"servers.accept": with(func(r *refusal) any { return protocol.ServerAcceptParams{Name: r.running()} }),
 	"servers.remove": {{prepare: func(r *refusal) any { return r.server() }, hasSecret: true}},
@@ -183,12 +181,12 @@ var otherMethods = func() map[string]string {
 	for reason, names := range map[string]string{
 		"only reads": `connect tools.list logs.get config.get session.get session.stats session.history session.preview sessions.list cron.status cron.list
 			cron.runs heartbeat.status channels.list channel.status pair.list skills.status skills.update transfer.list transfer.get workspace.list
-			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get question.list nodes.list device.list
+			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get question.list question.get question.watch nodes.list device.list
 			status.get models.providers models.list models.test models.detect sessions.search session.archives session.archive.read journal.list
 			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
-			servers.find servers.logs servers.items servers.read servers.questions`,
+			servers.find servers.logs servers.items servers.read`,
 		"stores nothing: what it changes ends with the gateway": `device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
-			servers.answer files.unwatch files.changed tool.progress logs.result channel.delivered`,
+			files.unwatch files.changed tool.progress logs.result channel.delivered`,
 		"takes the path of files.make": "files.move files.trash files.restore files.revert files.write",
 		"stores nothing: a transfer has its row until it ends, and is resumed from its checkpoint": "transfer.meta transfer.accept transfer.complete transfer.done",
 	} {

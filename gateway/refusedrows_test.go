@@ -108,10 +108,10 @@ func (r *refusal) device() protocol.DeviceID {
 }
 
 // pairing makes a client ask to be paired.
-func (r *refusal) pairing() string {
+func (r *refusal) pairing() protocol.Question {
 	m := newMachine(r.t, r.name("phone"))
 	pair(r.t, r.list().Network.Addresses, m.taker(protocol.RoleClient))
-	return r.house.request(protocol.RequestPair).ID
+	return r.house.request(protocol.AskPair)
 }
 
 // back is where the browser returns to after a sign-in, and codeVerifier the secret of the app.
@@ -132,21 +132,21 @@ func (r *refusal) register() (status int, client string) {
 }
 
 // authorize makes an app ask to connect. page is the page that waits for the answer.
-func (r *refusal) authorize(client string) (consent, page string) {
+func (r *refusal) authorize(client string) (asked protocol.Question, page string) {
 	sum := sha256.Sum256([]byte(codeVerifier))
 	_, _, head := r.programs.request("GET", "/oauth/authorize?response_type=code&client_id="+client+"&redirect_uri="+back+
 		"&code_challenge="+base64.RawURLEncoding.EncodeToString(sum[:])+"&code_challenge_method=S256", "")
-	for _, c := range ask(r.house, protocol.AppsList, protocol.Empty{}).Consents {
-		if c.ClientID == client {
-			return c.ID, head.Get("Location")
+	for _, q := range r.questions(protocol.AskApp) {
+		if q.App.ClientID == client {
+			return q, head.Get("Location")
 		}
 	}
-	r.t.Fatal("no consent")
-	return "", ""
+	r.t.Fatal("the person is not asked about the app")
+	return asked, ""
 }
 
 // consent makes a new app ask to connect.
-func (r *refusal) consent() string {
+func (r *refusal) consent() protocol.Question {
 	_, client := r.register()
 	id, _ := r.authorize(client)
 	return id

@@ -54,13 +54,13 @@ func (g *Gateway) Run(ctx context.Context) error {
 		defer close(resumed)
 		g.awaitNode(ctx)
 		g.sessions.Resume()
-		// An approval from this start always has a caller that waits for it, such as a schedule or
+		// A question from this start always has a caller that waits for it, such as a schedule or
 		// a client, even without a run.
 		asked := func(a protocol.Question) bool {
 			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID) || a.Tool == protocol.KeepTool
 		}
-		if err := g.gate.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
-			g.log.Error("Closing the approvals of an earlier start failed", "err", err)
+		if err := g.questions.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
+			g.log.Error("Closing the questions of an earlier start failed", "err", err)
 		}
 	})
 	<-ctx.Done()
@@ -71,6 +71,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	servers.Wait() // their commands are stopped through their machines
 	g.server.Close()
 	wg.Wait()
+	g.questions.Close()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -28,11 +28,9 @@ type InboxHandlers struct {
 	Snooze    func(...protocol.Question)
 	Wake      func(protocol.QuestionID)
 	Chat      func(protocol.SessionKey)
-	// Pairing answers the request of a device, Consent that of an app, and Server the question of a
-	// server. OpenURL opens an address that a server asks to open.
-	Pairing func(id string, allow bool)
-	Consent func(protocol.ConsentAnswerParams)
-	Server  func(protocol.ServerAnswerParams)
+	// Answer answers a question other than an approval. OpenURL opens an address that a server asks
+	// to open.
+	Answer  func(protocol.Question, protocol.QuestionAnswerParams)
 	OpenURL func(string)
 }
 
@@ -73,9 +71,9 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 // Update shows the approvals of a view. The focused row keeps the focus while it exists.
 func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
-	nodes.UpdateRequests(in.requests, v.Pairing.Requests, in.clock(), in.h.Pairing)
-	apps.UpdateConsents(in.consents, v.Apps.Consents, v.Nodes, in.clock(), in.h.Consent)
-	tools.UpdateQuestions(in.servers, v, in.clock(), tools.QuestionHandlers{Answer: in.h.Server, OpenURL: in.h.OpenURL})
+	nodes.UpdateRequests(in.requests, v.QuestionsOf(protocol.AskPair, protocol.AskWiden), in.clock(), in.h.Answer)
+	apps.UpdateConsents(in.consents, v.QuestionsOf(protocol.AskApp), v.Nodes, in.clock(), in.h.Answer)
+	tools.UpdateQuestions(in.servers, v, in.clock(), tools.QuestionHandlers{Answer: in.h.Answer, OpenURL: in.h.OpenURL})
 	widgets.SetVisible(in.none, v.Needs() == 0)
 	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0

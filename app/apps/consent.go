@@ -14,8 +14,9 @@ import (
 
 // NewConsent asks whether an app may connect, with which permissions and on which machines. notNow
 // closes the question without an answer; if it is nil, that button is left out.
-func NewConsent(c protocol.Consent, nodes []protocol.NodeInfo, now time.Time, answer func(protocol.ConsentAnswerParams), notNow func()) *widgets.Question {
+func NewConsent(asked protocol.Question, nodes []protocol.NodeInfo, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams), notNow func()) *widgets.Question {
 	var q *widgets.Question
+	c := *asked.App
 	changed := func() {
 		q.Tick(now)
 		q.Box.Refresh()
@@ -32,26 +33,26 @@ func NewConsent(c protocol.Consent, nodes []protocol.NodeInfo, now time.Time, an
 		widgets.NewSectionHeading("ON"), machines.box,
 	}
 	q = widgets.NewQuestion(state.ConsentTitle(c), rows, func(allow bool) {
-		p := protocol.ConsentAnswerParams{ID: c.ID, Allow: allow}
+		p := state.AnswerParams(allow)
 		if allow {
 			p.Nodes, _ = machines.chosen()
 			p.Scopes = permissions.chosen()
 		}
-		answer(p)
+		answer(asked, p)
 	}, notNow)
-	arming := state.ArmingInView(c.ID, now)
+	arming := state.ArmingInView(asked.Hash, now)
 	q.Tick = func(t time.Time) {
 		now = t
 		_, chosen := machines.chosen()
 		can := arming.IsArmed(now) && chosen && len(permissions.chosen()) > 0
-		q.Set(state.TimeLeft(c.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), can)
+		q.Set(state.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), can)
 	}
 	q.Tick(now)
 	return q
 }
 
 // UpdateConsents lists the apps that ask to connect. answer is called with the person's answers.
-func UpdateConsents(l *widgets.Questions, list []protocol.Consent, nodes []protocol.NodeInfo, now time.Time, answer func(protocol.ConsentAnswerParams)) {
-	ids := state.Map(list, func(c protocol.Consent) string { return c.ID })
+func UpdateConsents(l *widgets.Questions, list []protocol.Question, nodes []protocol.NodeInfo, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
+	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewConsent(list[i], nodes, now, answer, nil) })
 }

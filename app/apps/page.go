@@ -29,7 +29,7 @@ type Handlers struct {
 	// Stop stops a running command of an app and passes its failure to done on the GUI thread.
 	Stop func(id string, done func(error))
 	// Review shows the question of an app that asks to connect.
-	Review func(id string)
+	Review func(protocol.QuestionID)
 	// Programs connects client programs of this computer; nil if it cannot.
 	Programs *state.ClientPrograms
 }
@@ -102,10 +102,10 @@ func (p *Page) back() {
 // fill lists the apps.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := state.Map(v.Apps.Consents, func(c protocol.Consent) widgets.ListItem {
+	asking := state.Map(v.QuestionsOf(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
-			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ConsentTitle(c), Text: "It waits for your answer.",
-			Detail: state.TimeLeft(c.ExpiresAt, now), Warn: true,
+			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "It waits for your answer.",
+			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
 	p.list.Set(append(asking, state.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
@@ -119,7 +119,7 @@ func (p *Page) fill() {
 		}
 		return item
 	})...))
-	none := len(v.Apps.Apps)+len(v.Apps.Consents) == 0
+	none := len(v.Apps.Apps)+len(asking) == 0
 	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
 		switch {
 		case v.Apps.Problem != "" && !v.Apps.Loaded:
@@ -163,7 +163,7 @@ func (p *Page) addressLine() fyne.CanvasObject {
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.Apps.Consents
+	asking := p.view.QuestionsOf(protocol.AskApp)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

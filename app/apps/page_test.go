@@ -32,7 +32,7 @@ type bench struct {
 	w              fyne.Window
 	copied, opened string
 	said           []string
-	asked          []string
+	asked          []protocol.QuestionID
 	calls          map[protocol.AppID][]protocol.JournalEntry
 	loads          int // of calls
 	stopped        []string
@@ -58,7 +58,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 			done(b.calls[id], err)
 		},
 		Stop:   func(id string, done func(error)) { b.stopped, b.stop = append(b.stopped, id), done },
-		Review: func(id string) { b.asked = append(b.asked, id) }, OpenURL: func(u string) { b.opened = u },
+		Review: func(id protocol.QuestionID) { b.asked = append(b.asked, id) }, OpenURL: func(u string) { b.opened = u },
 	})
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
@@ -71,11 +71,11 @@ func twoMachines() []protocol.NodeInfo {
 	return []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}
 }
 
-func consent() protocol.Consent {
-	return protocol.Consent{
-		ID: "c", Name: "Claude Code", ClientID: "https://claude.example/client.json", ClientHost: "claude.example", RedirectHost: "127.0.0.1", IsLocal: true, Code: "K7WQ",
-		Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead, protocol.ScopeShell}, CreatedAt: at(0), ExpiresAt: at(5 * time.Minute),
-	}
+func consent() protocol.Question {
+	return protocol.Question{ID: "c", Kind: protocol.AskApp, CreatedAt: at(0), ExpiresAt: at(5 * time.Minute), App: &protocol.AppSubject{
+		Name: "Claude Code", ClientID: "https://claude.example/client.json", ClientHost: "claude.example", RedirectHost: "127.0.0.1", IsLocal: true, Code: "K7WQ",
+		Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead, protocol.ScopeShell},
+	}}
 }
 
 func full() state.View {
@@ -102,7 +102,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
-	v.Apps.Consents = []protocol.Consent{consent()}
+	v.Questions = []protocol.Question{consent()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
 	p.open("a")
@@ -121,7 +121,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			p.show(full())
 			pagetest.Shot(t, p.w, "apps-list-"+size)
 			v := full()
-			v.Apps.Consents = []protocol.Consent{consent()}
+			v.Questions = []protocol.Question{consent()}
 			p.show(v)
 			pagetest.Shot(t, p.w, "apps-consent-"+size)
 			p.open("b")
@@ -149,10 +149,10 @@ func check(t *testing.T, o fyne.CanvasObject, text string) *widget.Check {
 
 func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	pagetest.Start(t, style.Light)
-	var answers []protocol.ConsentAnswerParams
+	var answers []protocol.QuestionAnswerParams
 	l := widgets.NewQuestions()
-	update := func(list ...protocol.Consent) {
-		UpdateConsents(l, list, twoMachines(), pagetest.Noon, func(a protocol.ConsentAnswerParams) { answers = append(answers, a) })
+	update := func(list ...protocol.Question) {
+		UpdateConsents(l, list, twoMachines(), pagetest.Noon, func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) })
 	}
 	w := pagetest.Window(t, l.Box, 480, 760)
 	update(consent())
@@ -173,12 +173,12 @@ func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	}
 	check(t, l.Box, "nas").SetChecked(true)
 	test.Tap(pagetest.Button(t, l.Box, "Allow"))
-	want := protocol.ConsentAnswerParams{ID: "c", Allow: true, Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, Nodes: []protocol.NodeID{"nas"}}
+	want := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, Nodes: []protocol.NodeID{"nas"}}
 	if len(answers) != 1 || !same(answers[0], want) {
 		t.Errorf("got %+v, want %+v", answers, want)
 	}
 	test.Tap(pagetest.Button(t, l.Box, "Deny"))
-	if len(answers) != 2 || answers[1].Allow || answers[1].Scopes != nil {
+	if len(answers) != 2 || answers[1].Decision != protocol.DecisionDeny || answers[1].Scopes != nil {
 		t.Errorf("denied with %+v", answers)
 	}
 	before := pagetest.Button(t, l.Box, "Allow")
@@ -197,22 +197,22 @@ func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	c := consent()
-	c.Connected, c.Nodes = true, []protocol.NodeID{"nas"}
-	var answer protocol.ConsentAnswerParams
-	q := NewConsent(c, twoMachines(), pagetest.Noon, func(p protocol.ConsentAnswerParams) { answer = p }, nil)
+	c.App.Connected, c.App.Nodes = true, []protocol.NodeID{"nas"}
+	var answer protocol.QuestionAnswerParams
+	q := NewConsent(c, twoMachines(), pagetest.Noon, func(_ protocol.Question, p protocol.QuestionAnswerParams) { answer = p }, nil)
 	pagetest.Window(t, q.Box, 480, 760)
 	pagetest.Shows(t, q.Box, "already: what you allow", "Only these machines", "nas")
 	q.Tick(pagetest.Noon.Add(2 * time.Second))
 	test.Tap(pagetest.Button(t, q.Box, "Allow"))
-	if !slices.Equal(answer.Nodes, c.Nodes) {
-		t.Errorf("got %q, want %q", answer.Nodes, c.Nodes)
+	if !slices.Equal(answer.Nodes, c.App.Nodes) {
+		t.Errorf("got %q, want %q", answer.Nodes, c.App.Nodes)
 	}
 }
 
 func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
-	v.Apps.Consents = []protocol.Consent{consent()}
+	v.Questions = []protocol.Question{consent()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "Connect “Claude Code”?", "5:00 left")
 	p.list.Select(0)

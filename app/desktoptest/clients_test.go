@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -34,6 +35,10 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 	devices := func() protocol.DeviceListResult {
 		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
 		return r
+	}
+	requests := func() []protocol.Question {
+		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
+		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
 	}
 	named := func(name string) (found protocol.Device) {
 		for _, d := range devices().Devices {
@@ -63,8 +68,10 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 			out, err = cmd.Output()
 			done <- err
 		}()
-		p.until("the question of "+invited.Name, func() bool { return len(devices().Requests) == 1 })
-		if _, err := client.Call(context.Background(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: devices().Requests[0].ID, Name: invited.Name}); err != nil {
+		p.until("the question of "+invited.Name, func() bool { return len(requests()) == 1 })
+		answer := allowed(requests()[0])
+		answer.Name = invited.Name
+		if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, answer); err != nil {
 			t.Fatal(err)
 		}
 		var peer struct{ Name string }

@@ -4,6 +4,7 @@ package desktoptest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,10 @@ func TestAWindowForEachGateway(t *testing.T) {
 		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
 		return r
 	}
+	requests := func() []protocol.Question {
+		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
+		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
+	}
 	p.until("its listener", func() bool { return devices().Network.Listening })
 	invite, err := client.Call(context.Background(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
@@ -50,9 +55,9 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.click(p.waitText(settings, "otter")) // the placeholder of the field
 	p.typeText(invite.Link)
 	p.keys("Return")
-	p.until("the question there", func() bool { return len(devices().Requests) == 1 })
+	p.until("the question there", func() bool { return len(requests()) == 1 })
 	p.shot("asked-there")
-	if _, err := client.Call(context.Background(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: devices().Requests[0].ID}); err != nil {
+	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowed(requests()[0])); err != nil {
 		t.Fatal(err)
 	}
 	// the button, not the text below it
@@ -72,4 +77,9 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.activate(p.waitWindow(mainWindow))
 	p.keys("ctrl+q")
 	p.until("the end of both windows", func() bool { return !isFar() })
+}
+
+// allowed returns the answer that allows what a question asks for.
+func allowed(q protocol.Question) protocol.QuestionAnswerParams {
+	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}
 }

@@ -111,14 +111,14 @@ func TestAProgramConnectsCallsAndIsRevoked(t *testing.T) {
 	const asks = "^Connect .*Paper editor"
 	p.waitWindow(asks)
 	p.waitTray("Connect “Paper editor”?")
-	list, err := client.Call(t.Context(), c, protocol.AppsList, protocol.Empty{})
-	if err != nil || len(list.Consents) != 1 {
+	list, err := client.Call(t.Context(), c, protocol.QuestionList, protocol.Empty{})
+	if err != nil || len(list.Questions) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, page := b.send(http.MethodGet, wait, "", "", nil); !strings.Contains(page, list.Consents[0].Code) {
-		t.Errorf("the browser does not show the code %s: %s", list.Consents[0].Code, page)
+	if _, page := b.send(http.MethodGet, wait, "", "", nil); !strings.Contains(page, list.Questions[0].App.Code) {
+		t.Errorf("the browser does not show the code %s: %s", list.Questions[0].App.Code, page)
 	}
-	p.waitText(asks, list.Consents[0].Code)
+	p.waitText(asks, list.Questions[0].App.Code)
 	p.click(p.waitText(asks, "Run commands"))
 	p.shot("consent")
 	code := ""

@@ -45,7 +45,7 @@ type Page struct {
 	detail   *detail // nil while no machine is shown
 	client   *client // nil while no controller is shown
 	invite   *invite // nil while no machine is added
-	answer   func(id string, allow bool)
+	answer   func(protocol.Question, protocol.QuestionAnswerParams)
 	now      func() time.Time
 }
 
@@ -60,7 +60,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: widgets.NewQuestions(), answer: a.Pairings.Answer, now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: widgets.NewQuestions(), answer: a.Questions.Answer, now: time.Now}
 	p.list = widgets.NewItemList(p.choose)
 	p.drawList()
 	return p
@@ -105,7 +105,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 
 func (p *Page) show(v state.View) {
 	p.view, p.pairing = v, v.Pairing
-	UpdateRequests(p.requests, p.pairing.Requests, p.now(), p.answer)
+	UpdateRequests(p.requests, v.QuestionsOf(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
 	items := state.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})

@@ -29,9 +29,9 @@ func inPage(t *testing.T) *Page {
 }
 
 // showPairing shows other devices and requests beside the present machines.
-func showPairing(p *Page, r state.Pairing) {
+func showPairing(p *Page, r state.Pairing, questions ...protocol.Question) {
 	v := p.view
-	v.Pairing = r
+	v.Pairing, v.Questions = r, questions
 	p.show(v)
 }
 
@@ -59,9 +59,9 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(state.View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
 	p.show(machines())
-	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{
-		{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"}},
-	}}})
+	showPairing(p, state.Pairing{}, protocol.Question{ID: "r", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{
+		Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"},
+	}})
 	golden.Markup(t, "list", p.Box)
 	p.Open("nas")
 	p.detail.log.SetLines(code.PlainLines("a line"))

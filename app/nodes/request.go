@@ -15,17 +15,17 @@ import (
 
 // NewRequest asks whether a device may be paired, or offer more than was allowed. notNow closes the
 // question without an answer; if it is nil, that button is left out.
-func NewRequest(r protocol.DeviceRequest, now time.Time, answer func(id string, allow bool), notNow func()) *widgets.Question {
+func NewRequest(r protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams), notNow func()) *widgets.Question {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(state.RequestText(r, now), style.ColorText, "text")}
 	if source := state.RequestSource(r); source != "" {
 		rows = append(rows, widgets.NewParagraph(source, style.ColorMuted, style.SizeSmall))
 	}
-	if len(r.Words) > 0 {
-		words := widgets.NewParagraph(display.Words(r.Words), style.ColorText, style.SizeTitle)
+	if len(r.Pairing.Words) > 0 {
+		words := widgets.NewParagraph(display.Words(r.Pairing.Words), style.ColorText, style.SizeTitle)
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other device shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
-	q := widgets.NewQuestion(state.RequestTitle(r), rows, func(allow bool) { answer(r.ID, allow) }, notNow)
-	arming := state.ArmingInView(r.ID, now)
+	q := widgets.NewQuestion(state.RequestTitle(r), rows, func(allow bool) { answer(r, state.AnswerParams(allow)) }, notNow)
+	arming := state.ArmingInView(r.Hash, now)
 	q.Tick = func(now time.Time) {
 		q.Set(state.TimeLeft(r.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), arming.IsArmed(now))
 	}
@@ -34,7 +34,7 @@ func NewRequest(r protocol.DeviceRequest, now time.Time, answer func(id string, 
 }
 
 // UpdateRequests lists pending requests. answer is called with the person's answers.
-func UpdateRequests(l *widgets.Questions, list []protocol.DeviceRequest, now time.Time, answer func(id string, allow bool)) {
-	ids := state.Map(list, func(r protocol.DeviceRequest) string { return r.ID })
+func UpdateRequests(l *widgets.Questions, list []protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
+	ids := state.Map(list, func(r protocol.Question) string { return string(r.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewRequest(list[i], now, answer, nil) })
 }

@@ -11,19 +11,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func asking(id string) protocol.DeviceRequest {
-	return protocol.DeviceRequest{
-		ID: id, Kind: protocol.RequestPair, Invite: "i", Words: []string{"cobalt", "otter"}, CreatedAt: pagetest.Noon.UnixMilli(), ExpiresAt: pagetest.Noon.Add(time.Minute).UnixMilli(),
-		Device: protocol.Device{Name: "tower", Hostname: "vm", Role: protocol.RoleNode, OS: "Debian 12", Address: "10.0.0.9"},
+func asking(id protocol.QuestionID) protocol.Question {
+	return protocol.Question{
+		ID: id, Kind: protocol.AskPair, CreatedAt: pagetest.Noon.UnixMilli(), ExpiresAt: pagetest.Noon.Add(time.Minute).UnixMilli(), Pairing: &protocol.PairingSubject{
+			Invite: "i", Words: []string{"cobalt", "otter"},
+			Device: protocol.Device{Name: "tower", Hostname: "vm", Role: protocol.RoleNode, OS: "Debian 12", Address: "10.0.0.9"},
+		},
 	}
 }
 
 func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 	p := inPage(t)
 	var answers []string
-	p.answer = func(id string, allow bool) { answers = append(answers, id) }
+	p.answer = func(q protocol.Question, _ protocol.QuestionAnswerParams) { answers = append(answers, string(q.ID)) }
 	p.show(machines())
-	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{asking("r")}}})
+	showPairing(p, state.Pairing{}, asking("r"))
 	pagetest.Shows(t, p.Box, "Pair “tower”?", "It wants to be a machine that the agent can use.", "Debian 12 · 10.0.0.9 · computer name vm", "cobalt-otter", "1:00 left")
 	test.Tap(pagetest.Button(t, p.Box, "Allow in 2 s"))
 	p.requests.Tick(pagetest.Noon.Add(1500 * time.Millisecond))
@@ -38,7 +40,7 @@ func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 		t.Errorf("answered %v", answers)
 	}
 	allow := pagetest.Button(t, p.Box, "Allow")
-	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{asking("r"), asking("s")}}})
+	showPairing(p, state.Pairing{}, asking("r"), asking("s"))
 	if pagetest.Button(t, p.Box, "Allow") != allow {
 		t.Error("a second request made the first one new")
 	}
@@ -65,11 +67,10 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 	p.invite.result.Put(p.invite.texts(i))
 	on.Invites = []protocol.DeviceInvite{i}
 	showPairing(p, state.Pairing{DeviceListResult: on})
-	on.Requests = []protocol.DeviceRequest{asking("r")}
-	showPairing(p, state.Pairing{DeviceListResult: on})
+	showPairing(p, state.Pairing{DeviceListResult: on}, asking("r"))
 	pagetest.Shows(t, p.Box, "Pair “tower”?", "7-otter-lamp")
 	ended := on
-	on.Invites, on.Requests = nil, nil
+	on.Invites = nil
 	on.Devices = []protocol.Device{{ID: "d", Name: "tower", Role: protocol.RoleNode, NodeID: "nas", PairedAt: pagetest.Noon.UnixMilli()}}
 	showPairing(p, state.Pairing{DeviceListResult: on})
 	pagetest.Shows(t, p.Box, "✓ “tower” is paired.")
@@ -86,8 +87,8 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 
 	p.Invite()
 	p.invite.invitation = i
-	showPairing(p, state.Pairing{DeviceListResult: ended})
-	ended.Requests, ended.Invites = nil, nil
+	showPairing(p, state.Pairing{DeviceListResult: ended}, asking("r"))
+	ended.Invites = nil
 	showPairing(p, state.Pairing{DeviceListResult: ended})
 	pagetest.Shows(t, p.Box, "This invitation has ended.")
 }

@@ -44,10 +44,8 @@ func TestActivityOfAQuietDay(t *testing.T) {
 func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
 	v := View{
-		Approvals:       []protocol.Question{{ID: "1"}},
-		Pairing:         Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{{ID: "d"}}}},
-		Apps:            ConnectedApps{AppsListResult: protocol.AppsListResult{Consents: []protocol.Consent{{ID: "a"}}}},
-		ServerQuestions: []protocol.ServerQuestion{{ID: "s"}},
+		Approvals: []protocol.Question{{ID: "1"}},
+		Questions: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
 	}
 	if got := nowLines(v); len(got) != 1 || got[0].Title != "4 questions need you" {
 		t.Errorf("got %+v, want 4 questions", got)

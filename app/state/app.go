@@ -23,6 +23,7 @@ type App struct {
 	Chats     *Chats
 	Archives  Archives
 	Approvals Approvals
+	Questions Questions
 	Machines  Machines
 	Pairings  Pairings
 	Apps      Apps
@@ -38,8 +39,7 @@ type App struct {
 
 	pairingLoads atomic.Int64 // number of the latest request for Pairing
 	appLoads     atomic.Int64 // number of the latest request for Apps
-	// numbers of the latest requests for Servers and ServerQuestions
-	serverLoads, questionLoads atomic.Int64
+	serverLoads  atomic.Int64 // number of the latest request for Servers
 
 	mu     sync.Mutex // guards the fields below
 	files  []*Files   // open pages of files
@@ -60,7 +60,7 @@ func newApp(v View) *App {
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &Drafts{}
-	a.Archives, a.Approvals, a.Transfers = Archives{a}, Approvals{a}, Transfers{a}
+	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
 	a.Machines, a.Pairings, a.Apps, a.Servers, a.Models = Machines{a}, Pairings{a}, Apps{a}, Servers{a}, Models{a}
 	return a
 }
@@ -143,7 +143,6 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Pairings.load()
 	a.Apps.Load()
 	a.Servers.Load()
-	a.Servers.LoadQuestions()
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
@@ -158,8 +157,6 @@ func (a *App) apply(c protocol.Change) {
 		a.Apps.Load()
 	case protocol.ChangeServers:
 		a.Servers.Load()
-	case protocol.ChangeServerQuestions:
-		a.Servers.LoadQuestions()
 	case protocol.ChangeChannels:
 		a.loadAccessRequests()
 	case protocol.ChangeConfig:

@@ -83,7 +83,7 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Question) {
 		v.answering = mapWith(v.answering, true, false, ids...)
 		for _, q := range open.Questions {
 			if slices.Contains(ids, q.ID) {
-				reduceApproval(v, q)
+				reduceQuestion(v, q)
 			}
 		}
 	})

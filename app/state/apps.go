@@ -39,26 +39,9 @@ func (s Apps) Load() {
 			case err != nil: // a lost connection does not remove apps
 				v.appLoad, v.Apps.Problem = number, Sentence(err)
 			default:
-				r.Consents = without(r.Consents, func(c protocol.Consent) bool { return v.answered[c.ID] })
 				v.appLoad, v.Apps = number, ConnectedApps{AppsListResult: r, Loaded: true}
 			}
 		})
-	})
-}
-
-// Answer answers an app that asks to connect, which leaves the view at once and returns after a
-// failure. scopes and nodes are what the person allows.
-func (s Apps) Answer(p protocol.ConsentAnswerParams) {
-	s.app.Value.Update(func(v *View) {
-		v.answered = mapWith(v.answered, true, true, p.ID)
-		v.Apps.Consents = without(v.Apps.Consents, func(c protocol.Consent) bool { return c.ID == p.ID })
-	})
-	s.app.startRequest(func(ctx context.Context) {
-		if err := send(ctx, s.app, protocol.ConsentAnswer, p); err != nil {
-			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
-			s.app.Value.Update(func(v *View) { v.answered = mapWith(v.answered, true, false, p.ID) })
-			s.Load()
-		}
 	})
 }
 
@@ -166,13 +149,13 @@ func PermissionsText(scopes []protocol.Scope) string {
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // ConsentTitle is the question of an app that asks to connect.
-func ConsentTitle(c protocol.Consent) string {
+func ConsentTitle(c protocol.AppSubject) string {
 	name, _ := Reveal(c.Name)
 	return "Connect “" + display.Clip(name, 60) + "”?"
 }
 
 // ConsentText says who asks and where the answer goes.
-func ConsentText(c protocol.Consent) string {
+func ConsentText(c protocol.AppSubject) string {
 	again := ""
 	if c.Connected {
 		again = " That app is connected already: what you allow is added to its permissions."

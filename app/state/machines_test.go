@@ -114,7 +114,8 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 }
 
 func TestRequestsAreSaidInWords(t *testing.T) {
-	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Name: "nas", Hostname: "vm", OS: "Debian 12", Address: "10.0.0.3"}}
+	r := protocol.Question{Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas", Hostname: "vm", OS: "Debian 12", Address: "10.0.0.3"}}}
+	d := &r.Pairing.Device
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	says := func(title, text string) {
 		t.Helper()
@@ -129,11 +130,11 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	if got := RequestSource(r); got != "Debian 12 · 10.0.0.3 · computer name vm" {
 		t.Error(got)
 	}
-	r.Device.ExpiresAt = now.Add(24 * time.Hour).UnixMilli()
+	d.ExpiresAt = now.Add(24 * time.Hour).UnixMilli()
 	says("Pair “nas”?", "It wants to be a machine that the agent can use. Access ends tomorrow at 12:00.")
-	r.Device.Role, r.Device.Scopes, r.Device.ExpiresAt = protocol.RoleClient, []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}, 0
+	d.Role, d.Scopes, d.ExpiresAt = protocol.RoleClient, []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}, 0
 	says("Pair “nas”?", "It wants to control Fairlead. It may view and chat.")
-	r.Kind, r.Wider = protocol.RequestWiden, []string{"the tool Write"}
+	r.Kind, r.Pairing.Wider = protocol.AskWiden, []string{"the tool Write"}
 	says("Allow more on “nas”?", "It offers more than you allowed: the tool Write.")
 	r.ExpiresAt = now.Add(59*time.Second + 700*time.Millisecond).UnixMilli()
 	if got := TimeLeft(r.ExpiresAt, now); got != "1:00 left" {
@@ -141,35 +142,50 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	}
 }
 
-func TestRequestsFollowTheGatewayAndTheAnswer(t *testing.T) {
-	requests := []protocol.DeviceRequest{{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower"}}, {ID: "w", Kind: protocol.RequestWiden}}
-	refuse := false
+func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
+	pairing := func(id protocol.QuestionID, kind string) protocol.Question {
+		return protocol.Question{ID: id, Kind: kind, State: protocol.QuestionPending, Hash: "h", Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "tower"}}}
+	}
+	r := pairing("r", protocol.AskPair)
+	r.ExpiresAt = 1
+	late := r
+	late.State, late.AnsweredBy = protocol.QuestionDenied, "phone"
+	refuse, won := false, true
 	bubble(t, func(f *fake) {
-		on(f, protocol.DeviceList, func(protocol.Empty) (protocol.DeviceListResult, error) {
-			return protocol.DeviceListResult{Requests: requests}, nil
-		})
-		on(f, protocol.DeviceApprove, func(protocol.DeviceRequestParams) (protocol.Device, error) {
+		f.snap.Questions = []protocol.Question{pairing("w", protocol.AskWiden), r}
+		on(f, protocol.QuestionAnswer, func(p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
 			if refuse {
-				return protocol.Device{}, protocol.ErrForbidden.With("not you")
+				return protocol.QuestionAnswerResult{}, protocol.ErrForbidden.With("not you")
 			}
-			return protocol.Device{}, nil
+			return protocol.QuestionAnswerResult{Won: won, Question: late}, nil
+		})
+		on(f, protocol.QuestionGet, func(p protocol.QuestionParams) (protocol.Question, error) {
+			return pairing(p.ID, protocol.AskPair), nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		v := a.Value.Get()
 		if v.Needs() != 2 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
-			t.Fatalf("waiting: %+v, %+v", v.Pairing, TrayOf(v).Items[2])
+			t.Fatalf("waiting: %+v, %+v", v.Questions, TrayOf(v).Items[2])
 		}
-		a.Pairings.Answer("r", true)
-		f.change(protocol.Change{Kind: protocol.ChangeDevices})
-		if n := a.Value.Get().Needs(); n != 1 || len(f.called(protocol.DeviceApprove.Name)) != 1 {
+		a.Questions.Answer(r, AnswerParams(true))
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
+		if n := a.Value.Get().Needs(); n != 1 || len(f.called(protocol.QuestionAnswer.Name)) != 1 {
 			t.Errorf("after the answer %d questions wait", n)
 		}
-		refuse, requests = true, append(requests, protocol.DeviceRequest{ID: "s", Kind: protocol.RequestPair})
-		f.change(protocol.Change{Kind: protocol.ChangeDevices})
-		a.Pairings.Answer("s", true)
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &late})
+		s := pairing("s", protocol.AskPair)
+		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &s})
+		refuse = true
+		a.Questions.Answer(s, AnswerParams(true))
 		synctest.Wait()
 		if v := a.Value.Get(); v.Needs() != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "not you") {
-			t.Errorf("an answer that was refused: %+v, %+v", v.Pairing.Requests, v.Notice)
+			t.Errorf("an answer that was refused: %+v, %+v", v.Questions, v.Notice)
+		}
+		refuse, won = false, false
+		a.Questions.Answer(s, AnswerParams(true))
+		synctest.Wait()
+		if v := a.Value.Get(); v.Notice == nil || !strings.Contains(v.Notice.Text, "already answered") || !strings.Contains(v.Notice.Text, "phone") {
+			t.Errorf("a second answer: %+v, want who was first", v.Notice)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Pairing has the pending pairing requests and the open invitations.
+// Pairing has the paired devices and the open invitations.
 type Pairing struct {
 	protocol.DeviceListResult
 	Problem string // reason why loading failed
@@ -32,7 +32,6 @@ func (p Pairings) load() {
 			case err != nil: // a lost connection does not remove devices
 				v.pairingLoad, v.Pairing.Problem = number, Sentence(err)
 			default:
-				r.Requests = without(r.Requests, func(q protocol.DeviceRequest) bool { return v.answered[q.ID] })
 				v.pairingLoad, v.Pairing = number, Pairing{DeviceListResult: r}
 			}
 		})

@@ -10,7 +10,7 @@ import (
 
 // applySnapshot sets the view to a snapshot. The window's own state is retained.
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
-	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, slices.SortedStableFunc(slices.Values(s.Nodes), byPresence), s.Questions
+	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, slices.SortedStableFunc(slices.Values(s.Nodes), byPresence), nil
 	isScheduled := func(e protocol.SessionEntry) bool { return e.Schedule != "" }
 	v.Sessions = without(s.Sessions, isScheduled)
 	v.Scheduled = without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
@@ -21,7 +21,10 @@ func applySnapshot(v *View, s protocol.FeedSnapshot) {
 			*counter++
 		}
 	}
-	v.Approvals = without(v.Approvals, func(q protocol.Question) bool { return v.answering[q.ID] })
+	v.Questions = nil
+	for _, q := range s.Questions {
+		reduceQuestion(v, q)
+	}
 }
 
 // replaceOrAppend returns a new list with x in place of the element that same finds, or last.
@@ -94,7 +97,7 @@ func reduce(v *View, c protocol.Change) {
 			v.Calls = replaceOrAppend(v.Calls, *c.Call, same)
 		}
 	case c.Kind == protocol.ChangeQuestion && c.Question != nil:
-		reduceApproval(v, *c.Question)
+		reduceQuestion(v, *c.Question)
 	case c.Kind == protocol.ChangeNode && c.Node != nil:
 		v.Nodes = replaceOrAppend(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 		slices.SortStableFunc(v.Nodes, byPresence)
@@ -153,6 +156,22 @@ func reduceTransfer(v *View, t protocol.Transfer) {
 		return
 	}
 	v.Transfers = replaceOrAppend(v.Transfers, t, same)
+}
+
+// reduceQuestion applies a question's state.
+func reduceQuestion(v *View, q protocol.Question) {
+	if q.IsOfCall() {
+		reduceApproval(v, q)
+		return
+	}
+	v.Questions = without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
+	switch {
+	case q.State != protocol.QuestionPending:
+		v.answering = mapWith(v.answering, true, false, q.ID)
+	case !v.answering[q.ID]:
+		v.Questions = append(v.Questions, q)
+		protocol.SortQuestions(v.Questions)
+	}
 }
 
 func reduceApproval(v *View, q protocol.Question) {

@@ -13,26 +13,58 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Answer allows or denies a pairing request, which leaves the view at once and returns after a
-// failure.
-func (p Pairings) Answer(id string, allow bool) {
-	p.app.Value.Update(func(v *View) {
-		v.answered = mapWith(v.answered, true, true, id)
-		v.Pairing.Requests = without(v.Pairing.Requests, func(q protocol.DeviceRequest) bool { return q.ID == id })
+// Questions answers the questions other than approvals.
+type Questions struct{ app *App }
+
+// Answer answers a question, which leaves the view at once and returns after a failure.
+func (s Questions) Answer(q protocol.Question, p protocol.QuestionAnswerParams) {
+	p.ID, p.Hash = q.ID, q.Hash
+	s.app.Value.Update(func(v *View) {
+		v.answering = mapWith(v.answering, true, true, q.ID)
+		v.Questions = without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
 	})
-	p.app.startRequest(func(ctx context.Context) {
-		var err error
-		if params := (protocol.DeviceRequestParams{ID: id}); allow {
-			err = send(ctx, p.app, protocol.DeviceApprove, params)
-		} else {
-			err = send(ctx, p.app, protocol.DeviceDeny, params)
-		}
-		if err != nil {
-			p.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
-			p.app.Value.Update(func(v *View) { v.answered = mapWith(v.answered, true, false, id) })
-			p.load()
+	s.app.startRequest(func(ctx context.Context) {
+		r, err := Call(ctx, s.app, protocol.QuestionAnswer, p)
+		switch {
+		case err != nil:
+			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			if now, err := Call(ctx, s.app, protocol.QuestionGet, protocol.QuestionParams{ID: q.ID}); err == nil {
+				q = now
+			}
+			s.app.Value.Update(func(v *View) {
+				v.answering = mapWith(v.answering, true, false, q.ID)
+				reduceQuestion(v, q)
+			})
+		case !r.Won:
+			s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
 		}
 	})
+}
+
+// AnswerParams returns the answer yes or no.
+func AnswerParams(allow bool) protocol.QuestionAnswerParams {
+	if allow {
+		return protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}
+	}
+	return protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}
+}
+
+// QuestionsOf returns the questions of some kinds.
+func (v View) QuestionsOf(kinds ...string) []protocol.Question {
+	return without(v.Questions, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
+}
+
+// QuestionTitle is the title of a question other than an approval; empty for an unknown kind.
+func QuestionTitle(q protocol.Question) string {
+	switch {
+	case q.Pairing != nil:
+		return RequestTitle(q)
+	case q.App != nil:
+		return ConsentTitle(*q.App)
+	case q.Input != nil:
+		return ServerQuestionTitle(*q.Input)
+	}
+	return ""
 }
 
 // Outcomes of an invitation.
@@ -43,12 +75,13 @@ const (
 )
 
 // InviteOutcome returns what became of an invitation, and the device that was paired with it.
-func (p Pairing) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
+func (v View) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
+	p := v.Pairing
 	d, paired := find(p.Devices, func(d protocol.Device) bool {
 		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0
 	})
 	isOpen := i.ExpiresAt > now.UnixMilli() && slices.ContainsFunc(p.Invites, func(o protocol.DeviceInvite) bool { return o.ID == i.ID }) ||
-		slices.ContainsFunc(p.Requests, func(r protocol.DeviceRequest) bool { return r.Invite == i.ID })
+		slices.ContainsFunc(v.QuestionsOf(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
 	switch {
 	case isOpen:
 		return InviteOpen, protocol.Device{}
@@ -59,22 +92,22 @@ func (p Pairing) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, 
 }
 
 // RequestTitle is the question that a request asks.
-func RequestTitle(r protocol.DeviceRequest) string {
+func RequestTitle(r protocol.Question) string {
 	question, _ := display.Request(r)
 	return question
 }
 
 // RequestText says what a device asks for.
-func RequestText(r protocol.DeviceRequest, now time.Time) string {
+func RequestText(r protocol.Question, now time.Time) string {
 	_, text := display.Request(r)
-	if r.Kind == protocol.RequestWiden {
+	if r.Kind == protocol.AskWiden {
 		return text
 	}
-	if r.Device.Role == protocol.RoleClient {
-		text += " It may " + RightsText(r.Device.Scopes) + "."
+	if r.Pairing.Device.Role == protocol.RoleClient {
+		text += " It may " + RightsText(r.Pairing.Device.Scopes) + "."
 	}
-	if r.Device.ExpiresAt > 0 {
-		text += " Access ends " + When(r.Device.ExpiresAt, now) + "."
+	if r.Pairing.Device.ExpiresAt > 0 {
+		text += " Access ends " + When(r.Pairing.Device.ExpiresAt, now) + "."
 	}
 	return text
 }
@@ -90,10 +123,10 @@ func FreeName(err error) string {
 }
 
 // RequestSource says which device asks: its system, address and the name of its computer.
-func RequestSource(r protocol.DeviceRequest) string {
+func RequestSource(r protocol.Question) string {
 	host := ""
-	if h := r.Device.Hostname; h != "" && !strings.EqualFold(h, r.Device.Name) {
+	if h := r.Pairing.Device.Hostname; h != "" && !strings.EqualFold(h, r.Pairing.Device.Name) {
 		host = "computer name " + h
 	}
-	return joinNonEmpty(" · ", systemName(r.Device.OS), r.Device.Address, host)
+	return joinNonEmpty(" · ", systemName(r.Pairing.Device.OS), r.Pairing.Device.Address, host)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ServerQuestionTitle is the title of a question of an MCP server.
-func ServerQuestionTitle(q protocol.ServerQuestion) string {
+func ServerQuestionTitle(q protocol.InputSubject) string {
 	name, _ := Reveal(string(q.Server))
 	if q.URL != "" {
 		return "“" + display.Clip(name, 40) + "” asks you to open a page"
@@ -21,11 +21,11 @@ func ServerQuestionTitle(q protocol.ServerQuestion) string {
 }
 
 // ServerQuestionSource says who asks, and during which call.
-func ServerQuestionSource(v View, q protocol.ServerQuestion) string {
-	name, _ := Reveal(string(q.Server))
+func ServerQuestionSource(v View, q protocol.Question) string {
+	name, _ := Reveal(string(q.Input.Server))
 	who := "“" + name + "” needs an answer"
-	call, ok := find(v.Calls, func(c protocol.CallInfo) bool { return c.CallID == q.Call })
-	if !ok || q.Call == "" {
+	call, ok := find(v.Calls, func(c protocol.CallInfo) bool { return c.CallID == q.CallID })
+	if !ok || q.CallID == "" {
 		return who + "."
 	}
 	_, tool, _ := strings.Cut(call.Tool, "__")

@@ -17,7 +17,7 @@ func TestChoicesOfTheSameTitleDiffer(t *testing.T) {
 }
 
 func TestAQuestionOfAServerSaysWhoAsksDuringWhichCall(t *testing.T) {
-	q := protocol.ServerQuestion{Server: "docs", Call: "c"}
+	q := protocol.Question{Kind: protocol.AskInput, CallID: "c", Input: &protocol.InputSubject{Server: "docs"}}
 	if got := ServerQuestionSource(View{}, q); got != "“docs” needs an answer." {
 		t.Error(got)
 	}

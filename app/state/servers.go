@@ -41,38 +41,6 @@ func (s Servers) Load() {
 	})
 }
 
-// LoadQuestions updates the view's ServerQuestions. The latest request counts.
-func (s Servers) LoadQuestions() {
-	number := s.app.questionLoads.Add(1)
-	s.app.startRequest(func(ctx context.Context) {
-		r, err := Call(ctx, s.app, protocol.ServerQuestions, protocol.Empty{})
-		if err != nil { // a lost connection closes no question; an older gateway has none
-			return
-		}
-		s.app.Value.Update(func(v *View) {
-			if number >= v.questionLoad {
-				v.questionLoad = number
-				v.ServerQuestions = without(r.Questions, func(q protocol.ServerQuestion) bool { return v.answered[q.ID] })
-			}
-		})
-	})
-}
-
-// Answer answers the question of a server, which leaves the view at once and returns after a failure.
-func (s Servers) Answer(p protocol.ServerAnswerParams) {
-	s.app.Value.Update(func(v *View) {
-		v.answered = mapWith(v.answered, true, true, p.ID)
-		v.ServerQuestions = without(v.ServerQuestions, func(q protocol.ServerQuestion) bool { return q.ID == p.ID })
-	})
-	s.app.startRequest(func(ctx context.Context) {
-		if err := send(ctx, s.app, protocol.ServerAnswer, p); err != nil {
-			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
-			s.app.Value.Update(func(v *View) { v.answered = mapWith(v.answered, true, false, p.ID) })
-			s.LoadQuestions()
-		}
-	})
-}
-
 // Set adds a server or replaces its settings. It blocks.
 func (s Servers) Set(ctx context.Context, name protocol.ServerName, spec protocol.ServerSpec) error {
 	return send(ctx, s.app, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})

@@ -1,38 +1,26 @@
 package state
 
 import (
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
 
 func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
-	questions := []protocol.ServerQuestion{{ID: "q", Server: "docs", Message: "Which one?"}}
 	state := protocol.ServerStarting
-	refuse := false
 	bubble(t, func(f *fake) {
+		f.snap.Questions = []protocol.Question{{ID: "q", Kind: protocol.AskInput, State: protocol.QuestionPending, Input: &protocol.InputSubject{Server: "docs", Message: "Which one?"}}}
 		on(f, protocol.ServersList, func(protocol.Empty) (protocol.ServersListResult, error) {
 			return protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "docs", State: state}}}, nil
 		})
-		on(f, protocol.ServerQuestions, func(protocol.Empty) (protocol.ServerQuestionsResult, error) {
-			return protocol.ServerQuestionsResult{Questions: questions}, nil
-		})
-		on(f, protocol.ServerAnswer, func(protocol.ServerAnswerParams) (protocol.OK, error) {
-			if refuse {
-				return protocol.OK{}, errors.New("too late")
-			}
-			return protocol.OK{}, nil
-		})
 	}, func(t *testing.T, a *App, f *fake) {
 		v := a.Value.Get()
-		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.ServerQuestions) != 1 || v.Needs() != 1 {
-			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.ServerQuestions), v.Needs())
+		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.QuestionsOf(protocol.AskInput)) != 1 || v.Needs() != 1 {
+			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.QuestionsOf(protocol.AskInput)), v.Needs())
 		}
 		if got := TrayOf(v).Status; got != "“docs” asks you a question" {
 			t.Errorf("the tray says %q", got)
@@ -41,23 +29,6 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 		f.change(protocol.Change{Kind: protocol.ChangeServers})
 		if s, _ := a.Value.Get().Servers.Server("docs"); s.State != protocol.ServerReady {
 			t.Errorf("after a change the server is %q", s.State)
-		}
-		a.Servers.Answer(protocol.ServerAnswerParams{ID: "q", Action: "decline"})
-		if n := len(a.Value.Get().ServerQuestions); n != 0 {
-			t.Errorf("an answered question is shown (%d)", n)
-		}
-		f.change(protocol.Change{Kind: protocol.ChangeServerQuestions}) // the gateway lists it still
-		if n := len(a.Value.Get().ServerQuestions); n != 0 {
-			t.Error("an answered question came back")
-		}
-		refuse = true
-		questions[0].ID = "r"
-		f.change(protocol.Change{Kind: protocol.ChangeServerQuestions})
-		a.Servers.Answer(protocol.ServerAnswerParams{ID: "r", Action: "accept"})
-		synctest.Wait()
-		v = a.Value.Get()
-		if len(v.ServerQuestions) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "too late") {
-			t.Errorf("after a refused answer: %d questions, notice %+v", len(v.ServerQuestions), v.Notice)
 		}
 	})
 }

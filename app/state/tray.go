@@ -43,8 +43,8 @@ type TrayItem struct {
 	ID        protocol.QuestionID
 	Mode      int
 	Node      protocol.NodeID
-	Gateway   string // ID of a gateway
-	Request   string // ID of a device or an app that asks to connect, or of a server's question
+	Gateway   string              // ID of a gateway
+	Request   protocol.QuestionID // a question other than an approval
 	Items     []TrayItem
 }
 
@@ -126,25 +126,17 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 // needsText says how many questions wait for the person.
 func needsText(v View) string {
 	switch {
-	case v.Needs() != 1 || v.connectRequests() == 0:
+	case v.Needs() != 1 || len(v.Questions) == 0:
 		return Plural(v.Needs(), "question needs", "questions need") + " you"
-	case len(v.Pairing.Requests) == 1:
-		return RequestTitle(v.Pairing.Requests[0])
-	case len(v.Apps.Consents) == 1:
-		return ConsentTitle(v.Apps.Consents[0])
 	}
-	return ServerQuestionTitle(v.ServerQuestions[0])
+	return QuestionTitle(v.Questions[0])
 }
 
 func needsItem(v View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
-	entries := slices.Concat(Map(v.Pairing.Requests, func(r protocol.DeviceRequest) TrayItem {
-		return TrayItem{Label: display.Clip(RequestTitle(r), 60), Do: TrayConnect, Request: r.ID}
-	}), Map(v.Apps.Consents, func(c protocol.Consent) TrayItem {
-		return TrayItem{Label: display.Clip(ConsentTitle(c), 60), Do: TrayConnect, Request: c.ID}
-	}), Map(v.ServerQuestions, func(q protocol.ServerQuestion) TrayItem {
-		return TrayItem{Label: display.Clip(ServerQuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
+	entries := slices.Concat(Map(v.Questions, func(q protocol.Question) TrayItem {
+		return TrayItem{Label: display.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
 	}), Map(v.Approvals, func(a protocol.Question) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
 	}))

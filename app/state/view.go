@@ -90,13 +90,15 @@ type View struct {
 	Models []ModelChoice
 	// The following count changes of these parts, so that pages load them again.
 	ConfigChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged, SchedulesChanged int
-	// Pairing has the paired devices, and the requests of those that want to be paired.
+	// Questions are the pending questions other than approvals, and not being answered here, in the
+	// order in which the person should answer them.
+	Questions []protocol.Question
+	// Pairing has the paired devices.
 	Pairing Pairing
-	// Apps has the connected apps, and those that ask to connect.
+	// Apps has the connected apps.
 	Apps ConnectedApps
-	// Servers has the MCP servers, and ServerQuestions their open questions, oldest first.
-	Servers         ServerList
-	ServerQuestions []protocol.ServerQuestion
+	// Servers has the MCP servers.
+	Servers ServerList
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
 
@@ -104,14 +106,10 @@ type View struct {
 	Remote bool
 	Device protocol.DeviceID
 
-	answering map[protocol.QuestionID]bool // approvals with an answer of this window on its way
-	// answered are the requests of devices and apps, and the questions of servers, that this window has
-	// answered.
-	answered    map[string]bool
-	pairingLoad int64 // number of the request that Pairing is the result of
-	appLoad     int64 // number of the request that Apps is the result of
-	// numbers of the requests that Servers and ServerQuestions are the results of
-	serverLoad, questionLoad int64
+	answering   map[protocol.QuestionID]bool // questions with an answer of this window on its way
+	pairingLoad int64                        // number of the request that Pairing is the result of
+	appLoad     int64                        // number of the request that Apps is the result of
+	serverLoad  int64                        // number of the request that Servers is the result of
 	// removed are the transfers that will be removed from the history unless the person undoes that
 	removed map[protocol.TransferID]bool
 }
@@ -142,13 +140,7 @@ func (v View) UnusedChat() protocol.SessionKey {
 }
 
 // Needs returns the number of questions that wait for the person.
-func (v View) Needs() int { return len(v.Approvals) + v.connectRequests() }
-
-// connectRequests returns the number of devices and apps that ask to connect, and of servers that
-// ask a question.
-func (v View) connectRequests() int {
-	return len(v.Pairing.Requests) + len(v.Apps.Consents) + len(v.ServerQuestions)
-}
+func (v View) Needs() int { return len(v.Approvals) + len(v.Questions) }
 
 // Working reports whether any run is in progress.
 func (v View) Working() bool {

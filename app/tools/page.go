@@ -22,7 +22,7 @@ type Handlers struct {
 	Say     state.Say
 	OpenURL func(string)
 	// Review shows the question of a server.
-	Review func(id string)
+	Review func(protocol.QuestionID)
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -95,9 +95,9 @@ func (p *Page) back() {
 // fill lists the servers.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := state.Map(v.ServerQuestions, func(q protocol.ServerQuestion) widgets.ListItem {
+	asking := state.Map(v.QuestionsOf(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
-			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ServerQuestionTitle(q), Text: "It waits for your answer.",
+			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "It waits for your answer.",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
@@ -149,7 +149,7 @@ func stateIcon(s protocol.ServerStatus) (icon string, color fyne.ThemeColorName)
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.ServerQuestions
+	asking := p.view.QuestionsOf(protocol.AskInput)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

@@ -25,7 +25,7 @@ type bench struct {
 	w      fyne.Window
 	copied string
 	said   []string
-	asked  []string
+	asked  []protocol.QuestionID
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
@@ -34,7 +34,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	b := &bench{}
 	b.Page = newPage(ctx, app, Handlers{
 		Copy: func(text string) { b.copied = text }, Say: func(text string) { b.said = append(b.said, text) },
-		OpenURL: func(string) {}, Review: func(id string) { b.asked = append(b.asked, id) },
+		OpenURL: func(string) {}, Review: func(id protocol.QuestionID) { b.asked = append(b.asked, id) },
 	})
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
@@ -64,16 +64,16 @@ func full() state.View {
 	return v
 }
 
-func question() protocol.ServerQuestion {
+func question() protocol.Question {
 	one, five := 1.0, 5.0
-	return protocol.ServerQuestion{
-		ID: "q", Server: "github", Message: "How shall the new repository be set up?", CreatedAt: at(0), ExpiresAt: at(5 * time.Minute), Fields: []protocol.Field{
+	return protocol.Question{
+		ID: "q", Kind: protocol.AskInput, CreatedAt: at(0), ExpiresAt: at(5 * time.Minute), Input: &protocol.InputSubject{Server: "github", Message: "How shall the new repository be set up?", Fields: []protocol.Field{
 			{Name: "name", Title: "Name", Kind: "text", Required: true, Description: "Letters and digits.", Min: &one},
 			{Name: "stars", Title: "Stars", Kind: "integer", Min: &one, Max: &five, Default: 3.0},
 			{Name: "private", Title: "Private", Kind: "boolean", Default: true},
 			{Name: "license", Title: "Licence", Kind: "choice", Required: true, Choices: []protocol.Choice{{Value: "mit", Title: "MIT"}, {Value: "apache", Title: "Apache 2.0"}}},
 			{Name: "topics", Title: "Topics", Kind: "choices", Choices: []protocol.Choice{{Value: "go", Title: "Go"}, {Value: "cli", Title: "Command line"}}},
-		},
+		}},
 	}
 }
 
@@ -110,7 +110,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(state.View{Servers: state.ServerList{Loaded: true}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
-	v.ServerQuestions = []protocol.ServerQuestion{question()}
+	v.Questions = []protocol.Question{question()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
 	p.open("github")
@@ -181,11 +181,11 @@ func TestLeftFormsAreRestored(t *testing.T) {
 func TestTheListSaysWhatEachServerNeeds(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
-	v.ServerQuestions = []protocol.ServerQuestion{question()}
+	v.Questions = []protocol.Question{question()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "“github” asks you a question", "5:00 left", "1 tool to accept", "starting", "failed", "needs sign-in", "machine offline", "off")
 	p.list.Select(0)
-	if !slices.Equal(p.asked, []string{"q"}) {
+	if !slices.Equal(p.asked, []protocol.QuestionID{"q"}) {
 		t.Errorf("reviews %v", p.asked)
 	}
 	p.list.Select(2)

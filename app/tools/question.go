@@ -15,20 +15,21 @@ import (
 
 // QuestionHandlers are the callbacks of the question of a server.
 type QuestionHandlers struct {
-	Answer  func(protocol.ServerAnswerParams)
+	Answer  func(protocol.Question, protocol.QuestionAnswerParams)
 	OpenURL func(string)
 }
 
 // NewQuestion asks what a server wants to know: a form, or whether to open an address.
-func NewQuestion(in protocol.ServerQuestion, v state.View, now time.Time, h QuestionHandlers) *widgets.Question {
+func NewQuestion(asked protocol.Question, v state.View, now time.Time, h QuestionHandlers) *widgets.Question {
 	var q *widgets.Question
+	in := *asked.Input
 	resize := func() {
 		q.Box.Refresh()
 		widgets.Call(q.OnResize)
 	}
 	message, _ := state.Reveal(in.Message)
 	rows := []fyne.CanvasObject{
-		widgets.NewParagraph(state.ServerQuestionSource(v, in), style.ColorMuted, style.SizeSmall),
+		widgets.NewParagraph(state.ServerQuestionSource(v, asked), style.ColorMuted, style.SizeSmall),
 		widgets.NewParagraph(message, style.ColorText, "text"),
 	}
 	verb := "Send"
@@ -50,22 +51,24 @@ func NewQuestion(in protocol.ServerQuestion, v state.View, now time.Time, h Ques
 	q = widgets.NewQuestion(state.ServerQuestionTitle(in), rows, func(send bool) {
 		switch {
 		case !send:
-			h.Answer(protocol.ServerAnswerParams{ID: in.ID, Action: "decline"})
+			h.Answer(asked, state.AnswerParams(false))
 		case in.URL != "":
 			h.OpenURL(in.URL)
-			h.Answer(protocol.ServerAnswerParams{ID: in.ID, Action: "accept"})
+			h.Answer(asked, state.AnswerParams(true))
 		default:
 			if values, ok := readFields(fields); ok {
-				h.Answer(protocol.ServerAnswerParams{ID: in.ID, Action: "accept", Values: values})
+				p := state.AnswerParams(true)
+				p.Values = values
+				h.Answer(asked, p)
 			} else {
 				resize()
 			}
 		}
 	}, nil)
 	q.SetDeny("Decline")
-	arming := state.ArmingInView(in.ID, now)
+	arming := state.ArmingInView(asked.Hash, now)
 	q.Tick = func(now time.Time) {
-		q.Set(state.TimeLeft(in.ExpiresAt, now), cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
+		q.Set(state.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
 	}
 	q.Tick(now)
 	return q
@@ -73,8 +76,8 @@ func NewQuestion(in protocol.ServerQuestion, v state.View, now time.Time, h Ques
 
 // UpdateQuestions lists the questions of servers.
 func UpdateQuestions(l *widgets.Questions, v state.View, now time.Time, h QuestionHandlers) {
-	list := v.ServerQuestions
-	ids := state.Map(list, func(q protocol.ServerQuestion) string { return q.ID })
+	list := v.QuestionsOf(protocol.AskInput)
+	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewQuestion(list[i], v, now, h) })
 }
 

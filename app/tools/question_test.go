@@ -19,12 +19,12 @@ import (
 
 func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 	pagetest.Start(t, style.Light)
-	var answers []protocol.ServerAnswerParams
+	var answers []protocol.QuestionAnswerParams
 	l := widgets.NewQuestions()
-	h := QuestionHandlers{Answer: func(a protocol.ServerAnswerParams) { answers = append(answers, a) }}
+	h := QuestionHandlers{Answer: func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }}
 	w := pagetest.Window(t, l.Box, 480, 760)
-	update := func(list ...protocol.ServerQuestion) {
-		UpdateQuestions(l, state.View{ServerQuestions: list}, pagetest.Noon, h)
+	update := func(list ...protocol.Question) {
+		UpdateQuestions(l, state.View{Questions: list}, pagetest.Noon, h)
 	}
 	update(question())
 	golden.Markup(t, "question", l.Box)
@@ -49,14 +49,14 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 	widgettest.Find(l.Box, func(*widgets.Select) bool { return true }).SetSelected("Apache 2.0")
 	widgettest.Find(l.Box, func(c *widgets.Check) bool { return c.Label == "Command line" }).Box.SetChecked(true)
 	test.Tap(pagetest.Button(t, l.Box, "Send"))
-	want := protocol.ServerAnswerParams{ID: "q", Action: "accept", Values: map[string]any{
+	want := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Values: map[string]any{
 		"name": "fairlead", "stars": 3.0, "private": true, "license": "apache", "topics": []any{"cli"},
 	}}
 	if len(answers) != 1 || !reflect.DeepEqual(answers[0], want) {
 		t.Errorf("got %+v, want %+v", answers, want)
 	}
 	test.Tap(pagetest.Button(t, l.Box, "Decline"))
-	if len(answers) != 2 || answers[1].Action != "decline" || answers[1].Values != nil {
+	if len(answers) != 2 || answers[1].Decision != protocol.DecisionDeny || answers[1].Values != nil {
 		t.Errorf("declined with %+v", answers)
 	}
 	update()
@@ -68,10 +68,10 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 func TestAnAddressIsOpenedOnlyByAClick(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	var opened []string
-	var answers []protocol.ServerAnswerParams
-	in := protocol.ServerQuestion{ID: "u", Server: "pay", Message: "Confirm the payment.", URL: "https://pay.example.org/confirm?id=7", ExpiresAt: at(time.Minute)}
+	var answers []protocol.QuestionAnswerParams
+	in := protocol.Question{ID: "u", Kind: protocol.AskInput, ExpiresAt: at(time.Minute), Input: &protocol.InputSubject{Server: "pay", Message: "Confirm the payment.", URL: "https://pay.example.org/confirm?id=7"}}
 	q := NewQuestion(in, state.View{}, pagetest.Noon, QuestionHandlers{
-		Answer: func(a protocol.ServerAnswerParams) { answers = append(answers, a) }, OpenURL: func(u string) { opened = append(opened, u) },
+		Answer: func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }, OpenURL: func(u string) { opened = append(opened, u) },
 	})
 	w := pagetest.Window(t, q.Box, 480, 400)
 	pagetest.Shot(t, w, "tools-question-url")
@@ -83,7 +83,7 @@ func TestAnAddressIsOpenedOnlyByAClick(t *testing.T) {
 	}
 	q.Tick(pagetest.Noon.Add(2 * time.Second))
 	test.Tap(pagetest.Button(t, q.Box, "Open in browser"))
-	if len(opened) != 1 || opened[0] != in.URL || len(answers) != 1 || answers[0].Action != "accept" || answers[0].Values != nil {
+	if len(opened) != 1 || opened[0] != in.Input.URL || len(answers) != 1 || answers[0].Decision != protocol.DecisionAllow || answers[0].Values != nil {
 		t.Errorf("opened %v, answered %+v", opened, answers)
 	}
 }

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
@@ -208,10 +210,20 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 	}
 }
 
+func openStore(t *testing.T) *store.DB {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 // rulesOf returns rules from the configuration only.
 func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
 	t.Helper()
-	_, s := openManager(t)
+	s := openStore(t)
 	r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return cfg }})
 	if err != nil {
 		t.Fatal(err)

@@ -18,11 +18,19 @@ import (
 // errNoOffer is returned when an answer chooses a rule that the approval does not offer.
 var errNoOffer = protocol.ErrBadRequest.With("no rule was offered with this approval: allow it once")
 
-// grant passes the rules that an answer chose among the approval's offers to put, which stores them
-// with the answer and reports whether it did. If it chose none, these are the narrow ones, which allow
-// exactly the displayed command. An existing rule is not duplicated: two windows may answer two
-// similar approvals at the same time.
-func (r *Rules) grant(by string, a protocol.Question, put func(store.RuleChange) (bool, error)) error {
+// SaveOffers passes the rules that an answer chose among the question's offers to put, which stores
+// them with the answer and reports whether it did. If it chose none, these are the narrow ones,
+// which allow exactly the displayed command. An existing rule is not duplicated: two windows may
+// answer two similar questions at the same time. An answer for its chat saves no rule, but put
+// stores a permission for the chat.
+func (r *Rules) SaveOffers(by string, a protocol.Question, put func(store.RuleChange) (bool, error)) error {
+	if a.Scope == protocol.ScopeSession {
+		won, err := put(store.RuleChange{})
+		if won {
+			r.changed()
+		}
+		return err
+	}
 	if len(a.Offers) == 0 {
 		return errNoOffer
 	}

@@ -3,11 +3,9 @@ package approval
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/policy"
@@ -26,7 +24,7 @@ func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
 
 // save saves the rules that an answer of ann chose.
 func save(ctx context.Context, r *Rules, a protocol.Question) error {
-	return r.grant("ann", a, func(c store.RuleChange) (bool, error) { return true, r.store.Put(ctx, c) })
+	return r.SaveOffers("ann", a, func(c store.RuleChange) (bool, error) { return true, r.store.Put(ctx, c) })
 }
 
 func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
@@ -90,37 +88,6 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 	a := protocol.Question{ID: "q", Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{broad}, Scope: protocol.ScopeAlways}
 	if err := save(t.Context(), r, a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != policy.Allow {
 		t.Errorf("%v %+v", err, r.List())
-	}
-}
-
-func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
-	g, s := openManager(t)
-	q := question()
-	q.ID, q.State, q.Hash = "q", protocol.QuestionPending, "h"
-	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
-	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
-	if err := s.Approvals.Put(t.Context(), q, nil); err != nil {
-		t.Fatal(err)
-	}
-	until := time.Now().Add(time.Hour)
-	answer := protocol.QuestionAnswerParams{ID: "q", Hash: "h", Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Until: until.UnixMilli()}
-	for _, wrong := range []protocol.QuestionAnswerParams{{Scope: protocol.ScopeOnce, Until: answer.Until}, {Scope: protocol.ScopeAlways, Until: 1}} {
-		wrong.ID, wrong.Hash, wrong.Decision = answer.ID, answer.Hash, answer.Decision
-		if _, err := g.Answer(t.Context(), "w", wrong); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("scope %s until %d: %v", wrong.Scope, wrong.Until, err)
-		}
-	}
-	r, err := g.Answer(t.Context(), "w", answer)
-	if err != nil || !r.Won {
-		t.Fatal(err)
-	}
-	list := g.rules.List().Rules
-	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {
-		t.Errorf("%+v", list)
-	}
-	var p policy.Rule
-	if json.Unmarshal(list[0].Policy, &p) != nil || !p.Expires.Equal(until.Truncate(time.Second)) {
-		t.Errorf("it ends %v, not %v", p.Expires, until)
 	}
 }
 

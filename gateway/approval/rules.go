@@ -1,3 +1,5 @@
+// Package approval holds the rules and the grants that the person has saved. Package policy decides
+// with them about calls, and package question asks the person.
 package approval
 
 import (

@@ -19,12 +19,11 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 )
 
@@ -38,6 +37,8 @@ type Store interface {
 type Options struct {
 	Store Store
 	Bus   *event.Bus
+	// Questions asks the person whether an app may connect.
+	Questions *question.Queue
 	// Owner checks the gateway's own token, which belongs to the person.
 	Owner func(ctx context.Context, token string) error
 	// KnowsMachine reports whether a machine with this ID is known; nil: every one is.
@@ -52,8 +53,7 @@ type Options struct {
 
 // Apps are the connected apps. It is safe for concurrent use.
 type Apps struct {
-	o       Options
-	pending consents
+	o Options
 
 	changing sync.Mutex // held during a change of apps or tokens, with its write to the store
 
@@ -102,7 +102,6 @@ func Open(ctx context.Context, o Options) (*Apps, error) {
 			return nil, err
 		}
 	}
-	a.pending.changed, a.pending.rate = a.publish, rate.NewLimiter(rate.Every(consentEvery), consentBurst)
 	return a, nil
 }
 
@@ -171,7 +170,6 @@ func (a *Apps) Used(id protocol.AppID, tool string) {
 func (a *Apps) Run(ctx context.Context) {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
-	defer a.pending.close()
 	for running := true; running; {
 		select {
 		case <-tick.C:
@@ -224,7 +222,7 @@ func (a *Apps) List(context.Context) (protocol.AppsListResult, error) {
 	if apps == nil {
 		apps = []protocol.App{}
 	}
-	return protocol.AppsListResult{Apps: apps, Consents: a.pending.list()}, nil
+	return protocol.AppsListResult{Apps: apps}, nil
 }
 
 // apply stores a change and makes it visible. The caller must hold changing.

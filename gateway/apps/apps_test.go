@@ -14,6 +14,8 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/store"
 )
 
@@ -26,7 +28,7 @@ func open(t *testing.T, dir string) *Apps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(_ context.Context, token string) error {
+	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Approvals, nil, new(event.Bus), nil), Owner: func(_ context.Context, token string) error {
 		if token != ownerToken {
 			return protocol.ErrUnauthorized
 		}
@@ -49,7 +51,7 @@ func (m *memory) Apply(context.Context, store.AppChange) error                { 
 
 func inMemory(t *testing.T) (*Apps, *memory) {
 	m := &memory{}
-	a, err := Open(t.Context(), Options{Store: m, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	a, err := Open(t.Context(), Options{Store: m, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus), nil), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,15 +210,15 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Approvals, nil, new(event.Bus), nil), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
 	a.Update(t.Context(), "owner window", protocol.AppUpdateParams{ID: r.App.ID})
 	a.Revoke(t.Context(), "owner window", r.App.ID)
-	ask(t, a, "c")
-	a.Answer(t.Context(), "owner window", protocol.ConsentAnswerParams{ID: a.pending.list()[0].ID})
+	c, _ := ask(t, a, "c")
+	deny(t, a, c)
 	list, _, err := db.Audit.List(t.Context(), protocol.AuditListParams{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +229,7 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		got = append(got, e.Kind+" "+what+" "+e.Verdict+" by "+e.By)
 	}
 	slices.Reverse(got)
-	want := []string{"app made a token for allowed by owner cli", "app changed allowed by owner window", "app revoked denied by owner window", "app refused denied by owner window"}
+	want := []string{"app made a token for allowed by owner cli", "app changed allowed by owner window", "app revoked denied by owner window", "app refused denied by owner x"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -265,11 +267,11 @@ func TestUnknownMachineIsRefused(t *testing.T) {
 	if _, err := a.Update(t.Context(), "ann", protocol.AppUpdateParams{ID: made.App.ID, Nodes: &none}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("change: got %v, want a refusal", err)
 	}
-	c, _, err := a.Ask(t.Context(), protocol.Consent{ClientID: "c", Name: "Editor", Scopes: read})
+	c, _, err := a.Ask(t.Context(), protocol.AppSubject{ClientID: "c", Name: "Editor", Scopes: read})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Answer(t.Context(), "ann", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Nodes: none}); !errors.Is(err, protocol.ErrBadRequest) {
+	if _, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Nodes: none}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("consent: got %v, want a refusal", err)
 	}
 	a.o.KnowsMachine = func(protocol.NodeID) bool { return false } // it was forgotten

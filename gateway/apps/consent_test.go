@@ -7,34 +7,57 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
 const site = "https://app.example/client.json"
 
-func ask(t *testing.T, a *Apps, name string) (protocol.Consent, <-chan Decision) {
+func ask(t *testing.T, a *Apps, name string) (protocol.Question, <-chan Decision) {
 	t.Helper()
-	c, decision, err := a.Ask(t.Context(), protocol.Consent{Name: name, ClientID: site, ClientHost: "app.example", Scopes: []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}})
+	q, decision, err := a.Ask(t.Context(), protocol.AppSubject{Name: name, ClientID: site, ClientHost: "app.example", Scopes: []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, decision
+	return q, decision
 }
 
-func allow(t *testing.T, a *Apps, p protocol.ConsentAnswerParams) {
+func answer(t *testing.T, a *Apps, q protocol.Question, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
 	t.Helper()
-	p.Allow = true
-	if _, err := a.Answer(t.Context(), "owner", p); err != nil {
+	p.ID, p.Hash = q.ID, q.Hash
+	return a.o.Questions.Answer(t.Context(), auth.Owner("x"), p)
+}
+
+func allow(t *testing.T, a *Apps, q protocol.Question, p protocol.QuestionAnswerParams) {
+	t.Helper()
+	p.Decision = protocol.DecisionAllow
+	if r, err := answer(t, a, q, p); err != nil || !r.Won {
+		t.Fatalf("got %+v, %v; want the answer to win", r, err)
+	}
+}
+
+func deny(t *testing.T, a *Apps, q protocol.Question) {
+	t.Helper()
+	if _, err := answer(t, a, q, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func pending(t *testing.T, a *Apps) []protocol.Question {
+	t.Helper()
+	list, err := a.o.Questions.Pending(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 // connect connects an app with both scopes.
 func connect(t *testing.T, a *Apps) protocol.App {
 	t.Helper()
 	c, decision := ask(t, a, "Editor")
-	allow(t, a, protocol.ConsentAnswerParams{ID: c.ID})
+	allow(t, a, c, protocol.QuestionAnswerParams{})
 	d := <-decision
 	if !d.Allowed {
 		t.Fatal("not allowed")
@@ -45,26 +68,22 @@ func connect(t *testing.T, a *Apps) protocol.App {
 func TestThePersonAllowsLessThanTheAppAsks(t *testing.T) {
 	a := start(t)
 	c, decision := ask(t, a, "Editor")
-	if len(c.Code) != 4 || c.ID == "" || c.ExpiresAt-c.CreatedAt != consentTime.Milliseconds() {
+	if len(c.App.Code) != 4 || c.ID == "" || c.ExpiresAt-c.CreatedAt != consentTime.Milliseconds() {
 		t.Errorf("asked %+v", c)
 	}
-	list, _ := a.List(t.Context())
-	if len(list.Consents) != 1 || list.Consents[0].ID != c.ID {
-		t.Errorf("listed %+v", list.Consents)
+	if list := pending(t, a); len(list) != 1 || list[0].ID != c.ID {
+		t.Errorf("listed %+v", list)
 	}
-	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Scopes: []protocol.Scope{protocol.ScopeFilesWrite}}); !errors.Is(err, protocol.ErrBadRequest) {
+	if _, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: []protocol.Scope{protocol.ScopeFilesWrite}}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("a scope that was not asked for: %v", err)
 	}
-	allow(t, a, protocol.ConsentAnswerParams{Code: " " + c.Code, Scopes: read, Nodes: []protocol.NodeID{"nas"}})
+	allow(t, a, c, protocol.QuestionAnswerParams{Scopes: read, Nodes: []protocol.NodeID{"nas"}})
 	d := <-decision
 	if !d.Allowed || len(d.App.Scopes) != 1 || d.App.Scopes[0] != protocol.ScopeFilesRead || d.App.Nodes[0] != "nas" || d.App.ClientHost != "app.example" || d.App.Kind != protocol.AppOAuth {
 		t.Errorf("decided %+v", d)
 	}
-	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("answered twice: %v", err)
-	}
-	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{Allow: true}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("without ID and code: %v", err)
+	if r, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}); err != nil || r.Won || r.Question.AnsweredBy != "owner x" {
+		t.Errorf("answered twice: got %+v, %v; want the first answer", r, err)
 	}
 }
 
@@ -91,18 +110,18 @@ func TestConsentExpiresAfterTwoMinutes(t *testing.T) {
 			t.Errorf("got the end %v, want %v", got, want)
 		}
 		time.Sleep(2*time.Minute - time.Second)
-		if list, _ := a.List(t.Context()); len(list.Consents) != 1 {
-			t.Errorf("a second before the end: got %d consents, want 1", len(list.Consents))
+		if list := pending(t, a); len(list) != 1 {
+			t.Errorf("a second before the end: got %d questions, want 1", len(list))
 		}
 		time.Sleep(time.Second)
 		if _, ok := <-decision; ok {
 			t.Error("decided by nobody")
 		}
-		if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true}); !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("answered too late: %v", err)
+		if r, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}); err != nil || r.Won || r.Question.State != protocol.QuestionExpired {
+			t.Errorf("answered too late: got %+v, %v; want an expired question", r, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		_, gone, err := a.Ask(ctx, protocol.Consent{Scopes: read})
+		_, gone, err := a.Ask(ctx, protocol.AppSubject{Scopes: read})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,8 +129,8 @@ func TestConsentExpiresAfterTwoMinutes(t *testing.T) {
 		if _, ok := <-gone; ok {
 			t.Error("decided by nobody")
 		}
-		if list, _ := a.List(t.Context()); len(list.Consents) != 0 {
-			t.Errorf("listed %+v", list.Consents)
+		if list := pending(t, a); len(list) != 0 {
+			t.Errorf("listed %+v", list)
 		}
 	})
 }
@@ -121,23 +140,15 @@ func TestOnlyAFewAppsAskAtATime(t *testing.T) {
 	for range maxConsents {
 		ask(t, a, "Editor")
 	}
-	_, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: read})
-	if !errors.Is(err, protocol.ErrUnavailable) {
-		t.Errorf("got %v", err)
+	_, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read})
+	if !errors.Is(err, protocol.ErrTooMany) {
+		t.Errorf("got %v, want %v", err, protocol.ErrTooMany)
 	}
-	c := a.pending.list()[0]
-	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID}); err != nil {
-		t.Fatal(err)
-	}
-	_, decision, err := a.Ask(t.Context(), protocol.Consent{Scopes: read})
-	if err != nil {
+	deny(t, a, pending(t, a)[0])
+	if _, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read}); err != nil {
 		t.Errorf("after an answer: %v", err)
 	}
-	a.pending.close()
-	if _, ok := <-decision; ok {
-		t.Error("decided by nobody")
-	}
-	if _, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: []protocol.Scope{"root"}}); !errors.Is(err, protocol.ErrBadRequest) {
+	if _, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: []protocol.Scope{"root"}}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("unknown scope: %v", err)
 	}
 }
@@ -269,17 +280,17 @@ func TestRefusedQuestionsDoNotGoOnWithoutEnd(t *testing.T) {
 		a, _ := inMemory(t)
 		refused := 0
 		for ; refused < 100; refused++ {
-			c, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: read})
+			c, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read})
 			if err != nil {
 				break
 			}
-			a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID})
+			deny(t, a, c)
 		}
 		if refused != consentBurst {
 			t.Errorf("the person is asked %d times in a row", refused)
 		}
 		time.Sleep(consentEvery)
-		if _, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: read}); err != nil {
+		if _, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read}); err != nil {
 			t.Errorf("later: %v", err)
 		}
 	})

@@ -32,7 +32,7 @@ func auditOnly(e protocol.AuditEntry) store.AppChange {
 
 // grant connects an app. An app that is connected already gets the scopes in addition, so that
 // another installation of the same program keeps its own; its name and machines are replaced.
-func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes []protocol.Scope, nodes []protocol.NodeID) (protocol.App, error) {
+func (a *Apps) grant(ctx context.Context, by string, c protocol.AppSubject, scopes []protocol.Scope, nodes []protocol.NodeID) (protocol.App, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
 	app, ok := a.signedIn(c.ClientID)

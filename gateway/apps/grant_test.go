@@ -11,11 +11,11 @@ import (
 // signIn connects the app with some of its scopes, and returns the tokens of this sign-in.
 func signIn(t *testing.T, a *Apps, scopes ...protocol.Scope) (protocol.AppID, SignIn) {
 	t.Helper()
-	c, decision, err := a.Ask(t.Context(), protocol.Consent{Name: "Editor", ClientID: site, Scopes: scopes})
+	c, decision, err := a.Ask(t.Context(), protocol.AppSubject{Name: "Editor", ClientID: site, Scopes: scopes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	allow(t, a, protocol.ConsentAnswerParams{ID: c.ID})
+	allow(t, a, c, protocol.QuestionAnswerParams{})
 	d := <-decision
 	s, err := a.Issue(t.Context(), d.App.ID, "", d.Scopes)
 	if err != nil || !slices.Equal(s.Scopes, distinct(scopes)) {
@@ -111,19 +111,19 @@ func TestSignInDoesNotGiveOthersAScopeBack(t *testing.T) {
 
 func TestQuestionNamesTheMachinesOfAConnectedApp(t *testing.T) {
 	a := start(t)
-	ask := func() protocol.Consent {
-		c, _, err := a.Ask(t.Context(), protocol.Consent{Name: "Editor", ClientID: site, Scopes: []protocol.Scope{files}})
+	ask := func() protocol.Question {
+		c, _, err := a.Ask(t.Context(), protocol.AppSubject{Name: "Editor", ClientID: site, Scopes: []protocol.Scope{files}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
 	first := ask()
-	if first.Connected || first.Nodes != nil {
-		t.Errorf("a new app: got %+v, want no machines", first)
+	if first.App.Connected || first.App.Nodes != nil {
+		t.Errorf("a new app: got %+v, want no machines", first.App)
 	}
-	allow(t, a, protocol.ConsentAnswerParams{ID: first.ID, Nodes: []protocol.NodeID{"nas"}})
-	if c := ask(); !c.Connected || !slices.Equal(c.Nodes, []protocol.NodeID{"nas"}) {
+	allow(t, a, first, protocol.QuestionAnswerParams{Nodes: []protocol.NodeID{"nas"}})
+	if c := ask().App; !c.Connected || !slices.Equal(c.Nodes, []protocol.NodeID{"nas"}) {
 		t.Errorf("a connected app: got %+v, want nas", c)
 	}
 }

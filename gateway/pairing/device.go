@@ -46,70 +46,8 @@ func hashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Approve accepts a request: it pairs a new device, or allows what a node offers beyond its
-// pairing. The ID of a request is bound to its content: a different request has another ID.
-func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	m.changing.Lock()
-	defer m.changing.Unlock()
-	r := m.requests.get(p.ID)
-	if r == nil || r.Kind == protocol.RequestPair && r.end.hasPassed(time.Now()) {
-		return protocol.Device{}, protocol.ErrNotFound.With("this request is no longer pending")
-	}
-	defer publishChange(m.o.Bus)
-	if r.Kind == protocol.RequestWiden {
-		return m.approveReach(ctx, by, r)
-	}
-	d := store.PairedDevice{Device: r.Device, Key: r.key}
-	if p.Name != "" {
-		d.Name = display.Line(p.Name, maxName)
-	}
-	d.PairedBy, d.PairedAt = displayName(by), time.Now().UnixMilli()
-	token, hash := newToken(d.ID)
-	d.TokenHash = hash
-	out, err := m.devices.put(ctx, d, auditEntry(by, "paired", "allowed", d.Device))
-	if err != nil {
-		return protocol.Device{}, err
-	}
-	m.o.CloseDevice(d.ID, closeRotated, "Paired again") // a connection of an earlier pairing has other permissions or another role
-	m.requests.finish(r, answer{done: identity.Pairing{Device: d.Device, Token: token, Gateway: gateway(m.o.Name, m.o.Network())}})
-	return out, nil
-}
-
 func gateway(name string, n protocol.NetworkStatus) identity.Gateway {
 	return identity.Gateway{Name: name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
-}
-
-// approveReach is Approve for a node that offers more. The caller must hold m.changing.
-func (m *Manager) approveReach(ctx context.Context, by string, r *request) (protocol.Device, error) {
-	d := m.devices.get(r.Device.ID)
-	if d == nil || d.RevokedAt > 0 {
-		m.requests.drop(r, false)
-		return protocol.Device{}, noDevice(r.Device.ID)
-	}
-	d.Reach = r.Device.Reach
-	out, err := m.devices.put(ctx, *d, auditEntry(by, "allowed more to", "allowed", d.Device))
-	if err != nil {
-		return protocol.Device{}, err
-	}
-	m.requests.finish(r, answer{})
-	m.o.Nodes.Release(d.NodeID)
-	return out, nil
-}
-
-// Deny rejects a request. A node that offered more continues with what was allowed before.
-func (m *Manager) Deny(ctx context.Context, by, id string) error {
-	m.changing.Lock()
-	defer m.changing.Unlock()
-	r := m.requests.get(id)
-	if r == nil {
-		return protocol.ErrNotFound.With("this request is no longer pending")
-	}
-	if err := m.o.Audit.Append(ctx, auditEntry(by, "refused", "denied", r.Device)); err != nil {
-		return err
-	}
-	m.requests.finish(r, answer{err: errDenied})
-	publishChange(m.o.Bus)
-	return nil
 }
 
 // change edits a device and stores it.
@@ -203,7 +141,7 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 		return nil
 	})
 	if err == nil {
-		m.requests.forgetDevice(id)
+		err = m.requests.withdraw(ctx, m.requests.forgetDevice(id))
 		if now {
 			m.o.Unpaired(out)
 		}
@@ -218,10 +156,10 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	if d != nil {
 		err = m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device))
 	}
-	if err == nil {
-		m.requests.forgetDevice(id)
-	}
 	m.changing.Unlock() // before the callbacks
+	if err == nil {
+		err = m.requests.withdraw(ctx, m.requests.forgetDevice(id))
+	}
 	if err != nil {
 		return err
 	}

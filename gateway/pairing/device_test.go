@@ -32,9 +32,9 @@ func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
 			taker.Link = &link
 			out, hangUp := come(t, m, taker)
 			synctest.Wait()
-			l, _ := m.List(t.Context())
+			waiting := pendingRequests(t, m)
 			closed = nil
-			if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 				t.Fatal(err)
 			}
 			if got := <-out; got.err != nil {
@@ -62,8 +62,8 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		out, hangUp := come(t, m, taker)
 		defer hangUp()
 		synctest.Wait()
-		l, _ := m.List(t.Context())
-		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+		waiting := pendingRequests(t, m)
+		if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 			t.Fatal(err)
 		}
 		got := <-out
@@ -93,7 +93,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 			t.Errorf("on day 29: %v, closed %d times", err, closed.Load())
 		}
 		synctest.Wait() // until the check of this minute has run
-		l, _ = m.List(t.Context())
+		l, _ := m.List(t.Context())
 		ends := func(at int64) {
 			if _, err := m.Update(t.Context(), "owner", protocol.DeviceUpdateParams{ID: id.ID(), ExpiresAt: &at}); err != nil {
 				t.Fatal(err)
@@ -134,8 +134,8 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 			out, hangUp := come(t, m, taker)
 			defer hangUp()
 			synctest.Wait()
-			l, _ := m.List(t.Context())
-			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			waiting := pendingRequests(t, m)
+			if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 				t.Fatal(err)
 			}
 			return (<-out).done
@@ -210,8 +210,8 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 		out, hangUp := come(t, m, taker)
 		defer hangUp()
 		synctest.Wait()
-		l, _ := m.List(t.Context())
-		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+		waiting := pendingRequests(t, m)
+		if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 			t.Fatal(err)
 		}
 		<-out
@@ -229,13 +229,13 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 		if why := reason(leave(identity.NewKey())); why.Reason != protocol.RefusedUnknown {
 			t.Errorf("a stranger: %+v", why)
 		}
-		if l, _ := m.List(t.Context()); len(l.Devices) != 1 || l.Devices[0].RevokedAt != 0 || len(l.Requests) != 0 {
+		if l, _ := m.List(t.Context()); len(l.Devices) != 1 || l.Devices[0].RevokedAt != 0 || len(pendingRequests(t, m)) != 0 {
 			t.Fatalf("a stranger ended %+v", l)
 		}
 		if err := leave(id); err != nil {
 			t.Fatal(err)
 		}
-		l, _ = m.List(t.Context())
+		l, _ := m.List(t.Context())
 		if l.Devices[0].RevokedAt == 0 || l.Devices[0].RevokedBy != "the device itself" || k.devices[id.ID()].TokenHash != "" {
 			t.Errorf("%+v", l.Devices[0])
 		}

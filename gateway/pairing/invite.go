@@ -122,27 +122,27 @@ func installLine(n protocol.NetworkStatus, curl, script string) string {
 // Uninvite withdraws an invitation, even while the device that used it waits for confirmation.
 func (m *Manager) Uninvite(ctx context.Context, id string) error {
 	m.changing.Lock()
-	defer m.changing.Unlock()
-	if !m.requests.withdrawInvite(id) {
+	users, ok := m.requests.withdrawInvite(id)
+	m.changing.Unlock() // answers to the questions take it
+	if !ok {
 		return protocol.ErrNotFound.With("this invitation is no longer valid")
 	}
 	publishChange(m.o.Bus)
-	return nil
+	return m.requests.withdraw(ctx, users...)
 }
 
-// withdrawInvite deletes an invitation and denies the request that uses it, if there are any.
-func (q *requests) withdrawInvite(id string) (ok bool) {
+// withdrawInvite deletes an invitation, and returns the requests that use it.
+func (q *requests) withdrawInvite(id string) (users []protocol.QuestionID, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	_, ok = q.invites[id]
 	delete(q.invites, id)
 	for _, r := range q.pending {
-		if r.Invite == id && r.Kind == protocol.RequestPair {
-			q.finishLocked(r, answer{err: errDenied})
-			ok = true
+		if r.invite == id {
+			users = append(users, r.id)
 		}
 	}
-	return ok
+	return users, ok || len(users) > 0
 }
 
 var errInviteUsed = protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")

@@ -15,6 +15,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 )
 
@@ -61,6 +62,8 @@ type Options struct {
 	Audit AuditLog
 	Bus   *event.Bus
 	Nodes Nodes
+	// Questions asks the person whether a device may be paired, or a machine offer more.
+	Questions *question.Queue
 	// Network returns the state of the listener for other machines.
 	Network func() protocol.NetworkStatus
 	// HasPrograms reports whether the gateway has node programs to install, for Windows and for
@@ -93,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	m := &Manager{
 		o:        o,
 		devices:  registry{store: o.Store, devices: make(map[protocol.DeviceID]*store.PairedDevice), online: make(map[protocol.DeviceID]int)},
-		requests: requests{bus: o.Bus, pending: make(map[string]*request), invites: make(map[string]*invite), refused: make(map[protocol.DeviceID]string)},
+		requests: requests{bus: o.Bus, questions: o.Questions, pending: make(map[protocol.QuestionID]*request), invites: make(map[string]*invite), widened: make(map[protocol.DeviceID]protocol.QuestionID), refused: make(map[protocol.DeviceID]string)},
 	}
 	list, err := o.Store.List(ctx)
 	if err != nil {
@@ -105,15 +108,14 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	return m, nil
 }
 
-// List returns devices, requests and invitations for display, without the secrets of invitations.
+// List returns devices and invitations for display, without the secrets of invitations.
 func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
-	out := protocol.DeviceListResult{Network: m.o.Network()}
-	out.Requests, out.Invites = m.requests.list()
-	out.Devices = m.devices.list() // after the requests: one that is approved meanwhile is a device
+	out := protocol.DeviceListResult{Network: m.o.Network(), Invites: m.requests.listInvites()}
+	out.Devices = m.devices.list() // after the invitations: one that is used meanwhile is a device
 	return out, nil
 }
 
-// publishChange publishes that devices or requests have changed.
+// publishChange publishes that devices or invitations have changed.
 func publishChange(b *event.Bus) { b.Publish(protocol.Change{Kind: protocol.ChangeDevices}) }
 
 func auditEntry(by, what, verdict string, d protocol.Device) protocol.AuditEntry {

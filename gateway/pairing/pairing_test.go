@@ -15,6 +15,8 @@ import (
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/store"
 )
 
@@ -68,13 +70,33 @@ func open(t *testing.T, k *kept) *Manager {
 	if k.devices == nil {
 		k.devices = make(map[protocol.DeviceID]store.PairedDevice)
 	}
-	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Nodes: noNodes{}, Name: "tower", Unpaired: func(protocol.Device) {}, CloseDevice: func(protocol.DeviceID, int, string) {}, Network: func() protocol.NetworkStatus {
+	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus), nil), Nodes: noNodes{}, Name: "tower", Unpaired: func(protocol.Device) {}, CloseDevice: func(protocol.DeviceID, int, string) {}, Network: func() protocol.NetworkStatus {
 		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: testPin}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// pendingRequests returns the pending questions about devices.
+func pendingRequests(t *testing.T, m *Manager) []protocol.Question {
+	t.Helper()
+	list, err := m.o.Questions.Pending(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// answer answers a question as a person in a window. One that was answered or has ended before is
+// protocol.ErrNotFound.
+func answer(m *Manager, q protocol.Question, decision string) error {
+	r, err := m.o.Questions.Answer(context.Background(), auth.Owner("window"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision})
+	if err == nil && !r.Won {
+		err = protocol.ErrNotFound
+	}
+	return err
 }
 
 // wire is one end of a conversation in memory.
@@ -139,14 +161,14 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 		out, hangUp := come(t, m, taker)
 		defer hangUp()
 		synctest.Wait()
-		if l, _ := m.List(t.Context()); len(l.Requests) != 1 || l.Requests[0].Device.Name != "phone pc" || l.Requests[0].Device.Address != "10.0.0.7" {
-			t.Fatalf("%+v", l.Requests)
+		if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != "phone pc" || waiting[0].Pairing.Device.Address != "10.0.0.7" {
+			t.Fatalf("%+v", waiting)
 		}
 		if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) || time.Since(began) != confirmLife {
 			t.Errorf("%v after %s", got.err, time.Since(began))
 		}
 		synctest.Wait()
-		if l, _ := m.List(t.Context()); len(l.Requests)+len(l.Invites)+len(l.Devices) != 0 {
+		if l, _ := m.List(t.Context()); len(pendingRequests(t, m))+len(l.Invites)+len(l.Devices) != 0 {
 			t.Errorf("left: %+v", l)
 		}
 	})
@@ -192,9 +214,9 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 		id := identity.NewKey()
 		out, hangUp := come(t, m, phone(id))
 		synctest.Wait()
-		l, _ := m.List(t.Context())
+		waiting := pendingRequests(t, m)
 		k.putting = hangUp
-		if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+		if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 			t.Fatal(err)
 		}
 		if got := <-out; got.err == nil {
@@ -236,12 +258,12 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 		m := open(t, k)
 		out, hangUp := come(t, m, phone(identity.NewKey()))
 		synctest.Wait()
-		l, _ := m.List(t.Context())
+		waiting := pendingRequests(t, m)
 		k.broken = true
-		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); !errors.Is(err, protocol.ErrStorage) {
+		if err := answer(m, waiting[0], protocol.DecisionAllow); !errors.Is(err, protocol.ErrStorage) {
 			t.Errorf("%v", err)
 		}
-		if l, _ := m.List(t.Context()); len(l.Devices) != 0 || len(l.Requests) != 1 {
+		if l, _ := m.List(t.Context()); len(l.Devices) != 0 || len(pendingRequests(t, m)) != 1 {
 			t.Errorf("%+v", l)
 		}
 		hangUp()
@@ -264,8 +286,8 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 			}
 			hangUp()
 			synctest.Wait()
-			if l, _ := m.List(t.Context()); len(l.Requests) != 0 {
-				t.Errorf("it waits on: %+v", l.Requests)
+			if waiting := pendingRequests(t, m); len(waiting) != 0 {
+				t.Errorf("it waits on: %+v", waiting)
 			}
 		}
 	})
@@ -279,12 +301,12 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 		for _, yes := range []bool{false, true} {
 			out, hangUp := come(t, m, phone(id))
 			synctest.Wait()
-			l, _ := m.List(t.Context())
+			waiting := pendingRequests(t, m)
 			if yes {
-				if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+				if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 					t.Fatal(err)
 				}
-			} else if err := m.Deny(t.Context(), "owner window", l.Requests[0].ID); err != nil {
+			} else if err := answer(m, waiting[0], protocol.DecisionDeny); err != nil {
 				t.Fatal(err)
 			}
 			<-out
@@ -310,21 +332,20 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 	k := &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n", Reach: &protocol.Reach{Tools: []string{"Read"}}}}}}
 	m := open(t, k)
 	who := auth.Device(k.devices["d"].Device)
-	offer := func(tools ...string) (held []string, asked []protocol.DeviceRequest) {
+	offer := func(tools ...string) (held []string, asked []protocol.Question) {
 		p := protocol.ConnectParams{Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "read-only", Network: "blocked"}}}
 		for _, tool := range tools {
 			p.Tools = append(p.Tools, protocol.ToolSpec{Name: tool})
 		}
-		e := m.Admit(who, p)
-		l, _ := m.List(t.Context())
-		return e.Unapproved, l.Requests
+		e := m.Admit(t.Context(), who, p)
+		return e.Unapproved, pendingRequests(t, m)
 	}
 	k.devices["d"].Reach.Sandbox, k.devices["d"].Reach.Network = "read-only", "blocked"
 	held, asked := offer("Read", "Bash")
 	if len(held) != 1 || held[0] != "Bash" || len(asked) != 1 {
 		t.Fatalf("%v, %+v", held, asked)
 	}
-	if err := m.Deny(t.Context(), "owner", asked[0].ID); err != nil {
+	if err := answer(m, asked[0], protocol.DecisionDeny); err != nil {
 		t.Fatal(err)
 	}
 	if held, asked := offer("Read", "Bash"); len(held) != 1 || len(asked) != 0 {
@@ -348,7 +369,7 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 					i.end.wall, i.ExpiresAt = i.end.wall-by.Milliseconds(), i.ExpiresAt-by.Milliseconds()
 				}
 				for _, r := range m.requests.pending {
-					r.end.wall, r.ExpiresAt = r.end.wall-by.Milliseconds(), r.ExpiresAt-by.Milliseconds()
+					r.end.wall -= by.Milliseconds()
 				}
 			}
 			invite := func() pake.Device {
@@ -378,10 +399,10 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 			// Nor does it extend the request's life.
 			out, hangUp = come(t, m, invite())
 			synctest.Wait()
-			l, _ := m.List(t.Context())
+			waiting := pendingRequests(t, m)
 			put(-jump)
 			time.Sleep(confirmLife + time.Second)
-			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); !errors.Is(err, protocol.ErrNotFound) {
+			if err := answer(m, waiting[0], protocol.DecisionAllow); !errors.Is(err, protocol.ErrNotFound) {
 				t.Errorf("%s back: a yes after the question's time: %v", jump, err)
 			}
 			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
@@ -399,9 +420,9 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 			out, hangUp = come(t, m, invite())
 			defer hangUp()
 			synctest.Wait()
-			l, _ = m.List(t.Context())
+			waiting = pendingRequests(t, m)
 			put(jump)
-			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); !errors.Is(err, protocol.ErrNotFound) {
+			if err := answer(m, waiting[0], protocol.DecisionAllow); !errors.Is(err, protocol.ErrNotFound) {
 				t.Errorf("%s forward: %v", jump, err)
 			}
 			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
@@ -436,17 +457,18 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 				out, hangUp := come(t, m, pake.Device{Key: id, Applicant: pake.Applicant{Role: c.role, NodeID: "box", Name: c.given}, Link: &link})
 				defer hangUp()
 				synctest.Wait()
-				l, _ := m.List(t.Context())
-				if len(l.Requests) != 1 {
-					t.Fatalf("got %d requests, want 1", len(l.Requests))
+				waiting := pendingRequests(t, m)
+				if len(waiting) != 1 {
+					t.Fatalf("got %d requests, want 1", len(waiting))
 				}
-				d, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID})
-				if err != nil {
+				if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 					t.Fatal(err)
 				}
-				if got := <-out; got.err != nil {
+				got := <-out
+				if got.err != nil {
 					t.Fatal(got.err)
 				}
+				d := got.done.Device
 				want := c.want
 				if want == "device " {
 					want += string(identity.DeviceID(id.Public())[:6])
@@ -468,9 +490,8 @@ func TestControllersOfOneNameGetANumber(t *testing.T) {
 		_, hangUp := come(t, m, pake.Device{Key: identity.NewKey(), Applicant: pake.Applicant{Role: protocol.RoleClient, Name: "vm"}})
 		defer hangUp()
 		synctest.Wait()
-		l, err := m.List(t.Context())
-		if err != nil || len(l.Requests) != 1 || l.Requests[0].Device.Name != "vm (3)" {
-			t.Errorf("got %+v, %v, want one request of vm (3)", l.Requests, err)
+		if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != "vm (3)" {
+			t.Errorf("got %+v, want one request of vm (3)", waiting)
 		}
 	})
 }

@@ -1,8 +1,10 @@
 package pairing
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path"
 	"slices"
 	"strconv"
@@ -108,20 +110,24 @@ func fingerprint(r *protocol.Reach) string {
 
 // Admit decides how a paired node connects: with all its tools, or with tools held that go beyond
 // its pairing. In the second case it asks the person.
-func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry {
+func (m *Manager) Admit(ctx context.Context, p auth.Principal, params protocol.ConnectParams) nodes.Entry {
 	if p.Device == "" {
 		return nodes.Entry{}
 	}
 	is := protocol.ReachOf(params)
 	m.changing.Lock() // the permissions of a node must not change while it connects
-	defer m.changing.Unlock()
 	d := m.devices.get(p.Device)
 	if d == nil {
+		m.changing.Unlock()
 		return nodes.Entry{Device: p.Device, Unapproved: is.Tools}
 	}
 	words, held := newReach(d.Reach, is)
 	d.Reach = is
-	m.requests.widen(m.devices.display(d), words)
+	offer := m.devices.display(d)
+	m.changing.Unlock() // answers to the questions take it
+	if err := m.requests.widen(ctx, offer, words, m.answerWidening(offer)); err != nil {
+		slog.Error("Asking about what a machine offers failed", "node", offer.NodeID, "err", err)
+	}
 	publishChange(m.o.Bus)
 	e := nodes.Entry{Device: d.ID, Unapproved: held, Words: d.Words}
 	if d.Name != string(d.NodeID) {

@@ -70,10 +70,12 @@ func roamGateway() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	fmt.Println(must(client.Call(ctx, c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})).Code)
-	for len(list().Requests) == 0 {
+	var open []protocol.Question
+	for len(open) == 0 {
 		time.Sleep(10 * time.Millisecond)
+		open = must(client.Call(ctx, c, protocol.QuestionList, protocol.Empty{})).Questions
 	}
-	must(client.Call(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: list().Requests[0].ID}))
+	must(client.Call(ctx, c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: open[0].ID, Hash: open[0].Hash, Decision: protocol.DecisionAllow}))
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		began := time.Now()
 		for {

@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 )
 
 var (
@@ -54,34 +55,58 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	if g.IsEnd() {
 		return m.leaveByKey(ctx, hello.Key, hello.Role, w)
 	}
-	r, err := m.request(g, invitation, address)
+	r, err := m.request(ctx, g, invitation, address)
 	if err != nil {
 		return err
 	}
-	if err := w.Send(g.Waiting(int(time.Until(r.end.at).Round(time.Second) / time.Second))); err != nil {
-		m.drop(r, false)
-		return err
-	}
+	wait := func() error { return w.Send(g.Waiting(int(time.Until(r.end.at).Round(time.Second) / time.Second))) }
 	if invitation != nil && invitation.params.Device != "" { // the inviting person has read the device's key over SSH
-		if _, err := m.Approve(ctx, invitation.by, protocol.DeviceRequestParams{ID: r.ID}); err != nil {
-			m.drop(r, false)
+		err := wait()
+		if err == nil {
+			m.changing.Lock()
+			_, err = m.pairDevice(ctx, invitation.by, r, "")
+			m.changing.Unlock()
+		}
+		if err != nil {
+			m.requests.remove(r, false)
 			return err
 		}
+		return w.Send(pake.Message{Done: &r.done})
 	}
-	select {
-	case a := <-r.answer:
-		if a.err != nil {
-			return a.err
+	return m.askToPair(gone, r, wait, func() error { return w.Send(pake.Message{Done: &r.done}) })
+}
+
+// askToPair asks the person about a device that calls wait once they can answer, and done once it is
+// paired.
+func (m *Manager) askToPair(gone context.Context, r *request, wait, done func() error) error {
+	ctx, stop := context.WithCancelCause(gone)
+	defer stop(nil)
+	end, err := m.o.Questions.AskFor(ctx, r.question(), question.Terms{
+		Expires: time.Until(r.end.at), Limit: question.Limit{Asker: "devices to pair", Open: maxRequests}, Apply: m.answerPairing(r),
+	}, func() {
+		if err := wait(); err != nil {
+			stop(err)
 		}
-		return w.Send(pake.Message{Done: &a.done})
-	case <-time.After(time.Until(r.end.at)):
-		m.drop(r, true)
-		return r.lateAnswer(errTimeout)
-	case <-gone.Done():
-		cause := context.Cause(gone)
-		m.drop(r, errors.Is(cause, errTimeout))
-		return r.lateAnswer(cause)
+	})
+	isLate := end.State == protocol.QuestionExpired || errors.Is(context.Cause(ctx), errTimeout)
+	m.requests.remove(r, isLate)
+	switch {
+	case err != nil:
+		return err
+	case end.Allowed() && ctx.Err() != nil:
+		return nil // paired; the device fetches its token with its key
+	case end.Allowed():
+		return done()
+	case end.State == protocol.QuestionDenied:
+		return errDenied
+	case end.State == protocol.QuestionExpired:
+		return errTimeout
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case r.replaced:
+		return protocol.ErrConflict.With("the device asked again")
 	}
+	return errDenied // its invitation was withdrawn
 }
 
 // prove has the device prove that it knows the secret of an invitation, which prove returns, or
@@ -125,28 +150,6 @@ func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (inv
 		return nil, err
 	}
 	return invitation, nil
-}
-
-// lateAnswer returns nil if the person allowed a request at the moment when it was given up for the
-// reason why, and otherwise why.
-func (r *request) lateAnswer(why error) error {
-	select {
-	case a := <-r.answer:
-		if a.err == nil {
-			return nil // paired; the device fetches its token with its key
-		}
-	default:
-	}
-	return why
-}
-
-// drop deletes a request. If spent is set it also deletes the request's invitation; otherwise the
-// same device may use it again.
-func (m *Manager) drop(r *request, spent bool) {
-	m.changing.Lock()
-	defer m.changing.Unlock()
-	m.requests.drop(r, spent)
-	publishChange(m.o.Bus)
 }
 
 // newDevice returns the device that asks, with the rights that the invitation gives it.
@@ -214,8 +217,8 @@ func nameTaken(d protocol.Device, isTaken func(protocol.Device) bool) error {
 		WithDetails(protocol.NameTaken{Free: d.NodeID})
 }
 
-// request creates a request and shows it to the person.
-func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (*request, error) {
+// request creates a request, and withdraws the earlier ones of the same device.
+func (m *Manager) request(ctx context.Context, g *pake.Gateway, invitation *invite, address string) (*request, error) {
 	h := g.Hello
 	d, err := newDevice(g, invitation, address)
 	if err != nil {
@@ -225,21 +228,26 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 	if invitation != nil {
 		life = confirmLife
 	}
-	now := time.Now()
 	m.changing.Lock()
-	defer m.changing.Unlock()
 	d.ID = m.devices.newID(h.Key, d.Role)
-	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
-	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
 	if d.Role == protocol.RoleClient { // its name is only for people
-		r.Device.Name = m.devices.freeName(d, h.Key)
+		d.Name = m.devices.freeName(d, h.Key)
 	}
+	r := &request{id: protocol.QuestionID(protocol.NewID()), device: d, words: g.Words(), end: after(time.Now(), life), key: h.Key}
+	var replaced []protocol.QuestionID
 	if m.isTaken(d) {
-		return nil, nameTaken(d, m.isTaken)
+		err = nameTaken(d, m.isTaken)
+	} else {
+		replaced, err = m.requests.add(r, invitation)
 	}
-	if err := m.requests.add(r, invitation); err != nil {
+	m.changing.Unlock() // answers to the questions take it
+	publishChange(m.o.Bus)
+	if err != nil {
 		return nil, err
 	}
-	publishChange(m.o.Bus)
+	if err := m.requests.withdraw(ctx, replaced...); err != nil {
+		m.requests.remove(r, false)
+		return nil, err
+	}
 	return r, nil
 }

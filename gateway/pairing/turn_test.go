@@ -30,15 +30,15 @@ func (s *slow) Put(ctx context.Context, d store.PairedDevice, lines ...protocol.
 }
 
 // waiting returns a manager with a phone that waits for confirmation.
-func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
+func waiting(t *testing.T) (*Manager, *slow, chan outcome, protocol.Question) {
 	t.Helper()
 	m := open(t, &kept{})
 	s := &slow{kept: m.devices.store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
 	m.devices.store = s
 	out, _ := come(t, m, phone(identity.NewKey()))
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
-		if l, _ := m.List(t.Context()); len(l.Requests) == 1 {
-			return m, s, out, l.Requests[0].ID
+		if open := pendingRequests(t, m); len(open) == 1 {
+			return m, s, out, open[0]
 		}
 		if time.Now().After(end) {
 			t.Fatal("the phone does not wait")
@@ -47,12 +47,12 @@ func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
 }
 
 func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
-	m, s, out, id := waiting(t)
+	m, s, out, q := waiting(t)
 	var yes, no atomic.Int32
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			switch _, err := m.Approve(t.Context(), "owner x", protocol.DeviceRequestParams{ID: id}); {
+			switch err := answer(m, q, protocol.DecisionAllow); {
 			case err == nil:
 				yes.Add(1)
 			case errors.Is(err, protocol.ErrNotFound):
@@ -63,7 +63,7 @@ func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		if err := m.Deny(t.Context(), "owner y", id); err == nil {
+		if err := answer(m, q, protocol.DecisionDeny); err == nil {
 			no.Add(1)
 		}
 	})
@@ -82,14 +82,13 @@ func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
 }
 
 func TestWhoLooksDoesNotWaitForTheDisk(t *testing.T) {
-	m, s, out, id := waiting(t)
+	m, s, out, q := waiting(t)
 	done := make(chan error, 1)
 	go func() {
-		_, err := m.Approve(t.Context(), "owner x", protocol.DeviceRequestParams{ID: id})
-		done <- err
+		done <- answer(m, q, protocol.DecisionAllow)
 	}()
 	<-s.writing
-	if l, err := m.List(t.Context()); err != nil || len(l.Devices) != 0 || len(l.Requests) != 1 {
+	if l, err := m.List(t.Context()); err != nil || len(l.Devices) != 0 || len(pendingRequests(t, m)) != 1 {
 		t.Errorf("while it is stored: %+v %v", l, err)
 	}
 	if _, err := m.Authenticate(t.Context(), &protocol.Auth{Token: "x", Device: &protocol.DeviceProof{ID: "nobody"}}, protocol.RoleNode, nil); !errors.Is(err, protocol.ErrUnauthorized) {

@@ -58,28 +58,9 @@ type App struct {
 	RevokedAt  int64    `json:"revokedAt,omitempty"`
 }
 
-// Consent is the question whether an app may connect. It expires after two minutes.
-type Consent struct {
-	ID           string  `json:"id"`
-	Name         string  `json:"name"`                 // as the app calls itself
-	ClientID     string  `json:"clientId"`             // an address, or an ID from a registration
-	ClientHost   string  `json:"clientHost,omitempty"` // the host that published the app; empty: not proven
-	RedirectHost string  `json:"redirectHost"`         // where the browser returns to
-	IsLocal      bool    `json:"isLocal"`              // the redirect leads to a program on this computer
-	Scopes       []Scope `json:"scopes"`               // requested
-	// Connected means that the app is connected already; then Nodes are its machines, empty for all.
-	Connected bool     `json:"connected,omitempty"`
-	Nodes     []NodeID `json:"nodeIds,omitempty"`
-	Code      string   `json:"code"` // four characters that the browser shows too
-	CreatedAt int64    `json:"createdAt"`
-	ExpiresAt int64    `json:"expiresAt"`
-}
-
-// AppsListResult lists the connected apps, newest first, also revoked ones of the last 30 days, and
-// the apps that wait for the person's consent.
+// AppsListResult lists the connected apps, newest first, also revoked ones of the last 30 days.
 type AppsListResult struct {
-	Apps     []App     `json:"apps"`
-	Consents []Consent `json:"consents"`
+	Apps []App `json:"apps"`
 	// Commands are the running commands of apps, and of programs with the gateway's own token, oldest
 	// first.
 	Commands []AppCommand `json:"commands"`
@@ -127,15 +108,6 @@ type TokenCreateResult struct {
 	Token string `json:"token"`
 }
 
-// ConsentAnswerParams answers a consent, named by its ID or by the code that the browser shows.
-type ConsentAnswerParams struct {
-	ID     string   `json:"id,omitempty"`
-	Code   string   `json:"code,omitempty"`
-	Allow  bool     `json:"allow"`
-	Scopes []Scope  `json:"scopes,omitempty"` // what the person allows, of the requested scopes
-	Nodes  []NodeID `json:"nodes,omitempty"`  // the machines that the app may use; empty: all
-}
-
 // CatalogTool is a tool for programs that call over MCP, REST or the command line.
 type CatalogTool struct {
 	Name         string          `json:"name"`
@@ -173,12 +145,11 @@ type CatalogCallResult struct {
 
 // The methods for connected apps and their tools.
 var (
-	AppsList      = Method[Empty, AppsListResult]{"apps.list", ScopeRead, clients, extension}
-	AppUpdate     = Method[AppUpdateParams, App]{"apps.update", ScopeAdmin, clients, extension}
-	AppRevoke     = Method[AppParams, OK]{"apps.revoke", ScopeAdmin, clients, extension}
-	AppStop       = Method[AppStopParams, OK]{"apps.stop", ScopeAdmin, clients, extension}
-	TokenCreate   = Method[TokenCreateParams, TokenCreateResult]{"tokens.create", ScopeAdmin, clients, extension}
-	ConsentAnswer = Method[ConsentAnswerParams, OK]{"consent.answer", ScopeAdmin, clients, extension}
-	CatalogList   = Method[Empty, CatalogListResult]{"catalog.list", ScopeRead, clients, extension}
-	CatalogCall   = Method[CatalogCallParams, CatalogCallResult]{"catalog.call", ScopeInvoke, clients, extension}
+	AppsList    = Method[Empty, AppsListResult]{"apps.list", ScopeRead, clients, extension}
+	AppUpdate   = Method[AppUpdateParams, App]{"apps.update", ScopeAdmin, clients, extension}
+	AppRevoke   = Method[AppParams, OK]{"apps.revoke", ScopeAdmin, clients, extension}
+	AppStop     = Method[AppStopParams, OK]{"apps.stop", ScopeAdmin, clients, extension}
+	TokenCreate = Method[TokenCreateParams, TokenCreateResult]{"tokens.create", ScopeAdmin, clients, extension}
+	CatalogList = Method[Empty, CatalogListResult]{"catalog.list", ScopeRead, clients, extension}
+	CatalogCall = Method[CatalogCallParams, CatalogCallResult]{"catalog.call", ScopeInvoke, clients, extension}
 )

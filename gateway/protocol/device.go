@@ -68,28 +68,6 @@ type Folder struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
-// Kinds of request.
-const (
-	RequestPair  = "pair"  // a device wants to be paired
-	RequestWiden = "widen" // a paired node offers more than was allowed
-)
-
-// DeviceRequest is a request that waits for the person. Its ID changes with its contents, so that
-// an answer cannot apply to anything but what the person saw.
-type DeviceRequest struct {
-	ID   string `json:"id"`
-	Kind string `json:"kind"` // pair or widen
-	// Device describes the requester in its own words, with the address that the gateway sees.
-	Device Device `json:"device"`
-	// Words are shown on both sides of a pairing and must be equal.
-	Words []string `json:"words,omitempty"`
-	// Wider lists, for people, what a node offers beyond what was allowed.
-	Wider     []string `json:"wider,omitempty"`
-	Invite    string   `json:"invite,omitempty"` // the invitation that was used
-	CreatedAt int64    `json:"createdAt"`
-	ExpiresAt int64    `json:"expiresAt,omitempty"` // 0: waits as long as the node is connected
-}
-
 // DeviceInviteParams creates an invitation (extension, device.invite). At most eight can be open.
 type DeviceInviteParams struct {
 	// Role of the new device: node (the default) or client.
@@ -121,12 +99,11 @@ type DeviceInvite struct {
 	ExpiresAt      int64  `json:"expiresAt"`
 }
 
-// DeviceListResult lists devices, requests and invitations (extension, device.list).
+// DeviceListResult lists devices and invitations (extension, device.list).
 type DeviceListResult struct {
-	Devices  []Device        `json:"devices"`
-	Requests []DeviceRequest `json:"requests"`
-	Invites  []DeviceInvite  `json:"invites"`
-	Network  NetworkStatus   `json:"network"`
+	Devices []Device       `json:"devices"`
+	Invites []DeviceInvite `json:"invites"`
+	Network NetworkStatus  `json:"network"`
 }
 
 // NetworkStatus is the state of the listener for other machines, which network.enabled turns on.
@@ -140,13 +117,6 @@ type NetworkStatus struct {
 	Words     []string `json:"words,omitempty"`     // of the pin
 	// Problem is the reason why it does not listen although it is enabled.
 	Problem string `json:"problem,omitempty"`
-}
-
-// DeviceRequestParams names a request (extension, device.approve and device.deny).
-type DeviceRequestParams struct {
-	ID string `json:"id"`
-	// Name is the new name of the device; empty: its own name.
-	Name string `json:"name,omitempty"`
 }
 
 // DeviceParams names a device.
@@ -204,8 +174,6 @@ var (
 	DeviceList     = Method[Empty, DeviceListResult]{"device.list", ScopeRead, clients, extension}
 	DeviceInviteTo = Method[DeviceInviteParams, DeviceInvite]{"device.invite", ScopeAdmin, clients, extension}
 	DeviceUninvite = Method[InviteParams, OK]{"device.uninvite", ScopeAdmin, clients, extension}
-	DeviceApprove  = Method[DeviceRequestParams, Device]{"device.approve", ScopeAdmin, clients, extension}
-	DeviceDeny     = Method[DeviceRequestParams, OK]{"device.deny", ScopeAdmin, clients, extension}
 	DeviceUpdate   = Method[DeviceUpdateParams, Device]{"device.update", ScopeAdmin, clients, extension}
 	DeviceRotate   = Method[DeviceParams, Device]{"device.rotate", ScopeAdmin, clients, extension}
 	DeviceRevoke   = Method[DeviceParams, Device]{"device.revoke", ScopeAdmin, clients, extension}

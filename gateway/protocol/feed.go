@@ -54,7 +54,7 @@ const (
 	ChangeQuestion        = "question"        // Question is new or changed
 	ChangeNode            = "node"            // Node is new or changed
 	ChangeNodeForgotten   = "nodeForgotten"   // Node.ID was removed
-	ChangeDevices         = "devices"         // devices, requests or the network changed: call device.list
+	ChangeDevices         = "devices"         // devices, invitations or the network changed: call device.list
 	ChangeStatus          = "status"          // Status changed
 	ChangeTransfer        = "transfer"        // Transfer is new or changed
 	ChangeTransferRemoved = "transferRemoved" // Transfer, of which only ID is set, was removed from the history
@@ -64,9 +64,8 @@ const (
 	ChangeFile            = "file"            // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty: many changed
 	ChangeChannels        = "channels"        // the channel Path connected or disconnected, or has a new unknown sender: call channel.status and pair.list
 	ChangeSchedules       = "schedules"       // a job, one of its runs or a heartbeat changed: call cron.list, cron.runs and heartbeat.status
-	ChangeApps            = "apps"            // a connected app or a consent changed: call apps.list
+	ChangeApps            = "apps"            // a connected app or one of its commands changed: call apps.list
 	ChangeServers         = "servers"         // an MCP server or its tools changed: call servers.list
-	ChangeServerQuestions = "serverQuestions" // an MCP server asks the person, or a question was closed: call servers.questions
 	ChangeNotice          = "notice"          // Notice for the person
 	ChangeResync          = "resync"          // changes were lost: subscribe again
 	ChangeChat            = "chat"            // Chat is sent as a chat event, never in the feed
@@ -79,7 +78,7 @@ type Change struct {
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
 	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps, servers and serverQuestions: load them again. resync:
+	// channels (with path), schedules, apps and servers: load them again. resync:
 	// subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`

@@ -87,6 +87,8 @@ var (
 	SessionRestore = Method[SessionParams, OK]{"session.restore", ScopeChat, clients, extension}
 	MediaGet       = Method[MediaGetParams, MediaGetResult]{"media.get", ScopeRead, clients, extension}
 	QuestionList   = Method[Empty, QuestionListResult]{"question.list", ScopeRead, clients, extension}
+	QuestionGet    = Method[QuestionParams, Question]{"question.get", ScopeRead, clients, extension}
+	QuestionWatch  = Method[Empty, QuestionWatchResult]{"question.watch", ScopeRead, clients, extension}
 	QuestionAnswer = Method[QuestionAnswerParams, QuestionAnswerResult]{"question.answer", ScopeApprove, clients, extension}
 	QuestionAll    = Method[QuestionAnswerAllParams, QuestionAnswerAllResult]{"question.answerAll", ScopeApprove, clients, extension}
 	QuestionSnooze = Method[QuestionSnoozeParams, OK]{"question.snooze", ScopeApprove, clients, extension}
@@ -158,18 +160,18 @@ var Methods = []MethodInfo{
 	MethodInfo(FilesRead), MethodInfo(FilesWrite),
 	MethodInfo(FilesTrash), MethodInfo(FilesRestore), MethodInfo(ConfigSchema), MethodInfo(FeedSubscribe), MethodInfo(ChatCancel),
 	MethodInfo(CallCancel), MethodInfo(SessionCreate), MethodInfo(SessionDelete), MethodInfo(SessionRestore),
-	MethodInfo(SessionArchiveRestore), MethodInfo(MediaGet), MethodInfo(QuestionList), MethodInfo(QuestionAnswer), MethodInfo(QuestionAll),
+	MethodInfo(SessionArchiveRestore), MethodInfo(MediaGet), MethodInfo(QuestionList), MethodInfo(QuestionGet), MethodInfo(QuestionWatch), MethodInfo(QuestionAnswer), MethodInfo(QuestionAll),
 	MethodInfo(QuestionSnooze), MethodInfo(QuestionShown), MethodInfo(QuestionUndo), MethodInfo(AgentPause), MethodInfo(NodesList),
-	MethodInfo(NodesUpdate), MethodInfo(DeviceList), MethodInfo(DeviceInviteTo), MethodInfo(DeviceUninvite), MethodInfo(DeviceApprove),
-	MethodInfo(DeviceDeny), MethodInfo(DeviceUpdate), MethodInfo(DeviceRotate), MethodInfo(DeviceRevoke), MethodInfo(DeviceForget),
+	MethodInfo(NodesUpdate), MethodInfo(DeviceList), MethodInfo(DeviceInviteTo), MethodInfo(DeviceUninvite),
+	MethodInfo(DeviceUpdate), MethodInfo(DeviceRotate), MethodInfo(DeviceRevoke), MethodInfo(DeviceForget),
 	MethodInfo(DeviceLeave), MethodInfo(StatusGet), MethodInfo(ModelProviders), MethodInfo(ModelsList), MethodInfo(ModelsTest),
 	MethodInfo(ModelsDetect), MethodInfo(SessionsSearch), MethodInfo(SessionArchives), MethodInfo(SessionArchiveRead),
 	MethodInfo(SessionUncompact), MethodInfo(JournalList), MethodInfo(RulesList), MethodInfo(RulePut), MethodInfo(RuleDelete),
 	MethodInfo(RuleRestore), MethodInfo(RuleTry), MethodInfo(RulesSave), MethodInfo(RulesImport), MethodInfo(AuditList),
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
-	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(ConsentAnswer), MethodInfo(CatalogList), MethodInfo(CatalogCall),
+	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(CatalogList), MethodInfo(CatalogCall),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
-	MethodInfo(ServerAccept), MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ServerQuestions), MethodInfo(ServerAnswer),
+	MethodInfo(ServerAccept), MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead),
 }
 
 // Events that the gateway sends.

@@ -2,21 +2,22 @@ package protocol
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
-// States of an approval.
+// States of a question.
 const (
 	QuestionPending    = "pending"
 	QuestionAllowed    = "allowed"
 	QuestionEdited     = "edited" // allowed, with the arguments in Edited
 	QuestionDenied     = "denied"
 	QuestionExpired    = "expired"
-	QuestionCancelled  = "cancelled"  // with its run
+	QuestionCancelled  = "cancelled"  // with its run or whoever asked, or dismissed
 	QuestionSuperseded = "superseded" // changed rules decided the call without the person
 )
 
-// Surfaces that can show an approval, in the order in which they are tried.
+// Surfaces that can show a question, in the order in which they are tried.
 const (
 	SurfaceWindow       = "window"
 	SurfaceTerminal     = "terminal"
@@ -28,6 +29,8 @@ const (
 const (
 	DecisionAllow = "allow"
 	DecisionDeny  = "deny"
+	// DecisionDismiss closes a question of kind input without a yes or no.
+	DecisionDismiss = "dismiss"
 )
 
 // Scopes of an allow decision.
@@ -39,24 +42,72 @@ const (
 	ScopeAlways  = "always"
 )
 
-// Kinds of approval.
+// Kinds of question. The first two are about calls, and have no subject of their own.
 const (
 	AskCall     = "call"     // may this tool call run?
 	AskContinue = "continue" // the run reached its step limit: continue?
+	AskPair     = "pair"     // may this device be paired? Pairing has it
+	AskWiden    = "widen"    // may this machine offer more than was allowed? Pairing has it
+	AskApp      = "app"      // may this app connect? App has it
+	AskInput    = "input"    // what does this MCP server want to know? Input has it
 )
 
-// Question is a question to the person and, later, its answer (extension;
+// AnswerScope returns the scope that answers a kind of question. Devices and apps get lasting
+// rights, which is for those who may administer.
+func AnswerScope(kind string) Scope {
+	switch kind {
+	case AskPair, AskWiden, AskApp:
+		return ScopeAdmin
+	}
+	return ScopeApprove
+}
+
+// IsOfCall reports whether a question is about a call, or about a run that makes calls.
+func (a Question) IsOfCall() bool { return a.Kind == AskCall || a.Kind == AskContinue }
+
+// Before reports whether the person should see a question before another one: not those that they
+// snoozed, then those that expire, the soonest first, because somebody waits in front of them, and
+// then the oldest.
+func (a Question) Before(b Question) bool {
+	if (a.Later == 0) != (b.Later == 0) {
+		return a.Later == 0
+	}
+	if a.ExpiresAt != b.ExpiresAt {
+		return b.ExpiresAt == 0 || a.ExpiresAt != 0 && a.ExpiresAt < b.ExpiresAt
+	}
+	return a.CreatedAt < b.CreatedAt
+}
+
+// SortQuestions sorts questions as [Question.Before] says.
+func SortQuestions(list []Question) {
+	slices.SortStableFunc(list, func(a, b Question) int {
+		switch {
+		case a.Before(b):
+			return -1
+		case b.Before(a):
+			return 1
+		}
+		return 0
+	})
+}
+
+// Question is anything that waits for the person and, later, its answer (extension;
 // docs/protocol.md#questions). It has everything that the person must see. Hash covers exactly
-// that, and the call is compared with it before it runs.
+// that; a call is compared with it before it runs.
 type Question struct {
 	ID         QuestionID `json:"id"`
-	Kind       string     `json:"kind"`  // call or continue
+	Kind       string     `json:"kind"`  // call, continue, pair, widen, app or input
 	State      string     `json:"state"` // pending, allowed, edited, denied, expired, cancelled or superseded
 	SessionKey SessionKey `json:"sessionKey"`
 	RunID      RunID      `json:"runId,omitempty"`
 	CallID     CallID     `json:"callId,omitempty"`
 	CreatedAt  int64      `json:"createdAt"`
 	ExpiresAt  int64      `json:"expiresAt,omitempty"` // 0: never
+
+	// The subject, unless it is a call.
+	Pairing *PairingSubject `json:"pairing,omitempty"`
+	App     *AppSubject     `json:"app,omitempty"`
+	Input   *InputSubject   `json:"input,omitempty"`
 
 	Node    NodeID          `json:"node,omitempty"`
 	Host    *HostInfo       `json:"host,omitempty"`
@@ -115,94 +166,28 @@ type Question struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
-// ApprovalPart is one piece of a command: a program with its arguments, a redirection, an
-// assignment, or a finding.
-type ApprovalPart struct {
-	Kind    string   `json:"kind"`
-	Text    string   `json:"text"`
-	Argv    []string `json:"argv,omitempty"`
-	Verdict string   `json:"verdict"` // allow, ask or deny
-	Reason  string   `json:"reason"`
-	Floor   bool     `json:"floor,omitempty"`
-	// From and To delimit the part in the command, in bytes; To is 0 if it is not there literally.
-	From int `json:"from,omitempty"`
-	To   int `json:"to,omitempty"`
-	// Risk says in plain words why the part is dangerous, such as "runs as administrator (sudo)"; empty
-	// if it is not known to be.
-	Risk string `json:"risk,omitempty"`
-	// Starts are the programs that the part's program starts, such as "systemctl" for sudo. Started
-	// means that the program of another part starts this one.
-	Starts  string `json:"starts,omitempty"`
-	Started bool   `json:"started,omitempty"`
-	// NoNetwork means that the part uses the network, which the machine's sandbox blocks for the call.
-	// Folders are the indexes in Preview.Folders of the folders that the part uses: the sandbox blocks
-	// them unless the answer allows them.
-	NoNetwork bool  `json:"noNetwork,omitempty"`
-	Folders   []int `json:"folders,omitempty"`
-	// Changes are the protected files that the part may change if the call is allowed; commands cannot
-	// change others.
-	Changes []string `json:"changes,omitempty"`
-}
-
-// ApprovalTool describes the called tool of an MCP server in the server's own words, which prove
-// nothing.
-type ApprovalTool struct {
-	Server      ServerName `json:"server"`
-	Name        string     `json:"name"` // as the server calls it, without the server
-	Title       string     `json:"title,omitempty"`
-	Description string     `json:"description,omitempty"`
-	// Arguments are those of Args, in the same order.
-	Arguments []ApprovalArgument `json:"arguments,omitempty"`
-}
-
-// ApprovalArgument is an argument of a call for people.
-type ApprovalArgument struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"` // as the server describes it
-	Value       string `json:"value"`                 // a text without quotes, other values as JSON
-}
-
-// RuleOffer is a rule that the person can save with the answer.
-type RuleOffer struct {
-	Policy json.RawMessage `json:"policy"`
-	Words  string          `json:"words"`
-	// As are the exact rules that an answer saves, by its scope: folder, node or always.
-	As map[string]RuleOffer `json:"as,omitempty"`
-}
-
-// Kinds of AskedBy other than the person. With the first two, possibly nobody is present.
-const (
-	AskedBySchedule = "schedule" // a scheduled job or the heartbeat
-	AskedByChannel  = "channel"  // a channel user who is not the owner
-	AskedByApp      = "app"      // a connected app
-	AskedByAgent    = "agent"    // the agent of another chat, which sent a message to this one
-)
-
-// AskedBy describes who caused a call.
-type AskedBy struct {
-	Kind  string `json:"kind"`            // chat, schedule, channel, agent, app, client
-	Name  string `json:"name,omitempty"`  // such as the chat's title
-	Model string `json:"model,omitempty"` // provider/id
-}
-
-// IsUnattended reports whether a run was started by a schedule or by somebody on a channel, so that
-// nobody may be there to answer its approvals.
-func (a AskedBy) IsUnattended() bool { return a.Kind == AskedBySchedule || a.Kind == AskedByChannel }
-
 // Allowed reports whether the answer allows the call.
 func (a Question) Allowed() bool { return a.State == QuestionAllowed || a.State == QuestionEdited }
 
-// QuestionListResult lists pending approvals, oldest first.
+// QuestionListResult lists the pending questions, those that the person should answer first at the
+// beginning.
 type QuestionListResult struct {
 	Questions []Question `json:"questions"`
 }
 
-// QuestionAnswerParams answers an approval. Hash must equal the approval's hash; otherwise the
-// answer is rejected, because the person saw something else.
+// QuestionWatchResult answers question.watch, a subscription to questions only: feed events with
+// changes of kind question, numbered from Seq+1 on, follow instead of those of feed.subscribe.
+type QuestionWatchResult struct {
+	Seq       uint64     `json:"seq"`
+	Questions []Question `json:"questions"`
+}
+
+// QuestionAnswerParams answers a question. Hash must equal the question's hash; otherwise the answer
+// is rejected, because the person saw something else.
 type QuestionAnswerParams struct {
 	ID       QuestionID `json:"id"`
 	Hash     string     `json:"hash"`
-	Decision string     `json:"decision"`        // allow or deny
+	Decision string     `json:"decision"`        // allow or deny; also dismiss for kind input
 	Scope    string     `json:"scope,omitempty"` // once (default), session, folder, node or always
 	Reason   string     `json:"reason,omitempty"`
 	// Offers are the indexes of the offered rules to save, for a scope beyond the session; empty
@@ -214,9 +199,18 @@ type QuestionAnswerParams struct {
 	Access []int `json:"access,omitempty"`
 	// Args replace the call's arguments, and are judged again; only with an allow for once.
 	Args json.RawMessage `json:"args,omitempty"`
+	// Name is the new name of a device that is paired; empty: its own name.
+	Name string `json:"name,omitempty"`
+	// Scopes are what an app gets, of the scopes that it asked for; empty: all of them. Nodes are the
+	// machines that it may use; empty: all.
+	Scopes []Scope  `json:"scopes,omitempty"`
+	Nodes  []NodeID `json:"nodes,omitempty"`
+	// Values are the values of the fields of a question of kind input, by name.
+	Values map[string]any `json:"values,omitempty"`
 }
 
-// QuestionAnswerResult returns the answered approval; Won is false when another answer came first.
+// QuestionAnswerResult returns the answered question. Won is false when another answer came first,
+// or when the question was closed before: then the question says how and by whom.
 type QuestionAnswerResult struct {
 	Won      bool     `json:"won"`
 	Question Question `json:"question"`
@@ -228,7 +222,7 @@ type QuestionShownParams struct {
 	Surface string     `json:"surface,omitempty"` // window (default), terminal, notification or channel
 }
 
-// QuestionParams selects an approval.
+// QuestionParams selects a question.
 type QuestionParams struct {
 	ID QuestionID `json:"id"`
 }
@@ -239,45 +233,17 @@ type QuestionUndoResult struct {
 	Grants int `json:"grants"`
 }
 
-// MaxAnswers is the maximum number of approvals that one request may answer.
+// MaxAnswers is the maximum number of questions that one request may answer.
 const MaxAnswers = 1000
 
-// SameAs reports whether two pending approvals ask the same question: the same machine, tool,
-// arguments, folder, diff and reason. Only approvals of calls can.
-func (a Question) SameAs(b Question) bool {
-	if a.ID == b.ID {
-		return true
-	}
-	return a.Kind == AskCall && a.Kind == b.Kind && a.Node == b.Node && a.Tool == b.Tool && string(a.Args) == string(b.Args) &&
-		a.Folder() == b.Folder() && a.Why == b.Why && a.diff() == b.diff()
-}
-
-// Folder returns the folder in which the call would run, or the machine's workspace, or "".
-func (a Question) Folder() string {
-	if a.Preview != nil && a.Preview.Folder != "" {
-		return a.Preview.Folder
-	}
-	if a.Host != nil {
-		return a.Host.Workspace
-	}
-	return ""
-}
-
-func (a Question) diff() string {
-	if a.Preview != nil {
-		return a.Preview.Diff
-	}
-	return ""
-}
-
-// ShownQuestion names an approval and the hash of its contents as shown to the person.
+// ShownQuestion names a question and the hash of its contents as shown to the person.
 type ShownQuestion struct {
 	ID   QuestionID `json:"id"`
 	Hash string     `json:"hash"`
 }
 
-// QuestionAnswerAllParams gives several approvals the same answer, such as approvals that ask the
-// same question. Each is answered separately, as by approval.answer, and its hash is compared.
+// QuestionAnswerAllParams gives several questions about calls the same answer, such as those that
+// ask the same. Each is answered separately, as by question.answer, and its hash is compared.
 type QuestionAnswerAllParams struct {
 	Questions []ShownQuestion `json:"questions"`       // 1 to 1000
 	Decision  string          `json:"decision"`        // allow or deny

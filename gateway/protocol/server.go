@@ -161,18 +161,6 @@ type ServerReadResult struct {
 	Text string `json:"text"`
 }
 
-// ServerQuestion is a question that a server asks the person (an elicitation). It expires.
-type ServerQuestion struct {
-	ID        string     `json:"id"`
-	Server    ServerName `json:"server"`
-	Call      CallID     `json:"call,omitempty"` // during which it is asked
-	Message   string     `json:"message"`
-	URL       string     `json:"url,omitempty"` // the person is asked to open it; no fields then
-	Fields    []Field    `json:"fields,omitempty"`
-	CreatedAt int64      `json:"createdAt"`
-	ExpiresAt int64      `json:"expiresAt"`
-}
-
 // Field is a field of a form.
 type Field struct {
 	Name        string   `json:"name"`
@@ -192,18 +180,6 @@ type Choice struct {
 	Title string `json:"title"`
 }
 
-// ServerQuestionsResult lists the questions without an answer, oldest first.
-type ServerQuestionsResult struct {
-	Questions []ServerQuestion `json:"questions"`
-}
-
-// ServerAnswerParams answers a question.
-type ServerAnswerParams struct {
-	ID     string         `json:"id"`
-	Action string         `json:"action" oneof:"accept,decline,cancel"`
-	Values map[string]any `json:"values,omitempty"`
-}
-
 // The methods for MCP servers as tools of the agent.
 var (
 	ServersList     = Method[Empty, ServersListResult]{"servers.list", ScopeRead, clients, extension}
@@ -217,6 +193,4 @@ var (
 	ServerSignInURL = Method[ServerParams, ServerSignInResult]{"servers.signIn", ScopeAdmin, clients, extension}
 	ServerItems     = Method[Empty, ServerItemsResult]{"servers.items", ScopeRead, clients, extension}
 	ServerRead      = Method[ServerReadParams, ServerReadResult]{"servers.read", ScopeRead, clients, extension}
-	ServerQuestions = Method[Empty, ServerQuestionsResult]{"servers.questions", ScopeRead, clients, extension}
-	ServerAnswer    = Method[ServerAnswerParams, OK]{"servers.answer", ScopeApprove, clients, extension}
 )

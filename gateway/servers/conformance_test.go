@@ -14,10 +14,13 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/store"
 )
@@ -46,8 +49,10 @@ func beClient(url string) error {
 	json.Unmarshal([]byte(os.Getenv("MCP_CONFORMANCE_CONTEXT")), &client)
 	c := config.Default()
 	c.MCP.Servers["suite"] = protocol.ServerSpec{URL: url, ClientID: client.ID, ClientSecret: client.Secret}
+	questions := question.New(questiontest.NewStore(), nil, new(event.Bus), nil)
 	m, err := servers.Open(ctx, servers.Options{
-		Config: fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",
+		Questions: questions,
+		Config:    fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",
 		ClientDocument: func() string { return "https://conformance-test.local/client-metadata.json" },
 	})
 	if err != nil {
@@ -59,7 +64,7 @@ func beClient(url string) error {
 		defer close(done)
 		m.Run(running)
 	}()
-	go bePerson(running, m)
+	go bePerson(running, m, questions)
 	defer func() {
 		stop()
 		<-done
@@ -95,7 +100,7 @@ func awaitReady(ctx context.Context, m *servers.Manager) error {
 }
 
 // bePerson opens the addresses of sign-ins and answers questions until ctx ends.
-func bePerson(ctx context.Context, m *servers.Manager) {
+func bePerson(ctx context.Context, m *servers.Manager, questions *question.Queue) {
 	visited := ""
 	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		list, _ := m.List(ctx)
@@ -108,15 +113,15 @@ func bePerson(ctx context.Context, m *servers.Manager) {
 				}
 			}
 		}
-		questions, _ := m.Questions(ctx)
-		for _, q := range questions.Questions {
+		open, _ := questions.Pending(ctx)
+		for _, q := range open {
 			values := map[string]any{}
-			for _, f := range q.Fields {
+			for _, f := range q.Input.Fields {
 				if v := cmp.Or(f.Default, map[string]any{"boolean": true, "text": "text", "integer": float64(1), "number": float64(1)}[f.Kind]); v != nil {
 					values[f.Name] = v
 				}
 			}
-			if _, err := m.Answer(ctx, protocol.ServerAnswerParams{ID: q.ID, Action: "accept", Values: values}); err != nil {
+			if _, err := questions.Answer(ctx, auth.Owner("suite"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Values: values}); err != nil {
 				log.Print(err)
 			}
 		}

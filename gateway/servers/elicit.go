@@ -9,9 +9,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/servers/question"
+	"fairlead/gateway/question"
+	"fairlead/gateway/servers/form"
 )
 
 const (
@@ -19,6 +21,7 @@ const (
 	// approvals wait forever.
 	questionLimit = 15 * time.Minute
 	maxMessage    = 2_000 // characters
+	maxQuestions  = 20    // of one server that wait at the same time
 )
 
 // elicit asks the person what a server wants to know.
@@ -26,36 +29,57 @@ func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 	if r.Params == nil {
 		return nil, errors.New("the question has no params")
 	}
-	limit := cmp.Or(time.Duration(s.m.o.Config.Get().Approvals.Timeout)*time.Millisecond, questionLimit)
-	now := time.Now()
 	call, report := s.calls.only()
-	q := protocol.ServerQuestion{
-		ID: protocol.NewID(), Server: s.name, Call: call, Message: display.Clip(r.Params.Message, maxMessage), CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(limit).UnixMilli(),
-	}
-	if r.Params.Mode == "url" || r.Params.URL != "" {
-		u, err := url.Parse(r.Params.URL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			s.log.addf("A question was declined: its address is not a web address")
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		}
-		q.URL = u.String()
-	} else {
-		fields, err := question.Fields(r.Params.RequestedSchema)
-		if err != nil {
-			s.log.addf("A question was declined: %v", err)
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		}
-		q.Fields = fields
+	input, err := inputOf(s.name, r.Params)
+	if err != nil {
+		s.log.addf("A question was declined: %v", err)
+		return &mcp.ElicitResult{Action: "decline"}, nil
 	}
 	if report != nil {
 		report(protocol.ToolProgress{CallID: call, Tail: "Waiting for your answer to the server " + string(s.name)})
 	}
-	a := s.m.questions.Ask(ctx, q)
-	out := &mcp.ElicitResult{Action: a.Action}
-	if a.Action == "accept" && q.URL == "" {
-		if out.Content = a.Values; out.Content == nil {
-			out.Content = map[string]any{}
+	var values map[string]any
+	end, err := s.m.o.Questions.AskFor(ctx, protocol.Question{
+		Kind: protocol.AskInput, CallID: call, AskedBy: protocol.AskedBy{Kind: protocol.AskedByServer, Name: string(s.name)}, Input: input,
+	}, question.Terms{
+		Expires: cmp.Or(time.Duration(s.m.o.Config.Get().Approvals.Timeout)*time.Millisecond, questionLimit),
+		Limit:   question.Limit{Asker: "the server " + string(s.name), Open: maxQuestions},
+		Apply: func(_ context.Context, _ auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
+			if p.Decision != protocol.DecisionAllow {
+				return nil
+			}
+			values = p.Values
+			return form.Check(input.Fields, values)
+		},
+	}, nil)
+	switch {
+	case err != nil:
+		s.log.addf("A question was cancelled: %v", err)
+	case end.State == protocol.QuestionDenied:
+		return &mcp.ElicitResult{Action: "decline"}, nil
+	case end.Allowed() && input.URL != "":
+		return &mcp.ElicitResult{Action: "accept"}, nil
+	case end.Allowed():
+		if values == nil {
+			values = map[string]any{}
 		}
+		return &mcp.ElicitResult{Action: "accept", Content: values}, nil
 	}
-	return out, nil
+	return &mcp.ElicitResult{Action: "cancel"}, nil
+}
+
+// inputOf returns what a server wants to know, or why it cannot be shown.
+func inputOf(name protocol.ServerName, p *mcp.ElicitParams) (*protocol.InputSubject, error) {
+	input := &protocol.InputSubject{Server: name, Message: display.Clip(p.Message, maxMessage)}
+	if p.Mode == "url" || p.URL != "" {
+		u, err := url.Parse(p.URL)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return nil, errors.New("its address is not a web address")
+		}
+		input.URL = u.String()
+		return input, nil
+	}
+	var err error
+	input.Fields, err = form.Fields(p.RequestedSchema)
+	return input, err
 }

@@ -18,9 +18,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/apps"
+	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/oauth"
@@ -50,7 +52,7 @@ func TestServersAtAnAddressWorkInBothErasOfTheProtocol(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		q, got := h.asks(protocol.ToolName(name+"__ask"), "")
-		ask(h, protocol.ServerAnswer, protocol.ServerAnswerParams{ID: q.ID, Action: "accept", Values: map[string]any{"size": 2}})
+		ask(h, protocol.QuestionAnswer, filled(q, map[string]any{"size": 2}))
 		if r := <-got; r != "accept 2 <nil>" {
 			t.Errorf("%s: the server got %q", name, r)
 		}
@@ -175,8 +177,9 @@ func TestThePersonSignsInWithTheBrowser(t *testing.T) {
 
 // authServer is a server that needs a sign-in, and its authorization server.
 type authServer struct {
-	url  string
-	apps *apps.Apps
+	url       string
+	apps      *apps.Apps
+	questions *question.Queue
 
 	mu     sync.Mutex // guards ended
 	ended  map[string]bool
@@ -191,7 +194,8 @@ func newAuthServer(t *testing.T) *authServer {
 	}
 	t.Cleanup(func() { db.Close() })
 	as := &authServer{ended: make(map[string]bool), issued: make(map[string]bool)}
-	as.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	as.questions = question.New(db.Approvals, nil, new(event.Bus), nil)
+	as.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Questions: as.questions, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,15 +239,15 @@ func (as *authServer) consent(t *testing.T, address string) {
 		return r.Header.Get("Location")
 	}
 	page := visit(address)
-	list, err := as.apps.List(t.Context())
-	if err != nil || len(list.Consents) != 1 {
+	list, err := as.questions.Pending(t.Context())
+	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	c := list.Consents[0]
+	c := list[0].App
 	if c.Name != "Fairlead" || !c.IsLocal {
 		t.Errorf("the consent is %+v", c)
 	}
-	if _, err := as.apps.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Scopes: c.Scopes}); err != nil {
+	if _, err := as.questions.Answer(t.Context(), auth.Owner("x"), filled(list[0], nil)); err != nil {
 		t.Fatal(err)
 	}
 	visit(visit(as.url + page))

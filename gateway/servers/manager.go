@@ -23,8 +23,8 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/servers/process"
-	"fairlead/gateway/servers/question"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 )
@@ -60,7 +60,9 @@ type Options struct {
 	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
 	// Continue runs the command, and carries its messages ([tool.Pipeline.Continue]).
 	Continue process.Continue
-	Version  string
+	// Questions asks the person what a server wants to know.
+	Questions *question.Queue
+	Version   string
 	// ClientDocument returns the public https address of [login.ClientDocument]; empty if none exists. It
 	// may be nil.
 	ClientDocument func() string
@@ -68,10 +70,9 @@ type Options struct {
 
 // Manager manages the MCP servers. It is safe for concurrent use.
 type Manager struct {
-	o         Options
-	questions *question.List
-	accepted  accepted
-	found     finds
+	o        Options
+	accepted accepted
+	found    finds
 
 	reload chan struct{} // holds a token when the settings have changed
 
@@ -87,7 +88,6 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	}
 	m := &Manager{o: o, reload: make(chan struct{}, 1), servers: make(map[protocol.ServerName]*server)}
 	m.accepted.store, m.accepted.all = o.Store, all
-	m.questions = question.New(func() { o.Bus.Publish(protocol.Change{Kind: protocol.ChangeServerQuestions}) })
 	m.reconcile(nil) // so that lists are complete before Run
 	return m, nil
 }

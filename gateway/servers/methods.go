@@ -64,14 +64,3 @@ func (m *Manager) SignIn(ctx context.Context, p protocol.ServerParams) (protocol
 	url, err := signInAddress(ctx, s)
 	return protocol.ServerSignInResult{URL: url}, err
 }
-
-// Questions lists the questions of servers without an answer, oldest first.
-func (m *Manager) Questions(context.Context) (protocol.ServerQuestionsResult, error) {
-	return protocol.ServerQuestionsResult{Questions: m.questions.All()}, nil
-}
-
-// Answer answers a question.
-func (m *Manager) Answer(_ context.Context, p protocol.ServerAnswerParams) (protocol.OK, error) {
-	err := m.questions.Answer(p)
-	return protocol.OK{OK: err == nil}, err
-}

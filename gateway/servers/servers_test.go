@@ -189,31 +189,38 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 func TestAServersQuestionReachesThePerson(t *testing.T) {
 	h := openHouse(t)
 	h.stdio("srv")
-	q, got := h.asks("srv__ask", "")
-	if q.Server != "srv" || q.Message != "Which size?" || q.Call == "" || len(q.Fields) != 2 || q.Fields[0].Name != "size" || !q.Fields[0].Required || q.Fields[1].Kind != "choice" {
+	asked, got := h.asks("srv__ask", "")
+	q := asked.Input
+	if q.Server != "srv" || q.Message != "Which size?" || asked.CallID == "" || len(q.Fields) != 2 || q.Fields[0].Name != "size" || !q.Fields[0].Required || q.Fields[1].Kind != "choice" {
 		t.Errorf("question: %+v", q)
 	}
 	for _, values := range []map[string]any{{}, {"size": 10}, {"size": "big"}, {"size": 1, "colour": "green"}, {"size": 1, "x": 1}} {
-		if _, err := client.Call(t.Context(), h.owner, protocol.ServerAnswer, protocol.ServerAnswerParams{ID: q.ID, Action: "accept", Values: values}); err == nil {
+		if _, err := client.Call(t.Context(), h.owner, protocol.QuestionAnswer, filled(asked, values)); err == nil {
 			t.Errorf("%v is accepted", values)
 		}
 	}
-	ask(h, protocol.ServerAnswer, protocol.ServerAnswerParams{ID: q.ID, Action: "accept", Values: map[string]any{"size": 4, "colour": "red"}})
+	ask(h, protocol.QuestionAnswer, filled(asked, map[string]any{"size": 4, "colour": "red"}))
 	if r := <-got; r != "accept 4 red" {
 		t.Errorf("the server got %q", r)
 	}
-	if _, err := client.Call(t.Context(), h.owner, protocol.ServerAnswer, protocol.ServerAnswerParams{ID: q.ID, Action: "decline"}); err == nil {
-		t.Error("a question is answered twice")
+	if r := ask(h, protocol.QuestionAnswer, filled(asked, map[string]any{"size": 1})); r.Won || r.Question.AnsweredBy == "" {
+		t.Errorf("a second answer: got %+v, want the first", r)
 	}
 }
 
+// filled returns the answer to a question with a form.
+func filled(q protocol.Question, values map[string]any) protocol.QuestionAnswerParams {
+	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Values: values}
+}
+
 // asks calls a tool that asks the person. It returns the question, and the result later.
-func (h *house) asks(tool protocol.ToolName, text string) (q protocol.ServerQuestion, result chan string) {
+func (h *house) asks(tool protocol.ToolName, text string) (q protocol.Question, result chan string) {
 	h.t.Helper()
 	result = make(chan string, 1)
 	go func() { result <- h.invoke(tool, `{"text": `+quoted(text)+`}`) }()
 	h.until("a question", func() bool {
-		list := ask(h, protocol.ServerQuestions, protocol.Empty{}).Questions
+		list := ask(h, protocol.QuestionList, protocol.Empty{}).Questions
+		list = slices.DeleteFunc(list, func(q protocol.Question) bool { return q.Input == nil })
 		if len(list) > 0 {
 			q = list[0]
 		}
@@ -226,10 +233,10 @@ func TestOnlyWebAddressesAreShown(t *testing.T) {
 	h := openHouse(t)
 	h.stdio("srv")
 	q, got := h.asks("srv__link", "https://pay.example/1")
-	if q.URL != "https://pay.example/1" || len(q.Fields) != 0 {
+	if q.Input.URL != "https://pay.example/1" || len(q.Input.Fields) != 0 {
 		t.Errorf("question: %+v", q)
 	}
-	ask(h, protocol.ServerAnswer, protocol.ServerAnswerParams{ID: q.ID, Action: "decline"})
+	ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionDeny})
 	if r := <-got; r != "decline" {
 		t.Errorf("the server got %q", r)
 	}

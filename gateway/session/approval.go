@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 )
 
 // OnAsk implements agent.Progress.
@@ -82,7 +82,7 @@ func (r *run) askContinue(ctx context.Context, q protocol.Question) (bool, error
 
 // remindOfApproval answers a message with the pending approval of the chat's run (status paused,
 // docs/protocol.md#chat). ok is false when none exists.
-func remindOfApproval(ctx context.Context, qs *approval.Manager, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
+func remindOfApproval(ctx context.Context, qs *question.Queue, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
 	pending, err := qs.Pending(ctx)
 	if err != nil {
 		return res, false, err
@@ -100,7 +100,7 @@ func remindOfApproval(ctx context.Context, qs *approval.Manager, key protocol.Se
 
 // answerApproval treats a plain yes or no as the answer to the session's pending approval. The ID
 // of the approval (approvalId in a result of chat.send) may follow.
-func answerApproval(ctx context.Context, qs *approval.Manager, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
+func answerApproval(ctx context.Context, qs *question.Queue, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
 	if len(in.Attachments) > 0 {
 		return res, false, nil
 	}
@@ -121,7 +121,7 @@ func answerApproval(ctx context.Context, qs *approval.Manager, p auth.Principal,
 		if allow {
 			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 		}
-		end, err := qs.Answer(ctx, p.String(), answer)
+		end, err := qs.Answer(ctx, p, answer)
 		if err != nil {
 			return res, false, err
 		}

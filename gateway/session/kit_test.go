@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -42,7 +43,7 @@ type gateway struct {
 	tower      *tooltest.Machine
 	store      *store.DB
 	bus        *event.Bus
-	gate       *approval.Manager
+	gate       *question.Queue
 	sub        *event.Subscription // subscribed before Resume
 	current    atomic.Pointer[config.Config]
 	transcribe media.Transcribe
@@ -82,7 +83,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	rules := openRules(g.t, s, cfg)
-	g.gate = approval.New(s.Approvals, rules, g.bus, nil)
+	g.gate = question.New(s.Approvals, rules, g.bus, nil)
 	calls := tool.New(tool.Options{
 		Registry: tool.NewRegistry(hub, nil), Executor: hub, Policy: rules, Approver: g.gate, Journal: journal.New(s.Calls), Steps: journal.New(s.Calls),
 		Grants: s.Grants, Sessions: s.Sessions, Bus: g.bus, Config: func() config.Config { return cfg },
@@ -165,7 +166,7 @@ func (g *gateway) state(id protocol.RunID, state string) {
 
 func (g *gateway) allow(q protocol.Question, scope string) {
 	g.t.Helper()
-	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope})
+	res, err := g.gate.Answer(g.t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope})
 	if err != nil || !res.Won {
 		g.t.Fatal(res, err)
 	}

@@ -26,11 +26,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -53,7 +53,7 @@ type Options struct {
 	Store     *store.DB
 	Bus       *event.Bus
 	Tools     *tool.Pipeline
-	Questions *approval.Manager
+	Questions *question.Queue
 	Models    Models
 	Budget    Budget
 	Files     *workspace.Files // of all agents

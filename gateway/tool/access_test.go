@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
@@ -47,10 +48,10 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 	defer sub.Close()
 	end := g.do(t.Context(), command("a", "cp x /srv/other"))
 	q := g.question(sub)
-	if _, err := g.gate.Answer(t.Context(), "ann", protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{2}}); err == nil {
+	if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{2}}); err == nil {
 		t.Error("a folder that was not offered is taken")
 	}
-	if r, err := g.gate.Answer(t.Context(), "ann", protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{0}}); err != nil || !r.Won {
+	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{0}}); err != nil || !r.Won {
 		t.Fatal(err)
 	}
 	within(t, end)
@@ -120,7 +121,7 @@ func TestCommandMayChangeWhatItsQuestionNamed(t *testing.T) {
 	if len(q.Parts) != 1 || !slices.Equal(q.Parts[0].Changes, want) {
 		t.Errorf("the question shows %+v, want the changes %q", q.Parts, want)
 	}
-	if r, err := g.gate.Answer(t.Context(), "ann", protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil || !r.Won {
+	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil || !r.Won {
 		t.Fatal(err)
 	}
 	within(t, end)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -127,10 +128,10 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	if l := lines[0]; l.By != "rule "+rules[0].ID || l.Rule != rules[0].ID || l.What != "go vet ./gateway" || l.State != protocol.CallDone || l.Node != "tower" {
 		t.Errorf("%+v", l)
 	}
-	if l := lines[1]; l.By != "ann" || l.Approval != q.ID || l.Verdict != "allow" {
+	if l := lines[1]; l.By != "owner ann" || l.Approval != q.ID || l.Verdict != "allow" {
 		t.Errorf("%+v", l)
 	}
-	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
+	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "owner ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
 		t.Errorf("%+v", l)
 	}
 	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
@@ -194,11 +195,11 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			sub.Close()
 			params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
 			params.Scope = protocol.ScopeSession
-			if _, err := g.gate.Answer(t.Context(), "ann", params); !errors.Is(err, protocol.ErrBadRequest) {
+			if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); !errors.Is(err, protocol.ErrBadRequest) {
 				t.Errorf("a changed call was allowed for more than once: %v", err)
 			}
 			params.Scope = protocol.ScopeOnce
-			if res, err := g.gate.Answer(t.Context(), "ann", params); err != nil || !res.Won {
+			if res, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil || !res.Won {
 				t.Fatal(res, err)
 			}
 			e := within(t, end)

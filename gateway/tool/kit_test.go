@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/journal"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
@@ -33,7 +34,7 @@ type gateway struct {
 	store *store.DB
 	bus   *event.Bus
 	hub   *nodes.Hub
-	gate  *approval.Manager
+	gate  *question.Queue
 	rules *approval.Rules
 	tower *tooltest.Machine
 	own   []tool.Own // the gateway's own tools
@@ -69,7 +70,7 @@ func (g *gateway) open() {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.rules, g.gate = rules, approval.New(s.Approvals, rules, g.bus, nil)
+	g.rules, g.gate = rules, question.New(s.Approvals, rules, g.bus, nil)
 	var machines tool.Machines = g.hub
 	if g.machines != nil {
 		machines = g.machines(g.hub)
@@ -184,7 +185,7 @@ func (g *gateway) question(sub *event.Subscription) protocol.Question {
 
 func (g *gateway) answer(a protocol.Question, decision, scope, reason string) {
 	g.t.Helper()
-	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision, Scope: scope, Reason: reason})
+	res, err := g.gate.Answer(g.t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision, Scope: scope, Reason: reason})
 	if err != nil || !res.Won {
 		g.t.Fatal(res, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool/tooltest"
 )
@@ -63,7 +64,7 @@ func TestEditedCallReturnsItsResultBesideTheNote(t *testing.T) {
 	end := g.do(t.Context(), command("a", "make install"))
 	q := g.question(sub)
 	params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"command":"make"}`)}
-	if _, err := g.gate.Answer(t.Context(), "ann", params); err != nil {
+	if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil {
 		t.Fatal(err)
 	}
 	e := within(t, end)
@@ -102,7 +103,7 @@ func TestPartsOfAChangeAreCounted(t *testing.T) {
 			end := g.do(t.Context(), c)
 			q := g.question(sub)
 			params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"path":"/x/a","content":"edited"}`)}
-			if _, err := g.gate.Answer(t.Context(), "ann", params); err != nil {
+			if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil {
 				t.Fatal(err)
 			}
 			got := within(t, end).Info.Partial

@@ -39,7 +39,7 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 				t.Fatalf("%+v %v", open, err)
 			}
 			// A snooze does not extend the time.
-			if err := g.gate.Snooze(t.Context(), protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
+			if err := g.gate.Display.Snooze(t.Context(), protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
 				t.Fatal(err)
 			}
 			if c.ends == 0 {

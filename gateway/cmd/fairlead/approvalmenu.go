@@ -82,11 +82,11 @@ func folderOffers(a protocol.Question) []protocol.FolderAccess {
 func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Question, answer *protocol.QuestionAnswerParams) error {
 	ch.sameAnswer = nil
 	for {
-		open, err := call(ctx, ch.c, protocol.QuestionList, protocol.Empty{})
+		open, err := ch.c.pendingCalls(ctx)
 		if err != nil {
 			return err
 		}
-		all := identicalApprovals(open.Questions, a)
+		all := identicalApprovals(open, a)
 		line, err := ch.term.readMessage(ctx, menu(a, len(all)-1, ch.sameAnswer != nil))
 		if isCtrlD(err) {
 			return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,8 @@ func approvalsCommand(o *options) *cobra.Command {
 }
 
 func listApprovals(ctx context.Context, c *connection, _ []string) error {
-	p := protocol.Empty{}
-	return showCall(ctx, c, protocol.QuestionList, p, func(out io.Writer, r protocol.QuestionListResult) error {
+	list, err := c.pendingCalls(ctx)
+	return show(c, protocol.QuestionListResult{Questions: list}, err, func(out io.Writer, r protocol.QuestionListResult) error {
 		if len(r.Questions) == 0 {
 			fmt.Fprintln(out, "No pending approvals.")
 			return nil
@@ -44,6 +45,13 @@ func listApprovals(ctx context.Context, c *connection, _ []string) error {
 		}
 		return nil
 	})
+}
+
+// pendingCalls returns the pending questions about calls.
+func (c *connection) pendingCalls(ctx context.Context) ([]protocol.Question, error) {
+	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	list := slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return !q.IsOfCall() })
+	return append([]protocol.Question{}, list...), err
 }
 
 // approvalsAnswerCommand makes the command allow or deny. ID may be the beginning of an ID.
@@ -93,15 +101,15 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 
 // approvals returns the pending approval that id names, and with same all that ask the same.
 func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Question, error) {
-	list, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	list, err := c.pendingCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a, err := questionNamed(list.Questions, id, same)
+	a, err := questionNamed(list, id, same)
 	if err != nil || !same {
 		return []protocol.Question{a}, err
 	}
-	return identicalApprovals(list.Questions, a), nil
+	return identicalApprovals(list, a), nil
 }
 
 // questionNamed returns the approval whose ID begins with id; with same, several may ask the same.

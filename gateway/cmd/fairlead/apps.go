@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func tokensCommand(o *options) *cobra.Command {
 		func(out io.Writer, _ protocol.OK) error { return printf(out, "Stopped.\n") })
 	return group("tokens", "Manage connected apps and tokens for MCP and REST", createTokenCommand(o),
 		command("stop ID", "Stop a running command of an app; \"fairlead tokens list\" shows the ID", cobra.ExactArgs(1), stop),
-		command("list", "List connected apps and tokens, their running commands, and apps that ask to connect", cobra.NoArgs, onMethod(o, protocol.AppsList, nil, printApps)),
+		command("list", "List connected apps and tokens, their running commands, and apps that ask to connect", cobra.NoArgs, o.onGateway(listApps)),
 		command("revoke ID", "Revoke the access of an app or a token; \"fairlead tokens list\" shows the ID", cobra.ExactArgs(1), revoke))
 }
 
@@ -84,7 +85,23 @@ func printToken(out io.Writer, t newToken) error {
 	return printf(out, "%s\n\nCopy the token now: it cannot be shown again. To end its access: fairlead tokens revoke %s\n", t.Token, t.ID)
 }
 
-func printApps(out io.Writer, r protocol.AppsListResult) error {
+// appList is the connected apps, with the questions whether others may connect.
+type appList struct {
+	protocol.AppsListResult
+	Questions []protocol.Question `json:"questions"`
+}
+
+func listApps(ctx context.Context, c *connection, _ []string) error {
+	var list appList
+	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	if err == nil {
+		list.Questions = append([]protocol.Question{}, slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.App == nil })...)
+		list.AppsListResult, err = call(ctx, c, protocol.AppsList, protocol.Empty{})
+	}
+	return show(c, list, err, printApps)
+}
+
+func printApps(out io.Writer, r appList) error {
 	var t table
 	for _, a := range r.Apps {
 		on := "all machines"
@@ -105,7 +122,8 @@ func printApps(out io.Writer, r protocol.AppsListResult) error {
 			return err
 		}
 	}
-	for _, c := range r.Consents {
+	for _, q := range r.Questions {
+		c := *q.App
 		scopes := strings.Join(scopeNames(c.Scopes), ",")
 		if err := printf(out, "\n%s (%s) asks to connect, code %s, scopes %s. To allow it: fairlead approve %[3]s\n", flat(c.Name), flat(origin(c)), c.Code, scopes); err != nil {
 			return err
@@ -116,7 +134,7 @@ func printApps(out io.Writer, r protocol.AppsListResult) error {
 
 // origin says who published an app that asks, and where the answer goes. A program where the browser
 // is can call itself the app of anybody.
-func origin(c protocol.Consent) string {
+func origin(c protocol.AppSubject) string {
 	switch {
 	case c.IsLocal && c.ClientHost != "":
 		return "claims to be published by " + c.ClientHost + ", runs where the browser is"
@@ -149,23 +167,28 @@ func approveCommand(o *options) *cobra.Command {
 	var scopes, nodes []string
 	var deny bool
 	cmd := command("approve CODE", "Let an app connect that shows this code in the browser", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		in := protocol.ConsentAnswerParams{Code: args[0], Allow: !deny, Scopes: scopesOf(scopes)}
+		p := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: scopesOf(scopes)}
+		if deny {
+			p.Decision = protocol.DecisionDeny
+		}
 		for _, id := range nodes {
-			in.Nodes = append(in.Nodes, protocol.NodeID(id))
+			p.Nodes = append(p.Nodes, protocol.NodeID(id))
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			if len(nodes) == 0 && !deny {
-				list, err := call(ctx, c, protocol.AppsList, protocol.Empty{})
-				if err != nil {
-					return err
-				}
-				for _, asked := range list.Consents {
-					if strings.EqualFold(asked.Code, strings.TrimSpace(in.Code)) {
-						in.Nodes = asked.Nodes
-					}
-				}
+			r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+			if err != nil {
+				return err
 			}
-			return showCall(ctx, c, protocol.ConsentAnswer, in, func(out io.Writer, _ protocol.OK) error {
+			i := slices.IndexFunc(r.Questions, func(q protocol.Question) bool {
+				return q.App != nil && strings.EqualFold(q.App.Code, strings.TrimSpace(args[0]))
+			})
+			if i < 0 {
+				return protocol.ErrNotFound.With("no app waits for this answer: it was answered already, or took too long. Connect the app again")
+			}
+			if len(p.Nodes) == 0 {
+				p.Nodes = r.Questions[i].App.Nodes
+			}
+			return c.answer(ctx, r.Questions[i], p, func(out io.Writer, _ protocol.Question) error {
 				if deny {
 					return printf(out, "The app may not connect.\n")
 				}

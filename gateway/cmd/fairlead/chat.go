@@ -88,7 +88,7 @@ type chat struct {
 	sigs        chan os.Signal
 	postponed   []protocol.Change // changes that arrived while an approval was on the screen
 	// askedServer are the questions of MCP servers that the person was asked.
-	askedServer map[string]bool
+	askedServer map[protocol.QuestionID]bool
 	// sameAnswer are the approvals that get the same answer as the one on the screen, if several.
 	sameAnswer []protocol.Question
 }

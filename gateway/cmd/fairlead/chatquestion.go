@@ -3,52 +3,35 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	"fairlead/gateway/protocol"
 )
 
-// askServerQuestions asks the person the new questions that MCP servers ask during calls of the run.
-func (ch *chat) askServerQuestions(ctx context.Context, run protocol.RunID) error {
-	r, err := call(ctx, ch.c, protocol.ServerQuestions, protocol.Empty{})
-	if err != nil {
-		return err
-	}
-	for _, q := range r.Questions {
-		if _, ours := ch.term.calls[q.Call]; !ours || ch.askedServer[q.ID] || ch.stopping {
-			continue
-		}
-		setEntry(&ch.askedServer, q.ID, true)
-		if err := ch.askServerQuestion(ctx, run, q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (ch *chat) askServerQuestion(ctx context.Context, run protocol.RunID, q protocol.ServerQuestion) error {
+// askServerQuestion asks the person what an MCP server wants to know during a call of the run.
+func (ch *chat) askServerQuestion(ctx context.Context, run protocol.RunID, q protocol.Question) error {
 	t := ch.term
+	if _, ours := t.calls[q.CallID]; !ours || q.State != protocol.QuestionPending || ch.askedServer[q.ID] || ch.stopping {
+		return nil
+	}
+	setEntry(&ch.askedServer, q.ID, true)
 	if t.json {
-		t.emit("serverQuestion", q)
+		t.emit("question", q)
 		return nil
 	}
 	if !t.interactive() {
 		t.newline()
-		return serverQuestion(q).print(t.err)
+		return openQuestionOf(q, nil).print(t.err)
 	}
-	answer := protocol.ServerAnswerParams{ID: q.ID, Action: "accept"}
+	answer := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}
 	elsewhere, err := ch.readWhileOpen(ctx, run, func(ctx context.Context) (err error) {
-		answer.Values, err = t.askFields(ctx, q)
+		answer.Values, err = t.askFields(ctx, *q.Input)
 		return err
 	}, func(change protocol.Change) string {
-		if change.Kind != protocol.ChangeServerQuestions {
-			return ""
+		if now := change.Question; now != nil && now.ID == q.ID && now.State != protocol.QuestionPending {
+			return "The question was answered elsewhere, or it expired."
 		}
-		r, err := call(ctx, ch.c, protocol.ServerQuestions, protocol.Empty{})
-		if err != nil || slices.ContainsFunc(r.Questions, func(open protocol.ServerQuestion) bool { return open.ID == q.ID }) {
-			return ""
-		}
-		return "The question was answered elsewhere, or it expired."
+		return ""
 	})
 	switch {
 	case errors.Is(err, errInterrupt):
@@ -56,14 +39,17 @@ func (ch *chat) askServerQuestion(ctx context.Context, run protocol.RunID, q pro
 	case elsewhere:
 		return nil
 	case errors.Is(err, errDeclined):
-		answer.Action, answer.Values = "decline", nil
+		answer.Decision, answer.Values = protocol.DecisionDeny, nil
 	case err != nil:
 		return err
 	}
-	_, err = call(ctx, ch.c, protocol.ServerAnswer, answer)
-	if errors.Is(err, protocol.ErrNotFound) {
+	r, err := call(ctx, ch.c, protocol.QuestionAnswer, answer)
+	switch {
+	case errors.Is(err, protocol.ErrNotFound):
 		t.note(err.Error())
 		return nil
+	case err == nil && !r.Won:
+		t.note(fmt.Sprintf("The question was %s by %s.", r.Question.State, r.Question.AnsweredBy))
 	}
 	return err
 }

@@ -153,11 +153,12 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 			ch.term.message(*change.Message)
 		}
 	case protocol.ChangeQuestion:
-		if a := *change.Question; a.RunID == run {
-			return false, ch.question(ctx, a)
+		switch q := *change.Question; {
+		case q.Kind == protocol.AskInput:
+			return false, ch.askServerQuestion(ctx, run, q)
+		case q.RunID == run:
+			return false, ch.question(ctx, q)
 		}
-	case protocol.ChangeServerQuestions:
-		return false, ch.askServerQuestions(ctx, run)
 	case protocol.ChangeRun:
 		r := *change.Run
 		if r.RunID != run {

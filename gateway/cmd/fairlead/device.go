@@ -14,13 +14,38 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func printDevices(out io.Writer, r protocol.DeviceListResult) error {
+// deviceList is the devices and invitations, with the questions about devices.
+type deviceList struct {
+	protocol.DeviceListResult
+	Questions []protocol.Question `json:"questions"`
+}
+
+// devices lists the questions first: a device that is paired meanwhile is in the list then.
+func (c *connection) devices(ctx context.Context) (list deviceList, err error) {
+	list.Questions = []protocol.Question{}
+	if c.offers(protocol.QuestionList.Name) {
+		r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+		if err != nil {
+			return list, err
+		}
+		list.Questions = append(list.Questions, slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })...)
+	}
+	list.DeviceListResult, err = call(ctx, c, protocol.DeviceList, protocol.Empty{})
+	return list, err
+}
+
+func listDevices(ctx context.Context, c *connection, _ []string) error {
+	list, err := c.devices(ctx)
+	return show(c, list, err, printDevices)
+}
+
+func printDevices(out io.Writer, r deviceList) error {
 	var t table
 	for _, d := range r.Devices {
 		t.row(string(d.ID), d.Name, d.Role, deviceState(d), display.Words(d.Words))
 	}
 	err := t.print(out, "No device is paired. To add one: fairlead pair")
-	for _, q := range r.Requests {
+	for _, q := range r.Questions {
 		fmt.Fprintf(out, "\nrequest %s, %s\n", q.ID, ago(q.CreatedAt))
 		printRequest(out, q)
 	}
@@ -50,23 +75,22 @@ func deviceState(d protocol.Device) string {
 
 // pairCommands are the subcommands of pair that manage the devices of the gateway.
 func pairCommands(o *options) []*cobra.Command {
-	request := func(args []string) (protocol.DeviceRequestParams, error) {
-		return protocol.DeviceRequestParams{ID: args[0]}, nil
+	answer := func(use, decision, short string) *cobra.Command {
+		return command(use+" REQUEST", short+"; \"fairlead pair list\" shows the request's ID", cobra.ExactArgs(1), o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			q, err := c.findQuestion(ctx, args[0])
+			switch {
+			case err != nil:
+				return err
+			case q.Pairing == nil:
+				return usageError("this question is answered with: %s", answerCommand(q))
+			}
+			return c.answer(ctx, q, protocol.QuestionAnswerParams{Decision: decision}, printPairingAnswer)
+		}))
 	}
-	answer := func(use, short string, run runner) *cobra.Command {
-		return command(use+" REQUEST", short+"; \"fairlead pair list\" shows the request's ID", cobra.ExactArgs(1), run)
-	}
-	deny := o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: args[0]})
-		if err == nil && !c.json {
-			fmt.Fprintln(c.out, "Request denied.")
-		}
-		return err
-	})
 	return []*cobra.Command{
-		command("list", "List devices, pending requests and open invitations", cobra.NoArgs, onMethod(o, protocol.DeviceList, nil, printDevices)),
-		answer("approve", "Approve a pairing request, or a machine's request for more access", onMethod(o, protocol.DeviceApprove, request, printPaired)),
-		answer("deny", "Deny a request", deny),
+		command("list", "List devices, pending requests and open invitations", cobra.NoArgs, o.onGateway(listDevices)),
+		answer("approve", protocol.DecisionAllow, "Approve a pairing request, or a machine's request for more access"),
+		answer("deny", protocol.DecisionDeny, "Deny a request"),
 		command("revoke DEVICE", "Revoke a device's pairing", cobra.ExactArgs(1), o.onDevice(changeDevice(protocol.DeviceRevoke))),
 		command("rotate DEVICE", "Replace a device's token; the device fetches the new one automatically", cobra.ExactArgs(1),
 			o.onDevice(changeDevice(protocol.DeviceRotate))),

@@ -13,7 +13,7 @@ import (
 
 // fieldValues reads the values of a question's fields from words such as name=Anna. A field that is
 // not given has its default.
-func fieldValues(q protocol.ServerQuestion, words []string) (map[string]any, error) {
+func fieldValues(q protocol.InputSubject, words []string) (map[string]any, error) {
 	given := make(map[string]string)
 	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
@@ -102,7 +102,7 @@ func fieldDefault(f protocol.Field) string {
 }
 
 // fieldList describes the fields of a question, one in a line.
-func fieldList(q protocol.ServerQuestion) string {
+func fieldList(q protocol.InputSubject) string {
 	var b strings.Builder
 	for _, f := range q.Fields {
 		fmt.Fprintf(&b, "  %s  %s\n", flat(f.Name), flat(fieldPrompt(f)))
@@ -142,7 +142,7 @@ var errDeclined = errors.New("declined")
 
 // askFields asks the person for each field until its value fits. Ctrl+D declines: the error is
 // errDeclined.
-func (t *terminal) askFields(ctx context.Context, q protocol.ServerQuestion) (map[string]any, error) {
+func (t *terminal) askFields(ctx context.Context, q protocol.InputSubject) (map[string]any, error) {
 	t.note(serverQuestionText(q) + "\nCtrl+D declines.")
 	values := make(map[string]any)
 	if len(q.Fields) == 0 {

@@ -16,12 +16,12 @@ func TestWhatAStrangerSaysStaysInItsLine(t *testing.T) {
 	t.Parallel()
 	for what, print := range map[string]func(out *strings.Builder, text string){
 		"request": func(out *strings.Builder, text string) {
-			printRequest(out, protocol.DeviceRequest{Kind: protocol.RequestPair, Words: []string{"a", "b"}, Device: protocol.Device{Name: text, OS: text, Reach: &protocol.Reach{
+			printRequest(out, protocol.Question{Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{Words: []string{"a", "b"}, Device: protocol.Device{Name: text, OS: text, Reach: &protocol.Reach{
 				Tools: []string{text}, Sandbox: text, Folders: []protocol.Folder{{Path: text}},
-			}}})
+			}}}})
 		},
 		"wider": func(out *strings.Builder, text string) {
-			printRequest(out, protocol.DeviceRequest{Kind: protocol.RequestWiden, Wider: []string{text}, Device: protocol.Device{Name: text}})
+			printRequest(out, protocol.Question{Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Wider: []string{text}, Device: protocol.Device{Name: text}}})
 		},
 		"machine": func(out *strings.Builder, text string) {
 			printNode(out, protocol.NodeInfo{ID: "n", Platform: text, Tools: []string{text}, Host: &protocol.HostInfo{OS: text, Hostname: text, User: text, Workspace: text}})

@@ -108,8 +108,8 @@ func TestQuestionsOfServersAreAnsweredInTheChat(t *testing.T) {
 			result := make(chan string, 1)
 			go func() { result <- askDoor(ctx, t, c) }()
 			q := opened(ctx, t, c)
-			setEntry(&ch.term.calls, q.Call, shownCall{})
-			if err := ch.askServerQuestions(ctx, "run"); err != nil {
+			setEntry(&ch.term.calls, q.CallID, shownCall{})
+			if err := ch.askServerQuestion(ctx, "run", q); err != nil {
 				t.Errorf("%q: %v", keys, err)
 			}
 			if got := <-result; !strings.Contains(got, want) || !strings.Contains(note.String(), "“door” asks: Who is it?") {

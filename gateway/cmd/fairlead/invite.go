@@ -64,9 +64,9 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) error {
 const pollInterval = 500 * time.Millisecond
 
 // pollDevices lists the devices at intervals until done returns true or an error.
-func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceListResult) (bool, error)) error {
+func pollDevices(ctx context.Context, c *connection, done func(deviceList) (bool, error)) error {
 	for {
-		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
+		list, err := c.devices(ctx)
 		if err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceLi
 
 // serveInvite waits for a device that uses an invitation, and asks the person to approve it.
 func serveInvite(ctx context.Context, c *connection, i protocol.DeviceInvite) error {
-	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {
-		if n := slices.IndexFunc(list.Requests, func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }); n >= 0 {
-			return true, askToApprove(ctx, c, list.Requests[n])
+	return pollDevices(ctx, c, func(list deviceList) (bool, error) {
+		if n := slices.IndexFunc(list.Questions, func(q protocol.Question) bool { return q.Pairing.Invite == i.ID }); n >= 0 {
+			return true, askToApprove(ctx, c, list.Questions[n])
 		}
 		if slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
 			return false, nil
@@ -99,7 +99,7 @@ func serveInvite(ctx context.Context, c *connection, i protocol.DeviceInvite) er
 }
 
 // askToApprove shows the requesting device and carries out the person's decision.
-func askToApprove(ctx context.Context, c *connection, r protocol.DeviceRequest) error {
+func askToApprove(ctx context.Context, c *connection, r protocol.Question) error {
 	printRequest(c.err, r)
 	fmt.Fprint(c.err, "Does the other device show the same words? Pair it? [y/N] ")
 	answer, err := setup.ReadLine(ctx, c.in)
@@ -110,20 +110,20 @@ func askToApprove(ctx context.Context, c *connection, r protocol.DeviceRequest) 
 		return err
 	}
 	if !setup.IsYes(answer) {
-		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+		_, err := call(ctx, c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: r.ID, Hash: r.Hash, Decision: protocol.DecisionDeny})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
-	return showCall(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID}, printPaired)
+	return c.answer(ctx, r, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}, printPairingAnswer)
 }
 
 // waitForAnswer waits for a decision in a window or another terminal when nobody can be asked here.
-func waitForAnswer(ctx context.Context, c *connection, r protocol.DeviceRequest) error {
+func waitForAnswer(ctx context.Context, c *connection, r protocol.Question) error {
 	fmt.Fprintf(c.err, "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %[1]s\n\n", r.ID)
-	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {
-		if slices.ContainsFunc(list.Requests, func(open protocol.DeviceRequest) bool { return open.ID == r.ID }) {
+	return pollDevices(ctx, c, func(list deviceList) (bool, error) {
+		if slices.ContainsFunc(list.Questions, func(open protocol.Question) bool { return open.ID == r.ID }) {
 			return false, nil
 		}
-		n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.ID == r.Device.ID && d.RevokedAt == 0 })
+		n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.ID == r.Pairing.Device.ID && d.RevokedAt == 0 })
 		if n < 0 {
 			return true, &exitError{code: exitDenied, err: errors.New("the request was denied, or nobody answered in time")}
 		}
@@ -131,21 +131,29 @@ func waitForAnswer(ctx context.Context, c *connection, r protocol.DeviceRequest)
 	})
 }
 
+// printPairingAnswer prints the device that was paired, or that it was not.
+func printPairingAnswer(out io.Writer, q protocol.Question) error {
+	if !q.Allowed() {
+		return printf(out, "Request denied.\n")
+	}
+	return printPaired(out, q.Pairing.Device)
+}
+
 func printPaired(out io.Writer, d protocol.Device) error {
 	return printf(out, "%s\n", pairedText(d))
 }
 
-func printRequest(out io.Writer, r protocol.DeviceRequest) {
-	d := r.Device
+func printRequest(out io.Writer, r protocol.Question) {
+	d := r.Pairing.Device
 	var t table
 	question, text := display.Request(r)
 	fmt.Fprintf(out, "%s %s\n", question, flat(text))
-	if r.Kind == protocol.RequestWiden {
-		for _, more := range r.Wider {
+	if r.Kind == protocol.AskWiden {
+		for _, more := range r.Pairing.Wider {
 			t.value("  more", more)
 		}
 	} else {
-		t.value("  words", display.Words(r.Words))
+		t.value("  words", display.Words(r.Pairing.Words))
 	}
 	t.value("  machine", string(d.NodeID))
 	t.value("  system", d.OS)

@@ -15,15 +15,52 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openQuestion is anything that waits for the person, with the command that answers it.
+// openQuestion is a question in one line, with the command that answers it.
 type openQuestion struct {
-	ID     string `json:"id"`
-	Text   string `json:"text"` // one line
-	Answer string `json:"answer"`
+	ID     protocol.QuestionID `json:"id"`
+	Kind   string              `json:"kind"`
+	Text   string              `json:"text"` // one line
+	Answer string              `json:"answer"`
+}
+
+func openQuestionOf(q protocol.Question, machines names) openQuestion {
+	return openQuestion{q.ID, q.Kind, questionLine(q, machines), answerCommand(q)}
 }
 
 func (q openQuestion) print(out io.Writer) error {
 	return printf(out, "%s\n  to answer: %s\n", flat(q.Text), q.Answer)
+}
+
+// questionLine words a question in one line.
+func questionLine(q protocol.Question, machines names) string {
+	switch {
+	case q.Pairing != nil:
+		title, text := display.Request(q)
+		return title + " " + text
+	case q.App != nil:
+		return fmt.Sprintf("“%s” (unverified name) wants to use your machines; its browser page shows the code %s.", display.Line(q.App.Name, 60), q.App.Code)
+	case q.Input != nil:
+		return serverQuestionText(*q.Input)
+	}
+	what, where := display.CallText(q, machines.of(q.Node))
+	return display.Line(display.Asker(q.AskedBy)+": "+what+" "+where, 200)
+}
+
+// answerCommand returns the command that answers a question.
+func answerCommand(q protocol.Question) string {
+	switch {
+	case q.App != nil:
+		return "fairlead approve " + q.App.Code
+	case q.Input != nil:
+		return "fairlead questions answer " + shortID(q.ID)
+	case q.Pairing != nil:
+		return "fairlead questions allow " + shortID(q.ID) + " (or deny)"
+	}
+	return "fairlead approvals allow " + shortID(q.ID) + " (or deny; fairlead approvals list shows all of it)"
+}
+
+func serverQuestionText(q protocol.InputSubject) string {
+	return fmt.Sprintf("“%s” asks: %s", display.Line(string(q.Server), 40), display.Line(strings.TrimSpace(q.Message+" "+q.URL), 300))
 }
 
 func questionsCommand(o *options) *cobra.Command {
@@ -41,70 +78,101 @@ func questionsCommand(o *options) *cobra.Command {
 			return nil
 		})
 	})
-	cmd := command("questions", "List everything that waits for you, and answer the questions of MCP servers", cobra.NoArgs, list)
+	cmd := command("questions", "List everything that waits for you, and answer it", cobra.NoArgs, list)
 	answer := command("answer ID [NAME=VALUE ...]", "Answer a question of an MCP server; without values, you are asked for them", cobra.MinimumNArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			q, err := c.serverQuestion(ctx, args[0])
-			if err != nil {
+			q, err := c.findQuestion(ctx, args[0])
+			switch {
+			case err != nil:
 				return err
+			case q.Input == nil:
+				return usageError("this question is answered with: %s", answerCommand(q))
 			}
-			values, err := fieldValues(q, args[1:])
-			if len(args) == 1 && len(q.Fields) > 0 {
-				t := &terminal{out: c.out, err: c.err, in: newLines(c.in)}
-				if !t.interactive() {
-					return usageError("give the values as NAME=VALUE:\n%s", fieldList(q))
-				}
-				values, err = t.askFields(ctx, q)
-			}
-			if errors.Is(err, errDeclined) {
-				return declineQuestion(ctx, c, q)
-			}
-			if err != nil {
-				return err
-			}
-			p := protocol.ServerAnswerParams{ID: q.ID, Action: "accept", Values: values}
-			return showCall(ctx, c, protocol.ServerAnswer, p, func(out io.Writer, _ protocol.OK) error { return printf(out, "Answered.\n") })
+			return answerInput(ctx, c, q, args[1:])
 		}))
 	answer.Example = "  fairlead questions answer 3f name=Anna colors=red,green"
-	cmd.AddCommand(answer, command("decline ID", "Decline a question of an MCP server", cobra.ExactArgs(1),
-		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			q, err := c.serverQuestion(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return declineQuestion(ctx, c, q)
-		})))
-	cmd.Long = "Lists approvals, devices that want to pair, apps that want to connect, and questions of MCP servers, with the command that answers each."
+	cmd.AddCommand(answer, questionsAnswerCommand(o, protocol.DecisionAllow, "Allow what a question asks for, once"),
+		questionsAnswerCommand(o, protocol.DecisionDeny, "Deny what a question asks for"), watchCommand(o))
+	cmd.Long = `Lists everything that waits for you, with the command that answers it: calls, devices that want to pair, machines that offer more,
+apps that want to connect, and questions of MCP servers. ID can be the first characters of an ID.
+fairlead approvals has more answers for calls.`
 	return cmd
 }
 
-func declineQuestion(ctx context.Context, c *connection, q protocol.ServerQuestion) error {
-	p := protocol.ServerAnswerParams{ID: q.ID, Action: "decline"}
-	return showCall(ctx, c, protocol.ServerAnswer, p, func(out io.Writer, _ protocol.OK) error { return printf(out, "Declined.\n") })
+// questionsAnswerCommand makes the command allow or deny for every kind of question.
+func questionsAnswerCommand(o *options, decision, short string) *cobra.Command {
+	return command(decision+" ID", short, cobra.ExactArgs(1), o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+		q, err := c.findQuestion(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		p := protocol.QuestionAnswerParams{Decision: decision}
+		if q.App != nil {
+			p.Nodes = q.App.Nodes
+		}
+		return c.answer(ctx, q, p, func(out io.Writer, q protocol.Question) error { return printf(out, "%s.\n", display.Capital(q.State)) })
+	}))
 }
 
-// watchQuestions calls report for each question once, until ctx ends. It reports those that are open
-// at first, too.
-func watchQuestions(ctx context.Context, c *connection, report func(openQuestion) error) error {
+// answer answers a question and prints the answered one. A question that somebody else answered
+// first is an error that names them.
+func (c *connection) answer(ctx context.Context, q protocol.Question, p protocol.QuestionAnswerParams, print func(io.Writer, protocol.Question) error) error {
+	p.ID, p.Hash = q.ID, q.Hash
+	return showCall(ctx, c, protocol.QuestionAnswer, p, func(out io.Writer, r protocol.QuestionAnswerResult) error {
+		if !r.Won {
+			return fmt.Errorf("too late: the question was already %s by %s", r.Question.State, r.Question.AnsweredBy)
+		}
+		return print(out, r.Question)
+	})
+}
+
+// answerInput answers what an MCP server wants to know, with values such as name=Anna or with those
+// that the person types.
+func answerInput(ctx context.Context, c *connection, q protocol.Question, words []string) error {
+	values, err := fieldValues(*q.Input, words)
+	if len(words) == 0 && len(q.Input.Fields) > 0 {
+		t := &terminal{out: c.out, err: c.err, in: newLines(c.in)}
+		if !t.interactive() {
+			return usageError("give the values as NAME=VALUE:\n%s", fieldList(*q.Input))
+		}
+		values, err = t.askFields(ctx, *q.Input)
+	}
+	p := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Values: values}
+	if errors.Is(err, errDeclined) {
+		p.Decision, err = protocol.DecisionDeny, nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.answer(ctx, q, p, func(out io.Writer, q protocol.Question) error {
+		if q.State == protocol.QuestionDenied {
+			return printf(out, "Declined.\n")
+		}
+		return printf(out, "Answered.\n")
+	})
+}
+
+// watchQuestions calls report for each pending question once, until ctx ends. It reports those that
+// are open at first, too.
+func (c *connection) watchQuestions(ctx context.Context, report func(protocol.Question) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	reported := make(map[string]bool)
-	look := func() {
-		open, err := c.openQuestions(ctx)
-		for _, q := range open {
-			if err == nil && !reported[q.ID] {
-				reported[q.ID] = true
-				err = report(q)
+	reported := make(map[protocol.QuestionID]bool)
+	look := func(q protocol.Question) {
+		if q.State == protocol.QuestionPending && !reported[q.ID] {
+			reported[q.ID] = true
+			if err := report(q); err != nil {
+				cancel(err)
 			}
 		}
-		if err != nil && !errors.Is(err, protocol.ErrUnavailable) { // after a reconnect, it looks again
-			cancel(err)
-		}
 	}
-	err := c.Feed(ctx, func(protocol.FeedSnapshot) { look() }, func(change protocol.Change) {
-		switch change.Kind {
-		case protocol.ChangeQuestion, protocol.ChangeDevices, protocol.ChangeApps, protocol.ChangeServerQuestions:
-			look()
+	err := c.Feed(ctx, func(s protocol.FeedSnapshot) {
+		for _, q := range s.Questions {
+			look(q)
+		}
+	}, func(change protocol.Change) {
+		if change.Question != nil {
+			look(*change.Question)
 		}
 	})
 	if ctx.Err() != nil {
@@ -113,8 +181,8 @@ func watchQuestions(ctx context.Context, c *connection, report func(openQuestion
 	return err
 }
 
-// noteQuestions prints the questions of MCP servers that open until stop is called: a call may wait
-// for an answer.
+// noteQuestions prints the questions of MCP servers that open until stop is called: a call may
+// wait for an answer.
 func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
 	if !c.offers(protocol.FeedSubscribe.Name) {
 		return func() {}
@@ -122,17 +190,11 @@ func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg crash.Group
 	wg.Go(func() {
-		noted := make(map[string]bool)
+		noted := make(map[protocol.QuestionID]bool)
 		c.Feed(ctx, func(protocol.FeedSnapshot) {}, func(change protocol.Change) {
-			if change.Kind != protocol.ChangeServerQuestions {
-				return
-			}
-			r, _ := call(ctx, c, protocol.ServerQuestions, protocol.Empty{}) // without an answer there is nothing to note
-			for _, q := range r.Questions {
-				if !noted[q.ID] {
-					noted[q.ID] = true
-					serverQuestion(q).print(c.err)
-				}
+			if q := change.Question; q != nil && q.Input != nil && q.State == protocol.QuestionPending && !noted[q.ID] {
+				noted[q.ID] = true
+				openQuestionOf(*q, nil).print(c.err)
 			}
 		})
 	})
@@ -143,7 +205,9 @@ func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
 func watchCommand(o *options) *cobra.Command {
 	cmd := command("watch", "Print a line whenever something waits for you, until you press Ctrl+C", cobra.NoArgs,
 		o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
-			return watchQuestions(ctx, c, func(q openQuestion) error {
+			machines := c.machineNames(ctx)
+			return c.watchQuestions(ctx, func(question protocol.Question) error {
+				q := openQuestionOf(question, machines)
 				if c.json {
 					line, err := protocol.Marshal(q)
 					if err != nil {
@@ -163,65 +227,30 @@ func watchCommand(o *options) *cobra.Command {
 
 // openQuestions lists everything that waits for the person.
 func (c *connection) openQuestions(ctx context.Context) ([]openQuestion, error) {
-	open := []openQuestion{}
-	approvals, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
-	names := c.machineNames(ctx)
-	for _, a := range approvals.Questions {
-		open = append(open, approvalQuestion(a, names))
+	open, machines := []openQuestion{}, c.machineNames(ctx)
+	for _, q := range r.Questions {
+		open = append(open, openQuestionOf(q, machines))
 	}
-	devices, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range devices.Requests {
-		title, text := display.Request(r)
-		open = append(open, openQuestion{r.ID, title + " " + text, "fairlead pair approve " + r.ID})
-	}
-	apps, err := call(ctx, c, protocol.AppsList, protocol.Empty{})
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range apps.Consents {
-		text := fmt.Sprintf("“%s” (unverified name) wants to use your machines; its browser page shows the code %s.", display.Line(a.Name, 60), a.Code)
-		open = append(open, openQuestion{a.ID, text, "fairlead approve " + a.Code})
-	}
-	servers, err := call(ctx, c, protocol.ServerQuestions, protocol.Empty{})
-	for _, q := range servers.Questions {
-		open = append(open, serverQuestion(q))
-	}
-	return open, err
+	return open, nil
 }
 
-func approvalQuestion(a protocol.Question, machines names) openQuestion {
-	what, where := display.CallText(a, machines.of(a.Node))
-	text := display.Line(display.Asker(a.AskedBy)+": "+what+" "+where, 200)
-	return openQuestion{string(a.ID), text, "fairlead approvals allow " + shortID(a.ID) + " (or deny; fairlead approvals list shows all of it)"}
-}
-
-func serverQuestion(q protocol.ServerQuestion) openQuestion {
-	return openQuestion{q.ID, serverQuestionText(q), "fairlead questions answer " + shortID(q.ID)}
-}
-
-func serverQuestionText(q protocol.ServerQuestion) string {
-	return fmt.Sprintf("“%s” asks: %s", display.Line(string(q.Server), 40), display.Line(strings.TrimSpace(q.Message+" "+q.URL), 300))
-}
-
-// serverQuestion returns the open question of a server whose ID begins with id.
-func (c *connection) serverQuestion(ctx context.Context, id string) (q protocol.ServerQuestion, err error) {
+// findQuestion returns the pending question whose ID begins with id.
+func (c *connection) findQuestion(ctx context.Context, id string) (q protocol.Question, err error) {
 	if id == "" {
 		return q, errNoID
 	}
-	r, err := call(ctx, c, protocol.ServerQuestions, protocol.Empty{})
+	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return q, err
 	}
-	r.Questions = slices.DeleteFunc(r.Questions, func(q protocol.ServerQuestion) bool { return !strings.HasPrefix(q.ID, id) })
+	r.Questions = slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return !strings.HasPrefix(string(q.ID), id) })
 	switch len(r.Questions) {
 	case 0:
-		return q, fmt.Errorf("no open question of an MCP server has the ID %s; to list them: fairlead questions", id)
+		return q, fmt.Errorf("no open question has the ID %s; to list them: fairlead questions", id)
 	case 1:
 		return r.Questions[0], nil
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 func TestFieldsAreReadAsPeopleTypeThem(t *testing.T) {
-	q := protocol.ServerQuestion{Fields: []protocol.Field{
+	q := protocol.InputSubject{Fields: []protocol.Field{
 		{Name: "name", Kind: "text", Required: true},
 		{Name: "age", Kind: "integer", Default: 7.0},
 		{Name: "sure", Kind: "boolean"},
@@ -115,9 +115,9 @@ func askDoor(ctx context.Context, t *testing.T, c *connection) string {
 }
 
 // opened waits for the question of the server, which is the only one.
-func opened(ctx context.Context, t *testing.T, c *connection) (q protocol.ServerQuestion) {
+func opened(ctx context.Context, t *testing.T, c *connection) (q protocol.Question) {
 	polltest.Until(t, "the question is open", func() bool {
-		r, err := client.Call(ctx, c.Client, protocol.ServerQuestions, protocol.Empty{})
+		r, err := client.Call(ctx, c.Client, protocol.QuestionList, protocol.Empty{})
 		if err == nil && len(r.Questions) == 1 {
 			q = r.Questions[0]
 		}
@@ -132,7 +132,7 @@ func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
 		watching, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			watchQuestions(watching, c, func(q openQuestion) error { return q.print(&watched) })
+			c.watchQuestions(watching, func(q protocol.Question) error { return openQuestionOf(q, nil).print(&watched) })
 		})
 		var result string
 		wg.Go(func() {
@@ -143,22 +143,22 @@ func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
 		if got := watched.String(); !strings.HasPrefix(got, "“door” asks: Who is it?\n") {
 			t.Errorf("watched %q, want the server and its question", got)
 		}
-		q, err := c.serverQuestion(ctx, opened(ctx, t, c).ID[:6])
+		q, err := c.findQuestion(ctx, string(opened(ctx, t, c).ID[:6]))
 		if err != nil {
 			t.Error(err)
 		}
-		values, err := fieldValues(q, []string{"name=Anna"})
+		values, err := fieldValues(*q.Input, []string{"name=Anna"})
 		if err != nil {
 			t.Error(err)
 		}
-		if _, err := call(ctx, c, protocol.ServerAnswer, protocol.ServerAnswerParams{ID: q.ID, Action: "accept", Values: values}); err != nil {
+		if _, err := call(ctx, c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Values: values}); err != nil {
 			t.Error(err)
 		}
 		wg.Wait()
 		if !strings.Contains(result, "accept Anna") {
 			t.Errorf("the result of the call is %s, want the answer", result)
 		}
-		if _, err := c.serverQuestion(ctx, q.ID); err == nil {
+		if _, err := c.findQuestion(ctx, string(q.ID)); err == nil {
 			t.Error("an answered question is still open")
 		}
 	})

@@ -101,13 +101,13 @@ func TestCommands(t *testing.T) {
 			},
 			// answer approve|deny: answers the request of the waiting device.
 			"answer": func(ts *testscript.TestScript, neg bool, args []string) {
-				var list protocol.DeviceListResult
+				var list deviceList
 				until(ts, "somebody asks", func() bool {
 					ts.Check(ts.Exec("fairlead", "pair", "list", "--json"))
 					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
-					return len(list.Requests) > 0
+					return len(list.Questions) > 0
 				})
-				ts.Check(ts.Exec("fairlead", "pair", args[0], list.Requests[0].ID))
+				ts.Check(ts.Exec("fairlead", "pair", args[0], string(list.Questions[0].ID)))
 			},
 			// waiting N [later]: waits until N approvals are pending, and postponed with later;
 			// $QUESTION is the first.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,7 +16,7 @@ type overview struct {
 	URL       string              `json:"url"`
 	Status    protocol.Status     `json:"status"`
 	Nodes     []protocol.NodeInfo `json:"nodes"`
-	Approvals []protocol.Question `json:"approvals"`
+	Questions []protocol.Question `json:"questions"`
 	// Commands are the running commands of apps.
 	Commands []protocol.AppCommand `json:"commands"`
 	// Note says why less is known than for a Fairlead gateway.
@@ -25,7 +24,7 @@ type overview struct {
 }
 
 func statusCommand(o *options) *cobra.Command {
-	return command("status", "Show the gateway, machines, pending approvals and commands of apps", cobra.NoArgs,
+	return command("status", "Show the gateway, machines, pending questions and commands of apps", cobra.NoArgs,
 		o.onGateway(func(ctx context.Context, c *connection, _ []string) (err error) {
 			v := overview{URL: o.url, Note: c.specificationOnly()}
 			if v.Status, err = c.status(ctx); err != nil {
@@ -37,7 +36,7 @@ func statusCommand(o *options) *cobra.Command {
 			if c.offers(protocol.QuestionList.Name) {
 				var pending protocol.QuestionListResult
 				pending, err = call(ctx, c, protocol.QuestionList, protocol.Empty{})
-				v.Approvals = pending.Questions
+				v.Questions = pending.Questions
 			}
 			if c.offers(protocol.AppsList.Name) {
 				if apps, err := call(ctx, c, protocol.AppsList, protocol.Empty{}); err == nil { // not for every token
@@ -80,9 +79,8 @@ func printStatus(out io.Writer, v overview) error {
 		}
 		t.row("machine", names.full(n.ID), flat(line))
 	}
-	for _, a := range v.Approvals {
-		what, where := display.CallText(a, names.of(a.Node))
-		t.row("needs you", flat(what+" "+where))
+	for _, q := range v.Questions {
+		t.row("needs you", flat(questionLine(q, names)))
 	}
 	for _, x := range v.Commands {
 		t.row("app runs", x.Name+" on "+names.of(x.Node), flat(shortLine(x.Text))+", started "+ago(x.StartedAt)+"; to stop it: fairlead tokens stop "+x.ID)

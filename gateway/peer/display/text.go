@@ -79,13 +79,14 @@ func Plural(n int, word string) string {
 // Words formats the words of a key or of a pairing, which people compare on two screens.
 func Words(words []string) string { return strings.Join(words, "-") }
 
-// Request words a request of a device as a question and a sentence.
-func Request(r protocol.DeviceRequest) (question, text string) {
-	name := Line(r.Device.Name, 60)
+// Request words the question about a device as a question and a sentence.
+func Request(q protocol.Question) (question, text string) {
+	d := q.Pairing.Device
+	name := Line(d.Name, 60)
 	switch {
-	case r.Kind == protocol.RequestWiden:
-		return "Allow more on “" + name + "”?", "It offers more than you allowed: " + strings.Join(r.Wider, "; ") + "."
-	case r.Device.Role == protocol.RoleClient:
+	case q.Kind == protocol.AskWiden:
+		return "Allow more on “" + name + "”?", "It offers more than you allowed: " + strings.Join(q.Pairing.Wider, "; ") + "."
+	case d.Role == protocol.RoleClient:
 		return "Pair “" + name + "”?", "It wants to control Fairlead."
 	}
 	return "Pair “" + name + "”?", "It wants to be a machine that the agent can use."

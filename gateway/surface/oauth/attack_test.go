@@ -90,8 +90,8 @@ func TestHostsThatDeceiveThePersonAreRefused(t *testing.T) {
 		}
 	}
 	b.docs["https://editor.example:8443/c"] = `{"client_id":"https://editor.example:8443/c","client_name":"Edi\u202etor\u001b[2J\n","redirect_uris":["http://127.0.0.1/callback"]}`
-	if _, c := b.ask(query("client_id", "https://editor.example:8443/c")); c.ClientHost != "editor.example:8443" || c.Name != "Editor[2J" {
-		t.Errorf("asked %+v", c)
+	if _, asked := b.ask(query("client_id", "https://editor.example:8443/c")); asked.App.ClientHost != "editor.example:8443" || asked.App.Name != "Editor[2J" {
+		t.Errorf("asked %+v", asked.App)
 	}
 }
 
@@ -136,8 +136,8 @@ func TestWebPageCannotAskThePersonUnseen(t *testing.T) {
 	if got := ask("Sec-Purpose", "prefetch"); got != 400 {
 		t.Errorf("before the person clicked: got %d", got)
 	}
-	if list, _ := b.apps.List(t.Context()); len(list.Consents) != 0 {
-		t.Errorf("the person was asked: %+v", list.Consents)
+	if list := b.pending(); len(list) != 0 {
+		t.Errorf("the person was asked: %+v", list)
 	}
 	if got := ask("Sec-Fetch-Dest", "document"); got != 302 {
 		t.Errorf("in a window: got %d", got)

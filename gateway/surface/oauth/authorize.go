@@ -54,7 +54,7 @@ type pendings struct {
 
 type pending struct {
 	request
-	consent protocol.Consent
+	consent protocol.Question
 	answer  <-chan apps.Decision
 	cancel  context.CancelFunc
 }
@@ -114,7 +114,7 @@ func (h *handler) authorize(w http.ResponseWriter, r *http.Request) {
 func (h *handler) ask(w http.ResponseWriter, r *http.Request, req request, scopes []protocol.Scope) {
 	back, _ := url.Parse(req.redirect) // checked by allows
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	consent, answer, err := h.Apps.Ask(ctx, protocol.Consent{
+	consent, answer, err := h.Apps.Ask(ctx, protocol.AppSubject{
 		Name: req.name, ClientID: req.id, ClientHost: req.host, RedirectHost: back.Hostname(), IsLocal: isLoopback(back.Hostname()), Scopes: scopes,
 	})
 	if err != nil {
@@ -166,7 +166,7 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 	default:
 		page(w, http.StatusOK, shown{
 			Title: "Allow it in Fairlead", Text: "Fairlead asks you now whether this app may connect. Compare the code: it must be the same in both places. " +
-				"Without a window, use: fairlead approve " + p.consent.Code, Code: p.consent.Code, Waits: true,
+				"Without a window, use: fairlead approve " + p.consent.App.Code, Code: p.consent.App.Code, Waits: true,
 		})
 	}
 }

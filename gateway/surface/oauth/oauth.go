@@ -17,7 +17,7 @@ import (
 
 // Apps keeps the apps and asks the person ([apps.Apps]).
 type Apps interface {
-	Ask(ctx context.Context, c protocol.Consent) (protocol.Consent, <-chan apps.Decision, error)
+	Ask(ctx context.Context, c protocol.AppSubject) (protocol.Question, <-chan apps.Decision, error)
 	Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope) (apps.SignIn, error)
 	Refresh(ctx context.Context, token, clientID, resource string, scopes []protocol.Scope) (apps.SignIn, error)
 	RevokeToken(ctx context.Context, token, clientID string) error

@@ -17,18 +17,21 @@ import (
 	"testing"
 
 	"fairlead/gateway/apps"
+	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 )
 
 // bench is a server with a real database. The person is the test.
 type bench struct {
 	*httptest.Server
-	t    *testing.T
-	apps *apps.Apps
-	db   *store.Apps
-	docs map[string]string // documents of programs, by their addresses
+	t         *testing.T
+	apps      *apps.Apps
+	questions *question.Queue
+	db        *store.Apps
+	docs      map[string]string // documents of programs, by their addresses
 }
 
 func serve(t *testing.T) *bench {
@@ -39,7 +42,8 @@ func serve(t *testing.T) *bench {
 	}
 	t.Cleanup(func() { db.Close() })
 	b := &bench{t: t, db: db.Apps, docs: make(map[string]string)}
-	b.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	b.questions = question.New(db.Approvals, nil, new(event.Bus), nil)
+	b.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Questions: b.questions, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,23 +120,33 @@ func query(changes ...string) url.Values {
 	return q
 }
 
+// pending returns the questions of the person, oldest first.
+func (b *bench) pending() []protocol.Question {
+	b.t.Helper()
+	list, err := b.questions.Pending(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list
+}
+
 // ask begins to connect, and returns the page that waits and the question of the person.
-func (b *bench) ask(q url.Values) (wait string, c protocol.Consent) {
+func (b *bench) ask(q url.Values) (wait string, asked protocol.Question) {
 	b.t.Helper()
 	resp, body := b.get(authorizePath + "?" + q.Encode())
 	if resp.StatusCode != 302 || !strings.HasPrefix(resp.Header.Get("Location"), waitPath) {
 		b.t.Fatalf("got %d %s %s", resp.StatusCode, resp.Header.Get("Location"), body)
 	}
-	list, _ := b.apps.List(b.t.Context())
-	return resp.Header.Get("Location"), list.Consents[len(list.Consents)-1]
+	list := b.pending()
+	return resp.Header.Get("Location"), list[len(list)-1]
 }
 
 // connect connects an app, and returns where the browser returns to.
-func (b *bench) connect(q url.Values, answer protocol.ConsentAnswerParams) url.Values {
+func (b *bench) connect(q url.Values, answer protocol.QuestionAnswerParams) url.Values {
 	b.t.Helper()
-	wait, c := b.ask(q)
-	answer.ID = c.ID
-	if _, err := b.apps.Answer(b.t.Context(), "owner", answer); err != nil {
+	wait, asked := b.ask(q)
+	answer.ID, answer.Hash = asked.ID, asked.Hash
+	if _, err := b.questions.Answer(b.t.Context(), auth.Owner("x"), answer); err != nil {
 		b.t.Fatal(err)
 	}
 	resp, body := b.get(wait)
@@ -151,11 +165,12 @@ func form(code string, changes ...string) url.Values {
 	return f
 }
 
-var allow = protocol.ConsentAnswerParams{Allow: true}
+var allow, deny = protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}
 
 func TestAppSignsIn(t *testing.T) {
 	b := serve(t)
-	wait, c := b.ask(query())
+	wait, asked := b.ask(query())
+	c := asked.App
 	if c.Name != "Editor" || c.ClientHost != "editor.example" || c.RedirectHost != "127.0.0.1" || !c.IsLocal || !slices.Equal(c.Scopes, []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}) {
 		t.Errorf("asked %+v", c)
 	}
@@ -163,7 +178,7 @@ func TestAppSignsIn(t *testing.T) {
 	if resp.StatusCode != 200 || !strings.Contains(page, c.Code) || !strings.Contains(page, `http-equiv="refresh"`) || strings.Contains(page, "<script") || resp.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("got %d %s", resp.StatusCode, page)
 	}
-	b.apps.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Scopes: []protocol.Scope{protocol.ScopeFilesRead}})
+	b.questions.Answer(t.Context(), auth.Owner("x"), protocol.QuestionAnswerParams{ID: asked.ID, Hash: asked.Hash, Decision: protocol.DecisionAllow, Scopes: []protocol.Scope{protocol.ScopeFilesRead}})
 	resp, _ = b.get(wait)
 	back, _ := url.Parse(resp.Header.Get("Location"))
 	q := back.Query()
@@ -216,7 +231,7 @@ func TestMetadataNamesEverything(t *testing.T) {
 
 func TestPersonRefusesOrDoesNotAnswer(t *testing.T) {
 	b := serve(t)
-	if q := b.connect(query(), protocol.ConsentAnswerParams{}); q.Get("error") != "access_denied" || q.Get("state") != "s 1" || q.Get("iss") != b.URL || q.Has("code") {
+	if q := b.connect(query(), deny); q.Get("error") != "access_denied" || q.Get("state") != "s 1" || q.Get("iss") != b.URL || q.Has("code") {
 		t.Errorf("got %v", q)
 	}
 	for range 3 {
@@ -260,8 +275,8 @@ func TestWrongRequestsDoNotReachThePerson(t *testing.T) {
 	if resp, _ := b.get(authorizePath + "?" + query().Encode() + "&client_id=other"); resp.StatusCode != 400 {
 		t.Errorf("a parameter twice: %d", resp.StatusCode)
 	}
-	if list, _ := b.apps.List(t.Context()); len(list.Consents) != 0 {
-		t.Errorf("the person was asked: %+v", list.Consents)
+	if list := b.pending(); len(list) != 0 {
+		t.Errorf("the person was asked: %+v", list)
 	}
 }
 
@@ -327,7 +342,8 @@ func TestRegisteredProgramSignsIn(t *testing.T) {
 		t.Fatalf("got %d %v", status, out)
 	}
 	id := out["client_id"].(string)
-	_, c := b.ask(query("client_id", id, "redirect_uri", "http://localhost:9/cb"))
+	_, asked := b.ask(query("client_id", id, "redirect_uri", "http://localhost:9/cb"))
+	c := asked.App
 	if c.Name != "My editor" || c.ClientHost != "" || !c.IsLocal {
 		t.Errorf("asked %+v", c)
 	}

@@ -12,6 +12,8 @@ import (
 	"fairlead/gateway/apps"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/store"
 )
 
@@ -23,7 +25,7 @@ func (noStore) Apply(context.Context, store.AppChange) error                   {
 
 func TestBrowserReturnsWhenNobodyAnswersForTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err := apps.Open(t.Context(), apps.Options{Store: noStore{}, Bus: new(event.Bus)})
+		a, err := apps.Open(t.Context(), apps.Options{Store: noStore{}, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus), nil)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,5 +24,4 @@ func registerApps(all methods, a *apps.Apps, c Commands) {
 		return a.Revoke(ctx, by, p.ID)
 	}))
 	handle(all, protocol.TokenCreate, withCaller(a.CreateToken))
-	handle(all, protocol.ConsentAnswer, withCaller(a.Answer))
 }

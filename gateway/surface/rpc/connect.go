@@ -117,7 +117,7 @@ func (h *handshake) attachNode(ctx context.Context) error {
 	services, p, listens := &h.conn.server.services, h.params, make(chan struct{})
 	entry := nodes.Entry{Local: h.conn.trusted != nil}
 	if h.principal.Device != "" {
-		entry = services.Devices.Admit(h.principal, p)
+		entry = services.Devices.Admit(ctx, h.principal, p)
 	}
 	entry.Sequence, entry.Listens = h.conn.sequence, listens
 	if !entry.Local {

@@ -77,7 +77,7 @@ func newFakes() *fakes {
 func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Chats: fakeSessions{f}, Sessions: fakeSessions{f}, Transcripts: fakeSessions{}, Editor: fakeSessions{}, Archives: fakeSessions{}, Messages: fakeSessions{},
-		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
+		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Questions: fakeQuestions{}, Display: fakeQuestions{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Channels: f.channels, Ready: func() bool { return !f.starting.Load() },
 		Status: func(context.Context) protocol.Status {
@@ -207,29 +207,33 @@ func (fakeTools) Cancel(id protocol.CallID) bool { return id == "call-1" }
 
 func (fakeTools) Running() []protocol.CallInfo { return nil }
 
-type fakeApprovals struct{}
+type fakeQuestions struct{}
 
-func (fakeApprovals) Pending(context.Context) ([]protocol.Question, error) {
+func (fakeQuestions) Pending(context.Context) ([]protocol.Question, error) {
 	return []protocol.Question{{
 		ID: "open", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "n", Tool: "Bash",
 		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"node":"n","cwd":"/srv/**","verdict":"allow"}`)}},
 	}}, nil
 }
 
-func (fakeApprovals) Answer(_ context.Context, by string, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
+func (fakeQuestions) Get(_ context.Context, id protocol.QuestionID) (protocol.Question, error) {
+	return protocol.Question{ID: id, Kind: protocol.AskCall, State: protocol.QuestionDenied}, fails(string(id))
+}
+
+func (fakeQuestions) Answer(_ context.Context, who auth.Principal, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
 	if p.Hash != "h" {
 		return protocol.QuestionAnswerResult{}, protocol.ErrConflict.With("the answer is about something else than what was shown")
 	}
-	return protocol.QuestionAnswerResult{Won: true, Question: protocol.Question{ID: p.ID, State: protocol.QuestionAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
+	return protocol.QuestionAnswerResult{Won: true, Question: protocol.Question{ID: p.ID, State: protocol.QuestionAllowed, AnsweredBy: who.String(), Scope: p.Scope}}, nil
 }
 
-func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.QuestionAnswerAllParams) (res protocol.QuestionAnswerAllResult, err error) {
+func (f fakeQuestions) AnswerAll(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerAllParams) (res protocol.QuestionAnswerAllResult, err error) {
 	if len(p.Questions) == 0 {
 		return res, protocol.ErrBadRequest.With("between 1 and 1000 questions can be answered at once, not 0")
 	}
 	for _, q := range p.Questions {
 		out := protocol.QuestionOutcome{ID: q.ID}
-		if r, err := f.Answer(ctx, by, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Scope: p.Scope}); err != nil {
+		if r, err := f.Answer(ctx, who, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Scope: p.Scope}); err != nil {
 			out.Error = protocol.AsError(err)
 		} else {
 			out.Won, out.Question = r.Won, &r.Question
@@ -239,13 +243,13 @@ func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.Ques
 	return res, nil
 }
 
-func (fakeApprovals) Snooze(_ context.Context, p protocol.QuestionSnoozeParams) error {
+func (fakeQuestions) Snooze(_ context.Context, p protocol.QuestionSnoozeParams) error {
 	if len(p.IDs) == 0 {
 		return protocol.ErrBadRequest.With("ids required")
 	}
 	return fails(string(p.IDs[0]))
 }
 
-func (fakeApprovals) Shown(_ context.Context, p protocol.QuestionShownParams) error {
+func (fakeQuestions) Shown(_ context.Context, p protocol.QuestionShownParams) error {
 	return fails(string(p.ID))
 }

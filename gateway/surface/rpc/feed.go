@@ -121,6 +121,7 @@ type feedMethods struct{ Services }
 
 func (m feedMethods) register(all methods) {
 	handle(all, protocol.FeedSubscribe, m.subscribe)
+	handle(all, protocol.QuestionWatch, m.watchQuestions)
 	handle(all, protocol.StatusGet, query(func(ctx context.Context) (protocol.Status, error) { return m.Status(ctx), nil }))
 	handle(all, protocol.AgentPause, plain(func(ctx context.Context, p protocol.PauseParams) (protocol.Status, error) {
 		return m.Pause(ctx, p.Paused)
@@ -141,11 +142,25 @@ func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty
 	return snap, nil
 }
 
+// watchQuestions answers question.watch with the pending questions; their changes follow, instead of
+// what feed.subscribe sends.
+func (m feedMethods) watchQuestions(ctx context.Context, r *request, _ protocol.Empty) (res protocol.QuestionWatchResult, err error) {
+	sub := m.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeQuestion })
+	if res.Questions, err = m.Questions.Pending(ctx); err != nil {
+		sub.Close()
+		return res, err
+	}
+	res.Questions = list(res.Questions)
+	res.Seq = r.conn.feed.subscribe()
+	r.afterResponse(func() { r.conn.feed.push(sub, r.conn.feed.sendChange) })
+	return res, nil
+}
+
 func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
 	if snap.Sessions, snap.Runs, err = m.Sessions.Snapshot(ctx); err != nil {
 		return snap, err
 	}
-	if snap.Questions, err = m.Approvals.Pending(ctx); err != nil {
+	if snap.Questions, err = m.Questions.Pending(ctx); err != nil {
 		return snap, err
 	}
 	snap.Sessions, snap.Runs, snap.Questions = list(snap.Sessions), list(snap.Runs), list(snap.Questions)

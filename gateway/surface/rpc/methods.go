@@ -27,7 +27,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	registerApps(all, s.Apps, s.Commands)
 	registerServers(all, s.Servers)
 	registerCatalog(all, s.Catalog)
-	registerApprovals(all, s)
+	registerQuestions(all, s)
 	registerRules(all, s)
 	handle(all, protocol.JournalList, plain(s.listJournal))
 	handle(all, protocol.AuditList, plain(s.listAudit))

@@ -143,25 +143,6 @@ func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
 	}
 }
 
-func TestWhoMayRunNothingCannotChangeWhatIsAskedAbout(t *testing.T) {
-	srv := New(newFakes().services())
-	defer srv.Close()
-	for method, params := range map[string]string{
-		protocol.QuestionAnswer.Name: `{"id":"q","hash":"h","decision":"allow"%s}`,
-		protocol.QuestionAll.Name:    `{"questions":[{"id":"q","hash":"h"}],"decision":"allow"%s}`,
-	} {
-		for args, needs := range map[string]bool{``: false, `,"args":{"command":"id"}`: true} {
-			for scope, has := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
-				phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{protocol.ScopeApprove, scope}})
-				_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: method, Params: fmt.Appendf(nil, params, args)})
-				if errors.Is(err, protocol.ErrForbidden) != (needs && !has) {
-					t.Errorf("%s with %q and the right to %s: %v", method, args, scope, err)
-				}
-			}
-		}
-	}
-}
-
 func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
 	f := newFakes()
 	srv := New(f.services())

@@ -17,6 +17,4 @@ func registerServers(all methods, s *servers.Manager) {
 	handle(all, protocol.ServerSignInURL, plain(s.SignIn))
 	handle(all, protocol.ServerItems, query(s.Items))
 	handle(all, protocol.ServerRead, plain(s.Read))
-	handle(all, protocol.ServerQuestions, query(s.Questions))
-	handle(all, protocol.ServerAnswer, plain(s.Answer))
 }

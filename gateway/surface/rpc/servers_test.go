@@ -6,6 +6,8 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/store"
 )
@@ -35,7 +37,7 @@ func (serverConfig) Server(name protocol.ServerName) (protocol.ServerSpec, bool)
 }
 
 func fakeServers(f *fakes) *servers.Manager {
-	m, err := servers.Open(context.Background(), servers.Options{Config: serverConfig{}, Store: serverRows{}, Machines: f.hub, Bus: f.bus})
+	m, err := servers.Open(context.Background(), servers.Options{Config: serverConfig{}, Store: serverRows{}, Machines: f.hub, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus, nil)})
 	if err != nil {
 		panic(err)
 	}

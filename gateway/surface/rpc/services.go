@@ -89,11 +89,16 @@ type Registry interface {
 	Lookup(name protocol.ToolName) (tool.Target, error)
 }
 
-// Approvals manages the approvals.
-type Approvals interface {
+// Questions holds what waits for the person.
+type Questions interface {
 	Pending(ctx context.Context) ([]protocol.Question, error)
-	Answer(ctx context.Context, by string, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error)
-	AnswerAll(ctx context.Context, by string, p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error)
+	Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error)
+	Answer(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error)
+	AnswerAll(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error)
+}
+
+// QuestionDisplay records where questions are shown.
+type QuestionDisplay interface {
 	Snooze(ctx context.Context, p protocol.QuestionSnoozeParams) error
 	Shown(ctx context.Context, p protocol.QuestionShownParams) error
 }
@@ -144,7 +149,8 @@ type Services struct {
 	Results   Results
 	Registry  Registry
 	Nodes     *nodes.Hub
-	Approvals Approvals
+	Questions Questions
+	Display   QuestionDisplay
 	Rules     *approval.Rules
 	Journal   Journal
 	Audit     Audit

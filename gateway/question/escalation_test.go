@@ -1,4 +1,4 @@
-package approval
+package question
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question/questiontest"
 )
 
 // ask requests an approval that expires after a minute in a synctest bubble, and calls then once it
 // is pending. It returns the published stages and the final state of the approval.
-func ask(t *testing.T, g *Manager, then func(id protocol.QuestionID)) (seen []protocol.Question) {
+func ask(t *testing.T, g *Queue, then func(id protocol.QuestionID)) (seen []protocol.Question) {
 	t.Helper()
-	sub := g.bus.Subscribe()
+	sub := g.Display.bus.Subscribe()
 	defer sub.Close()
 	done := make(chan struct{})
 	go func() {
@@ -42,12 +43,12 @@ func ask(t *testing.T, g *Manager, then func(id protocol.QuestionID)) (seen []pr
 
 func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
+		g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
 		began := time.Now()
 		var reached []time.Duration
-		g.notify = func(_ context.Context, a protocol.Question) error {
+		g.Display.notify = func(_ context.Context, a protocol.Question) error {
 			reached = append(reached, time.Since(began))
-			return g.Shown(t.Context(), protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+			return g.Display.Shown(t.Context(), protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
 		}
 		seen := ask(t, g, nil)
 		var unseen []int
@@ -65,14 +66,14 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
-		g.notify = func(context.Context, protocol.Question) error {
+		g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
+		g.Display.notify = func(context.Context, protocol.Question) error {
 			t.Error("a question in view was sent on")
 			return nil
 		}
 		seen := ask(t, g, func(id protocol.QuestionID) {
 			for range 2 { // the second acknowledgement changes nothing
-				if err := g.Shown(t.Context(), protocol.QuestionShownParams{ID: id}); err != nil {
+				if err := g.Display.Shown(t.Context(), protocol.QuestionShownParams{ID: id}); err != nil {
 					t.Error(err)
 				}
 			}

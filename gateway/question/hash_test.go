@@ -1,4 +1,4 @@
-package approval
+package question
 
 import (
 	"encoding/json"

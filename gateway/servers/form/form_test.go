@@ -1,15 +1,10 @@
-package question
+package form
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"fairlead/gateway/protocol"
 )
 
 func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
@@ -39,7 +34,7 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 		"mail": "a@b.example", "at": "2026-11-30T09:00:00Z", "day": "2026-11-30", "link": "https://x.example", "n": 2.5, "i": 4.0, "b": false,
 		"old": "b", "one": "x", "many": []any{"q"}, "text": "üüü",
 	}
-	if err := check(fields, good); err != nil {
+	if err := Check(fields, good); err != nil {
 		t.Error(err)
 	}
 	for name, value := range map[string]any{
@@ -47,11 +42,11 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 	} {
 		bad := map[string]any{"mail": "a@b.example"}
 		bad[name] = value
-		if check(fields, bad) == nil {
+		if Check(fields, bad) == nil {
 			t.Errorf("%s may be %v", name, value)
 		}
 	}
-	if check(fields, nil) == nil {
+	if Check(fields, nil) == nil {
 		t.Error("a required value may be missing")
 	}
 	for _, schema := range []any{
@@ -61,38 +56,4 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 			t.Errorf("%v is read as %+v", schema, fields)
 		}
 	}
-}
-
-func TestAQuestionWaitsForItsAnswerOrItsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var changes atomic.Int32
-		l := New(func() { changes.Add(1) })
-		ends := time.Now().Add(time.Minute).UnixMilli()
-		results := make(chan string, 3)
-		for _, id := range []string{"1", "2"} {
-			go func() {
-				results <- id + l.Ask(t.Context(), protocol.ServerQuestion{ID: id, ExpiresAt: ends}).Action
-			}()
-			synctest.Wait()
-		}
-		if list := l.All(); len(list) != 2 || list[0].ID != "1" {
-			t.Errorf("questions: %+v", list)
-		}
-		if l.Answer(protocol.ServerAnswerParams{ID: "2", Action: "maybe"}) == nil {
-			t.Error("an unknown action is taken")
-		}
-		if err := l.Answer(protocol.ServerAnswerParams{ID: "2", Action: "decline"}); err != nil {
-			t.Error(err)
-		}
-		if r := <-results; r != "2decline" {
-			t.Error(r)
-		}
-		if r := <-results; r != "1cancel" || time.Now().UnixMilli() != ends {
-			t.Errorf("%s at %v", r, time.Now())
-		}
-		synctest.Wait()
-		if len(l.All()) != 0 || changes.Load() != 4 {
-			t.Errorf("%d questions are left after %d changes", len(l.All()), changes.Load())
-		}
-	})
 }

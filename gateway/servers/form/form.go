@@ -1,108 +1,23 @@
-// Package question holds the questions of MCP servers (elicitations) until the person answers them or
-// they expire.
-package question
+// Package form reads the forms of MCP servers (elicitations), and checks what a person filled in.
+package form
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
 const (
-	maxQuestions = 20 // of all servers
-	maxFields    = 50
-	maxText      = 2_000 // characters
-	maxTitle     = 100   // characters
+	maxFields = 50
+	maxText   = 2_000 // characters
+	maxTitle  = 100   // characters
 )
-
-// List are the questions of servers that wait for the person. It is safe for concurrent use.
-type List struct {
-	changed func() // a question was added or closed
-
-	mu   sync.Mutex // guards open
-	open []*question
-}
-
-type question struct {
-	protocol.ServerQuestion
-	answered chan protocol.ServerAnswerParams // has room for the answer
-}
-
-// New returns an empty list. changed is called after each change.
-func New(changed func()) *List { return &List{changed: changed} }
-
-// All returns the questions, oldest first.
-func (q *List) All() []protocol.ServerQuestion {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	list := make([]protocol.ServerQuestion, len(q.open))
-	for i, one := range q.open {
-		list[i] = one.ServerQuestion
-	}
-	return list
-}
-
-// Answer answers a question; the first answer counts. Errors are protocol.ErrBadRequest for values
-// that do not fit, and protocol.ErrNotFound.
-func (q *List) Answer(p protocol.ServerAnswerParams) error {
-	if !slices.Contains([]string{"accept", "decline", "cancel"}, p.Action) {
-		return protocol.ErrBadRequest.With("action must be accept, decline or cancel")
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := slices.IndexFunc(q.open, func(one *question) bool { return one.ID == p.ID })
-	if i < 0 {
-		return protocol.ErrNotFound.With("the question was answered already, or it expired")
-	}
-	one := q.open[i]
-	if p.Action == "accept" {
-		if err := check(one.Fields, p.Values); err != nil {
-			return err
-		}
-	}
-	q.open = slices.Delete(q.open, i, i+1)
-	one.answered <- p
-	return nil
-}
-
-// Ask asks the person, and waits until the question is answered or expires, or ctx ends: then the
-// action is cancel.
-func (q *List) Ask(ctx context.Context, one protocol.ServerQuestion) protocol.ServerAnswerParams {
-	cancelled := protocol.ServerAnswerParams{Action: "cancel"}
-	w := &question{ServerQuestion: one, answered: make(chan protocol.ServerAnswerParams, 1)}
-	q.mu.Lock()
-	if len(q.open) >= maxQuestions {
-		q.mu.Unlock()
-		return cancelled
-	}
-	q.open = append(q.open, w)
-	q.mu.Unlock()
-	q.changed()
-	defer q.changed()
-	defer func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.open = slices.DeleteFunc(q.open, func(o *question) bool { return o == w })
-	}()
-	timer := time.NewTimer(time.Until(time.UnixMilli(one.ExpiresAt)))
-	defer timer.Stop()
-	select {
-	case a := <-w.answered:
-		return a
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return cancelled
-}
 
 // property is a field in the schema of a question.
 type property struct {
@@ -212,8 +127,8 @@ func choices(values, titles []string, options []option) (list []protocol.Choice)
 	return list
 }
 
-// check checks the values of an answer. Its error names the field.
-func check(fields []protocol.Field, values map[string]any) error {
+// Check checks the values of an answer. Its error is protocol.ErrBadRequest and names the field.
+func Check(fields []protocol.Field, values map[string]any) error {
 	for name := range values {
 		if !slices.ContainsFunc(fields, func(f protocol.Field) bool { return f.Name == name }) {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("the question has no field %.60q", name))

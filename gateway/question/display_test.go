@@ -1,4 +1,4 @@
-package approval
+package question
 
 import (
 	"context"
@@ -7,16 +7,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/tool"
 )
 
 func TestQuestionPutOffComesBackByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}
+		s := questiontest.NewStore()
 		g := New(s, nil, new(event.Bus), nil)
-		sub := g.bus.Subscribe()
+		sub := g.Display.bus.Subscribe()
 		defer sub.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		q := question()
@@ -27,7 +29,7 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 			done <- a
 		}()
 		pending(t, g, sub)
-		g.Shown(ctx, protocol.QuestionShownParams{ID: "q"})
+		g.Display.Shown(ctx, protocol.QuestionShownParams{ID: "q"})
 		later := func() int64 {
 			synctest.Wait()
 			a, err := s.Get(t.Context(), "q")
@@ -38,7 +40,7 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 		}
 		snooze := func(d time.Duration) {
 			t.Helper()
-			if err := g.Snooze(ctx, protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{"q"}, For: d.Milliseconds()}); err != nil {
+			if err := g.Display.Snooze(ctx, protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{"q"}, For: d.Milliseconds()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,11 +65,11 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 			t.Error("it was not brought back")
 		}
 		snooze(time.Hour)
-		if r, err := g.Answer(ctx, "w", protocol.QuestionAnswerParams{ID: "q", Hash: mustHash(t, q), Decision: protocol.DecisionDeny}); err != nil || !r.Won || r.Question.Later != 0 {
+		if r, err := g.Answer(ctx, auth.Owner("w"), protocol.QuestionAnswerParams{ID: "q", Hash: mustHash(t, q), Decision: protocol.DecisionDeny}); err != nil || !r.Won || r.Question.Later != 0 {
 			t.Errorf("a question that is put off can be answered: %+v %v", r, err)
 		}
 		<-done
-		if err := g.Snooze(ctx, protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{"q"}, For: 1000}); err != nil {
+		if err := g.Display.Snooze(ctx, protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{"q"}, For: 1000}); err != nil {
 			t.Errorf("one that has ended: %v", err)
 		}
 		cancel()
@@ -77,10 +79,12 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 
 func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}
+		s := questiontest.NewStore()
 		q := question()
 		q.ID, q.State, q.Later = "q", protocol.QuestionPending, time.Now().Add(time.Minute).UnixMilli()
-		s.rows["q"] = q
+		if err := s.Put(t.Context(), q, nil); err != nil {
+			t.Fatal(err)
+		}
 		g := New(s, nil, new(event.Bus), nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan struct{})
@@ -105,9 +109,9 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 }
 
 func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
+	g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
 	for _, p := range []protocol.QuestionSnoozeParams{{}, {IDs: []protocol.QuestionID{"q"}, For: -1}, {IDs: []protocol.QuestionID{"q"}, For: protocol.MaxSnooze + 1}} {
-		if err := g.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
+		if err := g.Display.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}

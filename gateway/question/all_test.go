@@ -1,4 +1,4 @@
-package approval
+package question
 
 import (
 	"encoding/json"
@@ -7,11 +7,12 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
 
 // openMany stores n identical pending approvals, each with the hash h.
-func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
+func openMany(t *testing.T, g *Queue, n int) (list []protocol.ShownQuestion) {
 	t.Helper()
 	for i := range n {
 		q := offering()
@@ -36,21 +37,21 @@ func TestOneAnswerForManyIsComparedWithEach(t *testing.T) {
 	list := openMany(t, g, 4)
 	list[1].Hash = "what was shown before"
 	list[2].ID = "unknown"
-	if r, err := g.Answer(t.Context(), "phone", protocol.QuestionAnswerParams{ID: "q3", Hash: "h", Decision: "deny"}); err != nil || !r.Won {
+	if r, err := g.Answer(t.Context(), auth.Owner("phone"), protocol.QuestionAnswerParams{ID: "q3", Hash: "h", Decision: "deny"}); err != nil || !r.Won {
 		t.Fatal(err)
 	}
-	res, err := g.AnswerAll(t.Context(), "w", protocol.QuestionAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow})
+	res, err := g.AnswerAll(t.Context(), auth.Owner("w"), protocol.QuestionAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow})
 	if err != nil || res.Won() != 1 || len(res.Outcomes) != 4 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	o := res.Outcomes
-	if !o[0].Won || o[0].Question.State != protocol.QuestionAllowed || o[0].Question.AnsweredBy != "w" {
+	if !o[0].Won || o[0].Question.State != protocol.QuestionAllowed || o[0].Question.AnsweredBy != "owner w" {
 		t.Errorf("the first: %+v", o[0])
 	}
 	if !errors.Is(o[1].Error, protocol.ErrConflict) || !errors.Is(o[2].Error, protocol.ErrNotFound) {
 		t.Errorf("the second and third: %v, %v", o[1].Error, o[2].Error)
 	}
-	if o[3].Won || o[3].Question.AnsweredBy != "phone" {
+	if o[3].Won || o[3].Question.AnsweredBy != "owner phone" {
 		t.Errorf("the one that was answered before: %+v", o[3])
 	}
 	if open, _ := g.Pending(t.Context()); len(open) != 2 {
@@ -62,7 +63,7 @@ func TestOneAnswerForManyMakesItsRuleOnce(t *testing.T) {
 	g, _ := openManager(t)
 	list := openMany(t, g, 3)
 	list[0].Hash = "another"
-	res, err := g.AnswerAll(t.Context(), "w", protocol.QuestionAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Offers: []int{0}})
+	res, err := g.AnswerAll(t.Context(), auth.Owner("w"), protocol.QuestionAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Offers: []int{0}})
 	if err != nil || res.Won() != 2 {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -79,7 +80,7 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 	for i, decision := range []string{protocol.DecisionAllow, protocol.DecisionDeny} {
 		wg.Go(func() {
 			var err error
-			if won[i], err = g.AnswerAll(t.Context(), decision, protocol.QuestionAnswerAllParams{Questions: list, Decision: decision}); err != nil {
+			if won[i], err = g.AnswerAll(t.Context(), auth.Owner(decision), protocol.QuestionAnswerAllParams{Questions: list, Decision: decision}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -100,7 +101,7 @@ func TestNothingAndTooMuchCannotBeAnsweredAtOnce(t *testing.T) {
 	g, _ := openManager(t)
 	for _, n := range []int{0, protocol.MaxAnswers + 1} {
 		p := protocol.QuestionAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}
-		if _, err := g.AnswerAll(t.Context(), "w", p); !errors.Is(err, protocol.ErrBadRequest) {
+		if _, err := g.AnswerAll(t.Context(), auth.Owner("w"), p); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%d questions: %v", n, err)
 		}
 	}

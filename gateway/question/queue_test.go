@@ -1,4 +1,4 @@
-package approval
+package question
 
 import (
 	"context"
@@ -10,21 +10,24 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 )
 
-func openManager(t *testing.T) (*Manager, *store.DB) {
+func openManager(t *testing.T) (*Queue, *store.DB) {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	rules, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
+	rules, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +39,7 @@ func question() protocol.Question {
 }
 
 // pending waits for the gate's first pending approval.
-func pending(t *testing.T, g *Manager, sub *event.Subscription) protocol.Question {
+func pending(t *testing.T, g *Queue, sub *event.Subscription) protocol.Question {
 	t.Helper()
 	for {
 		c, err := sub.Next(t.Context())
@@ -51,7 +54,7 @@ func pending(t *testing.T, g *Manager, sub *event.Subscription) protocol.Questio
 
 func TestGateFirstAnswerWins(t *testing.T) {
 	g, _ := openManager(t)
-	sub := g.bus.Subscribe()
+	sub := g.Display.bus.Subscribe()
 	defer sub.Close()
 	got := make(chan protocol.Question, 1)
 	go func() {
@@ -67,7 +70,7 @@ func TestGateFirstAnswerWins(t *testing.T) {
 	for i := range 20 {
 		decision := []string{protocol.DecisionAllow, protocol.DecisionDeny}[i%2]
 		wg.Go(func() {
-			r, err := g.Answer(context.Background(), "w", protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+			r, err := g.Answer(context.Background(), auth.Owner("w"), protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
 			if err != nil {
 				t.Error(err)
 			}
@@ -104,14 +107,14 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 		{protocol.QuestionAnswerParams{ID: "a", Hash: "right", Decision: "allow", Scope: "session"}, protocol.ErrBadRequest},
 		{protocol.QuestionAnswerParams{ID: "b", Hash: "right", Decision: "allow"}, protocol.ErrNotFound},
 	} {
-		if _, err := g.Answer(t.Context(), "w", c.p); !errors.Is(err, c.want) {
+		if _, err := g.Answer(t.Context(), auth.Owner("w"), c.p); !errors.Is(err, c.want) {
 			t.Errorf("Answer(%+v) = %v, want %v", c.p, err, c.want)
 		}
 	}
 }
 
 func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.QuestionID]protocol.Question{}}, nil, new(event.Bus), nil)
+	g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)
@@ -124,7 +127,7 @@ func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
 func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 	g, s := openManager(t)
 	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.QuestionCancelled, tool.ErrSuspended: protocol.QuestionPending} {
-		sub := g.bus.Subscribe()
+		sub := g.Display.bus.Subscribe()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
 		go func() {
@@ -152,7 +155,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Nobody waits yet: the answer must not be lost.
-	if r, err := g.Answer(t.Context(), "w", protocol.QuestionAnswerParams{ID: "a", Hash: a.Hash, Decision: "allow"}); err != nil || !r.Won {
+	if r, err := g.Answer(t.Context(), auth.Owner("w"), protocol.QuestionAnswerParams{ID: "a", Hash: a.Hash, Decision: "allow"}); err != nil || !r.Won {
 		t.Fatal(r, err)
 	}
 	got, err := g.Ask(t.Context(), a, time.Minute, nil)
@@ -177,41 +180,3 @@ func TestOrphansAreCancelled(t *testing.T) {
 		t.Errorf("pending = %+v", list)
 	}
 }
-
-// fakeStore stores approvals in memory, for tests in a synctest bubble, which a database would
-// leave.
-type fakeStore struct {
-	mu   sync.Mutex
-	rows map[protocol.QuestionID]protocol.Question
-}
-
-func (f *fakeStore) Put(_ context.Context, a protocol.Question, _ *store.Grant) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rows[a.ID] = a
-	return nil
-}
-
-func (f *fakeStore) Change(_ context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, _ ...store.RuleChange) (protocol.Question, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	a := f.rows[id]
-	if a.State != protocol.QuestionPending || !change(&a) {
-		return a, false, nil
-	}
-	f.rows[id] = a
-	return a, true, nil
-}
-
-func (f *fakeStore) Get(_ context.Context, id protocol.QuestionID) (protocol.Question, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	a, ok := f.rows[id]
-	if !ok {
-		return a, protocol.ErrNotFound
-	}
-	return a, nil
-}
-func (f *fakeStore) Unanswered(context.Context, protocol.RunID) (bool, error) { return false, nil }
-
-func (f *fakeStore) Pending(context.Context) ([]protocol.Question, error) { return nil, nil }

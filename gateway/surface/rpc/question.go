@@ -7,37 +7,30 @@ import (
 	"strings"
 
 	"fairlead/gateway/approval"
-	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
-func registerApprovals(all methods, s Services) {
+func registerQuestions(all methods, s Services) {
 	handle(all, protocol.QuestionList, query(func(ctx context.Context) (protocol.QuestionListResult, error) {
-		open, err := s.Approvals.Pending(ctx)
+		open, err := s.Questions.Pending(ctx)
 		return protocol.QuestionListResult{Questions: list(open)}, err
 	}))
-	handle(all, protocol.QuestionAnswer, withCaller(s.Approvals.Answer).check(func(_ context.Context, r *request, p protocol.QuestionAnswerParams) error {
-		return checkEditScope(r.conn.principal(), p.Args)
+	handle(all, protocol.QuestionGet, plain(func(ctx context.Context, p protocol.QuestionParams) (protocol.Question, error) {
+		return s.Questions.Get(ctx, p.ID)
 	}))
-	handle(all, protocol.QuestionAll, withCaller(s.Approvals.AnswerAll).check(func(_ context.Context, r *request, p protocol.QuestionAnswerAllParams) error {
-		return checkEditScope(r.conn.principal(), p.Args)
-	}))
+	handle(all, protocol.QuestionAnswer, func(ctx context.Context, r *request, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
+		return s.Questions.Answer(ctx, r.conn.principal(), p)
+	})
+	handle(all, protocol.QuestionAll, func(ctx context.Context, r *request, p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
+		return s.Questions.AnswerAll(ctx, r.conn.principal(), p)
+	})
 	handle(all, protocol.QuestionShown, withAck(func(ctx context.Context, _ string, p protocol.QuestionShownParams) error {
-		return s.Approvals.Shown(ctx, p)
+		return s.Display.Shown(ctx, p)
 	}))
 	handle(all, protocol.QuestionSnooze, withAck(func(ctx context.Context, _ string, p protocol.QuestionSnoozeParams) error {
-		return s.Approvals.Snooze(ctx, p)
+		return s.Display.Snooze(ctx, p)
 	}))
-}
-
-// checkEditScope refuses replaced arguments from a peer that could not run such a call directly:
-// the edited call is a direct action of the person and needs no approval.
-func checkEditScope(who auth.Principal, args json.RawMessage) error {
-	if len(args) > 0 && !who.Has(protocol.ScopeInvoke) {
-		return protocol.ErrForbidden.With("this device may answer questions, but run nothing itself: allow the call as it is, or deny it")
-	}
-	return nil
 }
 
 func registerRules(all methods, s Services) {
@@ -87,7 +80,7 @@ func (s Services) tryRule(ctx context.Context, p protocol.RuleTryParams) (protoc
 }
 
 func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
-	open, err := s.Approvals.Pending(ctx)
+	open, err := s.Questions.Pending(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,108 @@
+package question
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Answer answers a question, and carries out what the answer chose. If that fails or cannot be
+// stored, the question stays pending. If another answer came first, the result holds it and Won is
+// false. A hash that is not the question's fails with protocol.ErrConflict, and a kind of question
+// that who has no scope for with protocol.ErrForbidden.
+func (s *Queue) Answer(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerParams) (res protocol.QuestionAnswerResult, err error) {
+	defer s.lock(p.ID)()
+	q, err := s.store.Get(ctx, p.ID)
+	if err != nil {
+		return res, err
+	}
+	if need := protocol.AnswerScope(q.Kind); !who.Has(need) {
+		return res, protocol.ErrForbidden.With(fmt.Sprintf("this device may not answer this question, which needs the right %s", need))
+	}
+	if q.State != protocol.QuestionPending {
+		return protocol.QuestionAnswerResult{Question: q}, nil
+	}
+	if p.Hash != q.Hash {
+		return res, protocol.ErrConflict.With("The question has changed since it was shown. Check it again.")
+	}
+	if q.State, err = stateAfter(p.Decision); err != nil {
+		return res, err
+	}
+	if err := s.apply(ctx, who, &q, p); err != nil {
+		return res, err
+	}
+	q.Reason, q.AnsweredBy = p.Reason, who.String()
+	end, won, err := s.close(ctx, q)
+	if err != nil {
+		return res, err
+	}
+	slog.Info("Question answered", "question", end.ID, "kind", end.Kind, "state", end.State, "by", end.AnsweredBy, "won", won)
+	return protocol.QuestionAnswerResult{Won: won, Question: end}, nil
+}
+
+// stateAfter returns the state of a question after a decision.
+func stateAfter(decision string) (string, error) {
+	switch decision {
+	case protocol.DecisionAllow:
+		return protocol.QuestionAllowed, nil
+	case protocol.DecisionDeny:
+		return protocol.QuestionDenied, nil
+	case protocol.DecisionDismiss:
+		return protocol.QuestionCancelled, nil
+	}
+	return "", protocol.ErrBadRequest.With(fmt.Sprintf("decision must be allow, deny or dismiss, not %q", decision))
+}
+
+// apply carries out an answer, as the question's kind does.
+func (s *Queue) apply(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error {
+	if q.IsOfCall() {
+		return answerCall(who, q, p)
+	}
+	a := s.asked(q.ID)
+	if a == nil || a.Apply == nil {
+		return protocol.ErrNotFound.With("Nobody waits for this answer any longer: who asked has gone since")
+	}
+	return a.Apply(ctx, who, q, p)
+}
+
+// close closes a question with the person's answer.
+func (s *Queue) close(ctx context.Context, q protocol.Question) (end protocol.Question, won bool, err error) {
+	if q.State == protocol.QuestionAllowed && (savesRules(q.Scope) || q.Scope == protocol.ScopeSession) {
+		err = s.rules.SaveOffers(q.AnsweredBy, q, func(c store.RuleChange) (bool, error) {
+			end, won, err = s.resolve(ctx, q, c)
+			return won, err
+		})
+		return end, won, err
+	}
+	return s.resolve(ctx, q)
+}
+
+// AnswerAll gives several questions the same answer, each as [Queue.Answer] does. One that is
+// closed, unknown or has another hash does not affect the others. A scope that saves rules saves
+// them with the first question that this answer wins; the others are allowed once.
+func (s *Queue) AnswerAll(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
+	var res protocol.QuestionAnswerAllResult
+	if n := len(p.Questions); n == 0 || n > protocol.MaxAnswers {
+		return res, protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d questions can be answered at once, not %d", protocol.MaxAnswers, n))
+	}
+	answer := protocol.QuestionAnswerParams{Decision: p.Decision, Scope: p.Scope, Reason: p.Reason, Offers: p.Offers, Args: p.Args, Access: p.Access, Until: p.Until}
+	for _, q := range p.Questions {
+		answer.ID, answer.Hash = q.ID, q.Hash
+		out := protocol.QuestionOutcome{ID: q.ID}
+		r, err := s.Answer(ctx, who, answer)
+		if err != nil {
+			out.Error = protocol.AsError(err)
+		} else {
+			out.Won, out.Question = r.Won, &r.Question
+		}
+		res.Outcomes = append(res.Outcomes, out)
+		if r.Won && savesRules(answer.Scope) {
+			answer.Scope, answer.Offers, answer.Until = protocol.ScopeOnce, nil, 0
+		}
+	}
+	return res, nil
+}

@@ -1,0 +1,258 @@
+// Package question holds everything that waits for the person: a call, a device that wants to pair,
+// a machine that offers more, an app that wants to connect, input for an MCP server. A kind of
+// question has one file for its answers here, or passes [Terms.Apply].
+//
+// A question is a database row. It stays pending until exactly one thing closes it: an answer (the
+// first one wins, from whichever window), its expiry, or the end of whoever asked. The question of
+// a run survives a restart: its run asks again under the same ID. What a question shows is hashed,
+// and an answer must carry that hash. See docs/protocol.md#questions.
+//
+// An unattended run (of a schedule, or of a stranger on a channel) waits for one question only.
+// After one of its questions has expired, its later ones expire immediately.
+package question
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
+)
+
+// Store saves questions. Change changes a pending question in one transaction.
+type Store interface {
+	Put(ctx context.Context, q protocol.Question, grant *store.Grant) error
+	Change(ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...store.RuleChange) (q protocol.Question, changed bool, err error)
+	Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error)
+	Pending(ctx context.Context) ([]protocol.Question, error)
+	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
+}
+
+// Rules saves what the answers to calls allow beyond the call.
+type Rules interface {
+	// SaveOffers passes the rules that an answer chose to put, which stores them together with the
+	// answer, or with a permission for its chat, and reports whether it did.
+	SaveOffers(by string, q protocol.Question, put func(store.RuleChange) (bool, error)) error
+}
+
+// Queue holds the questions. It is safe for concurrent use.
+type Queue struct {
+	Display *Display
+
+	store Store
+	rules Rules
+
+	mu    sync.Mutex // guards the fields below, and the timers of open
+	open  map[protocol.QuestionID]*asked
+	rates rates
+}
+
+// asked is a question of this start that is not closed.
+type asked struct {
+	Terms
+	answers chan protocol.Question // capacity 1
+	expiry  *time.Timer            // nil if the one who waits looks at the time
+
+	// closing has room for the one who answers or closes the question, including what the answer
+	// does and the write to the store: a second answer learns which was first.
+	closing chan struct{}
+}
+
+// Apply carries out an answer before it is stored: it pairs the device, or connects the app. It may
+// complete the question's subject. After an error the question stays pending.
+type Apply func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error
+
+// Terms are the conditions of a question.
+type Terms struct {
+	Expires time.Duration // after this time; 0: never
+	Limit   Limit
+	Grant   *store.Grant // what an allow for the chat of a call saves
+	Apply   Apply        // of every kind except calls
+	// Ended, if set, is called once when the question is closed in any way.
+	Ended func(protocol.Question)
+}
+
+// New returns a queue. An answer saves the rules that it chose in rules. notify shows a question
+// that nobody has seen in any window outside of them, for example on a channel; it may block, and is
+// nil when there is no such way.
+func New(s Store, rules Rules, bus *event.Bus, notify func(ctx context.Context, q protocol.Question) error) *Queue {
+	display := &Display{store: s, bus: bus, notify: notify, snoozed: make(map[protocol.QuestionID]*time.Timer)}
+	return &Queue{Display: display, store: s, rules: rules, open: make(map[protocol.QuestionID]*asked), rates: make(rates)}
+}
+
+// Ask is [Queue.AskFor] for a call, or for a run that asks whether to continue.
+func (s *Queue) Ask(ctx context.Context, q protocol.Question, limit time.Duration, put func()) (protocol.Question, error) {
+	return s.AskFor(ctx, q, Terms{Expires: limit}, put)
+}
+
+// AskWith is Ask for a call that can be allowed for its chat, which saves grant.
+func (s *Queue) AskWith(ctx context.Context, q protocol.Question, grant *store.Grant, limit time.Duration, put func()) (protocol.Question, error) {
+	return s.AskFor(ctx, q, Terms{Expires: limit, Grant: grant}, put)
+}
+
+// AskFor asks a question and waits until it is closed in any way; see the result's State. A preset
+// ID resumes a question of an earlier start: its time starts anew, and if it has been answered
+// meanwhile, AskFor returns that answer at once. When ctx ends, the question is cancelled, unless
+// the cause is [tool.ErrSuspended]; then it stays pending and the error is ctx's cause. put, if not
+// nil, is called once the question is stored and published; it is not called if the question was
+// answered before or expires at once, see expireUnattended.
+func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms, put func()) (protocol.Question, error) {
+	q, a, err := s.add(ctx, q, t)
+	if err != nil || q.State != protocol.QuestionPending {
+		return q, err
+	}
+	defer s.remove(q.ID)
+	var expired <-chan time.Time
+	if t.Expires > 0 {
+		timer := time.NewTimer(t.Expires)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	if put != nil {
+		put()
+	}
+	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg crash.Group
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { s.Display.escalate(watch, q.ID) })
+	return s.await(ctx, q, a, expired)
+}
+
+// await waits until a question is answered or expires, or ctx ends, and closes it.
+func (s *Queue) await(ctx context.Context, q protocol.Question, a *asked, expired <-chan time.Time) (protocol.Question, error) {
+	select {
+	case end := <-a.answers:
+		return end, nil
+	case <-expired:
+		return s.end(context.WithoutCancel(ctx), q, protocol.QuestionExpired, answeredByNobody)
+	case <-ctx.Done():
+		cause := context.Cause(ctx)
+		if errors.Is(cause, tool.ErrSuspended) {
+			return q, cause
+		}
+		by := "its run"
+		if !q.IsOfCall() {
+			by = "whoever asked"
+		}
+		return s.end(context.WithoutCancel(ctx), q, protocol.QuestionCancelled, by)
+	}
+}
+
+// Open asks a question without waiting for its answer; see [Terms.Ended].
+func (s *Queue) Open(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, error) {
+	q, a, err := s.add(ctx, q, t)
+	if err != nil || t.Expires == 0 {
+		return q, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.expiry = crash.AfterFunc(t.Expires, func() {
+		if _, err := s.end(context.Background(), q, protocol.QuestionExpired, answeredByNobody); err != nil {
+			slog.Error("Closing an expired question failed", "question", q.ID, "err", err)
+		}
+	})
+	return q, nil
+}
+
+// add stores and publishes a question. The result is closed if an earlier start's question with its
+// ID was answered, or if it expires at once.
+func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, *asked, error) {
+	now := time.Now()
+	q.ID = cmp.Or(q.ID, protocol.QuestionID(protocol.NewID()))
+	q.State = protocol.QuestionPending
+	q.CreatedAt = cmp.Or(q.CreatedAt, now.UnixMilli())
+	if t.Expires > 0 {
+		q.ExpiresAt = now.Add(t.Expires).UnixMilli()
+	}
+	var err error
+	if q.Hash, err = hashOf(q); err != nil {
+		return q, nil, err
+	}
+	a := &asked{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1)}
+	s.mu.Lock()
+	if err = t.Limit.check(s.waitingOf(t.Limit.Asker), s.rates, now); err == nil {
+		s.open[q.ID] = a // before the row is read: from here on an answer reaches us
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return q, nil, err
+	}
+	if q, err = s.put(ctx, q, t.Grant); err != nil || q.State != protocol.QuestionPending {
+		s.remove(q.ID)
+		return q, nil, err
+	}
+	if q.Later > 0 {
+		s.Display.scheduleEnd(q.ID, q.Later)
+	}
+	s.Display.publish(q)
+	return q, a, nil
+}
+
+// put stores a new question, or the one of an earlier start again. One that is closed already is
+// returned as it is.
+func (s *Queue) put(ctx context.Context, q protocol.Question, grant *store.Grant) (protocol.Question, error) {
+	old, err := s.store.Get(ctx, q.ID)
+	switch {
+	case err != nil:
+		if gone, err := s.expireUnattended(ctx, &q); gone || err != nil {
+			return q, err
+		}
+	case old.State != protocol.QuestionPending:
+		return old, nil
+	case old.Later > time.Now().UnixMilli():
+		q.Later = old.Later // a restart does not shorten a snooze
+	}
+	return q, s.store.Put(ctx, q, grant)
+}
+
+// remove forgets a question of this start, which stays as it is in the store.
+func (s *Queue) remove(id protocol.QuestionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.open[id]; a != nil && a.expiry != nil {
+		a.expiry.Stop()
+	}
+	delete(s.open, id)
+	s.Display.forget(id)
+}
+
+// asked returns an open question of this start, or nil.
+func (s *Queue) asked(id protocol.QuestionID) *asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id]
+}
+
+// Get returns a question, also a closed one, or protocol.ErrNotFound.
+func (s *Queue) Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error) {
+	return s.store.Get(ctx, id)
+}
+
+// Pending returns the pending questions in the order in which the person should answer them, see
+// [protocol.Question.Before].
+func (s *Queue) Pending(ctx context.Context) ([]protocol.Question, error) {
+	list, err := s.store.Pending(ctx)
+	protocol.SortQuestions(list)
+	return list, err
+}
+
+// Close stops the timers of the open questions. Nobody may wait in AskFor any longer.
+func (s *Queue) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.open {
+		if a.expiry != nil {
+			a.expiry.Stop()
+		}
+	}
+	s.Display.close()
+}
