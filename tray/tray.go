@@ -47,7 +47,7 @@ func New(app desktop.App, panel style.Mode, do func(state.TrayItem)) *Tray {
 }
 
 // WatchMenu calls opened when the person opens the menu of the icon, until ctx ends. It blocks.
-// Windows does not report that.
+// Not every desktop reports that.
 func WatchMenu(ctx context.Context, opened func()) {
 	for {
 		select {

@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,7 +89,7 @@ func Rest(ctx context.Context, isHidden func() bool) {
 				asleep.begin()
 			}
 			length := restFor
-			if Asleep() != nil && runtime.GOOS != "windows" { // where nothing reports an opened menu of the tray
+			if Asleep() != nil && awakeUntil.Load() > 0 { // this desktop reports an opened menu of the tray
 				length = hiddenRest
 			}
 			began := time.Now()
@@ -116,8 +115,8 @@ func Wake() {
 	}
 }
 
-// StayAwake is [Wake] that also prevents rests for some time, such as while a menu of the tray is
-// open, whose clicks do not end a rest.
+// StayAwake is [Wake] that also prevents rests for some time, while a menu of the tray is open, whose
+// clicks do not end a rest. Not every desktop reports that; see [Rest].
 func StayAwake(d time.Duration) {
 	awakeUntil.Store(int64(time.Since(started) + d))
 	Wake()
