@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// twice makes a request while nothing can be stored, which must fail, and again. It returns the second
-// answer.
+// twice makes a request while nothing can be stored, which must fail, and again. It returns the
+// second answer.
 func (r *refusal) twice(what, method, path, body string, headers ...string) (answer string, head http.Header) {
 	r.t.Helper()
 	r.setStore(true)
@@ -45,8 +45,8 @@ func (r *refusal) form(what, path string, values url.Values) (tokens struct {
 	return tokens
 }
 
-// TestSignInThatIsNotStoredCanBeRepeated takes an app through its sign-in, while the store refuses each
-// step once.
+// TestSignInThatIsNotStoredCanBeRepeated takes an app through its sign-in, while the store refuses
+// each step once.
 func TestSignInThatIsNotStoredCanBeRepeated(t *testing.T) {
 	r := openRefusal(t)
 	r.twice("registration", "POST", "/oauth/register", `{"client_name":"Editor","redirect_uris":["`+back+`"]}`)

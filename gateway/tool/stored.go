@@ -7,15 +7,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxUnstored is the number of ended calls that are kept in memory because they could not be stored.
-// The end of a further one is lost if the gateway stops.
+// maxUnstored is the number of ended calls that are kept in memory because they could not be
+// stored. The end of a further one is lost if the gateway stops.
 const maxUnstored = 64
 
 // errNotStored makes a node report a result again.
 var errNotStored = protocol.ErrUnavailable.With("the end of the call could not be stored; report it again")
 
-// AwaitStored returns a function that waits until the end of a call in progress is stored. Its error
-// makes the node report again. AwaitStored must be called before the call gets its result; there is
+// AwaitStored returns a function that waits until the end of a call in progress is stored. Its
+// error makes the node report again. AwaitStored must be called before the call gets its result; there is
 // nothing to wait for if the call is not in progress.
 func (p *Pipeline) AwaitStored(id protocol.CallID) func(context.Context) error {
 	p.mu.Lock()
