@@ -157,7 +157,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
 	undo, until := func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime)
 	if c := cw.at(w); c != nil {
-		c.offerUndo(text, undo, until)
+		c.toasts.offerUndo(text, undo, until)
 	} else {
 		cw.ui.messages.offer(everywhere, text, undo, until)
 	}

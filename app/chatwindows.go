@@ -4,14 +4,12 @@ import (
 	"context"
 	"io"
 	"slices"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/native"
-	"fairlead/app/widgets"
 	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
@@ -74,9 +72,8 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	w.SetPadded(false)
 	c = newConversation(cw.ui, w)
 	cw.windows[key] = c
-	c.toast = widgets.NewToast(c.layOutToasts)
-	c.foot = container.New(&toastLayout{pane: c.pane}, c.toast)
-	w.SetContent(container.NewStack(c.pane, c.foot))
+	c.toasts = newToasts(c.pane)
+	w.SetContent(container.NewStack(c.pane, c.toasts.box))
 	last := cw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	register(w, c.bindings())
@@ -105,34 +102,6 @@ func (cw *chatWindows) at(w fyne.Window) *conversation {
 		}
 	}
 	return nil
-}
-
-func (c *conversation) layOutToasts() { c.foot.Layout.Layout(c.foot.Objects, c.foot.Size()) }
-
-// offerUndo shows a message with an Undo button in the chat's own window, for its full time.
-func (c *conversation) offerUndo(text string, undo func(), until time.Time) {
-	t := widgets.NewToast(c.layOutToasts)
-	t.ShowMessage(text, undo, time.Now(), until)
-	c.foot.Objects = append([]fyne.CanvasObject{t}, c.foot.Objects...)
-	if n := len(c.foot.Objects); n > maxUndos+1 { // beside the toast of messages, which is the last
-		c.foot.Objects = slices.Delete(c.foot.Objects, n-2, n-1)
-	}
-	c.foot.Refresh()
-}
-
-// tickToasts passes the time to the messages of the chat's own window, and removes expired offers.
-func (c *conversation) tickToasts(now time.Time) {
-	was := len(c.foot.Objects)
-	for _, o := range c.foot.Objects {
-		o.(*widgets.Toast).Tick(now)
-	}
-	c.foot.Objects = slices.DeleteFunc(c.foot.Objects, func(o fyne.CanvasObject) bool { return o != c.toast && !o.Visible() })
-	switch {
-	case len(c.foot.Objects) != was:
-		c.foot.Refresh()
-	case was > 1 || c.toast.Visible():
-		c.layOutToasts() // the areas to keep free may have moved
-	}
 }
 
 // windowClosed releases the resources of a closed window.

@@ -9,7 +9,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/chat"
 	"fairlead/app/state"
-	"fairlead/app/widgets"
 	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
@@ -19,8 +18,7 @@ type conversation struct {
 	ui     *ui
 	window fyne.Window
 	pane   *chat.Pane
-	toast  *widgets.Toast  // of its own window; the main window uses that of messages
-	foot   *fyne.Container // container of the toast
+	toasts *toasts // of its own window; nil in the main window
 
 	key       protocol.SessionKey
 	chat      *state.Chat

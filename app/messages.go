@@ -126,8 +126,7 @@ func (m *messages) showFor(text string, d time.Duration) {
 // showIn shows a message in the window of the action that caused it: the main window may be hidden.
 func (m *messages) showIn(w fyne.Window, text string) {
 	if c := m.ui.chats.at(w); c != nil {
-		c.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(messageTime))
-		c.foot.Refresh()
+		c.toasts.show(text)
 		return
 	}
 	m.show(text)
@@ -136,7 +135,7 @@ func (m *messages) showIn(w fyne.Window, text string) {
 // offerUndoIn is offerUndo in the window of the action.
 func (m *messages) offerUndoIn(w fyne.Window, text string, undo func(), until time.Time) {
 	if c := m.ui.chats.at(w); c != nil {
-		c.offerUndo(text, undo, until)
+		c.toasts.offerUndo(text, undo, until)
 		return
 	}
 	m.offerUndo(text, undo, until)

@@ -134,7 +134,7 @@ func (u *ui) tick(now time.Time) {
 	for _, c := range u.chats.windows {
 		c.pane.Tick(now)
 		c.tickDraft(now)
-		c.tickToasts(now)
+		c.toasts.tick(now)
 	}
 	was, undos := u.messages.toast.Visible(), u.messages.removeExpiredUndos(now)
 	u.messages.toast.Tick(now)

@@ -494,15 +494,15 @@ func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 	u.chats.openWindow("agent:main:2")
 	c := u.chats.windows["agent:main:2"]
 	u.messages.showIn(c.window, "Your message was not sent")
-	if !c.toast.Visible() || u.messages.toast.Visible() {
-		t.Errorf("said there: %t, in the main window: %t", c.toast.Visible(), u.messages.toast.Visible())
+	if !c.toasts.message.Visible() || u.messages.toast.Visible() {
+		t.Errorf("said there: %t, in the main window: %t", c.toasts.message.Visible(), u.messages.toast.Visible())
 	}
-	if c.toast.Size().Height == 0 {
+	if c.toasts.message.Size().Height == 0 {
 		t.Error("it has no place")
 	}
 	pagetest.Shot(t, c.window, "torn-toast")
 	u.tick(time.Now().Add(time.Minute))
-	if c.toast.Visible() {
+	if c.toasts.message.Visible() {
 		t.Error("it stays for ever")
 	}
 	u.messages.showIn(u.main.window, "Saved")

@@ -67,22 +67,22 @@ func TestOffersAppearInTheWindowOfTheAction(t *testing.T) {
 	if n := len(u.messages.undos); n != 0 || u.messages.toast.Visible() {
 		t.Errorf("the main window has %d offers of another window, a message: %v", n, u.messages.toast.Visible())
 	}
-	if n := len(own.foot.Objects); n != 4 || !own.toast.Visible() {
+	if n := len(own.toasts.box.Objects); n != 4 || !own.toasts.message.Visible() {
 		t.Fatalf("the chat's window has %d messages, want 3 offers and a text", n)
 	}
-	own.foot.Objects[2].(*widgets.Toast).Undo()
+	own.toasts.box.Objects[2].(*widgets.Toast).Undo()
 	u.tick(now.Add(time.Second))
-	if strings.Join(undone, " ") != "one" || len(own.foot.Objects) != 3 {
-		t.Errorf("undone %v, %d messages are left", undone, len(own.foot.Objects))
+	if strings.Join(undone, " ") != "one" || len(own.toasts.box.Objects) != 3 {
+		t.Errorf("undone %v, %d messages are left", undone, len(own.toasts.box.Objects))
 	}
 	u.tick(now.Add(11 * time.Second))
-	if n := len(own.foot.Objects); n != 1 {
+	if n := len(own.toasts.box.Objects); n != 1 {
 		t.Errorf("%d messages stay", n)
 	}
 	for range 20 {
-		own.offerUndo("gone", func() {}, now.Add(10*time.Second))
+		own.toasts.offerUndo("gone", func() {}, now.Add(10*time.Second))
 	}
-	if n := len(own.foot.Objects); n != maxUndos+1 || own.foot.Objects[n-1] != own.toast {
+	if n := len(own.toasts.box.Objects); n != maxUndos+1 || own.toasts.box.Objects[n-1] != own.toasts.message {
 		t.Errorf("%d messages stand over each other", n)
 	}
 	u.messages.offerUndoIn(u.main.window, "gone", func() {}, now.Add(10*time.Second))

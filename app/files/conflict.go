@@ -54,7 +54,7 @@ func (e *editor) newLeaveBox() *fyne.Container {
 		e.box.Refresh()
 		widgets.FocusIn(e.box, e.text)
 	})
-	leave := widgets.NewButton("Close without saving", "", e.page.leave)
+	leave := widgets.NewButton("Close without saving", "", e.page.close)
 	text := widgets.NewParagraph("Save your changes before you close this file? Unsaved changes stay here as a draft while Fairlead runs.", style.ColorText, "text")
 	box := container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Col(style.Inside, text, widgets.Flow(style.Inside, save, leave, stay))))

@@ -222,7 +222,7 @@ func (e *editor) afterSave(at, text string, err error) {
 	e.conflictBox.Hide()
 	e.textChanged()
 	if e.isLeaving && e.page.viewer == e.viewer {
-		e.page.leave()
+		e.page.close()
 		return
 	}
 	if !e.hasChanges() { // no changes since

@@ -57,7 +57,7 @@ func showFile(p *Page, f *state.OpenFile) {
 
 func newViewer(p *Page, f state.OpenFile) *viewer {
 	v := &viewer{page: p, path: f.Path}
-	back := widgets.NewQuietButton("All files", "back", p.leave)
+	back := widgets.NewQuietButton("All files", "back", p.close)
 	var body fyne.CanvasObject
 	actions := []fyne.CanvasObject{}
 	switch {
@@ -169,14 +169,16 @@ func (v *viewer) startEdit() {
 	})
 }
 
+// close closes the viewed file, and gives the list the keyboard.
 func (p *Page) close() {
 	p.viewer.close()
 	p.viewer, p.drawnKey = nil, ""
 	if p.view.File != nil {
 		p.model.Up()
-		return
+	} else {
+		p.draw()
 	}
-	p.draw()
+	p.focus()
 }
 
 // Back closes the viewed file, and reports whether there was one. In the editor, it asks about
@@ -186,13 +188,7 @@ func (p *Page) Back() bool {
 		return false
 	}
 	if e := p.viewer.edit; e == nil || e.askToLeave() {
-		p.leave()
+		p.close()
 	}
 	return true
-}
-
-// leave closes the viewed file, and gives the list the keyboard.
-func (p *Page) leave() {
-	p.close()
-	p.focus()
 }

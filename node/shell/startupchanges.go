@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/words"
 	"fairlead/node/floor"
 	"fairlead/node/sandbox"
@@ -165,9 +166,11 @@ func (l *launcher) output(ctx context.Context, dir, script string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
-	defer context.AfterFunc(ctx, child.Kill)()
+	defer crash.WhenDone(ctx, child.Kill)()
 	var text bytes.Buffer
 	io.Copy(&text, io.LimitReader(out, maxCompared))
+	out.Close() // where the output is too long, Git ends now
+	child.Wait()
 	if ctx.Err() != nil {
 		return ""
 	}
