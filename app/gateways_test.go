@@ -233,7 +233,11 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 			t.Fatal("the person there is not asked")
 		}
 	}
-	other.state.Questions.Answer(wider[0], state.AnswerParams(true))
+	answer := state.AnswerParams(true)
+	answer.ID = wider[0].ID
+	if _, err := state.Call(t.Context(), other.state, protocol.QuestionAnswer, answer); err != nil {
+		t.Fatal(err)
+	}
 	await(t, other, "this computer again", cellar(true))
 	reads(dir, "what lies in the other folder")
 
