@@ -234,7 +234,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		}
 	}
 	answer := state.AnswerParams(true)
-	answer.ID = wider[0].ID
+	answer.ID, answer.Hash = wider[0].ID, wider[0].Hash
 	if _, err := state.Call(t.Context(), other.state, protocol.QuestionAnswer, answer); err != nil {
 		t.Fatal(err)
 	}
