@@ -184,7 +184,7 @@ func (m *Manager) pairDevice(ctx context.Context, by string, r *request, name st
 // widen asks about a machine that offers what words describe beyond its pairing, unless the person
 // has refused that. An earlier question about the machine is withdrawn.
 func (q *requests) widen(ctx context.Context, d protocol.Device, words []string, apply question.Apply) error {
-	q.widening.Lock() // a machine that connects twice is asked about once
+	q.widening.Lock() // a machine that connects twice opens one question
 	defer q.widening.Unlock()
 	id := protocol.QuestionID(protocol.NewID())
 	q.mu.Lock()

@@ -62,7 +62,7 @@ func (s *Queue) apply(ctx context.Context, who auth.Principal, q *protocol.Quest
 	if q.IsOfCall() {
 		return answerCall(who, q, p)
 	}
-	a := s.asked(q.ID)
+	a := s.find(q.ID)
 	if a == nil || a.Apply == nil {
 		return protocol.ErrNotFound.With("Nobody waits for this answer any longer: who asked has gone since")
 	}

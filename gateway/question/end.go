@@ -21,7 +21,7 @@ func (s *Queue) end(ctx context.Context, q protocol.Question, state, by string) 
 
 // lock waits for an answer that is being carried out, and delays others until unlock.
 func (s *Queue) lock(id protocol.QuestionID) (unlock func()) {
-	a := s.asked(id)
+	a := s.find(id)
 	if a == nil {
 		return func() {}
 	}
@@ -45,7 +45,7 @@ func (s *Queue) resolve(ctx context.Context, end protocol.Question, rules ...sto
 		now, err := s.store.Get(ctx, end.ID)
 		return now, false, err
 	}
-	a := s.asked(end.ID)
+	a := s.find(end.ID)
 	s.remove(end.ID)
 	if a != nil {
 		a.answers <- end // capacity 1, and only the winner sends

@@ -51,12 +51,12 @@ type Queue struct {
 	rules Rules
 
 	mu    sync.Mutex // guards the fields below, and the timers of open
-	open  map[protocol.QuestionID]*asked
+	open  map[protocol.QuestionID]*openQuestion
 	rates rates
 }
 
-// asked is a question of this start that is not closed.
-type asked struct {
+// openQuestion is a question of this start that is not closed.
+type openQuestion struct {
 	Terms
 	answers chan protocol.Question // capacity 1
 	expiry  *time.Timer            // nil if the one who waits looks at the time
@@ -85,26 +85,26 @@ type Terms struct {
 // nil when there is no such way.
 func New(s Store, rules Rules, bus *event.Bus, notify func(ctx context.Context, q protocol.Question) error) *Queue {
 	display := &Display{store: s, bus: bus, notify: notify, snoozed: make(map[protocol.QuestionID]*time.Timer)}
-	return &Queue{Display: display, store: s, rules: rules, open: make(map[protocol.QuestionID]*asked), rates: make(rates)}
+	return &Queue{Display: display, store: s, rules: rules, open: make(map[protocol.QuestionID]*openQuestion), rates: make(rates)}
 }
 
 // Ask is [Queue.AskFor] for a call, or for a run that asks whether to continue.
-func (s *Queue) Ask(ctx context.Context, q protocol.Question, limit time.Duration, put func()) (protocol.Question, error) {
-	return s.AskFor(ctx, q, Terms{Expires: limit}, put)
+func (s *Queue) Ask(ctx context.Context, q protocol.Question, limit time.Duration, onOpen func()) (protocol.Question, error) {
+	return s.AskFor(ctx, q, Terms{Expires: limit}, onOpen)
 }
 
 // AskWith is Ask for a call that can be allowed for its chat, which saves grant.
-func (s *Queue) AskWith(ctx context.Context, q protocol.Question, grant *store.Grant, limit time.Duration, put func()) (protocol.Question, error) {
-	return s.AskFor(ctx, q, Terms{Expires: limit, Grant: grant}, put)
+func (s *Queue) AskWith(ctx context.Context, q protocol.Question, grant *store.Grant, limit time.Duration, onOpen func()) (protocol.Question, error) {
+	return s.AskFor(ctx, q, Terms{Expires: limit, Grant: grant}, onOpen)
 }
 
 // AskFor asks a question and waits until it is closed in any way; see the result's State. A preset
 // ID resumes a question of an earlier start: its time starts anew, and if it has been answered
 // meanwhile, AskFor returns that answer at once. When ctx ends, the question is cancelled, unless
-// the cause is [tool.ErrSuspended]; then it stays pending and the error is ctx's cause. put, if not
-// nil, is called once the question is stored and published; it is not called if the question was
+// the cause is [tool.ErrSuspended]; then it stays pending and the error is ctx's cause. onOpen, if
+// not nil, is called once the question is stored and published; it is not called if the question was
 // answered before or expires at once, see expireUnattended.
-func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms, put func()) (protocol.Question, error) {
+func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms, onOpen func()) (protocol.Question, error) {
 	q, a, err := s.add(ctx, q, t)
 	if err != nil || q.State != protocol.QuestionPending {
 		return q, err
@@ -116,8 +116,8 @@ func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms, put fu
 		defer timer.Stop()
 		expired = timer.C
 	}
-	if put != nil {
-		put()
+	if onOpen != nil {
+		onOpen()
 	}
 	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg crash.Group
@@ -128,7 +128,7 @@ func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms, put fu
 }
 
 // await waits until a question is answered or expires, or ctx ends, and closes it.
-func (s *Queue) await(ctx context.Context, q protocol.Question, a *asked, expired <-chan time.Time) (protocol.Question, error) {
+func (s *Queue) await(ctx context.Context, q protocol.Question, a *openQuestion, expired <-chan time.Time) (protocol.Question, error) {
 	select {
 	case end := <-a.answers:
 		return end, nil
@@ -165,7 +165,7 @@ func (s *Queue) Open(ctx context.Context, q protocol.Question, t Terms) (protoco
 
 // add stores and publishes a question. The result is closed if an earlier start's question with its
 // ID was answered, or if it expires at once.
-func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, *asked, error) {
+func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, *openQuestion, error) {
 	now := time.Now()
 	q.ID = cmp.Or(q.ID, protocol.QuestionID(protocol.NewID()))
 	q.State = protocol.QuestionPending
@@ -177,7 +177,7 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 	if q.Hash, err = hashOf(q); err != nil {
 		return q, nil, err
 	}
-	a := &asked{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1)}
+	a := &openQuestion{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1)}
 	s.mu.Lock()
 	if err = t.Limit.check(s.waitingOf(t.Limit.Asker), s.rates, now); err == nil {
 		s.open[q.ID] = a // before the row is read: from here on an answer reaches us
@@ -186,7 +186,7 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 	if err != nil {
 		return q, nil, err
 	}
-	if q, err = s.put(ctx, q, t.Grant); err != nil || q.State != protocol.QuestionPending {
+	if q, err = s.save(ctx, q, t.Grant); err != nil || q.State != protocol.QuestionPending {
 		s.remove(q.ID)
 		return q, nil, err
 	}
@@ -197,9 +197,9 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 	return q, a, nil
 }
 
-// put stores a new question, or the one of an earlier start again. One that is closed already is
+// save stores a new question, or the one of an earlier start again. One that is closed already is
 // returned as it is.
-func (s *Queue) put(ctx context.Context, q protocol.Question, grant *store.Grant) (protocol.Question, error) {
+func (s *Queue) save(ctx context.Context, q protocol.Question, grant *store.Grant) (protocol.Question, error) {
 	old, err := s.store.Get(ctx, q.ID)
 	switch {
 	case err != nil:
@@ -225,8 +225,8 @@ func (s *Queue) remove(id protocol.QuestionID) {
 	s.Display.forget(id)
 }
 
-// asked returns an open question of this start, or nil.
-func (s *Queue) asked(id protocol.QuestionID) *asked {
+// find returns an open question of this start, or nil.
+func (s *Queue) find(id protocol.QuestionID) *openQuestion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[id]

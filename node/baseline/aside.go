@@ -40,12 +40,12 @@ func (s *Store) setAside(p protocol.PutBack) {
 		return
 	}
 	if s.report != nil {
-		s.report(named(p))
+		s.report(shorten(p))
 	}
 }
 
-// named returns what a question says: it names the first changes, and counts the others.
-func named(p protocol.PutBack) protocol.PutBack {
+// shorten returns what a question says: it names the first changes, and counts the others.
+func shorten(p protocol.PutBack) protocol.PutBack {
 	if n := len(p.Changes); n > maxNamed {
 		p.Changes, p.More = p.Changes[:maxNamed], n-maxNamed
 	}
@@ -61,7 +61,7 @@ func (s *Store) Pending() (list []protocol.PutBack) {
 	entries, _ := os.ReadDir(s.disk.asideDir())
 	for _, e := range entries {
 		if p, err := s.disk.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
-			list = append(list, named(p))
+			list = append(list, shorten(p))
 		}
 	}
 	return list
@@ -81,7 +81,8 @@ func (s *disk) aside(id string) (p protocol.PutBack, err error) {
 // Keep makes the tool keep, with which an answer of the person makes the changes of a command again.
 func (s *Store) Keep() toolkit.Tool[access.Call] {
 	t := toolkit.Define(protocol.KeepTool, "Keeps changes of protected files by a command, which were put back. For the gateway.",
-		toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, s.keep)
+		// A second call fails, because the files are not as they were put back any longer.
+		toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true, Caps: []string{protocol.CapWrite}}, s.keep)
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.CallPreview, error) {
 		return s.preview(in), nil
 	})
@@ -102,7 +103,7 @@ func (s *Store) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (pr
 	if len(failed) > 0 {
 		return p, toolkit.Failf("%d of %d files could not be changed again. They stay as they are, and what the command wrote stays in the trash. %w", len(failed), len(p.Changes), errors.Join(failed[:min(len(failed), maxErrors)]...))
 	}
-	return named(p), nil
+	return shorten(p), nil
 }
 
 // repeat makes a change again. The file must be as it was put back; what it replaces moves to the
@@ -141,7 +142,7 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 		access.SetProblem(&out, err)
 		return out
 	}
-	shown := named(p)
+	shown := shorten(p)
 	paths := make([]string, len(shown.Changes))
 	for i, c := range shown.Changes {
 		paths[i] = c.Path
