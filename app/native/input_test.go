@@ -54,7 +54,7 @@ func (c driverCanvas) Unfocus() {
 
 func TestClicksWorkAfterADragThatPanicked(t *testing.T) {
 	row := &brokenRow{}
-	w := &driverWindow{mouseDragged: row, mouseDragStarted: true, mouseButton: desktop.MouseButtonPrimary, mousePressed: row}
+	w := &driverWindow{mouseDragged: row, mouseDragStarted: true, mouseButton: desktop.MouseButtonPrimary, mouseOver: row, mousePressed: row}
 	c := &driverCanvas{test.NewCanvas(), &focusManager{row}}
 	in := inputOf(w, c)
 	in.guard(w.release)

@@ -63,12 +63,12 @@ func (i *invite) show() {
 	i.turn.Primary = !r.Network.Enabled
 	i.turn.Refresh()
 	widgets.SetVisible(i.section, r.Network.Listening)
-	i.showOutcome(r)
+	i.showOutcome()
 	i.p.Box.Refresh()
 }
 
 // showOutcome replaces an invitation that was used or has ended.
-func (i *invite) showOutcome(r state.Pairing) {
+func (i *invite) showOutcome() {
 	if i.invitation.ID == "" {
 		i.showPaired()
 		return

@@ -17,8 +17,6 @@ import (
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
 	draft, n := state.OpenDraft(p.drafts, "skill", state.NewSkill{})
-	where := widgets.NewText("", style.ColorMuted, style.SizeSmall)
-	where.Ellipsis = true
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
 	message.Hide()
 	say := func(text string, color fyne.ThemeColorName) {
@@ -26,17 +24,7 @@ func (p *Page) openForm() {
 		message.Show()
 		p.LayOutText()
 	}
-	name := widgets.NewEntry()
-	name.SetPlaceHolder("Release notes")
-	name.OnChanged = func(s string) {
-		n.Name = s
-		draft.Save(n)
-		where.SetText("")
-		if folder := state.SkillFolder(s); folder != "" {
-			where.SetText("skills/" + folder + "/SKILL.md")
-		}
-	}
-	name.SetText(n.Name)
+	name, where := newNameField(n.Name, func(s string) { n.Name = s; draft.Save(n) })
 	when := widgets.NewTextArea(3, "Write the release notes of a version. Use it when I say “what is new” or “write the changelog”.")
 	when.SetText(n.When)
 	when.OnChanged = func(s string) { n.When = s; draft.Save(n) }
@@ -78,6 +66,23 @@ func (p *Page) openForm() {
 			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),
 		widgets.NewField("What a machine must be able to do", caps.box))))
 	widgets.Focus(name)
+}
+
+// newNameField returns the field for a skill's name, and the line below it with the skill's file.
+func newNameField(text string, save func(string)) (name *widgets.Entry, where *widgets.Text) {
+	where = widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	where.Ellipsis = true
+	name = widgets.NewEntry()
+	name.SetPlaceHolder("Release notes")
+	name.OnChanged = func(s string) {
+		save(s)
+		where.SetText("")
+		if folder := state.SkillFolder(s); folder != "" {
+			where.SetText("skills/" + folder + "/SKILL.md")
+		}
+	}
+	name.SetText(text)
+	return name, where
 }
 
 // settings are the person's overrides of a skill's file.

@@ -25,12 +25,6 @@ type Store interface {
 	Correct(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
 	Get(ctx context.Context, id protocol.CallID) (store.Call, error)
 	Open(ctx context.Context) ([]store.Call, error)
-	Steps
-}
-
-// Steps stores what passed after calls; *store.Calls implements it.
-type Steps interface {
-	Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error
 }
 
 // Journal records calls. It implements [tool.Journal].
@@ -61,11 +55,6 @@ func (j *Journal) Finish(ctx context.Context, r *tool.Record) (bool, error) {
 func (j *Journal) Correct(ctx context.Context, r *tool.Record) (bool, error) {
 	addChecksums(r)
 	return j.store.Correct(ctx, storedForm(r.Call), auditEntries(r)...)
-}
-
-// Continue changes what is recorded about the steps after a call, which may have ended.
-func (j *Journal) Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error {
-	return j.store.Continue(ctx, id, add)
 }
 
 // Find returns a call, or protocol.ErrNotFound.

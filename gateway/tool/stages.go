@@ -66,7 +66,7 @@ type Journal interface {
 	Open(ctx context.Context) ([]Record, error)
 }
 
-// Steps records what passed after calls. gateway/journal implements it.
+// Steps records what passed after calls. *store.Calls implements it.
 type Steps interface {
 	// Continue changes what is recorded after a call, which may have ended.
 	Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error

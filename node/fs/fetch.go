@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -102,21 +103,8 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 			w.Abort()
 		}
 	}()
-	limit := in.FetchMaxBytes
-	if limit == 0 {
-		limit = defaultFetch
-	}
-	n, err := io.Copy(w, io.LimitReader(body, limit+1))
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return out, downloadFault(ctx.Err())
-	case err != nil:
-		return out, protocol.NewFault(protocol.FaultInternal, "The download broke off: "+workspace.Cause(err).Error()+". Nothing was written.")
-	case n > limit:
-		return out, protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("The file has more than %d bytes. Nothing was written. Set fetch_max_bytes to allow more.", limit))
-	case in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, w.Sum()):
-		f := protocol.NewFault(protocol.FaultFailedPrecondition, "The file has the SHA-256 "+w.Sum()+", which is not the expected one. Nothing was written.")
-		return out, f.With(map[string]string{"observed_sha256": w.Sum()})
+	if err := in.download(ctx, w, body); err != nil {
+		return out, err
 	}
 	out = fetchOut{Path: p.String(), Total: w.Size(), SHA256: w.Sum()}
 	if in.Hold {
@@ -135,6 +123,24 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 	}
 	out.Duration = since(began)
 	return out, nil
+}
+
+// download copies the content, within the limit of the call, and compares its checksum.
+func (in fetchIn) download(ctx context.Context, w *workspace.Replacement, body io.Reader) error {
+	limit := cmp.Or(in.FetchMaxBytes, defaultFetch)
+	n, err := io.Copy(w, io.LimitReader(body, limit+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return downloadFault(ctx.Err())
+	case err != nil:
+		return protocol.NewFault(protocol.FaultInternal, "The download broke off: "+workspace.Cause(err).Error()+". Nothing was written.")
+	case n > limit:
+		return protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("The file has more than %d bytes. Nothing was written. Set fetch_max_bytes to allow more.", limit))
+	case in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, w.Sum()):
+		f := protocol.NewFault(protocol.FaultFailedPrecondition, "The file has the SHA-256 "+w.Sum()+", which is not the expected one. Nothing was written.")
+		return f.With(map[string]string{"observed_sha256": w.Sum()})
+	}
+	return nil
 }
 
 // beginDownload makes the place for the content of a download.

@@ -31,8 +31,10 @@ func TestAllowByDefaultNeedsAMachineThatProtects(t *testing.T) {
 	}
 	unprotected := func() []protocol.NodeInfo { return []protocol.NodeInfo{machine("pi", false)} }
 	for _, p := range []protocol.ConfigSetParams{
-		{Path: "toolApproval.defaultDecision", Value: json.RawMessage(`"ask"`)}, {Path: "toolApproval.defaultDecision"},
-		{Path: "toolApproval.rules", Value: json.RawMessage(`[]`)}, {Path: "model", Value: json.RawMessage(`{"defaultDecision":"allow"}`)},
+		{Path: "toolApproval.defaultDecision", Value: json.RawMessage(`"ask"`)},
+		{Path: "toolApproval.defaultDecision"},
+		{Path: "toolApproval.rules", Value: json.RawMessage(`[]`)},
+		{Path: "model", Value: json.RawMessage(`{"defaultDecision":"allow"}`)},
 	} {
 		if err := checkDefault(p, unprotected); err != nil {
 			t.Errorf("%s %s: got %v, want no refusal", p.Path, p.Value, err)
