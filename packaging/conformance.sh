@@ -140,7 +140,7 @@ authorize() {
   id=$(curl -fsS --json "{\"client_name\":\"Suite\",\"redirect_uris\":[\"$callback/callback\"]}" "$base/oauth/register" | field .client_id)
   node "$bin/conformance" authorization --url "$base" --resource "$base/mcp" --client-id "$id" --port "${callback##*:}" >"$work/authorize.log" 2>&1 &
   page=$(curl -fsSL -o /dev/null -w '%{url_effective}' "$(address "$work/authorize.log" "$base/oauth/authorize[^ ]*")")
-  code=$(./fairlead tokens list --json | field '.consents[0].code')
+  code=$(./fairlead tokens list --json | field '.questions[0].app.code')
   ./fairlead approve "$code" && curl -fsSL -o /dev/null "$page" || true # the suite closes the connection
   wait $! && cat "$work/authorize.log" && grep -q 'Total: 3 passed, 0 failed' "$work/authorize.log"
 }
