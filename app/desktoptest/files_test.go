@@ -64,13 +64,11 @@ func (d *desktop) place(pattern string, x, y, w, h int) {
 			last, same = now, 0
 			return false
 		}
-		if now.w == w && now.h == h {
-			return true
-		}
-		if same++; same%8 == 0 {
+		isPlaced := now.w == w && now.h == h
+		if same++; same%8 == 0 && !isPlaced {
 			ask(now.id)
 		}
-		return false
+		return isPlaced && same >= 4
 	})
 }
 
