@@ -136,7 +136,7 @@ programs+=($!)
 
 # Signing in: the suite prints an address for a browser, whose page leads back to the suite after the consent.
 authorize() {
-  local callback=http://127.0.0.1:$((20000 + RANDOM)) id page code
+  local callback=http://127.0.0.1:$((20000 + RANDOM % 12000)) id page code # below the ports of outgoing connections
   id=$(curl -fsS --json "{\"client_name\":\"Suite\",\"redirect_uris\":[\"$callback/callback\"]}" "$base/oauth/register" | field .client_id)
   node "$bin/conformance" authorization --url "$base" --resource "$base/mcp" --client-id "$id" --port "${callback##*:}" >"$work/authorize.log" 2>&1 &
   page=$(curl -fsSL -o /dev/null -w '%{url_effective}' "$(address "$work/authorize.log" "$base/oauth/authorize[^ ]*")")
