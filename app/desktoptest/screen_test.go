@@ -237,7 +237,8 @@ func find(words []word, phrase string) (image.Point, bool) {
 // alike reports whether two words differ in at most one letter; short words must be equal.
 func alike(have, want string) bool {
 	h, w := []rune(strings.ToLower(have)), []rune(strings.ToLower(want))
-	if len(h) != len(w) || len(w) < 5 {
+	isCode := len(w) == 4 && strings.ContainsAny(want, "0123456789") // 9 and S, 0 and O look the same
+	if len(h) != len(w) || len(w) < 5 && !isCode {
 		return have == want
 	}
 	wrong := 0
