@@ -61,7 +61,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory app headless # first, so that the desktop test does not start last
-	@$(MAKE) --no-print-directory -j3 --output-sync=line race desktop cross wine conformance api TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
+	@$(MAKE) --no-print-directory -j2 --output-sync=line race desktop cross wine conformance api TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
 	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
 race: ## the tests with the race detector, without the desktop test
