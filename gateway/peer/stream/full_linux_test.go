@@ -20,7 +20,8 @@ import (
 )
 
 // refusing returns a function that runs f on its own thread, on which the system answers the given
-// calls with errno, like a disk that is full, over its quota or broken.
+// calls with errno, like a disk that is full, over its quota or broken. Small writes succeed: the
+// testing package writes its log on the thread of whoever opens a file.
 func refusing(t *testing.T, errno syscall.Errno, calls ...uint32) func(f func()) {
 	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS} // the number of the system call
 	filter := []unix.SockFilter{load}
@@ -30,7 +31,11 @@ func refusing(t *testing.T, errno syscall.Errno, calls ...uint32) func(f func())
 	filter = append(
 		filter,
 		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_WRITE, Jf: 2},
+		unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 32}, // the size of the write
+		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: 8 << 10, Jf: 1},
 		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	)
 	return func(f func()) {
 		runtime.LockOSThread() // the thread ends with the goroutine
