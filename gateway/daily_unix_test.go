@@ -330,8 +330,8 @@ func (h *dailyHost) do(t *testing.T, row dailyRow) {
 	}
 }
 
-// TestEverydayCommandsAreNotDisturbed runs the everyday commands of testdata/daily.txt as an agent whom the
-// person trusts, on a machine that protects start-up files and looks at them afterwards.
+// TestEverydayCommandsAreNotDisturbed runs the everyday commands of testdata/daily.txt as an agent
+// whom the person trusts, on a machine that protects start-up files and looks at them afterwards.
 func TestEverydayCommandsAreNotDisturbed(t *testing.T) {
 	rows := readDaily(t)
 	hosts := map[string]*syscall.Credential{"own": nil}

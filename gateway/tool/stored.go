@@ -15,8 +15,8 @@ const maxUnstored = 64
 var errNotStored = protocol.ErrUnavailable.With("the end of the call could not be stored; report it again")
 
 // AwaitStored returns a function that waits until the end of a call in progress is stored. Its
-// error makes the node report again. AwaitStored must be called before the call gets its result; there is
-// nothing to wait for if the call is not in progress.
+// error makes the node report again. AwaitStored must be called before the call gets its result;
+// there is nothing to wait for if the call is not in progress.
 func (p *Pipeline) AwaitStored(id protocol.CallID) func(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

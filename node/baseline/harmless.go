@@ -44,7 +44,7 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 }
 
 // isHarmlessRemoval reports whether a file was removed that started nothing, or that was removed with
-// its project. A folder that exists for such files, such as .vscode or .git, is no project.
+// its project. Folders that exist only for such files, such as .vscode and .git, are not projects.
 func (s judge) isHarmlessRemoval(path string, before state, now map[string]state) bool {
 	name, dir := filepath.Base(path), filepath.Dir(before.In)
 	switch {

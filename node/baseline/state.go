@@ -202,8 +202,9 @@ func (s *disk) hasContent(st state) bool {
 	return err == nil
 }
 
-// restore writes a file as it was, with its folder. contents is where its content is saved. Nothing outside the workspace and the
-// granted folders is changed, whatever links a command makes at the same time.
+// restore writes a file as it was, with its folder. contents is where its content is saved. Nothing
+// outside the workspace and the granted folders is changed, whatever links a command makes at the
+// same time.
 func (f folders) restore(path string, st state, contents string) error {
 	for _, dir := range f {
 		if !workspace.InFolder(path, dir) {
