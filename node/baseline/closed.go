@@ -1,11 +1,8 @@
 package baseline
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
-
-	"fairlead/node/workspace"
 )
 
 // maxNested is the number of closed folders in each other that a look opens.
@@ -65,28 +62,4 @@ func (s states) wasClosed(path string) bool {
 		}
 	}
 	return false
-}
-
-// chmod changes the mode of a folder in the workspace or a granted folder, without following links
-// out of it.
-func (f folders) chmod(path string, mode fs.FileMode) error {
-	for _, dir := range f {
-		if path == dir {
-			return os.Chmod(dir, mode)
-		}
-		if !workspace.InFolder(path, dir) {
-			continue
-		}
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return workspace.Cause(err)
-		}
-		defer root.Close()
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		return workspace.Cause(root.Chmod(rel, mode))
-	}
-	return fs.ErrNotExist
 }

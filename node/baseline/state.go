@@ -1,11 +1,9 @@
 package baseline
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"fairlead/node/floor"
-	"fairlead/node/workspace"
 )
 
 const (
@@ -52,9 +49,6 @@ func (s state) exists() bool { return s != state{} }
 func (s state) mode() fs.FileMode { return s.Mode &^ 0o444 }
 
 func (s state) equals(other state) bool { return s.mode() == other.mode() && s.Sum == other.Sum }
-
-// folders are those that commands can change.
-type folders []string
 
 // states are files by their paths.
 type states map[string]state
@@ -200,43 +194,6 @@ func (s *disk) hasContent(st state) bool {
 	}
 	_, err := os.Stat(filepath.Join(s.contentDir(), st.Sum))
 	return err == nil
-}
-
-// restore writes a file as it was, with its folder. contents is where its content is saved. Nothing
-// outside the workspace and the granted folders is changed, whatever links a command makes at the
-// same time.
-func (f folders) restore(path string, st state, contents string) error {
-	for _, dir := range f {
-		if !workspace.InFolder(path, dir) {
-			continue
-		}
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return workspace.Cause(err)
-		}
-		defer root.Close()
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		if err := root.MkdirAll(filepath.Dir(rel), cmp.Or(st.Parent, 0o700)); err != nil {
-			return workspace.Cause(err)
-		}
-		if st.Mode&fs.ModeSymlink != 0 {
-			return workspace.Cause(root.Symlink(st.Sum, rel))
-		}
-		data, err := os.ReadFile(filepath.Join(contents, st.Sum))
-		if err != nil {
-			return err
-		}
-		file, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return workspace.Cause(err)
-		}
-		_, err = file.Write(data)
-		return errors.Join(err, file.Chmod(st.Mode.Perm()), file.Close())
-	}
-	return errors.New("it is outside the workspace")
 }
 
 // save stores the baseline for the next start, and removes contents that it does not need.

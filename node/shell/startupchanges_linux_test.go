@@ -19,7 +19,7 @@ func newRepository(t *testing.T) *bench {
 	t.Helper()
 	useShell(t)
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is missing")
+		t.Fatal("git is missing: packaging/deps.sh test installs it")
 	}
 	b := boxed(t, sandbox.WorkspaceWrite)
 	out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Direct: true}, bashIn{Command: `git init -q -b main && git config user.name n && git config user.email e &&

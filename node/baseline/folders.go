@@ -1,0 +1,72 @@
+package baseline
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"fairlead/node/workspace"
+)
+
+// folders are those that commands can change. Nothing outside them is changed, whatever links a
+// command makes at the same time.
+type folders []string
+
+// find returns the folder that contains a path, and the path in it.
+func (f folders) find(path string) (dir, rel string, err error) {
+	for _, dir := range f {
+		if workspace.InFolder(path, dir) {
+			rel, err := filepath.Rel(dir, path)
+			return dir, rel, err
+		}
+	}
+	return "", "", errors.New("it is outside the workspace")
+}
+
+// chmod changes the mode of a folder.
+func (f folders) chmod(path string, mode fs.FileMode) error {
+	dir, rel, err := f.find(path)
+	if err != nil {
+		return err
+	}
+	if rel == "." { // which may be closed itself
+		return os.Chmod(dir, mode)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return workspace.Cause(err)
+	}
+	defer root.Close()
+	return workspace.Cause(root.Chmod(rel, mode))
+}
+
+// restore writes a file as it was, with its folder. contents is where its content is saved.
+func (f folders) restore(path string, st state, contents string) error {
+	dir, rel, err := f.find(path)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return workspace.Cause(err)
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(rel), cmp.Or(st.Parent, 0o700)); err != nil {
+		return workspace.Cause(err)
+	}
+	if st.Mode&fs.ModeSymlink != 0 {
+		return workspace.Cause(root.Symlink(st.Sum, rel))
+	}
+	data, err := os.ReadFile(filepath.Join(contents, st.Sum))
+	if err != nil {
+		return err
+	}
+	file, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return workspace.Cause(err)
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Chmod(st.Mode.Perm()), file.Close())
+}
