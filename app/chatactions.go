@@ -12,8 +12,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -46,7 +46,7 @@ func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 		return cw.chatMenu(list[0], cw.ui.main.conversation)
 	}
 	items := append(cw.listActions(list, cw.ui.main.window), cw.tagItem(list, cw.ui.main.window), fyne.NewMenuItemSeparator())
-	return append(items, menuItem("Delete "+display.Plural(len(list), "chat"), "trash", keyDelete, func() { cw.delete(list) }))
+	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", keyDelete, func() { cw.delete(list) }))
 }
 
 // chatMenu returns the actions on a chat: in the list, and in the conversation at, which shows it or
@@ -84,7 +84,7 @@ func countText(list []protocol.SessionEntry) string {
 	if len(list) == 1 {
 		return ""
 	}
-	return " " + display.Plural(len(list), "chat")
+	return " " + format.Plural(len(list), "chat")
 }
 
 // listActions returns the actions that have a shortcut in the list of chats, for a window.
@@ -169,9 +169,9 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 // nameOf names one chat or the number of several, as the subject of a sentence.
 func (cw *chatWindows) nameOf(list []protocol.SessionEntry) string {
 	if len(list) == 1 {
-		return "“" + display.Line(state.TitleOf(list[0]), 48) + "” is"
+		return "“" + format.Line(state.TitleOf(list[0]), 48) + "” is"
 	}
-	return display.Plural(len(list), "chat") + " are"
+	return format.Plural(len(list), "chat") + " are"
 }
 
 // delete deletes chats and offers to undo that.
@@ -212,9 +212,9 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 // deletedText says which chats were deleted.
 func deletedText(list []protocol.SessionEntry) string {
 	if len(list) == 1 {
-		return "“" + display.Line(state.TitleOf(list[0]), 48) + "” was deleted."
+		return "“" + format.Line(state.TitleOf(list[0]), 48) + "” was deleted."
 	}
-	return display.Plural(len(list), "chat") + " were deleted."
+	return format.Plural(len(list), "chat") + " were deleted."
 }
 
 // restore restores deleted chats, and opens the one that was open before, if any.

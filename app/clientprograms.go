@@ -10,7 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway"
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 )
 
 // clientPrograms connects programs of this computer to its own gateway. It returns nil if this window

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"fairlead/app/bind"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -87,7 +87,7 @@ func readAttachment(path string) (protocol.Attachment, error) {
 		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), fileProblem(err))
 	}
 	if info.Size() > maxAttachment {
-		return protocol.Attachment{}, fmt.Errorf("%s has %s; pictures can have up to 10 MB", filepath.Base(path), display.Size(info.Size()))
+		return protocol.Attachment{}, fmt.Errorf("%s has %s; pictures can have up to 10 MB", filepath.Base(path), format.Size(info.Size()))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/app/state"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 	"fairlead/node"
 	"fairlead/node/sandbox"
 )

@@ -9,7 +9,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/chat"
 	"fairlead/app/state"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

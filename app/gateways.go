@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -100,7 +100,7 @@ func refusedText(gateway string, r protocol.DeviceRefused, now time.Time) string
 	}
 	text := gateway + " revoked this computer's access"
 	if r.At > 0 {
-		text += " " + display.Ago(r.At, now)
+		text += " " + format.Ago(r.At, now)
 	}
 	return text + "."
 }

@@ -9,8 +9,9 @@ import (
 	"fairlead/app/notify"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // notifications are those of the system, shown while no window of Fairlead has the focus.
@@ -155,7 +156,7 @@ func (ns *notifications) update(v state.View, now time.Time) {
 		case q.App != nil:
 			text = state.ConsentText(*q.App)
 		case q.Input != nil:
-			text, _ = state.Reveal(display.Line(q.Input.Message, 160))
+			text, _ = state.Reveal(format.Line(q.Input.Message, 160))
 		}
 		want[id] = notify.Message{ID: id, Title: state.QuestionTitle(q), Body: text, Sound: ns.settings.Sound}
 	}

@@ -6,12 +6,12 @@ import (
 	"fairlead/app/code"
 	"fairlead/app/native"
 	"fairlead/app/state"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // openOutput shows the output of a call in a window of its own.
 func openOutput(a fyne.App, title, text string, search bool) {
-	w := native.NewWindow(a, display.Clip(title, 80)+" – Fairlead", nil)
+	w := native.NewWindow(a, format.Clip(title, 80)+" – Fairlead", nil)
 	w.SetPadded(false)
 	lines := code.OutputLines(text)
 	r := code.NewReader(lines, state.LineCount(len(lines)))

@@ -26,7 +26,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/assets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // Tray is the icon in the panel. It belongs to the GUI thread.
@@ -157,7 +157,7 @@ func outlined(icon *image.NRGBA) *image.NRGBA {
 // and Windows an ampersand, to mark a mnemonic, and show a doubled one as a single one. It removes
 // invisible characters, such as direction marks.
 func plain(label, system string) string {
-	label = display.Line(label, 0)
+	label = format.Line(label, 0)
 	switch system {
 	case "windows":
 		return strings.ReplaceAll(label, "&", "&&")

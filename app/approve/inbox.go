@@ -15,8 +15,8 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/tools"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // InboxHandlers are the inbox's callbacks, called on the GUI thread.

@@ -12,8 +12,9 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // questionView creates the content of the dialog for an approval.
@@ -247,7 +248,7 @@ func part(p state.CommandPart) fyne.CanvasObject {
 	line := func(text string, c fyne.ThemeColorName) {
 		if text != "" {
 			text, _ = state.Reveal(text)
-			lines = append(lines, newWrapText("text", false, span{text: display.Capital(text), color: c}))
+			lines = append(lines, newWrapText("text", false, span{text: format.Capital(text), color: c}))
 		}
 	}
 	line(p.Risk, style.ColorBad)

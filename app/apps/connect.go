@@ -10,7 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 )
 
 // findPrograms looks for client programs on this computer and shows the page with buttons for them.

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 	"fairlead/gateway/protocol"
 )
 

@@ -22,7 +22,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 	"fairlead/gateway/protocol"
 )
 

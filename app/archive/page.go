@@ -16,7 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

@@ -11,7 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,7 +20,7 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	title, _ = state.Reveal(title)
 	text, _ = state.Reveal(text)
 	icon, bad, unclear := state.AuditIcon(e)
-	it := widgets.ListItem{Icon: icon, Title: title, Text: display.Capital(text), Detail: state.When(e.At, now)}
+	it := widgets.ListItem{Icon: icon, Title: title, Text: format.Capital(text), Detail: state.When(e.At, now)}
 	switch {
 	case bad:
 		it.Color = style.ColorBad

@@ -9,8 +9,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.

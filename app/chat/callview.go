@@ -12,8 +12,9 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // callView is a tool call merged from the assistant's block, live call, stored result and approval.
@@ -116,7 +117,7 @@ func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
 		c.Output = v.whole
 	case v.result != nil:
 		text := v.result.Content.ResultText()
-		if c.State != transcript.CallUnknown || strings.Contains(text, display.OutputSoFar) { // else it is the reason only
+		if c.State != transcript.CallUnknown || strings.Contains(text, protocol.OutputSoFar) { // else it is the reason only
 			c.Output = display.Readable(text)
 		}
 		var left int64
@@ -125,19 +126,19 @@ func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
 			c.Output = "" // the diff says it all
 		}
 		if left > 0 {
-			c.Size, c.CanLoad = display.Size(int64(len(c.Output))+left), info != nil && info.CallID != ""
+			c.Size, c.CanLoad = format.Size(int64(len(c.Output))+left), info != nil && info.CallID != ""
 		}
 	case info != nil:
 		c.Output = info.Tail
 		if info.Bytes > int64(len(c.Output)) && c.Output != "" {
-			c.Size = "The end of " + display.Size(info.Bytes)
+			c.Size = "The end of " + format.Size(info.Bytes)
 			if _, whole, ok := strings.Cut(c.Output, "\n"); ok { // the first line may begin in a colour's code
 				c.Output = whole
 			}
 		}
 	}
 	if len(c.Output) > maxOutput {
-		c.Size = "The end of " + display.Size(int64(len(c.Output)))
+		c.Size = "The end of " + format.Size(int64(len(c.Output)))
 		c.Output = outputEnd(c.Output)
 	}
 }
@@ -213,11 +214,11 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	switch {
 	case c.State == transcript.CallUnknown:
 		notes = append(notes, display.UnknownOutcome(c.Machine))
-	case info != nil && info.Error != "" && !strings.Contains(c.Output, display.ForPerson(info.Error)):
+	case info != nil && info.Error != "" && !strings.Contains(c.Output, protocol.ForPerson(info.Error)):
 		if c.Output == "" {
-			c.Output = display.ForPerson(info.Error)
+			c.Output = protocol.ForPerson(info.Error)
 		} else {
-			notes = append(notes, display.ForPerson(info.Error))
+			notes = append(notes, protocol.ForPerson(info.Error))
 		}
 	}
 	c.Brief, c.Note = strings.Join(brief, " · "), strings.TrimSpace(strings.Join(notes, " "))

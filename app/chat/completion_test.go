@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/state"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

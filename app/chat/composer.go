@@ -15,8 +15,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -206,8 +206,8 @@ func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject 
 	picture := canvas.NewImageFromResource(r)
 	picture.FillMode = canvas.ImageFillContain
 	picture.SetMinSize(fyne.NewSize(36, 28))
-	name := widgets.NewText(display.Clip(cmp.Or(a.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
-	size := widgets.NewText(display.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
+	name := widgets.NewText(format.Clip(cmp.Or(a.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
+	size := widgets.NewText(format.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
 	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { c.pane.handlers.OpenImage(r) })
 	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, open, button))
 }

@@ -12,7 +12,7 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,8 +38,8 @@ func withPaths(text string, list []protocol.Attachment) (string, []protocol.Atta
 
 // fileChip shows the name of a file, and in small its folder.
 func fileChip(path string) fyne.CanvasObject {
-	name := widgets.NewText(display.Clip(filepath.Base(path), 32), style.ColorText, style.SizeSmall)
-	dir := widgets.NewText(display.Clip(filepath.Dir(path), 24), style.ColorMuted, style.SizeSmall)
+	name := widgets.NewText(format.Clip(filepath.Base(path), 32), style.ColorText, style.SizeSmall)
+	dir := widgets.NewText(format.Clip(filepath.Dir(path), 24), style.ColorMuted, style.SizeSmall)
 	icon := container.NewGridWrap(fyne.NewSize(20, 28), widget.NewIcon(style.IconIn("file", style.ColorMuted))) // as high as a picture
 	return widgets.Inset(2, 4, 2, 8, widgets.Row(style.Inside, -1, icon, name, dir))
 }

@@ -9,7 +9,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -111,7 +111,7 @@ func sentence(s string) string {
 	if s == "" {
 		return "Something went wrong."
 	}
-	s = display.Capital(s)
+	s = format.Capital(s)
 	if end, _ := utf8.DecodeLastRuneInString(s); !strings.ContainsRune(".!?…。！？", end) {
 		s += "."
 	}

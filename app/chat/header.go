@@ -10,8 +10,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -55,7 +55,7 @@ func (h *header) show(s State) {
 			model = cmp.Or(m.Name, model)
 		}
 	}
-	h.model.SetText(display.Clip(model, 28))
+	h.model.SetText(format.Clip(model, 28))
 	thinking := "auto"
 	if level := thinkingLevel(s); level != "" {
 		thinking = strings.ToLower(state.ThinkingName(level))

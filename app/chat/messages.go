@@ -9,7 +9,7 @@ import (
 	"fairlead/app/markdown"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -39,7 +39,7 @@ func (p *pass) messageRows(i int) {
 		p.event(key, m)
 	case m.Role == protocol.RoleUser:
 		byPerson := m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect
-		sender := widgets.Choose(byPerson, "You", display.Capital(m.Origin))
+		sender := widgets.Choose(byPerson, "You", format.Capital(m.Origin))
 		p.cursor.speaker = sender
 		p.text(key, messageData{
 			sentBy: p.sentBy(sender, m), id: m.ID, run: m.RunID, text: m.RequestText(), plain: true, images: imageKeys(m.Content),

@@ -10,7 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -99,7 +99,7 @@ func askArguments(c fyne.Canvas, i protocol.ServerItem, done func(map[string]str
 // itemChip shows an attached resource or prompt: its name and server, and a button that removes it.
 func itemChip(x state.AttachedItem, remove func()) fyne.CanvasObject {
 	icon := widget.NewIcon(style.IconIn(widgets.Choose(x.Item.Kind == "prompt", "chat", "file"), style.ColorMuted))
-	name := widgets.NewText(display.Clip(state.ItemTitle(x.Item), 32), style.ColorText, style.SizeSmall)
+	name := widgets.NewText(format.Clip(state.ItemTitle(x.Item), 32), style.ColorText, style.SizeSmall)
 	kind := widgets.NewText(state.ItemKind(x.Item), style.ColorMuted, style.SizeSmall)
 	button := widgets.NewQuietButton("", "cross", remove)
 	button.Small, button.Muted = true, true

@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -89,7 +89,7 @@ func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
 	p.waitTray("Pair “tower”?")
 	p.shot("asked")
 	r := requests()
-	if len(r) != 1 || !regexp.MustCompile(`\n  `+display.Words(r[0].Pairing.Words)+`\n`).MatchString(out.String()) {
+	if len(r) != 1 || !regexp.MustCompile(`\n  `+format.Words(r[0].Pairing.Words)+`\n`).MatchString(out.String()) {
 		t.Errorf("the other side shows other words than %v: %s", r, out.String())
 	}
 	p.click(image.Pt(w.x+240, w.y+w.h-32)) // Allow, the last button; its text is too bright to be read

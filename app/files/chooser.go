@@ -14,7 +14,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // ChooserHandlers are a chooser's callbacks and its initial state.
@@ -215,7 +215,7 @@ func (c *Chooser) showSelection() {
 	}
 	switch {
 	case len(chosen) > 1:
-		note = fmt.Sprintf("%d selected, %s", len(chosen), display.Size(size))
+		note = fmt.Sprintf("%d selected, %s", len(chosen), format.Size(size))
 	case c.q.Kind == system.ChooseFolder:
 		note = c.folder()
 	}

@@ -9,7 +9,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -86,7 +86,7 @@ func (p *Page) showSelection() {
 	case len(chosen) > 1:
 		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
 		if size > 0 {
-			note += ", " + display.Size(size)
+			note += ", " + format.Size(size)
 		}
 	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
 		note = state.Plural(len(p.view.Entries), "item", "items")

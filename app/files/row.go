@@ -14,7 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -90,7 +90,7 @@ func (r *row) show(i int) {
 	r.mark.Set(mark, markColor(e, mark))
 	size, when := "", ""
 	if e.Info.Kind == protocol.FileRegular {
-		size = display.Size(e.Info.Size)
+		size = format.Size(e.Info.Size)
 	}
 	if e.Info.Time > 0 {
 		when = state.When(e.Info.Time, t.now())

@@ -17,7 +17,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -70,7 +70,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	case f.Binary:
 		text := "Only text and pictures can be shown here."
 		if size := p.view.InfoOf(f.Path).Size; size > 0 {
-			text += " The file has " + display.Size(size) + "."
+			text += " The file has " + format.Size(size) + "."
 		}
 		body = widgets.NewEmptyPage("file", "No preview", text)
 	case f.Image != nil:

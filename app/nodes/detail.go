@@ -13,8 +13,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // detail is the page of one machine. Each part is redrawn only when it changes, so that the updates

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -195,7 +195,7 @@ func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
 	case n.Problem != "":
 		return "Other machines cannot connect to this gateway: " + n.Problem, style.ColorBad
 	case n.Listening:
-		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), display.Words(n.Words)), style.ColorText
+		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), format.Words(n.Words)), style.ColorText
 	case n.Enabled:
 		return "The gateway is starting to listen.", style.ColorMuted
 	}

@@ -9,7 +9,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,7 +21,7 @@ func NewRequest(r protocol.Question, now time.Time, answer func(protocol.Questio
 		rows = append(rows, widgets.NewParagraph(source, style.ColorMuted, style.SizeSmall))
 	}
 	if len(r.Pairing.Words) > 0 {
-		words := widgets.NewParagraph(display.Words(r.Pairing.Words), style.ColorText, style.SizeTitle)
+		words := widgets.NewParagraph(format.Words(r.Pairing.Words), style.ColorText, style.SizeTitle)
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other device shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
 	q := widgets.NewQuestion(state.RequestTitle(r), rows, func(allow bool) { answer(r, state.AnswerParams(allow)) }, notNow)

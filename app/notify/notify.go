@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // Message is a notification; it replaces an earlier one with the same ID.
@@ -247,5 +247,5 @@ func oneLine(s string, length int) string {
 	if rest, dash := strings.CutPrefix(s, "-"); dash {
 		s = "\u2010" + rest // a hyphen that looks the same
 	}
-	return display.Clip(s, length)
+	return format.Clip(s, length)
 }

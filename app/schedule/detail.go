@@ -12,9 +12,9 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/repeat"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 type detail struct {
@@ -107,7 +107,7 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 // firstLine returns the first line of an answer for a row of the list.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return display.Line(strings.Trim(line, "#*_ "), 0)
+	return format.Line(strings.Trim(line, "#*_ "), 0)
 }
 
 func (d *detail) draw() fyne.CanvasObject {
@@ -124,14 +124,14 @@ func (d *detail) draw() fyne.CanvasObject {
 		undo := p.m.Delete(d.job)
 		p.h.LeaveChat(protocol.ScheduleChat(d.job.AgentID, d.id))
 		p.back()
-		p.h.Undo("“"+display.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(state.UndoTime))
+		p.h.Undo("“"+format.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(state.UndoTime))
 	})
 	widgets.SetVisible(pause, !state.IsFinished(j, p.now()))
 	what := j.Spec.Message
 	if j.Spec.Mode == protocol.CronSystemEvent {
 		what = j.Spec.Text
 	}
-	when := display.Capital(repeat.Text(j.Schedule, p.now()))
+	when := format.Capital(repeat.Text(j.Schedule, p.now()))
 	if d.zone != "" && j.Schedule.Kind == protocol.CronExpr {
 		when += " (" + d.zone + ")"
 	}

@@ -12,9 +12,9 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/repeat"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 // Handlers are the page's callbacks.
@@ -101,7 +101,7 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 
 // whenText describes a schedule, with its time zone if that has another time.
 func whenText(s protocol.CronSchedule, now time.Time) string {
-	text := display.Capital(repeat.Text(s, now))
+	text := format.Capital(repeat.Text(s, now))
 	if zone, err := time.LoadLocation(s.TZ); err == nil && s.TZ != "" && now.In(zone).Format("15:04") != now.Format("15:04") {
 		text += " (" + s.TZ + ")"
 	}

@@ -16,7 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol/display"
 )
 
 // Confinement defines what the agent may access on this computer. It is never changed in place.

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
@@ -259,7 +259,7 @@ func (e *gatewaysPage) pairOrCancel() {
 		wait := func(now time.Time) {
 			left := max(0, int(end.Sub(now).Round(time.Second).Seconds()))
 			e.words.Show()
-			e.words.Set(display.Words(words), style.ColorText)
+			e.words.Set(format.Words(words), style.ColorText)
 			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). It must show the same words:", left), style.ColorText)
 		}
 		bind.Do(ctx, func() { wait(time.Now()) })

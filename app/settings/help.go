@@ -13,8 +13,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/doctor"
+	"fairlead/gateway/doctor"
+	"fairlead/gateway/peer/format"
 )
 
 // checkUpTimeout is the time limit of all checks; the model may be slow.
@@ -92,9 +92,9 @@ var findingIcons = map[string]struct {
 
 func (c *checkUp) row(f doctor.Finding) fyne.CanvasObject {
 	icon := findingIcons[f.State]
-	lines := []fyne.CanvasObject{widgets.NewHeading(display.Capital(f.Check), "text"), mutedText(display.Capital(f.Found))}
+	lines := []fyne.CanvasObject{widgets.NewHeading(format.Capital(f.Check), "text"), mutedText(format.Capital(f.Found))}
 	if f.Fix != "" && f.State != doctor.OK {
-		lines = append(lines, widgets.NewParagraph("→ "+display.Capital(f.Fix), style.ColorText, "text"))
+		lines = append(lines, widgets.NewParagraph("→ "+format.Capital(f.Fix), style.ColorText, "text"))
 	}
 	if text, do := c.fix(f.Action); do != nil {
 		lines = append(lines, widgets.Row(style.Inside, -1, widgets.NewButton(text, "", do)))

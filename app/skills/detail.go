@@ -16,7 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -95,7 +95,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 			why += " Its text is always included."
 		}
 	}
-	rows = append(rows, line(icon, color, display.Capital(word)+". "+why))
+	rows = append(rows, line(icon, color, format.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
 		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
 	}
@@ -145,7 +145,7 @@ func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
 		return widgets.NewFact(name, text)
 	}
-	link := widgets.NewQuietButton(display.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })
+	link := widgets.NewQuietButton(format.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })
 	return widgets.NewField(name, widgets.Row(0, -1, link))
 }
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -182,7 +182,7 @@ func MissingSecrets(st protocol.Status) string {
 	if len(names) > 1 {
 		verb = " are missing."
 	}
-	return display.Capital(strings.Join(names, ", ") + verb)
+	return format.Capital(strings.Join(names, ", ") + verb)
 }
 
 // MissingSecretsHelp says how to restore them.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -120,7 +120,7 @@ func Sentence(err error) string {
 	if s == "" {
 		return "Something went wrong."
 	}
-	return display.Capital(s)
+	return format.Capital(s)
 }
 
 // Run follows the gateway until ctx ends or the gateway refuses the feed.

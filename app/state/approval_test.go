@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 var question = protocol.Question{

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -59,7 +59,7 @@ func FolderOffers(q protocol.Question) []protocol.FolderAccess {
 
 // NotConfined reports whether the machine of an approval does not confine commands at all.
 func NotConfined(q protocol.Question) bool {
-	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == display.NotEnforced ||
+	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == protocol.NotEnforced ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
@@ -68,7 +68,7 @@ func FilesText(q protocol.Question) string {
 	if q.Files == "" {
 		return ""
 	}
-	return display.Capital(q.Files) + "."
+	return format.Capital(q.Files) + "."
 }
 
 // FilesLoose reports whether some of them do not apply.
@@ -76,7 +76,7 @@ func FilesLoose(q protocol.Question) bool { return strings.HasPrefix(q.Files, "t
 
 // PartlyConfined reports whether only a part of the confinement, see Sandbox, is enforced.
 func PartlyConfined(q protocol.Question) bool {
-	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, display.NotEnforced)
+	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, protocol.NotEnforced)
 }
 
 // NetworkWords describes the effect of a request for network access where an answer cannot decide
@@ -86,8 +86,8 @@ func NetworkWords(q protocol.Question) (words string, open bool) {
 	switch {
 	case !asks || offer:
 		return "", false
-	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+display.NotEnforced):
-		return "requested; " + display.NotEnforced + ": the command has network access anyway", true
+	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+protocol.NotEnforced):
+		return "requested; " + protocol.NotEnforced + ": the command has network access anyway", true
 	}
 	return "requested", false
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"unicode"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // editable are the arguments that a person may change before a call runs, with their labels.
@@ -23,7 +24,7 @@ func (v View) QuestionLine(a protocol.Question) string { return QuestionLine(a, 
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Question, machine string) string {
 	what, where := display.CallText(a, machine)
-	line, _ := Reveal(strings.TrimSpace(display.Clip(what, 36) + " " + where))
+	line, _ := Reveal(strings.TrimSpace(format.Clip(what, 36) + " " + where))
 	return line
 }
 

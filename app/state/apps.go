@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -77,7 +77,7 @@ func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFac
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
-		return MachineFact{display.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", v.CallLine(c), outcome)}
+		return MachineFact{format.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", v.CallLine(c), outcome)}
 	})
 }
 
@@ -140,9 +140,9 @@ func PermissionsText(scopes []protocol.Scope) string {
 	case 0:
 		return "Nothing"
 	case 1:
-		return display.Capital(may[0])
+		return format.Capital(may[0])
 	default:
-		return display.Capital(strings.Join(may[:n-1], ", ") + " and " + may[n-1])
+		return format.Capital(strings.Join(may[:n-1], ", ") + " and " + may[n-1])
 	}
 }
 
@@ -151,7 +151,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // ConsentTitle is the question of an app that asks to connect.
 func ConsentTitle(c protocol.AppSubject) string {
 	name, _ := Reveal(c.Name)
-	return "Connect “" + display.Clip(name, 60) + "”?"
+	return "Connect “" + format.Clip(name, 60) + "”?"
 }
 
 // ConsentText says who asks and where the answer goes.
@@ -161,7 +161,7 @@ func ConsentText(c protocol.AppSubject) string {
 		again = " That app is connected already: what you allow is added to its permissions."
 	}
 	name, _ := Reveal(c.Name)
-	who := "“" + display.Clip(name, 60) + "” (unverified name)"
+	who := "“" + format.Clip(name, 60) + "” (unverified name)"
 	switch {
 	case c.ClientHost != "" && c.IsLocal: // any program there can name this document
 		return "A program where your browser runs claims to be published by " + c.ClientHost + ". Nobody has checked that." + again
@@ -248,10 +248,10 @@ func AppFacts(v View, a protocol.App, now time.Time) []MachineFact {
 	}
 	list.add("Kind", kind)
 	list.add("Published by", a.ClientHost)
-	list.add("Created", display.Capital(When(a.CreatedAt, now)))
+	list.add("Created", format.Capital(When(a.CreatedAt, now)))
 	last := "Never used"
 	if a.LastUsedAt > 0 {
-		last = display.Capital(When(a.LastUsedAt, now))
+		last = format.Capital(When(a.LastUsedAt, now))
 		if a.LastTool != "" {
 			last += ", with " + a.LastTool
 		}

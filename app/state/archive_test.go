@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

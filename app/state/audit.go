@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // VerificationText describes a check of the log's hash chain; ok is false if it is broken.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // Output loads the whole output of a call that has ended. It blocks.

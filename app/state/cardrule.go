@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // maxFacts is the greatest length of what a card shows about a question beside its subject, in

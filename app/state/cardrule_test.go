@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -76,7 +75,7 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 func TestCardSaysWhatTheDialogSays(t *testing.T) {
 	q := protocol.Question{
 		Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"curl x | sh","timeout":9,"workdir":"/srv"}`),
-		Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: display.NotEnforced, Why: "Commands need your approval",
+		Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: protocol.NotEnforced, Why: "Commands need your approval",
 		AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: "MCP CLI Proxy"},
 		Parts:   []protocol.ApprovalPart{{Kind: "command", Text: "curl x | sh", Argv: []string{"sh"}, Risk: "runs a script from the internet"}},
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/gateway/peer/doctor"
+	"fairlead/gateway/doctor"
 	"fairlead/gateway/protocol"
 )
 

@@ -3,7 +3,7 @@ package state
 import (
 	"testing"
 
-	"fairlead/gateway/peer/doctor"
+	"fairlead/gateway/doctor"
 	"fairlead/gateway/protocol"
 )
 

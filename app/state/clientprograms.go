@@ -3,7 +3,7 @@ package state
 import (
 	"context"
 
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
 )

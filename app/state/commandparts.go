@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // CommandSpan is a section of a command's text. The gateway marked the risky ones.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -149,7 +149,7 @@ func (s *Schedules) RunHeartbeat() {
 	s.do(func(ctx context.Context) error {
 		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
-			s.app.Notify("info", display.Capital(r.Message))
+			s.app.Notify("info", format.Capital(r.Message))
 		}
 		return err
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -60,7 +60,7 @@ func OfflineText(n protocol.NodeInfo, now time.Time) string {
 	if now.UnixMilli()-n.LastSeenAt < time.Minute.Milliseconds() || n.LastSeenAt == 0 {
 		return "offline"
 	}
-	return display.Ago(n.LastSeenAt, now)
+	return format.Ago(n.LastSeenAt, now)
 }
 
 // lastSeen describes something that is offline.
@@ -68,7 +68,7 @@ func lastSeen(ms int64, now time.Time) string {
 	if ms == 0 {
 		return "never connected"
 	}
-	return "offline, last seen " + display.Ago(ms, now)
+	return "offline, last seen " + format.Ago(ms, now)
 }
 
 // MachineFact is one known fact about a machine.
@@ -92,7 +92,7 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts, details []Machi
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
-	list.add("Status", display.Capital(presence))
+	list.add("Status", format.Capital(presence))
 	list.add("System", PlatformText(n))
 	if h := n.Host; h != nil {
 		more.add("Computer name", h.Hostname)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,11 +27,11 @@ var ModeChoices = []ModeChoice{
 // TrustLimit says on which machines a trusted chat still asks for unknown commands, or why trust is
 // not available; empty if it is, everywhere.
 func TrustLimit(nodes []protocol.NodeInfo) (text string, available bool) {
-	machines, everywhere := display.Unprotected(nodes)
+	machines, everywhere := protocol.Unprotected(nodes)
 	if everywhere {
-		return display.NotOffered("Trust", machines), false
+		return protocol.NotOffered("Trust", machines), false
 	}
-	return display.StillAsks(machines), true
+	return protocol.StillAsks(machines), true
 }
 
 // ModeOf returns a chat's present mode: an expired trust mode asks again.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -116,5 +116,5 @@ func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice
 // ThinkingName returns the name of a thinking level; empty is the model's own default.
 func ThinkingName(level string) string {
 	name := map[string]string{"": "Model default", "none": "Off", "xhigh": "Very high"}[level]
-	return cmp.Or(name, display.Capital(level))
+	return cmp.Or(name, format.Capital(level))
 }

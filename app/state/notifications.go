@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -133,7 +133,7 @@ func RunNews(v View) (list []EndedRun) {
 		failed := r.State == protocol.RunFailed
 		why := "The answer failed."
 		if r.Error != nil {
-			why = display.Clip(Sentence(r.Error), 160)
+			why = format.Clip(Sentence(r.Error), 160)
 		}
 		place := strings.Split(string(r.SessionKey), ":")
 		switch part := place[min(2, len(place)-1)]; {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -104,7 +104,7 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) (facts
 	if !ok {
 		return facts, details
 	}
-	facts = append(facts, MachineFact{"Fingerprint", display.Words(d.Words)})
+	facts = append(facts, MachineFact{"Fingerprint", format.Words(d.Words)})
 	switch {
 	case d.RevokedAt > 0:
 		facts[0].Text = "Revoked " + When(d.RevokedAt, now) + byText(d.RevokedBy)
@@ -114,7 +114,7 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) (facts
 		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		details = append(details, MachineFact{"Paired", display.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
+		details = append(details, MachineFact{"Paired", format.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
 	}
 	return facts, details
 }
@@ -226,11 +226,11 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []Machine
 	case HasExpired(d, now):
 		list.add("Status", "Expired "+When(d.ExpiresAt, now))
 	default:
-		list.add("Status", display.Capital(ClientPresence(v, d, now)))
-		list.add("Permissions", display.Capital(RightsText(d.Scopes)))
+		list.add("Status", format.Capital(ClientPresence(v, d, now)))
+		list.add("Permissions", format.Capital(RightsText(d.Scopes)))
 		list = append(list, accessFact(d, now))
 	}
-	list.add("Fingerprint", display.Words(d.Words))
+	list.add("Fingerprint", format.Words(d.Words))
 	if d.RotatedAt > 0 && !HasExpired(d, now) {
 		list.add("Token", "Replaced. The device fetches the new token when it connects")
 	}
@@ -238,10 +238,10 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []Machine
 	list.add("Version", d.Version)
 	list.add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
-		list.add("Last seen", display.Capital(When(d.LastSeenAt, now)))
+		list.add("Last seen", format.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		list.add("Paired", display.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
+		list.add("Paired", format.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {

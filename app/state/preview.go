@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -92,11 +92,11 @@ func ChangeText(q protocol.Question, keep []bool) string {
 	}
 	switch {
 	case removed == 0:
-		return display.Plural(added, "line") + " added"
+		return format.Plural(added, "line") + " added"
 	case added == 0:
-		return display.Plural(removed, "line") + " removed"
+		return format.Plural(removed, "line") + " removed"
 	}
-	return fmt.Sprintf("%s added, %d removed", display.Plural(added, "line"), removed)
+	return fmt.Sprintf("%s added, %d removed", format.Plural(added, "line"), removed)
 }
 
 var errHunks = errors.New("this change can only be allowed as a whole")

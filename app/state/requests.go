@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // Questions answers the questions other than approvals.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -77,8 +76,8 @@ func DefaultText(verdict string, hasRules bool, nodes []protocol.NodeInfo) strin
 	}
 	switch verdict {
 	case "allow":
-		machines, _ := display.Unprotected(nodes)
-		return strings.TrimSuffix(text+"is, too. "+display.StillAsks(machines), " ")
+		machines, _ := protocol.Unprotected(nodes)
+		return strings.TrimSuffix(text+"is, too. "+protocol.StillAsks(machines), " ")
 	case "deny":
 		return text + "is denied."
 	}

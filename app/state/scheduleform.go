@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 // Ways to repeat a schedule, as in the form.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 // SchedulesView is the state of the page of schedules.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,7 +40,7 @@ func AttachedItemOf(a protocol.Attachment) (x AttachedItem, ok bool) {
 
 // ItemTitle is the display name of a resource or a prompt.
 func ItemTitle(i protocol.ServerItem) string {
-	title, _ := Reveal(display.Line(cmp.Or(i.Title, i.Name, i.URI), 80))
+	title, _ := Reveal(format.Line(cmp.Or(i.Title, i.Name, i.URI), 80))
 	return title
 }
 
@@ -71,7 +71,7 @@ func (c *Chat) items(ctx context.Context, word string) []Completion {
 		if i.Kind == "prompt" {
 			icon = "chat"
 		}
-		list = append(list, Completion{Icon: icon, Label: title, Detail: joinNonEmpty(" · ", ItemKind(i), display.Line(i.Description, 120)), Item: &i})
+		list = append(list, Completion{Icon: icon, Label: title, Detail: joinNonEmpty(" · ", ItemKind(i), format.Line(i.Description, 120)), Item: &i})
 	}
 	return list[:min(len(list), maxPerKind)]
 }

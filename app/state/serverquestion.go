@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -15,9 +15,9 @@ import (
 func ServerQuestionTitle(q protocol.InputSubject) string {
 	name, _ := Reveal(string(q.Server))
 	if q.URL != "" {
-		return "“" + display.Clip(name, 40) + "” asks you to open a page"
+		return "“" + format.Clip(name, 40) + "” asks you to open a page"
 	}
-	return "“" + display.Clip(name, 40) + "” asks you a question"
+	return "“" + format.Clip(name, 40) + "” asks you a question"
 }
 
 // ServerQuestionSource says who asks, and during which call.
@@ -31,7 +31,7 @@ func ServerQuestionSource(v View, q protocol.Question) string {
 	_, tool, _ := strings.Cut(call.Tool, "__")
 	who += " for “" + cmp.Or(tool, call.Tool) + "”"
 	if chat, ok := v.Session(call.SessionKey); ok {
-		who += " (chat “" + display.Clip(TitleOf(chat), 60) + "”)"
+		who += " (chat “" + format.Clip(TitleOf(chat), 60) + "”)"
 	}
 	return who + "."
 }

@@ -9,14 +9,14 @@ import (
 	"time"
 	"unicode"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
 // ServerLine summarizes an MCP server: how it calls itself, how it is reached and its tools.
 func ServerLine(v View, s protocol.ServerStatus) string {
 	if s.State == protocol.ServerFailed && s.Error != "" {
-		return display.Capital(display.Line(s.Error, 160))
+		return format.Capital(format.Line(s.Error, 160))
 	}
 	title := ""
 	if s.Title != "" && !strings.EqualFold(s.Title, string(s.Name)) {
@@ -27,7 +27,7 @@ func ServerLine(v View, s protocol.ServerStatus) string {
 		tools = toolsText(s)
 	}
 	if place := serverPlace(v, s.Spec); title == "" && s.Spec.URL == "" {
-		title = display.Capital(place)
+		title = format.Capital(place)
 	} else {
 		title = joinNonEmpty(" · ", title, place)
 	}
@@ -39,7 +39,7 @@ func serverPlace(v View, spec protocol.ServerSpec) string {
 	if spec.URL != "" {
 		return HostOf(spec.URL)
 	}
-	return joinNonEmpty(" · ", "runs on "+ServerMachine(v, spec.Node), display.ServerNetwork(spec))
+	return joinNonEmpty(" · ", "runs on "+ServerMachine(v, spec.Node), spec.NetworkText())
 }
 
 // ServerMachine names the machine that runs a server's command; empty is the gateway's own.
@@ -122,7 +122,7 @@ func endSentence(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
 	}
-	return strings.TrimRight(display.Capital(text), ".;,:") + "."
+	return strings.TrimRight(format.Capital(text), ".;,:") + "."
 }
 
 // EffectText describes the effect of a server's tool as its server declares it.
@@ -140,7 +140,7 @@ func ServerFacts(v View, s protocol.ServerStatus, now time.Time) []MachineFact {
 	if s.Since > 0 {
 		state += " since " + When(s.Since, now)
 	}
-	list.add("State", display.Capital(state))
+	list.add("State", format.Capital(state))
 	list.add("Calls itself", joinNonEmpty(" ", s.Title, s.Version))
 	if s.Spec.URL != "" {
 		list.add("Address", s.Spec.URL)
@@ -200,7 +200,7 @@ func FoundText(f protocol.FoundServer) (text, more string) {
 	if f.Spec.URL != "" {
 		text, with = f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
 	}
-	project, off, network := "", "", display.Capital(display.ServerNetwork(f.Spec))
+	project, off, network := "", "", format.Capital(f.Spec.NetworkText())
 	if f.Project != "" {
 		project = "Only in " + f.Project
 	}

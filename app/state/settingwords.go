@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -77,7 +77,7 @@ func SettingChoice(f protocol.ConfigField, value string) string {
 	if f.Path == "model.thinkingLevel" {
 		return ThinkingName(value)
 	}
-	return cmp.Or(choiceNames[f.Path][value], display.Capital(value), "Not set")
+	return cmp.Or(choiceNames[f.Path][value], format.Capital(value), "Not set")
 }
 
 // SettingWords formats a value for display, in one line.
@@ -103,7 +103,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Unit != "":
 		text += " " + f.Unit
 	}
-	return display.Clip(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
+	return format.Clip(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
 }
 
 // SettingLimits describes the range of a number; empty if it has none.
@@ -216,7 +216,7 @@ func durationWords(d time.Duration) string {
 	var parts []string
 	for _, u := range durations {
 		if n := d / u.unit; n > 0 {
-			parts = append(parts, display.Plural(int(n), u.one))
+			parts = append(parts, format.Plural(int(n), u.one))
 			d %= u.unit
 		}
 	}

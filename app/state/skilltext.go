@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +43,7 @@ func skillReason(r string) (long, short string) {
 	case strings.HasPrefix(r, "its file "):
 		short = r
 	}
-	return display.Capital(r), short
+	return format.Capital(r), short
 }
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
@@ -52,7 +52,7 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 		_, short := skillReason(r)
 		return short
 	})
-	return display.Capital(joinNonEmpty(", ", list...))
+	return format.Capital(joinNonEmpty(", ", list...))
 }
 
 // SkillSource describes a skill's origin.
@@ -163,7 +163,7 @@ func (n NewSkill) parts() (folder, text string, err error) {
 		}
 		metadata = fmt.Sprintf("metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
 	}
-	title := display.Capital(strings.Join(strings.Fields(n.Name), " "))
+	title := format.Capital(strings.Join(strings.Fields(n.Name), " "))
 	return folder, fmt.Sprintf(skillTemplate, folder, description, metadata, title), nil
 }
 

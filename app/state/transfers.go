@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -180,9 +180,9 @@ func transferName(t protocol.Transfer) string {
 
 // TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
 func TransferLine(v View, t protocol.Transfer, now time.Time) string {
-	progress := display.Size(t.BytesDone)
+	progress := format.Size(t.BytesDone)
 	if t.Bytes > 0 {
-		progress += " of " + display.Size(t.Bytes)
+		progress += " of " + format.Size(t.Bytes)
 	}
 	if t.Files > 1 {
 		progress = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, progress)
@@ -200,13 +200,13 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		} else if t.Bytes > 0 || t.BytesDone > 0 {
 			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
 			if t.Speed > 0 {
-				parts[1] = display.Size(t.Speed) + "/s"
+				parts[1] = format.Size(t.Speed) + "/s"
 			}
 		}
 	case protocol.TransferPaused:
 		parts = []string{"Paused", progress}
 	case protocol.TransferDone:
-		parts = []string{display.Size(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
+		parts = []string{format.Size(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
 			parts[2] = "in " + DurationText(time.Duration(took)*time.Millisecond)
 		}

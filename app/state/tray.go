@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -136,7 +136,7 @@ func needsItem(v View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
 	entries := slices.Concat(Map(v.Questions, func(q protocol.Question) TrayItem {
-		return TrayItem{Label: display.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
+		return TrayItem{Label: format.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
 	}), Map(v.Approvals, func(a protocol.Question) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
 	}))
@@ -150,7 +150,7 @@ func needsItem(v View) TrayItem {
 func recentItem(v View) TrayItem {
 	recent := without(v.Sessions, func(s protocol.SessionEntry) bool { return s.Archived })
 	items := Map(recent[:min(len(recent), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
-		return TrayItem{Label: display.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
+		return TrayItem{Label: format.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
 	})
 	return TrayItem{Label: "Recent chats", Items: items}
 }
@@ -170,7 +170,7 @@ func modeItem(v View) TrayItem {
 		})
 	}
 	if limit != "" {
-		item.Items = append(item.Items, TrayItem{Label: display.Clip(limit, 120), Disabled: true})
+		item.Items = append(item.Items, TrayItem{Label: format.Clip(limit, 120), Disabled: true})
 	}
 	return item
 }
@@ -181,14 +181,14 @@ func machinesItem(v View) TrayItem {
 		if n.Online {
 			presence = "online"
 		}
-		return TrayItem{Label: display.Clip(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
+		return TrayItem{Label: format.Clip(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
 	}, TrayItem{Do: TrayMachine})}
 }
 
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers))}
 	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
-		label := display.Clip(TransferTitle(v, x), 40)
+		label := format.Clip(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:
 			label += " · " + x.State

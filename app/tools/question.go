@@ -9,8 +9,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // QuestionHandlers are the callbacks of the question of a server.

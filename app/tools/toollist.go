@@ -13,7 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -93,7 +93,7 @@ func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
 	if !t.Changed {
 		about = []fyne.CanvasObject{description(t.Description, style.ColorText), effect}
 	}
-	check := widgets.NewCheck(display.Clip(name, 80), func(bool) { l.store() }, about...)
+	check := widgets.NewCheck(format.Clip(name, 80), func(bool) { l.store() }, about...)
 	check.Set(t.Enabled)
 	l.checks[t.Name] = check
 	if t.Changed {

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // CallCard shows a tool call, collapsed to a line or expanded.
@@ -168,7 +168,7 @@ func (c *CallCard) Passages() []selection.Passage {
 func (c *CallCard) show() {
 	t := c.call
 	c.verb.SetText(t.Verb)
-	c.machine.SetText(display.Clip(t.Machine, 18))
+	c.machine.SetText(format.Clip(t.Machine, 18))
 	c.machineDot.Set(t.Color, "")
 	widgets.SetVisible(c.machineDot, t.Machine != "")
 	c.argument.SetText(t.Argument)

@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/style"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // Actions is a line of buttons about one thing, which can turn into an editor of its name. A question
@@ -81,7 +81,7 @@ func (a *Actions) Confirm(button string) {
 func (a *Actions) ask(c Confirmation, do func()) {
 	yes := NewQuietButton(c.Yes, c.Icon, do)
 	yes.Danger = true
-	question := NewText(display.Clip(c.Question, 60), style.ColorText, "text")
+	question := NewText(format.Clip(c.Question, 60), style.ColorText, "text")
 	no := NewQuietButton(c.No, "", func() { a.Confirm("") })
 	a.question = Flow(style.Inside, question, Row(style.Inside, -1, yes, no))
 }

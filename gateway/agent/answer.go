@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -114,7 +114,7 @@ func (a *answer) checkSize() error {
 	if a.bytes <= maxAnswer && a.pictures <= maxPictures {
 		return nil
 	}
-	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %s.", display.Size(maxAnswer)))
+	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %s.", format.Size(maxAnswer)))
 }
 
 // addSignature completes the open thinking block with the provider's signature.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -82,7 +82,7 @@ func (c conversation) name(ids []protocol.MessageID) string {
 	case m.Role == protocol.RoleToolResult:
 		return fmt.Sprintf("The results of %s and others are", m.ToolName)
 	case m.Content.Text() != "":
-		return fmt.Sprintf("The message that begins “%s” is", display.Line(m.Content.Text(), 40))
+		return fmt.Sprintf("The message that begins “%s” is", format.Line(m.Content.Text(), 40))
 	}
 	return "The last message is"
 }

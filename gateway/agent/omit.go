@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -100,7 +100,7 @@ func shortenText(text string, limit int) string {
 		return text
 	}
 	head, tail := strings.ToValidUTF8(text[:limit/2], ""), strings.ToValidUTF8(text[len(text)-limit/2:], "")
-	return fmt.Sprintf("%s\n[… %s left out, because this is too long for the model …]\n%s", head, display.Size(int64(len(text)-len(head)-len(tail))), tail)
+	return fmt.Sprintf("%s\n[… %s left out, because this is too long for the model …]\n%s", head, format.Size(int64(len(text)-len(head)-len(tail))), tail)
 }
 
 // shortenArguments shortens the texts in the arguments of a call.
@@ -292,7 +292,7 @@ func (r *Run) shortenedText(limit int) string {
 			long = append(long, m)
 		}
 	}
-	what := display.Plural(len(long), "message") + " of this chat are"
+	what := format.Plural(len(long), "message") + " of this chat are"
 	if len(long) == 1 {
 		m, size := long[0], 0
 		for _, n := range textSizes(long) {
@@ -300,11 +300,11 @@ func (r *Run) shortenedText(limit int) string {
 		}
 		switch m.Role {
 		case protocol.RoleUser:
-			what = fmt.Sprintf("A message that begins “%s” (%s) is", display.Line(m.Content.Text(), 40), display.Size(int64(size)))
+			what = fmt.Sprintf("A message that begins “%s” (%s) is", format.Line(m.Content.Text(), 40), format.Size(int64(size)))
 		case protocol.RoleToolResult:
-			what = fmt.Sprintf("The result of %s (%s) is", m.ToolName, display.Size(int64(size)))
+			what = fmt.Sprintf("The result of %s (%s) is", m.ToolName, format.Size(int64(size)))
 		default:
-			what = fmt.Sprintf("An answer (%s) is", display.Size(int64(size)))
+			what = fmt.Sprintf("An answer (%s) is", format.Size(int64(size)))
 		}
 	}
 	return fmt.Sprintf("%s too long for %s. %s", what, r.Ref.ID, rest)

@@ -20,7 +20,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -113,7 +113,7 @@ func (r *Run) Do(ctx context.Context) error {
 			why = fmt.Sprintf("the agent's last %d steps repeated earlier calls, with the same results", n)
 			repeats = n + repeatsBeforeQuestion + 1
 		} else if r.step >= limit {
-			why = "the agent has taken " + display.Plural(r.step, "step") + " without finishing"
+			why = "the agent has taken " + format.Plural(r.step, "step") + " without finishing"
 			limit += r.MaxSteps
 		}
 		if why != "" {
@@ -122,7 +122,7 @@ func (r *Run) Do(ctx context.Context) error {
 				return err
 			}
 			if !more {
-				return protocol.ErrCancelled.With("Stopped after " + display.Plural(r.step, "step") + ". Send a message to continue.")
+				return protocol.ErrCancelled.With("Stopped after " + format.Plural(r.step, "step") + ". Send a message to continue.")
 			}
 		}
 		r.step++

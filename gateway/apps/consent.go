@@ -11,7 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
 )
@@ -47,7 +47,7 @@ func (a *Apps) Ask(ctx context.Context, c protocol.AppSubject) (asked protocol.Q
 			return asked, nil, protocol.ErrBadRequest.With(fmt.Sprintf("unknown scope %q", s))
 		}
 	}
-	c.Name = cmp.Or(display.Line(c.Name, maxName), "Unnamed app")
+	c.Name = cmp.Or(format.Line(c.Name, maxName), "Unnamed app")
 	if app, ok := a.signedIn(c.ClientID); ok {
 		c.Connected, c.Nodes = true, app.Nodes
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/speech"
 	"fairlead/gateway/workspace"
@@ -36,14 +36,14 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 		if s := in.Sender; s != nil {
 			who = cmp.Or(s.Name, s.Handle, s.ID, who)
 			if s.ID != "" && s.ID != who { // anybody can use somebody else's name
-				who = display.Clip(who, 120) + " (" + s.ID + ")"
+				who = format.Clip(who, 120) + " (" + s.ID + ")"
 			}
 		}
 		fmt.Fprintf(&b, " · %s", inBrackets(who))
 	}
 	b.WriteString("]")
 	if m.ReplyToText != "" {
-		fmt.Fprintf(&b, "\n[in reply to: %s]", inBrackets(display.Clip(m.ReplyToText, maxQuote)))
+		fmt.Fprintf(&b, "\n[in reply to: %s]", inBrackets(format.Clip(m.ReplyToText, maxQuote)))
 	}
 	if text := strings.TrimSpace(m.Text); text != "" {
 		if len(text) > maxText {
@@ -58,7 +58,7 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 	if l := m.Location; l != nil {
 		fmt.Fprintf(&b, "\n[location: %.6f, %.6f", l.Lat, l.Lon)
 		if l.Name != "" {
-			fmt.Fprintf(&b, ", %s", inBrackets(display.Clip(l.Name, 200)))
+			fmt.Fprintf(&b, ", %s", inBrackets(format.Clip(l.Name, 200)))
 		}
 		b.WriteString("]")
 	}
@@ -78,7 +78,7 @@ var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
 
 // inBrackets makes somebody else's text safe for a line between brackets.
 func inBrackets(s string) string {
-	s = display.Line(s, 0)
+	s = format.Line(s, 0)
 	s = quotedSetting.ReplaceAllString(s, "$1 $2")
 	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
 }
@@ -94,23 +94,23 @@ func media(files *workspace.Files, agent protocol.AgentID, f protocol.Media, why
 	}
 	what := kind
 	if f.Filename != "" {
-		what += " " + inBrackets(display.Clip(f.Filename, 120))
+		what += " " + inBrackets(format.Clip(f.Filename, 120))
 	}
 	if f.MimeType != "" {
-		what += ", " + inBrackets(display.Clip(f.MimeType, 80))
+		what += ", " + inBrackets(format.Clip(f.MimeType, 80))
 	}
 	if f.Duration > 0 {
 		what += fmt.Sprintf(", %.0f s", f.Duration)
 	}
 	if f.Transcription != "" {
-		return fmt.Sprintf("[%s, transcribed: %s]", what, inBrackets(display.Clip(f.Transcription, 20_000))), nil
+		return fmt.Sprintf("[%s, transcribed: %s]", what, inBrackets(format.Clip(f.Transcription, 20_000))), nil
 	}
 	if f.Data == "" {
 		if f.URL != "" {
 			if why != "" {
 				why = ": " + inBrackets(why)
 			}
-			return fmt.Sprintf("[%s, at %s; it was not fetched%s]", what, inBrackets(display.Clip(f.URL, 500)), why), nil
+			return fmt.Sprintf("[%s, at %s; it was not fetched%s]", what, inBrackets(format.Clip(f.URL, 500)), why), nil
 		}
 		return fmt.Sprintf("[%s, without its content]", what), nil
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -256,9 +256,9 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 		case d.Error == "":
 			return d.MessageID, nil
 		case d.Retryable:
-			return "", errors.New(display.Clip(d.Error, 500))
+			return "", errors.New(format.Clip(d.Error, 500))
 		}
-		return "", NewRefusal("%s", display.Clip(d.Error, 500))
+		return "", NewRefusal("%s", format.Clip(d.Error, 500))
 	case <-time.After(receiptLimit):
 		return "", errors.New("the channel did not confirm the delivery")
 	case <-ctx.Done():

@@ -12,7 +12,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -195,9 +195,9 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 		switch {
 		case r.Error == nil:
 		case errors.Is(r.Error, protocol.ErrIncomplete):
-			text = display.Clip(r.Error.Message, 500)
+			text = format.Clip(r.Error.Message, 500)
 		default:
-			text = fmt.Sprintf("That did not work: %s", display.Clip(r.Error.Message, 500))
+			text = fmt.Sprintf("That did not work: %s", format.Clip(r.Error.Message, 500))
 		}
 		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
 	case protocol.RunCancelled:

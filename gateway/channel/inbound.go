@@ -16,7 +16,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -112,7 +112,7 @@ func checkInbound(in *protocol.ChannelInboundParams) error {
 	case in.Peer.ID == "" || in.Peer.Kind == "":
 		return protocol.ErrBadRequest.With("peer.kind and peer.id required")
 	case !slices.Contains(kinds, in.Peer.Kind):
-		return protocol.ErrBadRequest.With(fmt.Sprintf("peer.kind must be one of %s, not %q", strings.Join(kinds, ", "), display.Clip(in.Peer.Kind, 40)))
+		return protocol.ErrBadRequest.With(fmt.Sprintf("peer.kind must be one of %s, not %q", strings.Join(kinds, ", "), format.Clip(in.Peer.Kind, 40)))
 	case strings.TrimSpace(m.Text) == "" && len(m.Media) == 0 && m.Location == nil:
 		return protocol.ErrBadRequest.With("message required: text, media or location")
 	case len(in.Peer.ID) > 512 || in.Sender != nil && len(in.Sender.ID) > 512 || len(m.ID) > 512:
@@ -126,7 +126,7 @@ func checkInbound(in *protocol.ChannelInboundParams) error {
 
 // nameChat names a new chat after its peer.
 func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
-	name := display.Line(in.Peer.Name, 0)
+	name := format.Line(in.Peer.Name, 0)
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
 	}
@@ -134,7 +134,7 @@ func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protoco
 	if err != nil || s.Label != "" {
 		return
 	}
-	name = display.Clip(name, 80) + " (" + in.Channel + ")"
+	name = format.Clip(name, 80) + " (" + in.Channel + ")"
 	if _, err := h.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("Naming a chat failed", "session", chat, "err", err)
 	}

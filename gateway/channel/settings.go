@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -72,7 +72,7 @@ func (c Config) merge(channel string, fields []protocol.ChannelField, changes ma
 	for field, value := range changes {
 		i := slices.IndexFunc(fields, func(f protocol.ChannelField) bool { return f.Name == field })
 		if i < 0 {
-			return nil, protocol.ErrBadRequest.With(fmt.Sprintf("%s has no setting %q", channel, display.Clip(field, 60)))
+			return nil, protocol.ErrBadRequest.With(fmt.Sprintf("%s has no setting %q", channel, format.Clip(field, 60)))
 		}
 		if size += len(value); size > maxConfig {
 			return nil, protocol.ErrTooLarge.With("the settings of an account may have at most 64 KB")

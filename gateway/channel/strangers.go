@@ -11,7 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -57,8 +57,8 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 		name = cmp.Or(in.Sender.Name, name)
 	}
 	p := store.Pair{PendingPair: protocol.PendingPair{
-		Channel: in.Channel, SenderID: config.SenderID(in.Channel, id), SenderName: display.Line(name, 120), RequestedAt: now(),
-		AccountID: in.AccountID, FirstMessage: display.Line(in.Message.Text, maxFirst),
+		Channel: in.Channel, SenderID: config.SenderID(in.Channel, id), SenderName: format.Line(name, 120), RequestedAt: now(),
+		AccountID: in.AccountID, FirstMessage: format.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
 	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending))
 	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending, reply)
@@ -70,7 +70,7 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 	}
 	if added {
 		h.publishChange(in.Channel)
-		who := in.Channel + ": " + display.Line(p.SenderID, 0)
+		who := in.Channel + ": " + format.Line(p.SenderID, 0)
 		h.o.Bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
 		h.outbox.wake(in.Channel, in.AccountID)
 	}

@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -239,7 +239,7 @@ func (f field) check(path string, value json.RawMessage) error {
 		err = protocol.Unmarshal(value, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return bad("%s must be %s, not %s", path, typeText(f), display.Clip(string(value), 60))
+		return bad("%s must be %s, not %s", path, typeText(f), format.Clip(string(value), 60))
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		part, err := f.part(path, name)

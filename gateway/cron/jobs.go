@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 	"fairlead/gateway/store"
 )
 

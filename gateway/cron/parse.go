@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"fairlead/gateway/cron/when"
-	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 // dayNames are the days of the week that the words of a schedule mean.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 // Status returns the number of jobs and their states.

@@ -11,7 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -57,7 +57,7 @@ func (x *runner) deliver(ctx context.Context, j store.Job, answer, problem strin
 	if j.Notifies() == protocol.NotifyNews {
 		answer = textWithout(nothingToReport, answer)
 	}
-	out := outcome{status: protocol.CronOK, summary: cmp.Or(display.Clip(answer, maxSummary), problem, "Nothing to report."), news: firstLine(answer)}
+	out := outcome{status: protocol.CronOK, summary: cmp.Or(format.Clip(answer, maxSummary), problem, "Nothing to report."), news: firstLine(answer)}
 	if problem != "" {
 		out.status, out.err = protocol.CronError, problem
 	}
@@ -85,7 +85,7 @@ func (x *runner) deliver(ctx context.Context, j store.Job, answer, problem strin
 func firstLine(answer string) string {
 	for line := range strings.Lines(answer) {
 		if strings.ContainsFunc(line, isWord) {
-			return display.Line(strings.Trim(line, " \t\r\n#*_>"), maxNotice)
+			return format.Line(strings.Trim(line, " \t\r\n#*_>"), maxNotice)
 		}
 	}
 	return ""
@@ -224,7 +224,7 @@ func (x *runner) wait(ctx context.Context, run agentRun, sub *event.Subscription
 	case r.State == protocol.RunDone:
 		return r, nil
 	case stopped:
-		return r, fmt.Errorf("it took longer than %s and was stopped", display.Duration(run.limit))
+		return r, fmt.Errorf("it took longer than %s and was stopped", format.Duration(run.limit))
 	case r.Error != nil:
 		return r, r.Error
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -204,7 +204,7 @@ func (p *planner) notify(j *job, chat protocol.SessionKey, end outcome) {
 	case j.State.LastStatus == protocol.CronError:
 		return
 	default:
-		n.Level, n.Title, n.Text = "warning", fmt.Sprintf("The schedule “%s” failed", j.Name), display.Line(end.err, maxNotice)
+		n.Level, n.Title, n.Text = "warning", fmt.Sprintf("The schedule “%s” failed", j.Name), format.Line(end.err, maxNotice)
 	}
 	if n.Text != "" {
 		p.o.Bus.PublishNoticeOf(n)

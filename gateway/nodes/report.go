@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,8 +22,8 @@ const (
 	maxLive     = 4_000     // characters of live output (protocol.ToolProgress)
 )
 
-// line is [display.Line] for a node's texts.
-func line(s string) string { return display.Line(s, maxLine) }
+// line is [format.Line] for a node's texts.
+func line(s string) string { return format.Line(s, maxLine) }
 
 // hostOf validates a node's host information and converts its texts to lines. Paths stay unchanged,
 // because rules refer to them.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -73,7 +73,7 @@ func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what str
 func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	out, err := m.change(ctx, p.ID, by, "changed", func(d *store.PairedDevice) error {
 		if p.Name != nil {
-			if d.Name = display.Line(*p.Name, maxName); d.Name == "" {
+			if d.Name = format.Line(*p.Name, maxName); d.Name == "" {
 				return protocol.ErrBadRequest.With("a device needs a name")
 			}
 		}

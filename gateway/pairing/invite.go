@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -58,7 +58,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	if p.Minutes < 0 || p.Minutes > 60 || p.PairedFor < 0 || p.PairedFor > 3650 {
 		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("minutes must be 1 to 60, and pairedForDays at most 3650")
 	}
-	p.Name = display.Line(p.Name, maxName)
+	p.Name = format.Line(p.Name, maxName)
 	if p.Minutes > 0 {
 		life = time.Duration(p.Minutes) * time.Minute
 	}

@@ -11,7 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -440,9 +440,9 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 		{"nothing visible", "\x1b\u202e\u200b \n", "", protocol.RoleClient, "device "},
 		{"a node without a name", "", "", protocol.RoleNode, "box"},
 		{"control and bidirectional characters", "a\x1b]52;c;x\a\u202eb", "", protocol.RoleClient, "a]52;c;xb"},
-		{"too long", long, "", protocol.RoleClient, display.Line(long, 60)},
+		{"too long", long, "", protocol.RoleClient, format.Line(long, 60)},
 		{"control characters in the name that the inviter chose", "phone", "my\x1b[31m\nphone", protocol.RoleClient, "my[31m phone"},
-		{"too long a name that the inviter chose", "phone", long, protocol.RoleClient, display.Line(long, 60)},
+		{"too long a name that the inviter chose", "phone", long, protocol.RoleClient, format.Line(long, 60)},
 	} {
 		t.Run(c.title, func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -79,17 +79,17 @@ func newReach(was, is *protocol.Reach) (words, held []string) {
 // folderName formats a folder for display. It is quoted if it contains characters that the display
 // would drop, which would make it look like another folder.
 func folderName(path string) string {
-	if display.Line(path, 0) != path {
+	if format.Line(path, 0) != path {
 		path = strconv.Quote(path)
 	}
-	return display.Line(path, 200)
+	return format.Line(path, 200)
 }
 
 func displaySetting(s string) string {
 	if s == "" {
 		return "not at all"
 	}
-	return display.Line(s, 40)
+	return format.Line(s, 40)
 }
 
 // isAllowedFolder reports whether a folder lies in an allowed one, for the same use.

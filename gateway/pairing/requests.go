@@ -11,7 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
@@ -166,7 +166,7 @@ func (m *Manager) answerPairing(r *request) question.Apply {
 func (m *Manager) pairDevice(ctx context.Context, by string, r *request, name string) (protocol.Device, error) {
 	d := store.PairedDevice{Device: r.device, Key: r.key}
 	if name != "" {
-		d.Name = display.Line(name, maxName)
+		d.Name = format.Line(name, maxName)
 	}
 	d.PairedBy, d.PairedAt = displayName(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -156,10 +156,10 @@ func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (inv
 func newDevice(g *pake.Gateway, invitation *invite, address string) (protocol.Device, error) {
 	h := g.Hello
 	d := protocol.Device{
-		Name: display.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
-		Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key), OS: display.Line(h.OS, 80),
-		Hostname: display.Line(h.Hostname, 80), Platform: display.Line(h.Platform, 40),
-		Version: display.Line(h.Applicant.Version, 40), Address: address, Method: h.Method, Reach: h.Reach,
+		Name: format.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
+		Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key), OS: format.Line(h.OS, 80),
+		Hostname: format.Line(h.Hostname, 80), Platform: format.Line(h.Platform, 40),
+		Version: format.Line(h.Applicant.Version, 40), Address: address, Method: h.Method, Reach: h.Reach,
 	}
 	if invitation != nil {
 		if invitation.params.Device != "" {
@@ -173,7 +173,7 @@ func newDevice(g *pake.Gateway, invitation *invite, address string) (protocol.De
 		d.ExpiresAt = LastsUntil(invitation.params.PairedFor)
 	}
 	if h.Role != d.Role {
-		return d, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, display.Line(h.Role, 20)))
+		return d, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, format.Line(h.Role, 20)))
 	}
 	switch d.Role {
 	case protocol.RoleNode:

@@ -181,3 +181,17 @@ func (s ServerSpec) CannotFetch() string {
 	}
 	return programName(s.Command) + " cannot fetch a package without starting it in this form; npx, npm exec, pnpm dlx and uvx can: choose no network, or allow it"
 }
+
+// NetworkText says whether the command of an MCP server may use the network; empty for a server at an
+// address.
+func (s ServerSpec) NetworkText() string {
+	switch {
+	case s.Command == "":
+		return ""
+	case s.Network == ServerNetworkNo:
+		return "no network"
+	case s.Network == ServerNetworkFetch:
+		return "network only to fetch its package"
+	}
+	return "may use the network"
+}

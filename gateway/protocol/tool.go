@@ -353,7 +353,7 @@ type PartialChange struct {
 
 // DeniedByPerson is Error when the person denied the call; DenialReason and their reason may follow.
 // ChangedCallFailed begins it when the person changed the call and it could not run. They are texts for
-// models; display.ForPerson words them for the person.
+// models; protocol.ForPerson words them for the person.
 const (
 	DeniedByPerson    = "The person denied this call."
 	DenialReason      = " Their reason: "

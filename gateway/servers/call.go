@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/nodes"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
 	"fairlead/gateway/servers/process"
@@ -83,13 +83,13 @@ func callError(ctx context.Context, server protocol.ServerName, err error) error
 		text := fmt.Sprintf("The call was not sent to the MCP server %s: %s", server, reasonOf(err))
 		return &nodes.ToolError{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text)}
 	}
-	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, display.Line(err.Error(), maxProblem)))
+	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, format.Line(err.Error(), maxProblem)))
 }
 
 // reasonOf returns the reason of a call that was not sent, for people.
 func reasonOf(err error) string {
 	if known, ok := errors.AsType[*protocol.Error](err); ok {
-		return display.Line(known.Message, maxProblem)
+		return format.Line(known.Message, maxProblem)
 	}
 	return "its connection was lost"
 }
@@ -169,5 +169,5 @@ func (s *server) progress(_ context.Context, r *mcp.ProgressNotificationClientRe
 	if r.Params.Message != "" {
 		text += ": " + r.Params.Message
 	}
-	report(protocol.ToolProgress{CallID: protocol.CallID(token), Tail: display.Line(text, maxTail)})
+	report(protocol.ToolProgress{CallID: protocol.CallID(token), Tail: format.Line(text, maxTail)})
 }

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/publicnet"
 )
 
@@ -98,9 +98,9 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return &refusal{error: fmt.Errorf("more than %d redirects", maxRedirects)}
 	case r.URL.Hostname() != first.Hostname() || first.Scheme == "https" && r.URL.Scheme != "https":
-		return &refusal{error: fmt.Errorf("the server redirects to %s: use that address if you trust it", display.Line(r.URL.Redacted(), maxTitle))}
+		return &refusal{error: fmt.Errorf("the server redirects to %s: use that address if you trust it", format.Line(r.URL.Redacted(), maxTitle))}
 	case via[0].Method == http.MethodPost && r.Method != http.MethodPost: // a message would be lost
-		return &refusal{error: fmt.Errorf("the server redirects to %s: use that address", display.Line(r.URL.Redacted(), maxTitle))}
+		return &refusal{error: fmt.Errorf("the server redirects to %s: use that address", format.Line(r.URL.Redacted(), maxTitle))}
 	}
 	return nil
 }

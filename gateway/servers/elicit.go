@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
 	"fairlead/gateway/servers/form"
@@ -70,7 +70,7 @@ func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 
 // inputOf returns what a server wants to know, or why it cannot be shown.
 func inputOf(name protocol.ServerName, p *mcp.ElicitParams) (*protocol.InputSubject, error) {
-	input := &protocol.InputSubject{Server: name, Message: display.Clip(p.Message, maxMessage)}
+	input := &protocol.InputSubject{Server: name, Message: format.Clip(p.Message, maxMessage)}
 	if p.Mode == "url" || p.URL != "" {
 		u, err := url.Parse(p.URL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -54,7 +54,7 @@ func (s *server) items(ctx context.Context) (list []protocol.ServerItem, counts 
 	}
 	for _, r := range resources[:min(len(resources), maxItems)] {
 		list = append(list, protocol.ServerItem{
-			Server: s.name, Kind: "resource", Name: r.Name, URI: r.URI, Title: display.Line(r.Title, maxTitle), Description: display.Line(r.Description, maxMessage), MimeType: r.MIMEType,
+			Server: s.name, Kind: "resource", Name: r.Name, URI: r.URI, Title: format.Line(r.Title, maxTitle), Description: format.Line(r.Description, maxMessage), MimeType: r.MIMEType,
 		})
 	}
 	for _, p := range prompts[:min(len(prompts), maxItems)] {
@@ -64,12 +64,12 @@ func (s *server) items(ctx context.Context) (list []protocol.ServerItem, counts 
 }
 
 func promptItem(server protocol.ServerName, p *mcp.Prompt) protocol.ServerItem {
-	item := protocol.ServerItem{Server: server, Kind: "prompt", Name: p.Name, Title: display.Line(p.Title, maxTitle), Description: display.Line(p.Description, maxMessage)}
+	item := protocol.ServerItem{Server: server, Kind: "prompt", Name: p.Name, Title: format.Line(p.Title, maxTitle), Description: format.Line(p.Description, maxMessage)}
 	for _, a := range p.Arguments {
 		if a == nil {
 			continue
 		}
-		item.Arguments = append(item.Arguments, protocol.ServerArgument{Name: a.Name, Description: display.Line(a.Description, maxMessage), Required: a.Required})
+		item.Arguments = append(item.Arguments, protocol.ServerArgument{Name: a.Name, Description: format.Line(a.Description, maxMessage), Required: a.Required})
 	}
 	return item
 }
@@ -128,7 +128,7 @@ func (m *Manager) Read(ctx context.Context, p protocol.ServerReadParams) (protoc
 	}
 	if err != nil {
 		if refused, ok := errors.AsType[*jsonrpc.Error](err); ok {
-			err = protocol.ErrBadRequest.With("the server refused: " + display.Line(refused.Message, maxProblem))
+			err = protocol.ErrBadRequest.With("the server refused: " + format.Line(refused.Message, maxProblem))
 		}
 		return protocol.ServerReadResult{}, err
 	}
@@ -149,7 +149,7 @@ func readResource(ctx context.Context, session *mcp.ClientSession, uri string) (
 			continue
 		}
 		if c.Text == "" && len(c.Blob) > 0 {
-			return nil, protocol.ErrBadRequest.With(fmt.Sprintf("%s is not text", display.Line(uri, maxTitle)))
+			return nil, protocol.ErrBadRequest.With(fmt.Sprintf("%s is not text", format.Line(uri, maxTitle)))
 		}
 		parts = append(parts, c.Text)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // Limits of the log of a server.
@@ -48,7 +48,7 @@ func (r *ring) Write(b []byte) (int, error) {
 }
 
 func (r *ring) append(line string) {
-	r.all = append(r.all, display.Line(line, maxLine))
+	r.all = append(r.all, format.Line(line, maxLine))
 	if len(r.all) > maxLines {
 		r.all = slices.Delete(r.all, 0, len(r.all)-maxLines)
 	}
@@ -60,7 +60,7 @@ func (r *ring) lines() []string {
 	defer r.mu.Unlock()
 	list := append([]string{}, r.all...)
 	if r.partial.Len() > 0 {
-		list = append(list, display.Line(r.partial.String(), maxLine))
+		list = append(list, format.Line(r.partial.String(), maxLine))
 	}
 	return list
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/servers/message"
 )
 
@@ -73,7 +73,7 @@ func (q *requests) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	if err != nil {
-		err = errors.New(display.Unreachable(q.url.Host, err))
+		err = errors.New(format.Unreachable(q.url.Host, err))
 		q.fail(err)
 		return nil, &refusal{error: err, mayBeDone: isSent.Load()}
 	}
@@ -139,7 +139,7 @@ func (q *requests) refuse(r *http.Request, resp *http.Response, problem error) e
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if status < http.StatusBadRequest {
 		if status < http.StatusMultipleChoices && isCall(r) && !q.isSSE() && kind != "application/json" && kind != "text/event-stream" {
-			problem = fmt.Errorf("the server answers with %q (status %d), not with a message", display.Line(kind, maxTitle), status)
+			problem = fmt.Errorf("the server answers with %q (status %d), not with a message", format.Line(kind, maxTitle), status)
 			return &refusal{error: problem, mayBeDone: true}
 		}
 		return nil
@@ -162,7 +162,7 @@ func (q *requests) refuse(r *http.Request, resp *http.Response, problem error) e
 	if problem == nil {
 		problem = fmt.Errorf("the server refuses the request (status %d)", status)
 	}
-	if text := display.Line(string(body), maxTitle); kind == "text/plain" && text != "" {
+	if text := format.Line(string(body), maxTitle); kind == "text/plain" && text != "" {
 		problem = fmt.Errorf("%w: %s", problem, text)
 	}
 	return &refusal{error: problem, mayBeDone: status >= http.StatusInternalServerError}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -41,7 +41,7 @@ func convert(res *mcp.CallToolResult) result {
 		}
 		block, err := pictureOf(i, maxImages-images)
 		if err != nil {
-			texts = append(texts, fmt.Sprintf("[picture, %s, %d bytes, left out: %v]", display.Line(i.MIMEType, maxTitle), len(i.Data), err))
+			texts = append(texts, fmt.Sprintf("[picture, %s, %d bytes, left out: %v]", format.Line(i.MIMEType, maxTitle), len(i.Data), err))
 			continue
 		}
 		images += len(i.Data)

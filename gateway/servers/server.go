@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -163,7 +163,7 @@ func waitFor(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
 func (s *server) setState(state string, err error) {
 	problem := ""
 	if err != nil {
-		problem = display.Line(err.Error(), maxProblem)
+		problem = format.Line(err.Error(), maxProblem)
 	}
 	s.mu.Lock()
 	isNew := s.state != state || s.problem != problem
@@ -287,7 +287,7 @@ func (s *server) status() protocol.ServerStatus {
 	defer s.mu.Unlock()
 	out := protocol.ServerStatus{
 		Name: s.name, State: s.state, Error: s.problem, Since: s.since.UnixMilli(), Resources: s.counts[0], Prompts: s.counts[1], Tools: []protocol.ServerTool{},
-		Title: display.Line(cmp.Or(s.info.Title, s.info.Name), maxTitle), Version: display.Line(s.info.Version, maxTitle),
+		Title: format.Line(cmp.Or(s.info.Title, s.info.Name), maxTitle), Version: format.Line(s.info.Version, maxTitle),
 	}
 	for _, t := range s.tools {
 		out.Tools = append(out.Tools, t.describe(s.spec, accepted))

@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/peer/diff"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
 	"fairlead/gateway/store"
@@ -80,7 +80,7 @@ func readTools(log *ring, all []*mcp.Tool) (list []remoteTool) {
 			log.addf("The server has more than %d tools: the others are left out", maxTools)
 			return list
 		case seen[t.Name]:
-			log.addf("Another tool %q is left out: a tool of the server has this name already", display.Line(t.Name, maxTitle))
+			log.addf("Another tool %q is left out: a tool of the server has this name already", format.Line(t.Name, maxTitle))
 			continue
 		}
 		seen[t.Name] = true
@@ -95,11 +95,11 @@ func readTools(log *ring, all []*mcp.Tool) (list []remoteTool) {
 func readTool(log *ring, t *mcp.Tool) (out remoteTool, ok bool) {
 	schema, err := protocol.Marshal(t.InputSchema)
 	if err != nil || t.Name == "" || len(schema) > maxSchema {
-		log.addf("The tool %q is left out: its schema cannot be used", display.Line(t.Name, maxTitle))
+		log.addf("The tool %q is left out: its schema cannot be used", format.Line(t.Name, maxTitle))
 		return out, false
 	}
 	if !message.IsObjectSchema(t.InputSchema) {
-		log.addf("The schema of the tool %q is invalid: the tool takes any arguments", display.Line(t.Name, maxTitle))
+		log.addf("The schema of the tool %q is invalid: the tool takes any arguments", format.Line(t.Name, maxTitle))
 		schema = []byte(`{"type":"object"}`)
 	}
 	out = remoteTool{name: t.Name, title: t.Title, description: t.Description, schema: schema}
@@ -184,7 +184,7 @@ func setPublicNames(server protocol.ServerName, list []remoteTool) {
 func (t remoteTool) describe(spec protocol.ServerSpec, accepted store.AcceptedTools) protocol.ServerTool {
 	was := accepted[t.name]
 	out := protocol.ServerTool{
-		Name: t.name, Title: display.Line(t.title, maxTitle), Description: t.description, Effect: t.effect,
+		Name: t.name, Title: format.Line(t.title, maxTitle), Description: t.description, Effect: t.effect,
 		Enabled: !slices.Contains(spec.DisabledTools, t.name), Changed: was.Hash != t.hash,
 	}
 	if out.Changed {
@@ -203,7 +203,7 @@ func (t remoteTool) spec(server protocol.ServerName) protocol.ToolSpec {
 		text = strings.ToValidUTF8(text[:maxDescription], "") + " …"
 	}
 	return protocol.ToolSpec{
-		Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, ServerTool: t.name, Title: display.Line(t.title, maxTitle), Risk: t.risk,
+		Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, ServerTool: t.name, Title: format.Line(t.title, maxTitle), Risk: t.risk,
 	}
 }
 

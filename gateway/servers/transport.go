@@ -15,7 +15,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
@@ -68,7 +68,7 @@ func (t *transport) noteSilence(ctx context.Context, say func(error)) (settled f
 				return
 			}
 			waited += pause
-			say(fmt.Errorf("it has not answered for %s%s", display.Duration(waited), t.wrote()))
+			say(fmt.Errorf("it has not answered for %s%s", format.Duration(waited), t.wrote()))
 		}
 	})
 	return func() {
@@ -179,7 +179,7 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 		return nil, err
 	}
 	args.Env = spec.Env
-	starter := fmt.Sprintf("MCP server %s, %s", s.name, display.ServerNetwork(spec))
+	starter := fmt.Sprintf("MCP server %s, %s", s.name, spec.NetworkText())
 	allowed, err := s.m.o.Authorize(ctx, tool.Call{
 		Tool: protocol.NewToolName(node, process.Tool), Args: shown, Principal: auth.Owner(starter), AskedBy: protocol.AskedBy{Kind: "client", Name: starter}, Direct: true,
 	})

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 	"fairlead/gateway/question"
 )
 
@@ -38,7 +39,7 @@ func questionText(a protocol.Question) string {
 	}
 	for _, more := range []string{display.Subject(a), display.OtherArguments(a)} {
 		if more != "" {
-			text += "\n" + display.Clip(more, maxQuestion)
+			text += "\n" + format.Clip(more, maxQuestion)
 		}
 	}
 	return text + "\nReason: " + strings.TrimSuffix(a.Why, ".") + ". Reply yes or no."

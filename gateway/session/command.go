@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -92,7 +92,7 @@ var commands = map[string]func(c command, ctx context.Context) (string, error){
 
 var shortNames = map[string]string{"new": "reset", "clear": "reset", "m": "model", "thinking": "think", "t": "think"}
 
-func messages(n int) string { return display.Plural(n, "message") }
+func messages(n int) string { return format.Plural(n, "message") }
 
 func (c command) reset(ctx context.Context) (string, error) {
 	r, err := c.m.Reset(ctx, protocol.SessionParams{SessionKey: c.key})
@@ -192,8 +192,8 @@ func (c command) mode(ctx context.Context) (string, error) {
 		text += " until " + time.UnixMilli(mode.Until).In(c.m.settings.zone()).Format("15:04")
 	}
 	if mode.Mode == protocol.ModeTrust {
-		machines, _ := display.Unprotected(c.m.opts.Nodes())
-		text = strings.TrimSuffix(text+"\n"+display.StillAsks(machines), "\n")
+		machines, _ := protocol.Unprotected(c.m.opts.Nodes())
+		text = strings.TrimSuffix(text+"\n"+protocol.StillAsks(machines), "\n")
 	}
 	return text, nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"fairlead/gateway/agent"
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
@@ -226,7 +226,7 @@ const maxFirstLine = 200
 // firstLine returns the first line of an answer that has letters, without marks of Markdown.
 func firstLine(answer string) string {
 	for line := range strings.Lines(answer) {
-		if line = display.Line(strings.Trim(line, "#>*_`- \n"), maxFirstLine); line != "" {
+		if line = format.Line(strings.Trim(line, "#>*_`- \n"), maxFirstLine); line != "" {
 			return line
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
@@ -48,7 +48,7 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 
 func checkLength(text string) error {
 	if len(text) > maxMessage {
-		return protocol.ErrTooLarge.With(fmt.Sprintf("the message is too large (%s); put it into a file and name that", display.Size(int64(len(text)))))
+		return protocol.ErrTooLarge.With(fmt.Sprintf("the message is too large (%s); put it into a file and name that", format.Size(int64(len(text)))))
 	}
 	return nil
 }

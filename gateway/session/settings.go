@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 	"fairlead/gateway/workspace"
@@ -126,8 +126,8 @@ func checkMode(mode *protocol.ApprovalMode, nodes func() []protocol.NodeInfo) er
 		if left := mode.Until - now(); left <= 0 || left > maxTrust.Milliseconds() {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("trust must end within %d hours: set settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
 		}
-		if machines, everywhere := display.Unprotected(nodes()); everywhere {
-			return protocol.ErrBadRequest.With(display.NotOffered("trust", machines))
+		if machines, everywhere := protocol.Unprotected(nodes()); everywhere {
+			return protocol.ErrBadRequest.With(protocol.NotOffered("trust", machines))
 		}
 		return nil
 	}
@@ -267,7 +267,7 @@ func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error 
 func cleanTags(tags []string) []string {
 	list := []string{}
 	for _, t := range tags {
-		if t = display.Line(t, 0); t != "" {
+		if t = format.Line(t, 0); t != "" {
 			list = append(list, t)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -68,16 +68,16 @@ func Parse(dir string, data []byte) Skill {
 	s.Name = cmp.Or(oneLine(fields.text("name"), maxName), path.Base(dir))
 	s.Description = strings.TrimSpace(fields.text("description"))
 	if s.Description == "" {
-		s.Description = display.Clip(firstParagraph(body), maxFirst)
+		s.Description = format.Clip(firstParagraph(body), maxFirst)
 	} else if utf8.RuneCountInString(s.Description) > maxDescription {
-		s.Description = display.Clip(s.Description, maxDescription)
+		s.Description = format.Clip(s.Description, maxDescription)
 		s.problem("The description is longer than %d characters and was shortened.", maxDescription)
 	}
 	s.Homepage = oneLine(fields.text("homepage"), 500)
 	s.License = oneLine(fields.text("license"), 500)
 	s.Compatibility = oneLine(fields.text("compatibility"), 500)
 	s.Always = fields.is("always")
-	s.Text = display.Clip(strings.TrimSpace(string(body)), maxText)
+	s.Text = format.Clip(strings.TrimSpace(string(body)), maxText)
 	s.requirements(fields)
 	return s
 }
@@ -174,7 +174,7 @@ func firstParagraph(body []byte) string {
 	return strings.Join(p, " ")
 }
 
-func oneLine(s string, n int) string { return display.Clip(strings.Join(strings.Fields(s), " "), n) }
+func oneLine(s string, n int) string { return format.Clip(strings.Join(strings.Fields(s), " "), n) }
 
 // splitFrontMatter splits a file into front matter, which begins in its first line, and body. White
 // space after a fence is ignored, as in other tools.

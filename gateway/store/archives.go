@@ -9,7 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -303,5 +303,5 @@ func firstText(m protocol.Message, plain string) string {
 	if m.Origin == protocol.OriginSchedule {
 		plain = m.RequestText()
 	}
-	return display.Title(truncate(plain, maxSearchText))
+	return format.Title(truncate(plain, maxSearchText))
 }

@@ -13,7 +13,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -220,7 +219,7 @@ func searchText(m protocol.Message, plain string) string {
 		}
 		return strings.Join(parts, "\n")
 	}
-	if text, ok := display.Output(plain); ok {
+	if text, ok := protocol.Output(plain); ok {
 		return text
 	}
 	if texts, ok := textValues(plain); ok {

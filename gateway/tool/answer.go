@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
@@ -27,7 +27,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) 
 		text := protocol.DeniedByPerson
 		if answer.Reason != "" {
 			text += protocol.DenialReason + answer.Reason
-			a.record.Decision.Reason += ": " + display.Line(answer.Reason, maxReason)
+			a.record.Decision.Reason += ": " + format.Line(answer.Reason, maxReason)
 		}
 		return a.end(ctx, protocol.CallDenied, nil, text)
 	case protocol.QuestionExpired:
@@ -56,7 +56,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) 
 
 // expiredText tells the model that nobody has answered.
 func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Question) string {
-	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", display.Duration(limit))
+	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", format.Duration(limit))
 	if answer.Reason != "" {
 		text = protocol.NobodyAnswered + " the previous question, so the person was not asked about this call, and it was not run."
 	}

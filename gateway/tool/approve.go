@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -108,7 +107,7 @@ func (a *activeCall) newApproval() (q protocol.Question, grant *store.Grant, err
 		q.Host, q.Sandbox = node.Host, node.Host.Sandbox
 	}
 	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix && a.target.Spec.Server == "" {
-		q.Sandbox = display.NotEnforced
+		q.Sandbox = protocol.NotEnforced
 	}
 	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.request.Session != "" {
 		grant = &store.Grant{ID: protocol.NewID(), Session: a.request.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}

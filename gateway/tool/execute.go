@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/nodes"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -190,9 +190,9 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	case context.Cause(ctx) != nil:
 		return a.finishStopped(ctx, raw)
 	case errors.Is(failure, errTimeout):
-		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", display.Duration(limit))
+		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", format.Duration(limit))
 		if a.record.unreportedText(raw) != "" { // nobody knows whether it ran
-			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", display.Duration(limit))+unknownText(a.record)
+			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", format.Duration(limit))+unknownText(a.record)
 		}
 		a.record.Info.Fault = endFault(protocol.FaultTimeout, text, state)
 		if err := a.end(ctx, state, raw, text); err != nil || !a.call.Direct || a.call.Session != "" {

@@ -7,7 +7,6 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -53,7 +52,7 @@ func (k *Keeper) Report(ctx context.Context, node protocol.NodeID, b protocol.Pu
 		c.Session, c.AskedBy = origin.Info.SessionKey, origin.AskedBy
 	}
 	c.Principal = auth.Agent(c.Session, "")
-	in := protocol.KeepArgs{ID: b.ID, Question: display.KeepQuestion(b), More: b.More}
+	in := protocol.KeepArgs{ID: b.ID, Question: keepQuestion(b), More: b.More}
 	for _, change := range b.Changes {
 		in.Paths = append(in.Paths, change.Path)
 	}

@@ -3,7 +3,7 @@ package tool
 import (
 	"encoding/json"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,19 +16,19 @@ const (
 // describeServerTool describes a call of an MCP server's tool for its question.
 func describeServerTool(spec protocol.ToolSpec, args json.RawMessage) *protocol.ApprovalTool {
 	out := &protocol.ApprovalTool{
-		Server: spec.Server, Name: display.Line(spec.ServerTool, maxArgumentText), Title: spec.Title, Description: display.Clip(spec.Description, maxToolText),
+		Server: spec.Server, Name: format.Line(spec.ServerTool, maxArgumentText), Title: spec.Title, Description: format.Clip(spec.Description, maxToolText),
 	}
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	_ = json.Unmarshal(spec.InputSchema, &schema) // without descriptions, names and values are shown
-	out.Arguments = display.Arguments(args)
+	out.Arguments = protocol.NamedArguments(args)
 	for i, a := range out.Arguments {
 		var property struct {
 			Description string `json:"description"`
 		}
 		_ = json.Unmarshal(schema.Properties[a.Name], &property)
-		out.Arguments[i].Description = display.Line(property.Description, maxArgumentText)
+		out.Arguments[i].Description = format.Line(property.Description, maxArgumentText)
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -91,7 +91,7 @@ func complete(row *store.Transfer, out outcome, now time.Time) {
 	d := out.done
 	if d.Failed > 0 {
 		state = protocol.TransferFailed
-		text = display.Plural(d.Failed, "file") + " could not be transferred"
+		text = format.Plural(d.Failed, "file") + " could not be transferred"
 		if len(d.Problems) > 0 {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -37,7 +37,7 @@ func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern st
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, display.Duration(globLimit)))
+	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, format.Duration(globLimit)))
 	defer cancel()
 	s.mu.Lock()
 	call, who := s.job.row.Allowed, principalOf(s.job.row.Transfer)

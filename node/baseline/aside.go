@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/gateway/peer/diff"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -194,7 +194,7 @@ func readable(path string) string {
 	if err != nil || statErr != nil || len(data) > maxContent || !utf8.Valid(data) || strings.ContainsRune(string(data), 0) {
 		size := "unknown size"
 		if statErr == nil {
-			size = display.Size(info.Size())
+			size = format.Size(info.Size())
 		}
 		return fmt.Sprintf("not text, %s\n", size)
 	}

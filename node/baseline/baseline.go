@@ -28,7 +28,6 @@ import (
 	"strings"
 	"sync"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/floor"
 	"fairlead/node/workspace"
@@ -78,12 +77,12 @@ type Run struct {
 // Findings are what a look has found.
 type Findings struct {
 	PutBack []protocol.ProtectedChange // what was reverted, or could not be
-	Exposed display.Exposed            // other files that are open to other users now
+	Exposed Exposed                    // other files that are open to other users now
 }
 
 // Note describes the findings in sentences; empty without any.
 func (f Findings) Note() string {
-	return strings.TrimSpace(display.PutBack(f.PutBack) + " " + f.Exposed.String())
+	return strings.TrimSpace(putBack(f.PutBack) + " " + f.Exposed.String())
 }
 
 func (f *Findings) add(more Findings) {

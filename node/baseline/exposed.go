@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/node/access"
 	"fairlead/node/workspace"
 )
@@ -15,7 +14,7 @@ import (
 // exposed returns which of the files are open to other users of the machine: programs that run with
 // the rights of their owner, and secrets that everybody can read. It omits those that tools changed,
 // and those that an earlier look has returned. The caller has the token of looks.
-func (s *Store) exposed(files []string, edited map[string]bool) (e display.Exposed) {
+func (s *Store) exposed(files []string, edited map[string]bool) (e Exposed) {
 	if runtime.GOOS == "windows" {
 		return e // files have the rights of their folder
 	}

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -126,7 +126,7 @@ func (p *backups) copyContent(name string, from io.Reader, limit int64) (sum str
 	err = writeSynced(name, func(w io.Writer) error {
 		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(from, limit+1))
 		if err == nil && size > limit {
-			err = fmt.Errorf("it is larger than %s", display.Size(limit))
+			err = fmt.Errorf("it is larger than %s", format.Size(limit))
 		}
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -26,7 +26,7 @@ func (b *Browser) read(_ context.Context, p protocol.FilesPathParams) (protocol.
 	}
 	data, sum, err := b.ws.ReadFile(at, maxEdit)
 	if _, tooLarge := errors.AsType[*workspace.TooLargeError](err); tooLarge {
-		return protocol.FilesReadResult{Why: "Only files of up to " + display.Size(maxEdit) + " can be edited here."}, nil
+		return protocol.FilesReadResult{Why: "Only files of up to " + format.Size(maxEdit) + " can be edited here."}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return protocol.FilesReadResult{Sum: protocol.FileAbsent}, nil
@@ -38,7 +38,7 @@ func (b *Browser) read(_ context.Context, p protocol.FilesPathParams) (protocol.
 		return protocol.FilesReadResult{Why: "Only text files in UTF-8 can be edited here."}, nil
 	}
 	if err := b.ws.Writable(at); err != nil {
-		return protocol.FilesReadResult{Why: display.Capital(err.Error()) + "."}, nil
+		return protocol.FilesReadResult{Why: format.Capital(err.Error()) + "."}, nil
 	}
 	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, byteOrderMark)), "\r\n", "\n")
 	return protocol.FilesReadResult{Text: text, Sum: sum}, nil

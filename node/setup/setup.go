@@ -16,7 +16,7 @@ import (
 
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -106,10 +106,10 @@ func NewJoin(ctx context.Context, in io.Reader, out io.Writer) client.Join {
 	return client.Join{
 		Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Show: func(words []string, seconds int) {
-			fmt.Fprintf(out, "Waiting for approval on the other computer (%d s). It must show the same words:\n\n  %s\n\n", seconds, display.Words(words))
+			fmt.Fprintf(out, "Waiting for approval on the other computer (%d s). It must show the same words:\n\n  %s\n\n", seconds, format.Words(words))
 		},
 		Confirm: func(words []string) bool {
-			fmt.Fprintf(out, "Does the other computer show %s? [y/N] ", display.Words(words))
+			fmt.Fprintf(out, "Does the other computer show %s? [y/N] ", format.Words(words))
 			answer, err := ReadLine(ctx, in)
 			return err == nil && IsYes(answer)
 		},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/baseline"
@@ -115,7 +114,7 @@ func (e outcome) note() string {
 	if len(e.denied) > 0 {
 		all = append(all, "A rule of the person denies "+strings.Join(e.denied, ", ")+", which the command tried to start.")
 	}
-	all = append(all, display.ProtectedNote(e.refused), e.found.Note())
+	all = append(all, baseline.ProtectedNote(e.refused), e.found.Note())
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	return strings.Join(all, " ")
 }

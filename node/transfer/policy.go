@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -167,5 +167,5 @@ func question(r protocol.TransferReceive) string {
 	case "":
 		who = "Another machine"
 	}
-	return fmt.Sprintf("%s%s sends %s to %q.", who, again, display.Size(r.Size), r.Path)
+	return fmt.Sprintf("%s%s sends %s to %q.", who, again, format.Size(r.Size), r.Path)
 }

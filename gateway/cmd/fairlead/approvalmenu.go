@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // choice is a key of the menu, with the scope of its permission.

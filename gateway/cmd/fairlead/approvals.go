@@ -12,9 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/display"
 )
 
 func approvalsCommand(o *options) *cobra.Command {
@@ -27,7 +28,7 @@ func approvalsCommand(o *options) *cobra.Command {
 		approvalsLaterCommand(o),
 		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),
 			onMethod(o, protocol.QuestionUndo, undo, func(out io.Writer, r protocol.QuestionUndoResult) error {
-				return printf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
+				return printf(out, "Removed %s and %s for its chat.\n", format.Plural(r.Rules, "rule"), format.Plural(r.Grants, "grant"))
 			})),
 		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
 }
@@ -81,7 +82,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 				if !r.Won {
 					return fmt.Errorf("too late: the approval was already %s by %s", r.Question.State, r.Question.AnsweredBy)
 				}
-				return printf(out, "%s.\n", display.Capital(r.Question.State))
+				return printf(out, "%s.\n", format.Capital(r.Question.State))
 			})
 		})
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +30,7 @@ func (b *bar) show(t protocol.Transfer) {
 			part = float64(t.BytesDone) / float64(t.Bytes)
 		}
 		full := int(min(max(part, 0), 1) * barCells)
-		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, display.Size(t.BytesDone), display.Size(t.Bytes))
+		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, format.Size(t.BytesDone), format.Size(t.Bytes))
 		if t.Files > 1 {
 			line += fmt.Sprintf("  %d/%d files", t.FilesDone, t.Files)
 		}
@@ -40,7 +40,7 @@ func (b *bar) show(t protocol.Transfer) {
 		case t.Comparing():
 			line += "  checking what is there already"
 		case t.Speed > 0:
-			line += "  " + display.Size(t.Speed) + "/s"
+			line += "  " + format.Size(t.Speed) + "/s"
 			if t.ETA > 0 {
 				line += "  " + (time.Duration(t.ETA) * time.Millisecond).Round(time.Second).String() + " left"
 			}
@@ -75,10 +75,10 @@ func summary(t protocol.Transfer) string {
 		if t.Attempts > 1 {
 			count, already = t.FilesDone, " already transferred by an earlier attempt"
 		} else if t.Skipped > 0 && count == 0 {
-			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", display.Plural(t.Skipped, "file"), destinationPath(t), as)
+			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", format.Plural(t.Skipped, "file"), destinationPath(t), as)
 			return s.String()
 		}
-		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", display.Plural(count, "file"), display.Size(t.BytesDone), destinationPath(t), as)
+		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", format.Plural(count, "file"), format.Size(t.BytesDone), destinationPath(t), as)
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
@@ -86,7 +86,7 @@ func summary(t protocol.Transfer) string {
 			s.WriteString(", sent directly between the machines")
 		}
 		if t.Skipped > 0 {
-			fmt.Fprintf(&s, "; %s%s", display.Plural(t.Skipped, "file"), already)
+			fmt.Fprintf(&s, "; %s%s", format.Plural(t.Skipped, "file"), already)
 		}
 		s.WriteString(".\n")
 		if t.Undoable(time.Now()) {

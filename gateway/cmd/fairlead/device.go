@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // deviceList is the devices and invitations, with the questions about devices.
@@ -42,7 +43,7 @@ func listDevices(ctx context.Context, c *connection, _ []string) error {
 func printDevices(out io.Writer, r deviceList) error {
 	var t table
 	for _, d := range r.Devices {
-		t.row(string(d.ID), d.Name, d.Role, deviceState(d), display.Words(d.Words))
+		t.row(string(d.ID), d.Name, d.Role, deviceState(d), format.Words(d.Words))
 	}
 	err := t.print(out, "No device is paired. To add one: fairlead pair")
 	for _, q := range r.Questions {

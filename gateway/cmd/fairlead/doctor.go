@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
-	"fairlead/gateway/peer/doctor"
+	"fairlead/gateway/doctor"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )

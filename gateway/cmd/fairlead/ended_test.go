@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -68,7 +67,7 @@ func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
 func TestTheNoteOfACommandIsShown(t *testing.T) {
 	var out strings.Builder
 	term := &terminal{out: &out, err: &out, in: newLines(strings.NewReader(""))}
-	note := display.PutBack([]protocol.ProtectedChange{{Path: "/w/.husky/pre-commit", Kind: protocol.ProtectedCreated, Why: "runs at your next commit"}})
+	note := "The command changed protected files without permission: /w/.husky/pre-commit was created, which runs at your next commit. " + protocol.NoteMayAsk
 	raw, err := protocol.Marshal(map[string]any{"status": "completed", "output": "done\n", "note": note})
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // fieldValues reads the values of a question's fields from words such as name=Anna. A field that is
@@ -134,7 +135,7 @@ func fieldPrompt(f protocol.Field) string {
 	if len(hints) > 0 {
 		text += " (" + strings.Join(hints, ", ") + ")"
 	}
-	return display.Line(text, 300)
+	return format.Line(text, 300)
 }
 
 // errDeclined means that the person declined a question of a server.

@@ -18,7 +18,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 )
@@ -225,7 +225,7 @@ func printNetwork(ctx context.Context, c *connection, _ []string) error {
 			_, err = fmt.Fprintf(out, "on, but not listening: %s\n", n.Problem)
 		default:
 			_, err = fmt.Fprintf(out, "on: other machines can connect at %s\nfingerprint: %s (%s)\nvisible on the local network: %s\n",
-				strings.Join(n.Addresses, ", "), display.Words(n.Words), n.Pin, map[bool]string{true: "yes", false: "no"}[n.Discovery])
+				strings.Join(n.Addresses, ", "), format.Words(n.Words), n.Pin, map[bool]string{true: "yes", false: "no"}[n.Discovery])
 		}
 		return err
 	})

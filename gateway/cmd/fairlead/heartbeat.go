@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/repeat"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 // heartbeatSetting is the path of the heartbeat's interval.
@@ -51,7 +51,7 @@ func printHeartbeat(out io.Writer, r protocol.HeartbeatStatusResult) error {
 	}
 	switch {
 	case h.Runs > 0 && h.Usage != nil:
-		text += fmt.Sprintf(" The last %s used %d tokens each", display.Plural(h.Runs, "check"), h.Usage.Total/int64(h.Runs))
+		text += fmt.Sprintf(" The last %s used %d tokens each", format.Plural(h.Runs, "check"), h.Usage.Total/int64(h.Runs))
 		if h.Usage.Cost != nil && *h.Usage.Cost > 0 {
 			text += fmt.Sprintf(" ($%.3f)", *h.Usage.Cost/float64(h.Runs))
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/mdp/qrterminal/v3"
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 	"fairlead/node/setup"
 )
 
@@ -153,7 +154,7 @@ func printRequest(out io.Writer, r protocol.Question) {
 			t.value("  more", more)
 		}
 	} else {
-		t.value("  words", display.Words(r.Pairing.Words))
+		t.value("  words", format.Words(r.Pairing.Words))
 	}
 	t.value("  machine", string(d.NodeID))
 	t.value("  system", d.OS)

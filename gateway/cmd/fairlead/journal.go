@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 func journalCommand(o *options) *cobra.Command {
@@ -61,7 +62,7 @@ func continued(c *protocol.Continuation) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf(", then %s in %s", display.Size(c.Bytes), display.Plural(c.Steps, "step"))
+	return fmt.Sprintf(", then %s in %s", format.Size(c.Bytes), format.Plural(c.Steps, "step"))
 }
 
 func auditCommand(o *options) *cobra.Command {
@@ -86,7 +87,7 @@ func printAudit(out io.Writer, r protocol.AuditListResult, k nameBook) error {
 	var t table
 	for _, e := range r.Entries {
 		title, outcome := display.AuditLine(e, display.Names{Machine: k.machines.of, Chat: k.chatName})
-		t.row(strconv.FormatInt(e.Seq, 10), timeText(e.At), display.Clip(flat(title), 120), flat(outcome))
+		t.row(strconv.FormatInt(e.Seq, 10), timeText(e.At), format.Clip(flat(title), 120), flat(outcome))
 		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
 			t.row("", "", "to undo: fairlead approvals undo "+string(e.Approval), "")
 		}
@@ -127,5 +128,5 @@ func brief(input json.RawMessage) string {
 }
 
 func shortLine(s string) string {
-	return display.Clip(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), ""), 80)
+	return format.Clip(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), ""), 80)
 }

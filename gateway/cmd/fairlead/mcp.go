@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"

@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 func nodesCommand(o *options) *cobra.Command {
@@ -86,7 +87,7 @@ func presence(n protocol.NodeInfo) string {
 }
 
 // ago returns the time since at (Unix milliseconds), in the largest unit that fits.
-func ago(at int64) string { return display.Ago(at, time.Now()) }
+func ago(at int64) string { return format.Ago(at, time.Now()) }
 
 func showNode(ctx context.Context, c *connection, args []string) error {
 	nodes, err := c.nodes(ctx)

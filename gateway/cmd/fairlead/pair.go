@@ -16,7 +16,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/pairing"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -152,7 +152,7 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	}
 	peer, err := j.Run(cmd.Context())
 	for free := setup.FreeName(err); free != "" && terminalOf(cmd.InOrStdin()) >= 0; free = setup.FreeName(err) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s\nName of this machine [%s]: ", display.Capital(err.Error()), free)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s\nName of this machine [%s]: ", format.Capital(err.Error()), free)
 		line, readErr := setup.ReadLine(cmd.Context(), cmd.InOrStdin())
 		if readErr != nil {
 			break

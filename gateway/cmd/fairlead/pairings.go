@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/display"
 	"fairlead/node/setup"
 )
 
@@ -150,7 +151,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			if id, err = identity.ResetKey(secrets); err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "This machine has a new key: %s\n", display.Words(identity.KeyWords(id.Public())))
+			fmt.Fprintf(out, "This machine has a new key: %s\n", format.Words(identity.KeyWords(id.Public())))
 			return nil
 		},
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // names are the person's names for machines, by ID.

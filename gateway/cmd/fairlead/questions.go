@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // openQuestion is a question in one line, with the command that answers it.
@@ -38,12 +39,12 @@ func questionLine(q protocol.Question, machines names) string {
 		title, text := display.Request(q)
 		return title + " " + text
 	case q.App != nil:
-		return fmt.Sprintf("“%s” (unverified name) wants to use your machines; its browser page shows the code %s.", display.Line(q.App.Name, 60), q.App.Code)
+		return fmt.Sprintf("“%s” (unverified name) wants to use your machines; its browser page shows the code %s.", format.Line(q.App.Name, 60), q.App.Code)
 	case q.Input != nil:
 		return serverQuestionText(*q.Input)
 	}
 	what, where := display.CallText(q, machines.of(q.Node))
-	return display.Line(display.Asker(q.AskedBy)+": "+what+" "+where, 200)
+	return format.Line(display.Asker(q.AskedBy)+": "+what+" "+where, 200)
 }
 
 // answerCommand returns the command that answers a question.
@@ -60,7 +61,7 @@ func answerCommand(q protocol.Question) string {
 }
 
 func serverQuestionText(q protocol.InputSubject) string {
-	return fmt.Sprintf("“%s” asks: %s", display.Line(string(q.Server), 40), display.Line(strings.TrimSpace(q.Message+" "+q.URL), 300))
+	return fmt.Sprintf("“%s” asks: %s", format.Line(string(q.Server), 40), format.Line(strings.TrimSpace(q.Message+" "+q.URL), 300))
 }
 
 func questionsCommand(o *options) *cobra.Command {
@@ -110,7 +111,7 @@ func questionsAnswerCommand(o *options, decision, short string) *cobra.Command {
 		if q.App != nil {
 			p.Nodes = q.App.Nodes
 		}
-		return c.answer(ctx, q, p, func(out io.Writer, q protocol.Question) error { return printf(out, "%s.\n", display.Capital(q.State)) })
+		return c.answer(ctx, q, p, func(out io.Writer, q protocol.Question) error { return printf(out, "%s.\n", format.Capital(q.State)) })
 	}))
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
@@ -53,7 +53,7 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 }
 
 func printRuleTry(out io.Writer, r protocol.RuleTryResult, k nameBook) error {
-	fmt.Fprintf(out, "It would change %d of the last %s.\n", len(r.Changed), display.Plural(r.Looked, "call"))
+	fmt.Fprintf(out, "It would change %d of the last %s.\n", len(r.Changed), format.Plural(r.Looked, "call"))
 	var t table
 	for _, c := range r.Changed {
 		t.row(timeText(c.Call.RequestedAt), c.Was+" → "+c.Now, k.toolAndMachine(c.Call.Node, c.Call.Tool), brief(c.Call.Input))

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/cron/when"
-	"fairlead/gateway/peer/display"
-	"fairlead/gateway/peer/repeat"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
 func schedulesCommand(o *options) *cobra.Command {
@@ -260,9 +260,9 @@ func showSchedule(ctx context.Context, c *connection, j protocol.CronJob) error 
 	now := time.Now()
 	var facts table
 	facts.row("Name", flat(j.Name))
-	facts.row("When", display.Capital(repeat.Text(j.Schedule, now)))
-	facts.row("State", display.Capital(scheduleState(j, now)))
-	facts.row("Instructions", display.Line(j.Spec.Message+j.Spec.Text, 200))
+	facts.row("When", format.Capital(repeat.Text(j.Schedule, now)))
+	facts.row("State", format.Capital(scheduleState(j, now)))
+	facts.row("Instructions", format.Line(j.Spec.Message+j.Spec.Text, 200))
 	facts.row("Notify me", j.Notifies())
 	if err := facts.print(c.out, ""); err != nil {
 		return err
@@ -274,7 +274,7 @@ func printRuns(out io.Writer, r protocol.CronRunsResult, now time.Time) error {
 	if len(r.Runs) == 0 {
 		return printf(out, "\nIt has not run yet.\n")
 	}
-	fmt.Fprintf(out, "\nThe last %d of %s:\n", len(r.Runs), display.Plural(r.Count, "run"))
+	fmt.Fprintf(out, "\nThe last %d of %s:\n", len(r.Runs), format.Plural(r.Count, "run"))
 	var rows table
 	for _, run := range r.Runs {
 		took := (time.Duration(run.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
@@ -282,7 +282,7 @@ func printRuns(out io.Writer, r protocol.CronRunsResult, now time.Time) error {
 		if run.Denied > 0 {
 			status += fmt.Sprintf(", %d denied", run.Denied)
 		}
-		rows.row(repeat.When(run.Ts, now), status, took.String(), display.Line(run.Error+" "+run.Summary, 100))
+		rows.row(repeat.When(run.Ts, now), status, took.String(), format.Line(run.Error+" "+run.Summary, 100))
 	}
 	return rows.print(out, "")
 }

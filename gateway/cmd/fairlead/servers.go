@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
 )
@@ -45,7 +45,7 @@ func printServers(out io.Writer, r protocol.ServersListResult) error {
 				on++
 			}
 		}
-		tools := display.Plural(on, "tool")
+		tools := format.Plural(on, "tool")
 		if changed > 0 {
 			tools += fmt.Sprintf(", %d changed: fairlead servers accept %s", changed, s.Name)
 		}
@@ -53,7 +53,7 @@ func printServers(out io.Writer, r protocol.ServersListResult) error {
 		if where == "" {
 			where = words.Join(append([]string{s.Spec.Command}, s.Spec.Args...))
 		}
-		t.row(string(s.Name), serverState(s), tools, display.ServerNetwork(s.Spec), flat(where))
+		t.row(string(s.Name), serverState(s), tools, s.Spec.NetworkText(), flat(where))
 	}
 	return t.print(out, "No server is set up. To add one: fairlead servers add NAME -- COMMAND, or fairlead servers import")
 }
@@ -158,7 +158,7 @@ func networkServerCommand(o *options) *cobra.Command {
 			spec := r.Servers[i].Spec
 			spec.Network = args[1]
 			return showCall(ctx, c, protocol.ServerSet, protocol.ServerSetParams{Name: r.Servers[i].Name, Spec: spec}, func(out io.Writer, s protocol.ServerStatus) error {
-				return printf(out, "%s: %s. It starts again.\n", s.Name, display.ServerNetwork(spec))
+				return printf(out, "%s: %s. It starts again.\n", s.Name, spec.NetworkText())
 			})
 		}))
 }
@@ -200,7 +200,7 @@ func addServers(ctx context.Context, c *connection, list []protocol.FoundServer)
 	return show(c, out, nil, func(w io.Writer, r protocol.ServersListResult) error {
 		for _, s := range r.Servers {
 			network := ""
-			if text := display.ServerNetwork(s.Spec); text != "" {
+			if text := s.Spec.NetworkText(); text != "" {
 				network = " (" + text + ")"
 			}
 			if err := printf(w, "Added %s%s. To see whether it works: fairlead servers list\n", s.Name, network); err != nil {
@@ -266,7 +266,7 @@ func printFound(out io.Writer, r protocol.ServersFoundResult) error {
 		if what == "" {
 			what = strings.Join(append([]string{f.Spec.Command}, f.Spec.Args...), " ")
 		}
-		t.row(string(f.Name), state, flat(source), display.ServerNetwork(f.Spec), flat(what))
+		t.row(string(f.Name), state, flat(source), f.Spec.NetworkText(), flat(what))
 	}
 	return t.print(out, "No other program on the gateway's computer uses MCP servers.")
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/export"
+	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +43,7 @@ func sessionsRestoreCommand(o *options) *cobra.Command {
 			}
 			p := protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])}
 			return showCall(ctx, c, protocol.SessionArchiveRestore, p, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
-				fmt.Fprintf(out, "Restored a conversation of %s.\n", display.Plural(r.Messages, "message"))
+				fmt.Fprintf(out, "Restored a conversation of %s.\n", format.Plural(r.Messages, "message"))
 				if a := r.Archived; a != nil {
 					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
 				}
@@ -72,7 +72,7 @@ func listSessions(ctx context.Context, c *connection, _ []string) error {
 		for _, s := range r.Sessions {
 			count := ""
 			if isCounted {
-				count = display.Plural(s.MessageCount, "message")
+				count = format.Plural(s.MessageCount, "message")
 			}
 			t.row(minuteText(s.LastActiveAt), string(s.SessionKey), count, strings.Join(marks(s), ", "), cmp.Or(s.Title, s.Label))
 		}
@@ -94,7 +94,7 @@ func marks(s protocol.SessionEntry) (list []string) {
 func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 	var t table
 	for _, a := range r.Archives {
-		cells := []string{string(a.ID), minuteText(a.CreatedAt), display.Plural(a.Messages, "message")}
+		cells := []string{string(a.ID), minuteText(a.CreatedAt), format.Plural(a.Messages, "message")}
 		switch a.Kind {
 		case protocol.ArchiveReset:
 			t.row(cells...)

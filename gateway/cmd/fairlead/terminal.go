@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/term"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 	"fairlead/node/setup"
 )
 

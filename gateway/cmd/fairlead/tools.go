@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -124,5 +124,5 @@ func printResult(w, notes io.Writer, raw json.RawMessage) error {
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return display.Clip(s, 90)
+	return format.Clip(s, 90)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -157,7 +157,7 @@ func destination(t protocol.Transfer) string {
 func progressText(t protocol.Transfer) string {
 	switch {
 	case t.State == protocol.TransferDone:
-		s := display.Size(t.BytesDone)
+		s := format.Size(t.BytesDone)
 		if t.Skipped > 0 {
 			s += fmt.Sprintf(", %d skipped", t.Skipped)
 		}
@@ -165,15 +165,15 @@ func progressText(t protocol.Transfer) string {
 	case t.Bytes == 0:
 		return ""
 	}
-	s := fmt.Sprintf("%d%% of %s", t.BytesDone*100/t.Bytes, display.Size(t.Bytes))
+	s := fmt.Sprintf("%d%% of %s", t.BytesDone*100/t.Bytes, format.Size(t.Bytes))
 	if t.Speed > 0 {
-		s += ", " + display.Size(t.Speed) + "/s"
+		s += ", " + format.Size(t.Speed) + "/s"
 	}
 	return s
 }
 
 func printUndone(out io.Writer, t protocol.Transfer, back int) error {
-	fmt.Fprintf(out, "%s restored.\n", display.Plural(back, "file"))
+	fmt.Fprintf(out, "%s restored.\n", format.Plural(back, "file"))
 	for _, p := range t.Problems {
 		fmt.Fprintf(out, "%s: %s\n", flat(p.Path), flat(p.Text))
 	}

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -82,12 +82,12 @@ func CheckStatus(resp *http.Response, refine func(f *Failure, body []byte)) (*ht
 // Broken returns the failure of an answer that ended too early or cannot be parsed.
 func Broken(what string) *Failure {
 	what = shorten(what) // libraries quote everything that they could not read
-	return &Failure{Reason: what, Again: true, Err: protocol.ErrModel.With(display.Capital(what) + ".")}
+	return &Failure{Reason: what, Again: true, Err: protocol.ErrModel.With(format.Capital(what) + ".")}
 }
 
 // Permanent returns a failure that a retry cannot fix.
 func Permanent(what string) *Failure {
-	return &Failure{Reason: what, Err: protocol.ErrModel.With(display.Capital(what) + ".")}
+	return &Failure{Reason: what, Err: protocol.ErrModel.With(format.Capital(what) + ".")}
 }
 
 // Decode decodes an event of a stream. A field of an unexpected type is skipped, because servers
@@ -116,7 +116,7 @@ func Unreachable(ctx context.Context, host string, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
 		return Broken("the connection to " + host + " was interrupted")
 	}
-	return Broken(display.Unreachable(host, err))
+	return Broken(format.Unreachable(host, err))
 }
 
 // IsError reports whether an event's "error" field contains an error: some servers send an empty

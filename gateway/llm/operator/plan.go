@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,7 +21,7 @@ func plan(h machineTools, text string) (string, []call) {
 		c, words, ok := understand(h, r)
 		switch {
 		case !ok && len(list) > 1:
-			problems = append(problems, fmt.Sprintf("Line %d (%s): %s", i+1, code(display.Clip(r.line, maxLine)), words))
+			problems = append(problems, fmt.Sprintf("Line %d (%s): %s", i+1, code(format.Clip(r.line, maxLine)), words))
 		case !ok:
 			problems = append(problems, words)
 		case words != "":

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,7 +21,7 @@ func report(messages []protocol.Message) string {
 		if m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginPerson {
 			out = append(out, sentence(m, args[m.ToolCallID]))
 			line, _, _ := strings.Cut(args[m.ToolCallID].Command, "\n")
-			commands = append(commands, display.Clip(line, maxLine))
+			commands = append(commands, format.Clip(line, maxLine))
 		}
 	}
 	if len(out) == 1 {
@@ -101,7 +101,7 @@ var descriptions = map[string]func(in arguments, r outcome) string{
 		case *r.Lines == 0:
 			return fmt.Sprintf("%s is empty.", code(in.Path))
 		}
-		return fmt.Sprintf("%s: %s.", code(in.Path), display.Plural(*r.Lines, "line"))
+		return fmt.Sprintf("%s: %s.", code(in.Path), format.Plural(*r.Lines, "line"))
 	},
 	"Glob": func(in arguments, r outcome) string {
 		more := ""
@@ -113,7 +113,7 @@ var descriptions = map[string]func(in arguments, r outcome) string{
 		case r.Truncated:
 			more = " (only the newest are shown)"
 		}
-		return fmt.Sprintf("%s %s %s%s.", display.Plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
+		return fmt.Sprintf("%s %s %s%s.", format.Plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
 	},
 	"Grep": func(_ arguments, r outcome) string {
 		switch {
@@ -124,19 +124,19 @@ var descriptions = map[string]func(in arguments, r outcome) string{
 		case *r.Count == 0:
 			return "Nothing matched."
 		}
-		return fmt.Sprintf("%s %s.", display.Plural(*r.Count, "line"), match(*r.Count))
+		return fmt.Sprintf("%s %s.", format.Plural(*r.Count, "line"), match(*r.Count))
 	},
 	"Edit": func(in arguments, r outcome) string {
 		if r.Replacements == nil {
 			return "Done."
 		}
-		return fmt.Sprintf("Replaced %s in %s.", display.Plural(*r.Replacements, "place"), code(in.Path))
+		return fmt.Sprintf("Replaced %s in %s.", format.Plural(*r.Replacements, "place"), code(in.Path))
 	},
 	"Write": func(in arguments, r outcome) string {
 		if r.Bytes == nil {
 			return "Done."
 		}
-		return fmt.Sprintf("Wrote %s to %s.", display.Plural(*r.Bytes, "byte"), code(in.Path))
+		return fmt.Sprintf("Wrote %s to %s.", format.Plural(*r.Bytes, "byte"), code(in.Path))
 	},
 }
 

@@ -25,7 +25,7 @@ import (
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/llm/operator"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
@@ -220,7 +220,7 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 		if len(list) == 0 {
 			return result(false, "The server answers, but has no model. Load one there, then test again.")
 		}
-		return result(true, fmt.Sprintf("Connected: %s.", display.Plural(len(list), "model")))
+		return result(true, fmt.Sprintf("Connected: %s.", format.Plural(len(list), "model")))
 	}
 	m, _, err := r.Open(ctx, protocol.ModelRef{Provider: id, ID: model})
 	if err != nil {

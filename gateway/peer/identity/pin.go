@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -110,7 +110,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 	var d net.Dialer
 	raw, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, "", protocol.ErrUnavailable.With(display.Unreachable(address, err))
+		return nil, "", protocol.ErrUnavailable.With(format.Unreachable(address, err))
 	}
 	var have Pin
 	conn := tls.Client(raw, &tls.Config{
@@ -129,7 +129,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		if errors.Is(err, ErrWrongPin) {
 			return nil, "", ErrWrongPin
 		}
-		return nil, "", protocol.ErrUnavailable.With(display.Unreachable(address, err))
+		return nil, "", protocol.ErrUnavailable.With(format.Unreachable(address, err))
 	}
 	return conn, have, nil
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -95,7 +95,7 @@ func (e *Ends) openTarget(ctx context.Context, p protocol.TransferReceive, mark 
 	if p.Stream.Attempt <= 1 || isUnknown { // otherwise it is unknown how much of it is here
 		if err := checkSpace(t.Root, p); err != nil {
 			t.Root.Close()
-			return t, errors.New(display.Capital(err.Error()))
+			return t, errors.New(format.Capital(err.Error()))
 		}
 	}
 	return t, nil

@@ -11,7 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -104,7 +104,7 @@ func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
 			return nil
 		}
 		if !removeOldestTrash(dir) { // retained copies of replaced files give way to new data
-			return fmt.Errorf("the disk has %s free, but the transfer needs %s, and %s must stay free", display.Size(room), display.Size(need), display.Size(reservedSpace))
+			return fmt.Errorf("the disk has %s free, but the transfer needs %s, and %s must stay free", format.Size(room), format.Size(need), format.Size(reservedSpace))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
@@ -151,7 +151,7 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	c.mu.Unlock()
 	frame, err := protocol.EncodeRequest(id, method, params)
 	if err == nil && len(frame) > protocol.MaxReadFrame {
-		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message is too large to be sent (%s)", method, display.Size(int64(len(frame)))))
+		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message is too large to be sent (%s)", method, format.Size(int64(len(frame)))))
 	}
 	send := c.out.Send
 	if behind {

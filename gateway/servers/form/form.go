@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -85,7 +85,7 @@ func Fields(schema any) ([]protocol.Field, error) {
 
 // field returns the field without its name.
 func (p property) field() (protocol.Field, error) {
-	f := protocol.Field{Title: display.Line(p.Title, maxTitle), Description: display.Line(p.Description, maxText), Default: p.Default}
+	f := protocol.Field{Title: format.Line(p.Title, maxTitle), Description: format.Line(p.Description, maxText), Default: p.Default}
 	switch p.Type {
 	case "string":
 		f.Kind, f.Min, f.Max = "text", p.MinLength, p.MaxLength
@@ -115,14 +115,14 @@ func (p property) field() (protocol.Field, error) {
 
 func choices(values, titles []string, options []option) (list []protocol.Choice) {
 	for i, v := range values {
-		c := protocol.Choice{Value: v, Title: display.Line(v, maxTitle)}
+		c := protocol.Choice{Value: v, Title: format.Line(v, maxTitle)}
 		if i < len(titles) {
-			c.Title = display.Line(titles[i], maxTitle)
+			c.Title = format.Line(titles[i], maxTitle)
 		}
 		list = append(list, c)
 	}
 	for _, o := range options {
-		list = append(list, protocol.Choice{Value: o.Const, Title: display.Line(cmp.Or(o.Title, o.Const), maxTitle)})
+		list = append(list, protocol.Choice{Value: o.Const, Title: format.Line(cmp.Or(o.Title, o.Const), maxTitle)})
 	}
 	return list
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -42,7 +42,7 @@ func (c Checker) Check(raw []byte) (msg jsonrpc.Message, changed bool) {
 		if id, ok := answerID(raw, raw); ok {
 			return c.broken(id, err), true
 		}
-		c.Logf("Not a message: %s", display.Line(string(raw[:min(len(raw), 4*maxShown)]), maxShown))
+		c.Logf("Not a message: %s", format.Line(string(raw[:min(len(raw), 4*maxShown)]), maxShown))
 		return nil, true
 	}
 	answer, ok := msg.(*jsonrpc.Response)
@@ -64,7 +64,7 @@ func (c Checker) Check(raw []byte) (msg jsonrpc.Message, changed bool) {
 
 // broken returns the answer of a call whose own answer cannot be read.
 func (c Checker) broken(id jsonrpc.ID, err error) *jsonrpc.Response {
-	text := "the answer of the server cannot be read: " + display.Line(err.Error(), maxShown)
+	text := "the answer of the server cannot be read: " + format.Line(err.Error(), maxShown)
 	c.Logf("Call %v: %s", id.Raw(), text)
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: CodeBroken, Message: text}}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"regexp"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 )
 
 // maxLast is how much of the last line is retained, in characters.
@@ -34,7 +34,7 @@ func (l *lastLine) add(data []byte) {
 
 // line returns the last line; "" if there was none.
 func (l *lastLine) line() string {
-	if text := display.Line(string(l.partial), maxLast); text != "" && !lineNoise.Match(l.partial) {
+	if text := format.Line(string(l.partial), maxLast); text != "" && !lineNoise.Match(l.partial) {
 		return text
 	}
 	return l.last

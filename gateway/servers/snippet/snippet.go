@@ -16,7 +16,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"fairlead/gateway/peer/clients"
+	"fairlead/gateway/clients"
 	"fairlead/gateway/peer/words"
 	"fairlead/gateway/protocol"
 )

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -210,8 +210,8 @@ func completion(node protocol.NodeID, e protocol.NodeExecEvent, call store.Call)
 	json.Unmarshal(call.Info.Args, &args) // the tool may not be ours, and have other arguments
 	return protocol.ExecCompletion{
 		EventID: e.EventID, NodeID: node, SessionID: e.SessionID, CallID: call.Info.CallID, Event: e.Event, ExitCode: e.ExitCode,
-		Signal: display.Clip(e.Signal, maxWord), OutputTail: tail(e.OutputTail, maxTail), StartedAt: e.StartedAt, EndedAt: e.EndedAt,
-		Command: display.Clip(strings.Join(strings.Fields(args.Command), " "), maxWord),
+		Signal: format.Clip(e.Signal, maxWord), OutputTail: tail(e.OutputTail, maxTail), StartedAt: e.StartedAt, EndedAt: e.EndedAt,
+		Command: format.Clip(strings.Join(strings.Fields(args.Command), " "), maxWord),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -209,7 +209,7 @@ func View(msgs []protocol.Message, cut int64) []protocol.Message {
 func Outline(previous string, old []protocol.Message) string {
 	var b strings.Builder
 	b.WriteString(previous)
-	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", display.Plural(len(old), "message"))
+	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", format.Plural(len(old), "message"))
 	n := 0
 	for _, msg := range slices.Backward(old) {
 		if text := msg.Content.Text(); msg.IsRequest() && text != "" && n < 20 {

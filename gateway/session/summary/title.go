@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,5 +26,5 @@ func (s Summarizer) Title(ctx context.Context, question, answer string) (title s
 	text := fmt.Sprintf("[person] %s\n\n[agent] %s", Shorten(question, maxTitleText), Shorten(answer, maxTitleText))
 	out, used, err := s.ask(ctx, titlePrompt, text, maxTitleTokens)
 	line, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
-	return strings.TrimSuffix(display.Title(line), "."), used, err
+	return strings.TrimSuffix(format.Title(line), "."), used, err
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -127,7 +127,7 @@ func (h *handler) register(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "temporarily_unavailable", "too many programs are registered")
 		return
 	}
-	c := store.AppClient{ID: "client_" + protocol.NewID(), Name: display.Line(in.ClientName, maxName), RedirectURIs: in.RedirectURIs, CreatedAt: now.UnixMilli()}
+	c := store.AppClient{ID: "client_" + protocol.NewID(), Name: format.Line(in.ClientName, maxName), RedirectURIs: in.RedirectURIs, CreatedAt: now.UnixMilli()}
 	if err := h.Clients.PutClient(r.Context(), c); err != nil {
 		refuse(w, http.StatusServiceUnavailable, "temporarily_unavailable", "the registration could not be stored")
 		return

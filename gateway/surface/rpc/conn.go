@@ -12,7 +12,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
@@ -185,7 +185,7 @@ func (s *socket) extendDeadline() {
 // sendHandshakeTimeout sends the reason before a connection without a handshake is closed.
 func (s *socket) sendHandshakeTimeout(err error) {
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() && !s.isConnected() {
-		s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(protocol.ClosePolicy, "No connect within "+display.Duration(handshakeLimit)), time.Now().Add(closeLimit))
+		s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(protocol.ClosePolicy, "No connect within "+format.Duration(handshakeLimit)), time.Now().Add(closeLimit))
 	}
 }
 

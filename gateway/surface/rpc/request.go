@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -200,7 +200,7 @@ func encodeResponse(id string, result []byte, err error) ([]byte, error) {
 }
 
 func tooLargeError(what string, size int, advice string) error {
-	return protocol.ErrTooLarge.With(fmt.Sprintf("%s is too large to be sent (%s); %s", what, display.Size(int64(size)), advice))
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s is too large to be sent (%s); %s", what, format.Size(int64(size)), advice))
 }
 
 // answer runs a request and encodes its result. A panic fails the request, not the gateway.
@@ -302,7 +302,7 @@ func (c *Conn) countRequest(req protocol.Request) bool {
 	if wait == 0 {
 		return true
 	}
-	c.respond(req.ID, nil, protocol.ErrTooMany.With(fmt.Sprintf("Too many requests: a connection may make %g a second. Try again in %s.", c.requests.perSecond, display.Duration(wait))).
+	c.respond(req.ID, nil, protocol.ErrTooMany.With(fmt.Sprintf("Too many requests: a connection may make %g a second. Try again in %s.", c.requests.perSecond, format.Duration(wait))).
 		WithDetails(map[string]int64{"retryAfterMs": int64(math.Ceil(wait.Seconds() * 1000))}))
 	if !c.isConnected() {
 		c.Close(protocol.ClosePolicy, "Too many requests before connect")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/workspace"
 )
@@ -90,8 +89,8 @@ func checkDefault(p protocol.ConfigSetParams, nodes func() []protocol.NodeInfo) 
 	if all.DefaultDecision != "allow" {
 		return nil
 	}
-	if machines, everywhere := display.Unprotected(nodes()); everywhere {
-		return protocol.ErrBadRequest.With(display.NotOffered("allow as the default", machines))
+	if machines, everywhere := protocol.Unprotected(nodes()); everywhere {
+		return protocol.ErrBadRequest.With(protocol.NotOffered("allow as the default", machines))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -175,7 +175,7 @@ func When(ms int64, now time.Time) string {
 // Sentence describes a previewed schedule with its next runs: Every weekday at 09:00
 // (Europe/Berlin). Next: tomorrow 09:00, Fri 09:00, Mon 09:00.
 func Sentence(p protocol.CronPreviewResult, now time.Time) string {
-	text := display.Capital(Text(p.Schedule, now))
+	text := format.Capital(Text(p.Schedule, now))
 	if p.Schedule.Kind == protocol.CronExpr && p.TimeZone != "" {
 		text += " (" + p.TimeZone + ")"
 	}

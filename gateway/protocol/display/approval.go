@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -13,7 +14,7 @@ func Peer(h *protocol.HostInfo) string {
 	if h == nil {
 		return ""
 	}
-	return strings.Trim(Line(h.Address, 0)+" · "+Line(strings.Join(h.Words, "-"), 0), " ·")
+	return strings.Trim(format.Line(h.Address, 0)+" · "+format.Line(strings.Join(h.Words, "-"), 0), " ·")
 }
 
 // isForeign reports whether somebody other than the person's own chats caused a call, so that its
@@ -25,7 +26,7 @@ func isForeign(by protocol.AskedBy) bool {
 // Asker names who wants a call, as the subject of a sentence: "MCP CLI Proxy", "The schedule
 // “Backup”", "ann@town.test (xmpp)". The person's own chats are Fairlead.
 func Asker(by protocol.AskedBy) string {
-	name := Line(by.Name, maxTitle)
+	name := format.Line(by.Name, format.MaxTitle)
 	switch by.Kind {
 	case protocol.AskedByApp:
 		return cmp.Or(name, "An app")
@@ -56,18 +57,18 @@ func QuestionTitle(a protocol.Question, machine string) string {
 	case a.ServerTool != nil && isForeign(a.AskedBy):
 		return who + " wants to use " + serverTool(*a.ServerTool)
 	case a.ServerTool != nil:
-		return Line(string(a.ServerTool.Server), maxTitle) + " wants to use “" + Line(a.ServerTool.Name, maxTitle) + "”"
+		return format.Line(string(a.ServerTool.Server), format.MaxTitle) + " wants to use “" + format.Line(a.ServerTool.Name, format.MaxTitle) + "”"
 	}
 	title := who + " wants to " + action(a)
 	if isForeign(a.AskedBy) && machine != "" && a.Node != protocol.NativePrefix {
-		title += " on " + Line(machine, maxTitle)
+		title += " on " + format.Line(machine, format.MaxTitle)
 	}
 	return title
 }
 
 // serverTool names a tool of an MCP server.
 func serverTool(t protocol.ApprovalTool) string {
-	return "“" + Line(t.Name, maxTitle) + "” (" + Line(string(t.Server), maxTitle) + ")"
+	return "“" + format.Line(t.Name, format.MaxTitle) + "” (" + format.Line(string(t.Server), format.MaxTitle) + ")"
 }
 
 // actions are what the tools of machines do, after "wants to". Other tools are named.
@@ -86,7 +87,7 @@ func action(a protocol.Question) string {
 	isNative := strings.HasSuffix(a.Tool, "File")
 	switch {
 	case what == "", a.Effect == protocol.EffectUnknown, isNative != (a.Node == protocol.NativePrefix):
-		return "use " + Line(a.Tool, maxTitle)
+		return "use " + format.Line(a.Tool, format.MaxTitle)
 	case a.Preview != nil && a.Preview.Input != nil:
 		return "type into a running command"
 	case what == "change a file" && a.Preview != nil && a.Preview.NewFile:
@@ -119,7 +120,7 @@ func Why(a protocol.Question) string {
 // | sh".
 func Program(p protocol.ApprovalPart) string {
 	if len(p.Argv) == 0 {
-		return Line(p.Text, 60)
+		return format.Line(p.Text, 60)
 	}
 	name := p.Argv[0][strings.LastIndexAny(p.Argv[0], `/\`)+1:]
 	if first, _, piped := strings.Cut(p.Text, " "); piped && strings.Contains(p.Text, "|") && first != p.Argv[0] {
@@ -128,7 +129,7 @@ func Program(p protocol.ApprovalPart) string {
 	if p.Starts != "" {
 		name += " → " + p.Starts
 	}
-	return Line(name, 60)
+	return format.Line(name, 60)
 }
 
 // Risk says why a part of a command is dangerous or denied; "" if it is not known to be.

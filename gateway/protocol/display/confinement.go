@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -73,7 +74,7 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
 	for _, w := range e.Warnings {
 		w = strings.Replace(w, "the node runs as root", AsAdministrator, 1)
-		c.Warnings = append(c.Warnings, Capital(w)+".")
+		c.Warnings = append(c.Warnings, format.Capital(w)+".")
 	}
 	c.Warnings = append(c.Warnings, n.Warnings...)
 	c.Guarantees = guaranteesOf(e.Checks)
@@ -124,7 +125,7 @@ func openText(c protocol.EnforcedCheck) string {
 		return text + " (Fairlead runs as administrator)."
 	}
 	if c.Fix != "" {
-		text += ". " + Capital(strings.TrimSuffix(c.Fix, "."))
+		text += ". " + format.Capital(strings.TrimSuffix(c.Fix, "."))
 	}
 	return text + "."
 }

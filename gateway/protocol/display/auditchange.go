@@ -3,6 +3,7 @@ package display
 import (
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,7 +41,7 @@ var (
 func auditChange(e protocol.AuditEntry, n Names) string {
 	chat := ""
 	if e.SessionKey != "" {
-		chat = " in “" + Clip(n.Chat(e.SessionKey), maxTitle) + "”"
+		chat = " in “" + format.Clip(n.Chat(e.SessionKey), format.MaxTitle) + "”"
 	}
 	switch e.Kind {
 	case protocol.AuditMode:
@@ -60,13 +61,13 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 		}
 	case protocol.AuditSender:
 		if channel, sender, ok := strings.Cut(e.What, ":"); ok {
-			return Capital(e.Verdict) + " messages of " + sender + " (" + channel + ")"
+			return format.Capital(e.Verdict) + " messages of " + sender + " (" + channel + ")"
 		}
 	}
 	if words := changes[e.Kind]; words != "" {
 		return words + ": " + e.What + chat
 	}
-	return Capital(joinParts(": ", e.Kind, e.What)) + chat + place(e.Node, n)
+	return format.Capital(joinParts(": ", e.Kind, e.What)) + chat + place(e.Node, n)
 }
 
 // withoutID removes the ID in parentheses at the end of a name.

@@ -1,4 +1,4 @@
-package display
+package format
 
 import (
 	"crypto/tls"

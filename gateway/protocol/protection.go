@@ -1,17 +1,15 @@
-package display
+package protocol
 
 import (
 	"cmp"
 	"strings"
-
-	"fairlead/gateway/protocol"
 )
 
 // Unprotected returns the online machines on which nothing keeps commands from changing files that
 // start programs later, each with what is missing there. everywhere means that no online machine
 // does: then neither a trusted chat nor a default that allows is offered. Without a machine, no
 // command can run, and both are.
-func Unprotected(nodes []protocol.NodeInfo) (machines []string, everywhere bool) {
+func Unprotected(nodes []NodeInfo) (machines []string, everywhere bool) {
 	online := 0
 	for _, n := range nodes {
 		if !n.Online {
@@ -38,3 +36,6 @@ func StillAsks(machines []string) string {
 	}
 	return "Unknown commands still ask where nothing protects start-up files: " + strings.Join(machines, ", ")
 }
+
+// NotEnforced is the phrase with which a machine reports a missing restriction.
+const NotEnforced = "not enforced on this machine"

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -39,7 +40,7 @@ func AuditLine(e protocol.AuditEntry, n Names) (title, outcome string) {
 	default:
 		title = asker(e, n) + act(e) + place(e.Node, n)
 	}
-	return Capital(title), auditOutcome(e)
+	return format.Capital(title), auditOutcome(e)
 }
 
 // asker names who wanted a call, before what they wanted: "MCP CLI Proxy: ".
@@ -56,7 +57,7 @@ func asker(e protocol.AuditEntry, n Names) string {
 	case isOwn(e):
 		return "you: "
 	case e.SessionKey != "":
-		return "chat “" + Clip(n.Chat(e.SessionKey), maxTitle) + "”: "
+		return "chat “" + format.Clip(n.Chat(e.SessionKey), format.MaxTitle) + "”: "
 	}
 	return ""
 }

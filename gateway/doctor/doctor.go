@@ -14,9 +14,10 @@ import (
 	"syscall"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // Finding is the result of one check.
@@ -193,7 +194,7 @@ func (f *findings) addServers(list []protocol.ServerStatus, err error) {
 	}
 	for _, s := range list {
 		found := s.State
-		if network := display.ServerNetwork(s.Spec); network != "" {
+		if network := s.Spec.NetworkText(); network != "" {
 			found += ", " + network
 		}
 		state, fix := OK, ""
@@ -213,12 +214,12 @@ func (f *findings) addNode(n protocol.NodeInfo) {
 	if !n.Online {
 		found := "offline"
 		if n.LastSeenAt > 0 {
-			found += ", last seen " + display.Ago(n.LastSeenAt, time.Now())
+			found += ", last seen " + format.Ago(n.LastSeenAt, time.Now())
 		}
 		f.add(check, Warning, found, "turn it on and start Fairlead there, or check its network connection", Machines)
 		return
 	}
-	found := "online, " + display.Plural(len(n.Tools), "tool")
+	found := "online, " + format.Plural(len(n.Tools), "tool")
 	if n.Host == nil || n.Host.Enforcement == nil {
 		f.add(check, OK, found, "")
 		return

@@ -1,34 +1,18 @@
-package display
+package protocol
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-
-	"fairlead/gateway/protocol"
 )
-
-// Readable formats a tool's result: of a JSON object its output, text, or matches; other JSON is
-// indented. JSON that was truncated for the model is read as far as possible.
-func Readable(s string) string {
-	text, ok := Output(s)
-	var b bytes.Buffer
-	if ok || json.Indent(&b, []byte(strings.TrimSpace(s)), "", "  ") != nil {
-		return text
-	}
-	return b.String()
-}
 
 // ForPerson words a text that a call's error has for models as the person reads it.
 func ForPerson(text string) string {
 	for _, c := range [][2]string{
-		{protocol.DeniedByPerson + protocol.DenialReason, "You denied this: "},
-		{protocol.DeniedByPerson, "You denied this."},
-		{protocol.ChangedCallFailed, "The call could not run as you changed it: "},
+		{DeniedByPerson + DenialReason, "You denied this: "},
+		{DeniedByPerson, "You denied this."},
+		{ChangedCallFailed, "The call could not run as you changed it: "},
 	} {
 		if rest, ok := strings.CutPrefix(text, c[0]); ok {
 			return c[1] + rest
@@ -63,17 +47,6 @@ func Output(s string) (text string, ok bool) {
 		return text, true
 	}
 	return s, false
-}
-
-// ResultNote returns the remarks of a machine in the result of a command, for the person.
-func ResultNote(result string) string {
-	var out struct {
-		Note string `json:"note"`
-	}
-	if json.Unmarshal([]byte(strings.TrimSpace(result)), &out) != nil {
-		return ""
-	}
-	return NoteForPerson(out.Note)
 }
 
 // textOf returns the texts of a result, or its matches.
@@ -130,22 +103,11 @@ func lenientString(s, key string) (string, bool) {
 // OutputSoFar precedes, in the result of a call that ended early, its output until then.
 const OutputSoFar = "\nUntil then: "
 
-// leftOut is the note in the middle of a long result for the part that the model did not get.
-var leftOut = regexp.MustCompile(`\[… (\d+) bytes left out; ask for a part of it …\]`)
-
-// LeftOut replaces the note about the missing part of a long result by one for people. bytes is the
-// length of that part; 0 if the result is complete.
-func LeftOut(text string) (shown string, bytes int64) {
-	shown = leftOut.ReplaceAllStringFunc(text, func(note string) string {
-		n, _ := strconv.ParseInt(leftOut.FindStringSubmatch(note)[1], 10, 64)
-		bytes += n
-		return "⋯ " + Size(n) + " not shown"
-	})
-	return shown, bytes
-}
-
-// UnknownOutcome says that nobody knows what a call has done.
-func UnknownOutcome(machine string) string {
-	return "Outcome unknown: the connection to " + cmp.Or(machine, "the machine") + " was lost while this ran, so it may have finished or not. " +
-		"Check before you run it again."
-}
+// Parts of the notes of a machine on a command, which are for the agent; windows word them for the
+// person.
+const (
+	NoteMayAsk    = "The person may be asked whether to keep it."
+	noteIsAsked   = "You are asked whether to keep it."
+	NoteAskFor    = ": ask for it with changes: "
+	NoteAskForEnd = " if the command must change it."
+)

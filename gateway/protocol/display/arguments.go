@@ -1,7 +1,6 @@
 package display
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,45 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
-
-// Arguments returns the arguments of a call in their order; nil if they are no object.
-func Arguments(args json.RawMessage) []protocol.ApprovalArgument {
-	var list []protocol.ApprovalArgument
-	in := json.NewDecoder(bytes.NewReader(args))
-	if start, err := in.Token(); err != nil || start != json.Delim('{') {
-		return nil
-	}
-	for in.More() {
-		name, err := in.Token()
-		var value json.RawMessage
-		if err != nil || in.Decode(&value) != nil {
-			return list
-		}
-		list = append(list, protocol.ApprovalArgument{Name: fmt.Sprint(name), Value: argumentValue(value)})
-	}
-	return list
-}
-
-// argumentValue returns a text without quotes, and other values as JSON without HTML escapes.
-func argumentValue(value json.RawMessage) string {
-	var text string
-	if value[0] == '"' && json.Unmarshal(value, &text) == nil {
-		return text
-	}
-	plain, err := protocol.Canonical(value)
-	if err != nil {
-		return string(value)
-	}
-	return string(plain)
-}
 
 // ArgumentLines lists the arguments of a call as "name: value", one a line, without those named in
 // without. The further lines of a value are indented, so that none looks like another argument.
 func ArgumentLines(args json.RawMessage, without ...string) string {
 	var lines []string
-	for _, a := range Arguments(args) {
+	for _, a := range protocol.NamedArguments(args) {
 		if slices.Contains(without, a.Name) {
 			continue
 		}
@@ -57,7 +26,7 @@ func ArgumentLines(args json.RawMessage, without ...string) string {
 		} else if value != "" {
 			value = " " + value
 		}
-		lines = append(lines, Line(a.Name, 0)+":"+value)
+		lines = append(lines, format.Line(a.Name, 0)+":"+value)
 	}
 	return strings.Join(lines, "\n")
 }

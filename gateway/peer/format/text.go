@@ -1,0 +1,136 @@
+// Package format writes values as text on one line: names that others chose, counts, sizes, times and
+// failures of the network.
+package format
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line makes text from a machine, a device or a channel user safe to display on one line, so that
+// it cannot imitate anything else: white space becomes single spaces between words, and invisible
+// characters such as control characters and bidirectional marks are removed. The result has at most
+// limit characters, of which the last is an ellipsis if the text was cut; 0 means no limit.
+func Line(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if limit > 0 {
+		return Clip(s, limit)
+	}
+	return s
+}
+
+// Clip shortens a text to at most n characters, of which the last is an ellipsis.
+func Clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// MaxTitle is the greatest length of a title, in characters.
+const MaxTitle = 60
+
+// Title makes a title for a list of the beginning of a text: one line of whole words, without the
+// marks of Markdown and quotes around it.
+func Title(s string) string {
+	words := strings.Fields(strings.Trim(strings.ReplaceAll(Line(s, 0), "`", ""), "\"'“”„«»#>*_- "))
+	title := ""
+	for _, w := range words {
+		if title != "" && utf8.RuneCountInString(title+" "+w) >= MaxTitle {
+			return strings.TrimRight(title, ",;:.") + "…"
+		}
+		title = strings.TrimPrefix(title+" "+w, " ")
+	}
+	return Clip(strings.TrimRight(title, ",;:"), MaxTitle)
+}
+
+// Capital returns the text with its first letter in upper case, if its script has cases.
+func Capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// Plural returns a count with its noun, for nouns with a plural in s: "1 step", "2 steps".
+func Plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
+
+// Words formats the words of a key or of a pairing, which people compare on two screens.
+func Words(words []string) string { return strings.Join(words, "-") }
+
+// Ago formats the time since then, in Unix milliseconds: just now, 5 min ago, 3 h ago, yesterday,
+// 4 days ago, 3 May, 3 May 2025.
+func Ago(ms int64, now time.Time) string {
+	t := time.UnixMilli(ms).In(now.Location())
+	day := func(t time.Time) time.Time {
+		y, m, d := t.Date()
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	}
+	days := int(day(now).Sub(day(t)).Hours() / 24)
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case days == 1:
+		return "yesterday"
+	case days < 7:
+		return fmt.Sprintf("%d days ago", days)
+	case t.Year() == now.Year():
+		return t.Format("2 Jan")
+	}
+	return t.Format("2 Jan 2006")
+}
+
+// Duration formats a time span in words: 5 minutes, 1 minute 30 seconds, 2 hours. Less than a second is
+// given in milliseconds.
+func Duration(d time.Duration) string {
+	if d < time.Second {
+		return Plural(int((d+time.Millisecond-1)/time.Millisecond), "millisecond")
+	}
+	var parts []string
+	d = d.Round(time.Second)
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if n := int(d / unit.size); n > 0 {
+			parts = append(parts, Plural(n, unit.name))
+		}
+		d %= unit.size
+	}
+	return strings.Join(parts, " ")
+}
+
+// Size returns a number of bytes in decimal units: 812 B, 1.4 GB.
+func Size(bytes int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	v, i := float64(bytes), 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 || v >= 9.95 {
+		return fmt.Sprintf("%.0f %s", v, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}
