@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // access is a folder that a command accesses as a whole, or a file that it does not name.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // notMatched is the result of an allow rule for a different command.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // texts with a meaning to the shell, and two programs

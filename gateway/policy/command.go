@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 func (ev *evaluation) decideCommands(k shell.Kind) {

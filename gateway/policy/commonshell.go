@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // The language of fish and ksh is another one than bash's, but they read most everyday commands

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 var commonPieces = strings.Split(`foo |bar |foo|bar|a |b|-x|--y=z|1|12|X=1 |~/c|.|./a|/|:|@|+|,|%|'a b'|"a b"|'"'|"'"|''|""|'$X'|'*'|"*"|'é'|"(a)"| && | ¦¦ | ¦ |; |;|`+"\n"+

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 	"fairlead/gateway/protocol"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 	"fairlead/gateway/protocol"
 )
 

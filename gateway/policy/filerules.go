@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // fileDecision is the result of the rules about files for a command so far.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 func isFlag(s string) bool { return len(s) > 1 && s[0] == '-' }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/peer/sensitive"
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // The floor: calls that need an approval whatever the rules say.

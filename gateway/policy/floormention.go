@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/peer/sensitive"
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // No table of programs is complete: any program may write the files that its words name. So an

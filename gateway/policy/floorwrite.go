@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/peer/sensitive"
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // writeReason finds programs that change protected files in their arguments.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // FuzzJudge: the policy never panics, gives a reason for every decision, and allows nothing that

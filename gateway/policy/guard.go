@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // guard is a word that changes what a program does: a rule must contain it to cover the command.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // specialGuards are guards that need more than a list of options.

@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // The machine keeps commands from changing the files of the floor while they run. An answer lifts

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // fileWord is a word of a command that may name a file.

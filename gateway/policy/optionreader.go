@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // optionReader reads a command's words and reports those that are not known to be harmless.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // plainText matches a text that every shell splits into the same words.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 	"fairlead/gateway/protocol"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 //go:embed programs/classes.txt

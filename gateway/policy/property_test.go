@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 // suffixes may turn an allowed command into one that runs more.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 	"fairlead/gateway/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 func baseName(name string) string { return shell.BaseName(name) }

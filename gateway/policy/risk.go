@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/peer/shell"
 )
 
 //go:embed programs/risks.txt
