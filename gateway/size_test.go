@@ -5,36 +5,203 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// maxMethods is the limit of a type's methods. A larger type is two types. Linters check the lengths
-// of functions and interfaces (.golangci.yml).
+// maxMethods is the limit of a type's methods. Methods of embedded types of this module count, and
+// so do functions of the package that take the type first: both are methods in another place. A
+// larger type is two types. Linters check the lengths of functions and interfaces (.golangci.yml).
 const maxMethods = 25
 
+// tooLarge are the types above the limit, with their methods. The numbers may only go down.
+var tooLarge = map[string]int{
+	"app.fixedPages":                    30,
+	"app.window":                        48,
+	"app/approve.Dialog":                29,
+	"app/chat.Pane":                     33,
+	"app/chat.rowFactory":               57,
+	"app/code.LineView":                 39,
+	"app/code.View":                     32,
+	"app/code.painter":                  40,
+	"app/files.Page":                    28,
+	"app/markdown.RichText":             32,
+	"app/state.App":                     34,
+	"app/state.Files":                   32,
+	"app/state.View":                    31,
+	"app/transcript.View":               46,
+	"app/transcript.placement":          50,
+	"gateway.Gateway":                   30,
+	"gateway.prompts":                   32,
+	"gateway/catalog.Catalog":           34,
+	"gateway/channel.Hub":               56,
+	"gateway/channel.accountManager":    29,
+	"gateway/channel/channeltest.Bench": 71,
+	"gateway/cmd/fairlead.connection":   75,
+	"gateway/cmd/fairlead.options":      87,
+	"gateway/nodes.Hub":                 26,
+	"gateway/policy.evaluation":         56,
+	"gateway/policy.matcher":            31,
+	"gateway/policy/shell.evaluator":    31,
+	"gateway/policy/shell.guesser":      28,
+	"gateway/policy/shell.redirects":    28,
+	"gateway/servers.server":            26,
+	"gateway/session.Manager":           76,
+	"gateway/session.history":           51,
+	"gateway/surface/rpc.Conn":          37,
+	"gateway/tool.activeCall":           50,
+	"gateway/transfer.Engine":           37,
+	"gateway/transfer.attempt":          54,
+	"gateway/transfer.basicTransfer":    49,
+	"node/access.Scope":                 36,
+	"node/file.tool":                    52,
+	"node/fs.files":                     67,
+	"node/shell.Jobs":                   27,
+	"node/workspace.Entries":            44,
+	"node/workspace.Root":               34,
+}
+
 func TestNoTypeHasTooManyMethods(t *testing.T) {
-	methods := map[string]map[string]bool{} // by folder and type; a set, because systems have files of their own
+	t.Parallel()
+	types := readTypes(t)
+	if len(types) < 500 {
+		t.Fatalf("found %d types with methods, want the whole repository", len(types))
+	}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		got, limit := len(types.all(name)), maxMethods
+		if known, ok := tooLarge[name]; ok {
+			limit = known
+			if got < known {
+				t.Errorf("%s has %d methods: lower its number %d in tooLarge", name, got, known)
+			}
+		}
+		if got > limit {
+			t.Errorf("%s has %d methods, want at most %d", name, got, limit)
+		}
+	}
+	for name := range tooLarge {
+		if types[name] == nil {
+			t.Errorf("%s is gone: delete it from tooLarge", name)
+		}
+	}
+}
+
+// methods are the types of the module by folder and name.
+type methods map[string]*typeMethods
+
+// typeMethods are the methods of one type: its own ones, with the functions that take it first, and
+// the types it embeds. They are sets, because systems have files of their own.
+type typeMethods struct{ own, embedded map[string]bool }
+
+func (m methods) of(key string) *typeMethods {
+	if m[key] == nil {
+		m[key] = &typeMethods{map[string]bool{}, map[string]bool{}}
+	}
+	return m[key]
+}
+
+// all returns the type's methods with those of embedded types.
+func (m methods) all(key string) map[string]bool {
+	list := map[string]bool{}
+	seen := map[string]bool{}
+	var add func(key string)
+	add = func(key string) {
+		if m[key] == nil || seen[key] {
+			return
+		}
+		seen[key] = true
+		maps.Copy(list, m[key].own)
+		for e := range m[key].embedded {
+			add(e)
+		}
+	}
+	add(key)
+	return list
+}
+
+func readTypes(t *testing.T) methods {
+	t.Helper()
+	all := methods{}
 	readSources(t, func(name string, _ *token.FileSet, file *ast.File) {
+		dir := strings.TrimPrefix(path.Dir(name), "../")
 		for _, decl := range file.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil {
-				key := filepath.Dir(name) + "." + receiverName(f.Recv.List[0].Type)
-				if methods[key] == nil {
-					methods[key] = map[string]bool{}
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if key := ownerOf(dir, decl); key != "" {
+					all.of(key).own[decl.Name.Name] = true
 				}
-				methods[key][f.Name.Name] = true
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok {
+						for _, e := range embeddedTypes(dir, file, spec) {
+							all.of(dir + "." + spec.Name.Name).embedded[e] = true
+						}
+					}
+				}
 			}
 		}
 	})
-	if len(methods) < 500 {
-		t.Fatalf("found %d types with methods, want the whole repository", len(methods))
+	return all
+}
+
+// ownerOf returns the type of which a function is a method, or which it takes first as a pointer,
+// perhaps after a context; empty without one.
+func ownerOf(dir string, f *ast.FuncDecl) string {
+	if f.Recv != nil {
+		return dir + "." + receiverName(f.Recv.List[0].Type)
 	}
-	for name, list := range methods {
-		if len(list) > maxMethods {
-			t.Errorf("%s has %d methods, want at most %d", name, len(list), maxMethods)
+	params := f.Type.Params.List
+	if len(params) > 1 {
+		if s, ok := params[0].Type.(*ast.SelectorExpr); ok && s.Sel.Name == "Context" {
+			params = params[1:]
 		}
 	}
+	if len(params) == 0 {
+		return ""
+	}
+	if star, ok := params[0].Type.(*ast.StarExpr); ok {
+		if name := receiverName(star.X); name != "" {
+			return dir + "." + name
+		}
+	}
+	return ""
+}
+
+// embeddedTypes returns the types of this module that a struct embeds.
+func embeddedTypes(dir string, file *ast.File, spec *ast.TypeSpec) (list []string) {
+	s, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	for _, field := range s.Fields.List {
+		if len(field.Names) > 0 {
+			continue
+		}
+		if name := receiverName(field.Type); name != "" {
+			list = append(list, dir+"."+name)
+			continue
+		}
+		e := field.Type
+		if star, ok := e.(*ast.StarExpr); ok {
+			e = star.X
+		}
+		sel, ok := e.(*ast.SelectorExpr)
+		if !ok {
+			continue
+		}
+		for _, imp := range file.Imports {
+			at := strings.Trim(imp.Path.Value, `"`)
+			local, ok := strings.CutPrefix(at, "fairlead/")
+			if from, is := sel.X.(*ast.Ident); ok && is && (imp.Name == nil && path.Base(at) == from.Name || imp.Name != nil && imp.Name.Name == from.Name) {
+				list = append(list, local+"."+sel.Sel.Name)
+			}
+		}
+	}
+	return list
 }
 
 // readSources parses every file of the module for any system, without its tests.
