@@ -22,18 +22,27 @@ type fetcher struct {
 	flags    []string // flags without a value
 	values   []string // flags with a value
 	packages []string // those of values that name a package
+	// subcommand is the last of words for the command that fetches, if it is another one.
+	subcommand string
 	// fetch makes the command that fetches the packages without running anything of them.
 	fetch func(flags, packages []string, name string) []string
+	// run are the flags with which the server starts from what was fetched.
+	run []string
 }
 
 var (
-	npm  = fetcher{flags: []string{"-y", "--yes", "-q", "--quiet", "--silent", "-s"}, values: []string{"-p", "--package", "--registry", "--loglevel"}, packages: []string{"-p", "--package"}, fetch: fetchNPM}
-	pnpm = fetcher{flags: []string{"-s", "--silent"}, values: []string{"--package", "--registry", "--reporter", "--loglevel"}, packages: []string{"--package"}, fetch: fetchPNPM}
-	uv   = fetcher{flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV}
+	npm  = fetcher{flags: []string{"-y", "--yes", "-q", "--quiet", "--silent", "-s"}, values: []string{"-p", "--package", "--registry", "--loglevel"}, packages: []string{"-p", "--package"}, fetch: fetchNPM, run: offlineFlag}
+	pnpm = fetcher{flags: []string{"-s", "--silent"}, values: []string{"--package", "--registry", "--reporter", "--loglevel"}, packages: []string{"--package"}, fetch: fetchPNPM, run: offlineFlag}
+	uv   = fetcher{flags: uvFlags, values: uvValues, packages: []string{"--from"}, fetch: fetchUV, run: offlineFlag}
+	// Bun stores what it installed without scripts apart, and has no flag against the network.
+	bun  = fetcher{flags: []string{"--bun", "--silent", "--verbose"}, values: []string{"-p", "--package", "--registry"}, packages: []string{"-p", "--package"}, fetch: fetchBun, run: []string{"--ignore-scripts"}}
+	pipx = fetcher{flags: []string{"-q", "--quiet", "-v", "--verbose"}, values: []string{"--spec", "--python", "--index-url", "-i"}, packages: []string{"--spec"}, fetch: fetchPipx}
+	deno = fetcher{flags: denoFlags, values: []string{"--config", "-c", "--import-map", "--cert"}, subcommand: "cache", fetch: fetchDeno, run: []string{"--cached-only"}}
 )
 
 var fetchers = []fetcher{
 	npm.startedBy("npx"), npm.startedBy("npm", "exec"), npm.startedBy("npm", "x"), pnpm.startedBy("pnpm", "dlx"), pnpm.startedBy("pnpx"), uv.startedBy("uvx"), uv.startedBy("uv", "tool", "run"),
+	bun.startedBy("bunx"), bun.startedBy("bun", "x"), pipx.startedBy("pipx", "run"), deno.startedBy("deno", "run"),
 }
 
 func (f fetcher) startedBy(words ...string) fetcher {
@@ -41,10 +50,13 @@ func (f fetcher) startedBy(words ...string) fetcher {
 	return f
 }
 
-// offlineFlag forbids the network, for every fetcher.
-const offlineFlag = "--offline"
+// offlineFlag forbids the network.
+var offlineFlag = []string{"--offline"}
 
 var (
+	denoFlags = []string{
+		"-A", "--allow-all", "-R", "--allow-read", "-W", "--allow-write", "-N", "--allow-net", "-E", "--allow-env", "-S", "--allow-sys", "--allow-run", "--allow-ffi", "-q", "--quiet", "--no-prompt",
+	}
 	uvFlags  = []string{"-q", "--quiet", "-v", "--verbose", "--isolated", "--native-tls", "--no-config", "--no-progress", "-U", "--upgrade"}
 	uvValues = []string{
 		"--from", "--with", "-w", "-p", "--python", "--index", "--index-url", "-i", "--default-index", "--extra-index-url", "--prerelease", "--constraints", "-c", "--exclude-newer",
@@ -82,6 +94,30 @@ func fetchUV(flags, packages []string, name string) []string {
 	return append(append(append([]string{"--no-build"}, flags...), "--from", packages[0]), "python", "-c", "")
 }
 
+// fetchBun has Bun install the packages without their scripts, and run nothing. With "-p" instead of
+// "--package=", versions of Bun before 1.3 would run the package.
+func fetchBun(flags, packages []string, name string) []string {
+	return slices.Concat([]string{"--ignore-scripts"}, flags, packageFlags(packages, name), []string{"node", "-e", "0"})
+}
+
+// fetchPipx has pipx install the package, and run an empty program. The machine has pip install
+// wheels only.
+func fetchPipx(flags, packages []string, name string) []string {
+	if len(packages) == 0 {
+		packages = []string{name}
+	}
+	return append(flags, "--spec", packages[0], "python", "-c", "")
+}
+
+// fetchDeno has Deno download the modules, which asks for no permissions.
+func fetchDeno(flags, _ []string, name string) []string {
+	flags = slices.DeleteFunc(flags, func(f string) bool {
+		f, _, _ = strings.Cut(f, "=")
+		return slices.Contains(denoFlags, f)
+	})
+	return append(flags, name)
+}
+
 // FetchCommands returns the command that only fetches the package of a server, and the one that then
 // runs the server without a network. ok is false for programs that cannot do that.
 func (s ServerSpec) FetchCommands() (fetch, run []string, ok bool) {
@@ -100,7 +136,11 @@ func (s ServerSpec) FetchCommands() (fetch, run []string, ok bool) {
 			return nil, nil, false
 		}
 		begin := slices.Concat(wrapper, words[:n])
-		return slices.Concat(begin, f.fetch(flags, packages, name)), slices.Concat(begin, []string{offlineFlag}, words[n:]), true
+		run = slices.Concat(begin, f.run, words[n:])
+		if f.subcommand != "" {
+			begin[len(begin)-1] = f.subcommand
+		}
+		return slices.Concat(begin, f.fetch(flags, packages, name)), run, true
 	}
 	return nil, nil, false
 }
@@ -118,7 +158,7 @@ func (f fetcher) split(words []string) (flags, packages []string, name string, o
 			return flags, packages, name, name != "" || len(packages) > 0
 		case !strings.HasPrefix(words[i], "-"):
 			return flags, packages, words[i], true
-		case slices.Contains(f.flags, words[i]):
+		case slices.Contains(f.flags, flag):
 			flags = append(flags, words[i])
 			continue
 		case !slices.Contains(f.values, flag):
@@ -179,7 +219,10 @@ func (s ServerSpec) CannotFetch() string {
 	if _, _, ok := s.FetchCommands(); ok {
 		return ""
 	}
-	return programName(s.Command) + " cannot fetch a package without starting it in this form; npx, npm exec, pnpm dlx and uvx can: choose no network, or allow it"
+	if programName(s.Command) == "yarn" {
+		return "yarn cannot fetch a package without starting it; npx -y with the same package can: use it, choose no network, or allow it"
+	}
+	return programName(s.Command) + " cannot fetch a package without starting it in this form; npx, npm exec, pnpm dlx, bunx, uvx, pipx run and deno run can: choose no network, or allow it"
 }
 
 // NetworkText says whether the command of an MCP server may use the network; empty for a server at an

@@ -24,8 +24,19 @@ func TestFetchCommands(t *testing.T) {
 		{"npm run server", "", "", "yes"},
 		{"pnpm dlx --package=a b", "pnpm dlx --ignore-scripts --package=a node -e 0", "pnpm dlx --offline --package=a b", "fetch"},
 		{"pnpx server", "pnpx --ignore-scripts --package=server node -e 0", "pnpx --offline server", "fetch"},
-		{"bunx server", "", "", "yes"},
-		{"pipx run server", "", "", "yes"},
+		{"bunx server --port 1", "bunx --ignore-scripts --package=server node -e 0", "bunx --ignore-scripts server --port 1", "fetch"},
+		{"bunx --bun -p a b", "bunx --ignore-scripts --bun --package=a node -e 0", "bunx --ignore-scripts --bun -p a b", "fetch"},
+		{"bun x server", "bun x --ignore-scripts --package=server node -e 0", "bun x --ignore-scripts server", "fetch"},
+		{"bun run server.ts", "", "", "yes"},
+		{"bunx --trust server", "", "", "yes"},
+		{"pipx run server --port 1", "pipx run --spec server python -c ", "pipx run server --port 1", "fetch"},
+		{"pipx run --spec=server==1.2 --python 3.12 run-it", "pipx run --python 3.12 --spec server==1.2 python -c ", "pipx run --spec=server==1.2 --python 3.12 run-it", "fetch"},
+		{"pipx install server", "", "", "yes"},
+		{"deno run -A npm:server --port 1", "deno cache npm:server", "deno run --cached-only -A npm:server --port 1", "fetch"},
+		{"deno run --allow-read=/srv --config deno.json jsr:@a/server", "deno cache --config deno.json jsr:@a/server", "deno run --cached-only --allow-read=/srv --config deno.json jsr:@a/server", "fetch"},
+		{"deno run --allow-scripts npm:server", "", "", "yes"},
+		{"yarn dlx server", "", "", "yes"},
+		{"docker run -i server", "", "", "yes"},
 		{"python3 server.py", "", "", "no"},
 		{"/opt/server", "", "", "no"},
 	} {
@@ -38,5 +49,19 @@ func TestFetchCommands(t *testing.T) {
 	}
 	if got := (ServerSpec{URL: "https://x.example"}).SuggestedNetwork(); got != "" {
 		t.Errorf("an address: got %q", got)
+	}
+}
+
+// A program that cannot fetch first gets a text that says what can.
+func TestProgramsThatCannotFetchSayWhatCan(t *testing.T) {
+	for command, want := range map[string]string{
+		"yarn dlx server":      "yarn cannot fetch a package without starting it; npx -y with the same package can: use it, choose no network, or allow it",
+		"docker run -i server": "docker cannot fetch a package without starting it in this form; npx, npm exec, pnpm dlx, bunx, uvx, pipx run and deno run can: choose no network, or allow it",
+		"npx server":           "",
+	} {
+		words := strings.Split(command, " ")
+		if got := (ServerSpec{Command: words[0], Args: words[1:]}).CannotFetch(); got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,6 +107,9 @@ func (s *servers) call(ctx context.Context, call access.Call, in serveIn) (serve
 // what is there.
 func (s *servers) fetch(ctx context.Context, call access.Call, in serveIn) error {
 	in.Command = in.Fetch
+	env := maps.Clone(fetching)
+	maps.Copy(env, in.Env)
+	in.Env = env
 	spec, err := s.spec(call, in, true)
 	if err != nil {
 		return err
@@ -193,12 +197,17 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 // caches are the variables with the folders in which programs that fetch servers store them.
 var caches = map[string]string{
 	"npm_config_cache": "npm", "XDG_CACHE_HOME": "cache", "UV_CACHE_DIR": "uv", "UV_TOOL_DIR": "uv-tools", "UV_PYTHON_INSTALL_DIR": "uv-python", "PIP_CACHE_DIR": "pip",
+	"PIPX_HOME": "pipx", "PIPX_BIN_DIR": "pipx-bin", "PIPX_MAN_DIR": "pipx-man", "YARN_GLOBAL_FOLDER": "yarn", "BUN_INSTALL_CACHE_DIR": "bun", "DENO_DIR": "deno",
 }
+
+// fetching are the variables for the command that fetches a server. pip takes wheels, which run
+// nothing. pipx with uv as its backend would fetch to one place and start from another.
+var fetching = map[string]string{"PIP_ONLY_BINARY": ":all:", "PIPX_DEFAULT_BACKEND": "pip"}
 
 // offline are the variables with which programs that fetch servers use their caches alone, and fail at
 // once. Without the network, npm tries again for minutes.
 var offline = map[string]string{
-	"npm_config_offline": "true", "pnpm_config_offline": "true", "YARN_ENABLE_NETWORK": "0", "UV_OFFLINE": "1", "PIP_RETRIES": "0", "GOPROXY": "off", "CARGO_NET_OFFLINE": "true",
+	"npm_config_offline": "true", "pnpm_config_offline": "true", "YARN_ENABLE_NETWORK": "0", "UV_OFFLINE": "1", "PIP_RETRIES": "0", "PIPX_DEFAULT_BACKEND": "pip", "GOPROXY": "off", "CARGO_NET_OFFLINE": "true",
 }
 
 // cacheFolder returns a folder of the server alone, which survives it; empty if none exists. What

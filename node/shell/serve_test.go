@@ -197,10 +197,12 @@ func TestAServerIsFetchedBeforeItStarts(t *testing.T) {
 }
 
 func TestLaunchersOfAServerWithoutNetworkKnowThat(t *testing.T) {
-	print := func(step string) string { return `sh -c 'echo "` + step + ` $UV_OFFLINE $npm_config_offline"'` }
+	print := func(step string) string {
+		return `sh -c 'echo "` + step + ` $UV_OFFLINE $npm_config_offline $PIP_ONLY_BINARY $PIPX_DEFAULT_BACKEND"'`
+	}
 	_, r, _, over := startServer(t, serveIn{Fetch: print("fetch"), Command: print("run"), Env: map[string]string{"npm_config_offline": "mine"}})
 	<-over
-	if got, want := string(r.err)+string(r.out), "fetch  mine\nrun 1 mine\n"; got != want {
+	if got, want := string(r.err)+string(r.out), "fetch  mine :all: pip\nrun 1 mine  pip\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -141,7 +141,7 @@ func pairs(list []string, separator, flag string) (map[string]string, error) {
 	return out, nil
 }
 
-const networkHelp = "whether the command may use the network: no, fetch (only to fetch its package first; npx, npm exec, pnpm dlx and uvx) or yes (default fetch for those, yes for other programs that fetch, otherwise no)"
+const networkHelp = "whether the command may use the network: no, fetch (only to fetch its package first; npx, npm exec, pnpm dlx, bunx, uvx, pipx run and deno run) or yes (default fetch for those, yes for other programs that fetch, otherwise no)"
 
 // networkServerCommand changes whether a server may use the network.
 func networkServerCommand(o *options) *cobra.Command {
@@ -205,6 +205,11 @@ func addServers(ctx context.Context, c *connection, list []protocol.FoundServer)
 			}
 			if err := printf(w, "Added %s%s. To see whether it works: fairlead servers list\n", s.Name, network); err != nil {
 				return err
+			}
+			if s.Spec.MayUseNetwork() && s.Spec.NeedsNetwork() {
+				if err := printf(w, "It may use the network: %s.\n", s.Spec.CannotFetch()); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
