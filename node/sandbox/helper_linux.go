@@ -141,6 +141,8 @@ func (s *system) runningHelper(contained bool) (*supervisor.Helper, error) {
 	return h, nil
 }
 
+func (s *system) hasOwnTemp() bool { return s.protects }
+
 func (s *system) close() {
 	s.mu.Lock()
 	helpers := s.helpers

@@ -108,8 +108,13 @@ func (s *system) runProbe(ctx context.Context, opts Options, unwrapped string) (
 }
 
 // probeTemp returns a folder for temporary files whose path is short enough for the name of a
-// socket: the kernel accepts 107 bytes (unix(7)).
+// socket: the kernel accepts 107 bytes (unix(7)). It is not /tmp where possible, of which commands
+// have their own.
 func probeTemp() string {
+	const other = "/var/tmp"
+	if unix.Access(other, unix.W_OK) == nil {
+		return other
+	}
 	if len(os.TempDir()) > 60 {
 		return "/tmp"
 	}

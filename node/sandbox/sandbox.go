@@ -20,8 +20,8 @@ import (
 type Mode string
 
 const (
-	// ReadOnly permits reading everything but secrets, and writing only to a private temporary
-	// folder.
+	// ReadOnly permits reading everything but secrets, and writing only to a private folder for
+	// temporary files.
 	ReadOnly Mode = "read-only"
 	// WorkspaceWrite, the default, also permits writing to the workspace and the granted folders.
 	WorkspaceWrite Mode = "workspace-write"
@@ -205,6 +205,16 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 
 // Report returns what the machine enforces.
 func (b *Box) Report() Report { return b.report }
+
+// CanCreate reports whether a contained command can create a path, which is absolute and without
+// links, in a folder for temporary files of its own that is not the system's.
+func (b *Box) CanCreate(path string) bool {
+	if !b.sys.hasOwnTemp() || filepath.Dir(path) != "/tmp" {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return errors.Is(err, os.ErrNotExist)
+}
 
 // Start starts a command. It returns *os.PathError or syscall.Errno when the system cannot start it.
 func (b *Box) Start(s Spec) (*Process, error) {

@@ -51,6 +51,8 @@ func (s *system) start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
+func (*system) hasOwnTemp() bool { return false }
+
 func (s *system) close() {
 	s.mu.Lock()
 	s.closed = true

@@ -113,7 +113,7 @@ func (t *Jobs) blockedFolder(ws *workspace.Root, path string, write bool) (f pro
 			return f, false
 		}
 	}
-	if write && workspace.InFolder(real, ws.Dir()) {
+	if write && (workspace.InFolder(real, ws.Dir()) || t.opts.Box.CanCreate(real)) {
 		return f, false
 	}
 	f, ok = access.FolderFor(ws, t.opts.Home, real, write)

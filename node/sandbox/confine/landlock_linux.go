@@ -73,9 +73,15 @@ type Files struct {
 // Ruleset is a set of rules by which threads can be restricted. Everything but Hidden can be read;
 // names and metadata of everything are visible.
 type Ruleset struct {
-	fd   int
-	seen []mark
+	fd      int
+	handled uint64
+	seen    []mark
+	granted int // folders of views
 }
+
+// maxGranted is the number of folders of views that a ruleset gets. They no longer exist when their
+// command has ended, but the ruleset grows.
+const maxGranted = 128
 
 // mark is the state of a listed folder, or of a root, when the ruleset was built.
 type mark struct {
@@ -132,11 +138,25 @@ func NewRuleset(f Files) (*Ruleset, error) {
 		unix.Close(b.fd)
 		return nil, b.err
 	}
-	return &Ruleset{fd: b.fd, seen: b.seen}, nil
+	return &Ruleset{fd: b.fd, handled: b.handled, seen: b.seen}, nil
+}
+
+// Grant allows everything in folders that exist only in the view of the calling thread. Other users
+// of the ruleset cannot reach them.
+func (r *Ruleset) Grant(folders []string) error {
+	b := builder{fd: r.fd, handled: r.handled}
+	for _, dir := range folders {
+		b.add(dir, full|device, false)
+	}
+	r.granted += len(folders)
+	return b.err
 }
 
 // Fresh reports whether a new ruleset of the same Files would be the same.
 func (r *Ruleset) Fresh() bool {
+	if r.granted > maxGranted {
+		return false
+	}
 	for _, m := range r.seen {
 		now := look(m.path)
 		if !m.same(now) || m.stat.Mode&unix.S_IFMT == unix.S_IFDIR && m.stat.Mtim != now.stat.Mtim {

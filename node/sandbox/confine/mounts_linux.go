@@ -26,40 +26,47 @@ type View struct {
 	BlankFile, BlankFolder string
 	// Replaced are files that are replaced by others.
 	Replaced map[string]string
+	// Temp is the command's folder for temporary files; nil: the system's.
+	Temp *Temp
+	// OwnMemory and OwnTerminals give the command shared memory and pseudo terminals that no other
+	// program can see.
+	OwnMemory, OwnTerminals bool
 }
-
-// IsEmpty reports whether the view is the same as everyone's.
-func (v View) IsEmpty() bool { return len(v.ReadOnly)+len(v.Hidden)+len(v.Replaced) == 0 }
 
 // CanIsolate reports whether this process can give threads a view of their own. It needs
 // CAP_SYS_ADMIN in its user name space, and mount_setattr (Linux 5.12).
 func CanIsolate() bool {
 	return <-crash.Result(func() error {
 		runtime.LockOSThread() // the thread ends with its goroutine
-		return View{ReadOnly: []string{os.DevNull}}.Enter()
+		_, err := View{ReadOnly: []string{os.DevNull}}.Enter()
+		return err
 	}) == nil
 }
 
-// Enter gives the calling thread the view. The conditions of [Thread] apply, which must be called
-// afterwards: it takes away the means to change the view again.
-func (v View) Enter() error {
+// Enter gives the calling thread the view, and returns the folders that exist in it only: a
+// [Ruleset] must allow them. The conditions of [Thread] apply, which must be called afterwards: it
+// takes away the means to change the view again.
+func (v View) Enter() (own []string, err error) {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-		return fmt.Errorf("creating a mount name space: %w", err)
+		return nil, fmt.Errorf("creating a mount name space: %w", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("separating the mount name space: %w", err)
+		return nil, fmt.Errorf("separating the mount name space: %w", err)
 	}
 	for file, other := range v.Replaced {
 		if err := attach(other, file, true); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	if own, err = v.enterTemp(); err != nil {
+		return nil, err
 	}
 	for _, m := range v.mounts() {
 		if err := attach(m.source, m.path, m.readOnly); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return own, nil
 }
 
 type mount struct {
@@ -77,14 +84,10 @@ func (v View) mounts() (list []mount) {
 		list = append(list, mount{p, p, true})
 	}
 	for _, p := range v.paths(v.Hidden) {
-		blank := v.BlankFile
-		if info, err := os.Stat(p); err == nil && info.IsDir() {
-			blank = v.BlankFolder
-		}
 		for dir := range v.above(p) {
 			pinned[dir] = true
 		}
-		list = append(list, mount{blank, p, true})
+		list = append(list, mount{v.blank(p), p, true})
 	}
 	for dir := range pinned {
 		list = append(list, mount{dir, dir, false})
@@ -128,19 +131,12 @@ func attach(source, path string, readOnly bool) error {
 		}
 		return fmt.Errorf("protecting %s: %w", path, err)
 	}
-	const whole = unix.AT_RECURSIVE | unix.AT_SYMLINK_NOFOLLOW
-	fd, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|whole)
+	fd, err := openTree(source, readOnly)
 	if err != nil {
 		return fail(err)
 	}
 	defer unix.Close(fd)
-	if readOnly {
-		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
-		if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr); err != nil {
-			return fail(err)
-		}
-	}
-	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+	if err := moveMount(fd, path); err != nil {
 		return fail(err)
 	}
 	return nil

@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"fairlead/node/sandbox/confine"
 	"fairlead/node/workspace"
@@ -26,16 +23,16 @@ type confiner struct {
 	mounts   bool // commands can get a view of their own
 	// Landlock can restrict Unix sockets by path, so that connecting need not be denied altogether
 	connect  bool
-	temp     string   // folder of the private temporary folders, created on first use
-	tempLock *os.File // locked as long as temp is in use
-	temps    map[string]string
+	temp     string            // folder of the private temporary folders, created on first use
+	tempLock *os.File          // locked as long as temp is in use
+	temps    map[string]*temp  // by what stays where it is in the system's
 	copies   map[string]string // of files of the system, by their paths
 	rulesets map[string]*confine.Ruleset
 }
 
 func newConfiner(set Settings) *confiner {
 	c := &confiner{
-		settings: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+		settings: set, temps: map[string]*temp{}, rulesets: map[string]*confine.Ruleset{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
 	}
@@ -56,6 +53,15 @@ type restrictions struct {
 	programs []confine.Program
 }
 
+// enterView gives the calling thread the view of a command.
+func (b *restrictions) enterView() error {
+	own, err := b.view.Enter()
+	if err != nil || b.files == nil {
+		return err
+	}
+	return b.files.Grant(own)
+}
+
 // devices can be used by every contained command. All others are hidden: whoever can read a disk
 // can read every secret on it, and there are keyboards and cameras. A terminal is visible only to
 // the command that owns it.
@@ -68,7 +74,7 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		return o.Env, nil, nil
 	}
 	key := strings.Join(append(append([]string{strconv.FormatBool(p.Network), strconv.Itoa(len(p.Writable))}, p.Writable...), p.Readable...), "\x00")
-	temp, err := c.tempFor(key)
+	temp, err := c.tempFor(p)
 	if err != nil {
 		return nil, nil, fmt.Errorf("creating a private temporary folder: %w", err)
 	}
@@ -76,7 +82,7 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		name, _, _ := strings.Cut(kv, "=")
 		return name == "TMPDIR" || name == "TMP" || name == "TEMP" || name == "XDG_CACHE_HOME"
 	})
-	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
+	env = append(env, "TMPDIR="+temp.dir, "XDG_CACHE_HOME="+filepath.Join(temp.dir, ".cache"))
 	// At the other end of a Unix socket, a Docker daemon or the user's systemd would do anything
 	// for a command.
 	b := &restrictions{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
@@ -85,19 +91,25 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	}
 	wrapped := !c.files && c.settings.Wrap != ""
 	view := c.view(p)
-	if c.mounts && !wrapped && !view.IsEmpty() {
+	f := confine.Files{
+		Hidden: append([]string{"/dev"}, c.settings.Hidden...), Read: append(slices.Clone(c.settings.Shown), p.Readable...),
+		Write: append([]string{temp.dir}, p.Writable...), Devices: devices, NoTCP: !p.Network,
+	}
+	if c.mounts && !wrapped {
 		b.view = &view
+		if err := c.giveOwn(b.view, temp, o); err != nil {
+			return nil, nil, fmt.Errorf("preparing the private temporary folder: %w", err)
+		}
+		if b.view.OwnTerminals {
+			f.Devices = append(slices.Clone(devices), "/dev/ptmx")
+		}
 	}
 	if !c.files && !wrapped {
 		return env, b, nil
 	}
-	f := confine.Files{
-		Hidden: append([]string{"/dev"}, c.settings.Hidden...), Read: append(slices.Clone(c.settings.Shown), p.Readable...),
-		Write: append([]string{temp}, p.Writable...), Devices: devices, NoTCP: !p.Network,
-	}
 	if o.PTY {
 		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
-			f.Devices = append(slices.Clone(devices), tty)
+			f.Devices = append(slices.Clone(f.Devices), tty)
 			key += "\x00" + tty
 		}
 	}
@@ -143,39 +155,6 @@ func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error
 	return r, nil
 }
 
-// tempFor returns the private temporary folder of one profile. It exists as long as the helper, so
-// that a command finds the files of the previous one.
-func (c *confiner) tempFor(key string) (string, error) {
-	if dir := c.temps[key]; dir != "" {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
-			return dir, nil
-		}
-	}
-	if c.temp == "" {
-		base, err := filepath.EvalSymlinks(os.TempDir())
-		if err != nil {
-			return "", err
-		}
-		sweepTemps(base)
-		if c.temp, c.tempLock, err = makeTemp(base); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.Join(c.temp, blankName), nil, 0); err != nil {
-			return "", err
-		}
-		if err := os.Mkdir(filepath.Join(c.temp, blankFolderName), 0); err != nil {
-			return "", err
-		}
-		c.copySystemFiles()
-	}
-	dir := filepath.Join(c.temp, strconv.Itoa(len(c.temps)))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	c.temps[key] = dir
-	return dir, nil
-}
-
 // blankName and blankFolderName are the names of an empty file and an empty folder without
 // permissions, beside the private temporary folders.
 const blankName, blankFolderName = "blank", "empty"
@@ -206,41 +185,6 @@ func (c *confiner) copySystemFiles() {
 				c.copies[real] = name
 			}
 		}
-	}
-}
-
-const tempPrefix = "fairlead-commands-"
-
-// makeTemp creates a folder that is locked while its helper lives.
-func makeTemp(base string) (string, *os.File, error) {
-	dir, err := os.MkdirTemp(base, tempPrefix)
-	if err != nil {
-		return "", nil, err
-	}
-	lock, err := os.Open(dir)
-	if err == nil {
-		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
-	}
-	return dir, lock, err
-}
-
-// sweepTemps removes the folders of killed helpers.
-func sweepTemps(base string) {
-	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
-	if err != nil {
-		return
-	}
-	for _, dir := range dirs {
-		lock, err := os.OpenFile(dir, os.O_RDONLY|unix.O_NOFOLLOW, 0)
-		if err != nil {
-			continue
-		}
-		// A folder that is being created is not locked yet, but new.
-		info, err := lock.Stat()
-		if err == nil && time.Since(info.ModTime()) > time.Minute && unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			os.RemoveAll(dir)
-		}
-		lock.Close()
 	}
 }
 

@@ -122,7 +122,7 @@ func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) 
 		// anything else.
 		runtime.LockOSThread()
 		if b.view != nil {
-			err = b.view.Enter()
+			err = b.enterView()
 		}
 		if err == nil {
 			err = confine.Thread(b.rules)
