@@ -162,7 +162,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		return nil, err
 	}
 	call := access.Call{
-		ID: inv.CallID, Caller: inv.Caller, Direct: inv.Direct, Network: inv.Network, Folders: inv.Folders, Lifts: inv.Lifts, Rules: inv.Rules, Target: target, ExpectedSHA256: inv.Expect,
+		ID: inv.CallID, Caller: inv.Caller, Direct: inv.Direct, Network: inv.Network, Folders: inv.Folders, Lifts: inv.Lifts, Records: inv.Records, Rules: inv.Rules, Target: target, ExpectedSHA256: inv.Expect,
 		IdempotencyKey: inv.IdempotencyKey,
 	}
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {

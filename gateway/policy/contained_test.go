@@ -60,8 +60,8 @@ func TestUnknownCodeLiftsNothing(t *testing.T) {
 		"git fetch ../x && git push ../x main && sed 's/a/b/e' f": false, "git switch x && find . -exec ./evil {} +": false,
 		"git p": false, "git -C sub push": false, "git push && awk 'BEGIN{system(\"./evil\")}'": false, "git push < x && vim -S s": false,
 	} {
-		if d := p.Decide(containedRequest(command, protocol.ModeTrust)); (len(d.Lifts) > 0) != want {
-			t.Errorf("%s: got the lifts %q, want some: %v", command, d.Lifts, want)
+		if d := p.Decide(containedRequest(command, protocol.ModeTrust)); (len(d.Lifts)+len(d.Records) > 0) != want {
+			t.Errorf("%s: got the lifts %q and the records %q, want some: %v", command, d.Lifts, d.Records, want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (p Policy) Decide(q Request) Decision {
 	if p.Rules != nil && p.Rules.doubt != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
 		d = Decision{Verdict: Ask, Reason: p.Rules.doubt}
 	}
-	d.Enforced, d.Unenforced, d.Lifts, d.Rules = byRules.Enforced, byRules.Unenforced, byRules.Lifts, byRules.Rules
+	d.Enforced, d.Unenforced, d.Lifts, d.Records, d.Rules = byRules.Enforced, byRules.Unenforced, byRules.Lifts, byRules.Records, byRules.Rules
 	if d.Verdict == Ask {
 		if call.Input != nil {
 			d.Reason = typesInto(call.Input.Command) + ": " + lowerFirst(d.Reason)

@@ -115,7 +115,7 @@ func (ev *evaluation) result() Decision {
 	first := ev.parts[0]
 	r := Decision{
 		Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts,
-		Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts.paths, Rules: ev.denied, mentions: ev.mentions, unread: ev.unread,
+		Enforced: ev.enforced, Unenforced: ev.unenforced, Lifts: ev.lifts.paths, Records: ev.lifts.records, Rules: ev.denied, mentions: ev.mentions, unread: ev.unread,
 	}
 	for _, p := range ev.parts[1:] {
 		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove

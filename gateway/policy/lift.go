@@ -9,7 +9,10 @@ import (
 )
 
 // The machine keeps commands from changing the files of the floor while they run. An answer lifts
-// that for the files that its question named, and for nothing else.
+// that for the files that its question named, and for nothing else. What git itself records, such as
+// the branches of a remote, needs no question: the command may change it, and a look afterwards puts
+// back everything that git does not record. So a hook of the person that starts code of the project
+// while git runs gains nothing.
 
 // maxLifts is the number of files that one call may name.
 const maxLifts = 64
@@ -18,6 +21,8 @@ const maxLifts = 64
 type lifts struct {
 	floor *floor
 	paths []string
+	// records are those of which git records a part; none is among paths.
+	records []string
 }
 
 // add records files that a part of the call may change.
@@ -82,7 +87,7 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 	if len(facts.Findings) > 0 || slices.ContainsFunc(facts.Assigns, func(a shell.Assign) bool { return !harmlessVariable.MatchString(a.Name) }) {
 		return
 	}
-	var files, removed []string
+	var records, files, removed []string
 	onlyRemoves := len(facts.Redirects) == 0
 	for i, c := range facts.Commands {
 		if !isStatic(c) || c.Guess || runsCode(c) != "" || i >= len(in) {
@@ -99,7 +104,10 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 		case name == "rm":
 			removed = append(removed, fl.folders(operands(c.Words[1:], ""))...)
 		case name == "git" && sub < len(c.Words) && !hasOptions(c.Words[1:sub]):
-			files = append(files, fl.records(c.Words[sub].Text, c.Words[sub+1:])...)
+			files = append(files, fl.removed(c.Words[sub].Text, c.Words[sub+1:])...)
+			for _, file := range gitRecords[c.Words[sub].Text] {
+				records = append(records, fl.repositories(file)...)
+			}
 			onlyRemoves = onlyRemoves && c.Words[sub].Text == "worktree"
 		default:
 			onlyRemoves = onlyRemoves && (readers[name] || noFileArguments[name] || name == "cd")
@@ -109,13 +117,15 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 		files = append(files, removed...)
 	}
 	l.add(&Part{}, files)
+	for _, f := range records {
+		if !slices.Contains(append(l.paths, l.records...), f) && len(l.records) < maxLifts {
+			l.records = append(l.records, f)
+		}
+	}
 }
 
-// records returns what a subcommand of git records in its repository or removes from the work tree.
-func (fl *floor) records(sub string, words []shell.Word) (list []string) {
-	for _, name := range gitRecords[sub] {
-		list = append(list, fl.repositories(name)...)
-	}
+// removed returns what a subcommand of git removes from the work tree.
+func (fl *floor) removed(sub string, words []shell.Word) (list []string) {
 	for len(words) > 0 && isFlag(words[0].Text) {
 		words = words[1:]
 	}

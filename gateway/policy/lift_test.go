@@ -14,6 +14,7 @@ func TestAnswersLiftWhatTheyShow(t *testing.T) {
 		command, changes string
 		floor            bool
 		want             string // relative to the workspace
+		records          string // in which git records
 	}{
 		{command: "echo x > .envrc", floor: true, want: ".envrc"},
 		{command: "touch .envrc .npmrc a", floor: true, want: ".envrc .npmrc"},
@@ -27,13 +28,13 @@ func TestAnswersLiftWhatTheyShow(t *testing.T) {
 		{command: "uniq a .git/config", want: ".git/config"},
 		{command: "make"},
 		{command: "cat .envrc"},
-		{command: "git switch topic", want: ".git/config"},
-		{command: "git checkout -b a origin/a && ls", want: ".git/config"},
-		{command: "git worktree remove trees/a", want: ".git/worktrees trees/a"},
-		{command: "git submodule update --init", want: ".git/config .git/modules"},
-		{command: "git submodule --quiet deinit -f lib && git rm -q lib", want: ".git/config .git/modules lib"},
+		{command: "git switch topic", records: ".git/config"},
+		{command: "git checkout -b a origin/a && ls", records: ".git/config"},
+		{command: "git worktree remove trees/a", want: "trees/a", records: ".git/worktrees"},
+		{command: "git submodule update --init", records: ".git/config .git/modules"},
+		{command: "git submodule --quiet deinit -f lib && git rm -q lib", want: "lib", records: ".git/config .git/modules"},
 		{command: "git submodule foreach make"},
-		{command: "git sparse-checkout disable", want: ".git/config .git/config.worktree"},
+		{command: "git sparse-checkout disable", records: ".git/config .git/config.worktree"},
 		{command: "rm -rf copy && ls", want: "copy"},
 		{command: "rm -rf copy && cp -r other copy"},
 		{command: "rm -rf copy && echo x > copy"},
@@ -45,6 +46,7 @@ func TestAnswersLiftWhatTheyShow(t *testing.T) {
 		{command: "git switch $X"},
 		{command: "git -C other switch topic"},
 		{command: "git commit -m x"},
+		{command: "git switch topic", changes: ".git/config", floor: true, want: ".git/config"},
 	} {
 		t.Run(c.command+" "+c.changes, func(t *testing.T) {
 			call := corpusCall("bash", c.command)
@@ -53,13 +55,12 @@ func TestAnswersLiftWhatTheyShow(t *testing.T) {
 			if d.Floor != c.floor {
 				t.Errorf("floor: got %v, want %v (%s)", d.Floor, c.floor, d.Reason)
 			}
-			var got []string
-			for _, f := range d.Lifts {
-				got = append(got, strings.TrimPrefix(f, corpusCwd+"/"))
-			}
-			slices.Sort(got)
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("lifts: got %q, want %q", got, c.want)
+			for want, list := range map[string][]string{"lifts: " + c.want: d.Lifts, "records: " + c.records: d.Records} {
+				kind, _, _ := strings.Cut(want, ":")
+				list = slices.Sorted(slices.Values(list))
+				if got := kind + ": " + strings.ReplaceAll(strings.Join(list, " "), corpusCwd+"/", ""); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
 			}
 			for _, p := range d.Parts {
 				for _, f := range p.Changes {

@@ -196,8 +196,10 @@ type Decision struct {
 	Enforced   []string `json:"held,omitempty"`
 	Unenforced []string `json:"loose,omitempty"`
 	// Lifts are the files that the machine protects from commands and that this call may change if it
-	// runs: those that the question names, and what git itself records. Absolute, with slashes.
-	Lifts []string `json:"lifts,omitempty"`
+	// runs, because the question names them. Absolute, with slashes. Records are those that git may
+	// change without a question, as far as it records branches, remotes and the like in them.
+	Lifts   []string `json:"lifts,omitempty"`
+	Records []string `json:"records,omitempty"`
 	// Rules are the deny rules that the machine enforces against everything that the command runs.
 	Rules *protocol.CommandRules `json:"-"`
 

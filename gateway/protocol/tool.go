@@ -87,6 +87,10 @@ type ToolInvoke struct {
 	// Lifts are protected files that the command may change: those that the question about the call
 	// named (extension). Absolute paths.
 	Lifts []string `json:"lifts,omitempty"`
+	// Records are protected files and folders in which git records branches, remotes, submodules and
+	// work trees while the command runs. Every other change in them is put back (extension). Absolute
+	// paths.
+	Records []string `json:"records,omitempty"`
 	// Rules are the deny rules that the machine enforces against everything that a command runs
 	// (extension).
 	Rules *CommandRules `json:"rules,omitempty"`

@@ -26,6 +26,7 @@ type activeCall struct {
 	version string                  // of the rules under which the person was asked
 	folders []protocol.FolderAccess // the folders outside the workspace that the person opened
 	lifts   []string                // the protected files that the command may change
+	records []string                // those that git may change in part
 	rules   *protocol.CommandRules  // what the machine enforces against the command's code
 	again   bool                    // it is judged once more, see [Pipeline.Continue]
 	ended   bool                    // the record has its end

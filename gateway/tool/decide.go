@@ -77,7 +77,7 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 		return policy.Decision{}, err
 	}
 	d := a.judge(ctx, a.request)
-	a.lifts, a.rules = d.Lifts, d.Rules
+	a.lifts, a.records, a.rules = d.Lifts, d.Records, d.Rules
 	if own := a.target.own; own != nil && own.Files != nil {
 		d = a.decideFiles(ctx, d, own.Files(a.call.Args))
 	}

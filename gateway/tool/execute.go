@@ -100,7 +100,7 @@ func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 		inv.Approved, inv.Policy = a.record.Hash, a.version
 	}
 	if a.target.Spec.Effect == protocol.EffectExec {
-		inv.Lifts, inv.Rules = a.lifts, a.rules
+		inv.Lifts, inv.Records, inv.Rules = a.lifts, a.records, a.rules
 	}
 	if p == nil {
 		return inv, nil

@@ -118,8 +118,9 @@ type Call struct {
 	// Folders are folders outside the workspace that the person opened for this call. They must be
 	// among those that the call's preview named.
 	Folders []protocol.FolderAccess
-	// Lifts are protected files that the command may change.
-	Lifts []string
+	// Lifts are protected files that the command may change. In Records, it may change what git
+	// itself records there.
+	Lifts, Records []string
 	// Rules are the person's deny rules for the code that the command runs; may be nil.
 	Rules *protocol.CommandRules
 	// Target is the path without symbolic links that the preview named. If the call's path now

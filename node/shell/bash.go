@@ -180,7 +180,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	}
 	j, err := jobs.start(ctx, startRequest{
 		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID,
-		caller: call.Caller, tool: "Bash", network: in.Network, folders: call.Folders, lifts: call.Lifts, rules: call.Rules, direct: call.Direct,
+		caller: call.Caller, tool: "Bash", network: in.Network, folders: call.Folders, lifts: call.Lifts, records: call.Records, rules: call.Rules, direct: call.Direct,
 	}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err

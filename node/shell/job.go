@@ -133,6 +133,7 @@ type startRequest struct {
 	// folders that it may use in addition to those of the profile
 	folders        []protocol.FolderAccess
 	lifts          []string               // protected files that it may change
+	records        []string               // protected files that it may change as git does
 	rules          *protocol.CommandRules // for the code that it runs; may be nil
 	network        bool                   // it may use the network, regardless of the profile
 	direct         bool                   // started by the person, not by the agent

@@ -35,7 +35,7 @@ func (l *launcher) profileOf(o startRequest) sandbox.Profile {
 		}
 	}
 	profile.Unprotected, profile.Unpinned = o.direct, movesInFolders(o.command, o.dir)
-	for _, path := range o.lifts {
+	for _, path := range slices.Concat(o.lifts, o.records) {
 		profile.Lifted = append(profile.Lifted, workspace.Unspell(path))
 	}
 	for _, f := range o.folders {

@@ -32,6 +32,7 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 		{command: "mv .git g", note: ".git is protected"},
 		{command: "echo new >.git/hooks/pre-commit", lifts: ".git/hooks/pre-commit"},
 		{command: "echo new >.git/hooks/pre-push", lifts: ".git/hooks/pre-commit", note: ".git/hooks/pre-push is protected"},
+		{command: "echo new >.git/hooks/pre-push", call: access.Call{Records: []string{filepath.Join(b.WS.Dir(), ".git/hooks/pre-push")}}},
 		{command: "rm -r .git", lifts: ".git"},
 		{command: "echo person >.npmrc", call: access.Call{Direct: true}},
 	} {
@@ -68,6 +69,24 @@ func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 		}
 		if out.Status != "failed" || !strings.HasPrefix(out.Output, "Linux") || !strings.Contains(out.Note, "denies id,") {
 			t.Errorf("direct %v: got %s with note %q (%s)", direct, out.Status, out.Note, out.Output)
+		}
+	}
+}
+
+func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
+	b := boxed(t, sandbox.WorkspaceWrite)
+	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("commands have no /tmp of their own: %s", c.Why)
+	}
+	f, err := os.CreateTemp("/tmp", "existing")
+	if err != nil {
+		t.Skip(err)
+	}
+	f.Close()
+	t.Cleanup(func() { os.Remove(f.Name()) })
+	for command, want := range map[string]int{"echo x >" + f.Name() + "-new": 0, "echo x >" + f.Name(): 1, "echo x >/var/tmp/new": 1} {
+		if got := b.jobs.neededFolders(b.WS, command, b.WS.Dir()); len(got) != want {
+			t.Errorf("%s: got the folders %v, want %d", command, got, want)
 		}
 	}
 }

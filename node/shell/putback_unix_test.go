@@ -92,6 +92,46 @@ func TestNoWayToWriteAProtectedFileSurvivesTheCommand(t *testing.T) {
 	}
 }
 
+// TestGitRecordsOnlyWhatIsItsOwn has a hook of the person that starts code of the project while git
+// may record a branch.
+func TestGitRecordsOnlyWhatIsItsOwn(t *testing.T) {
+	useShell(t)
+	useGit(t)
+	b := newLookingBench(t)
+	run := func(command string, call access.Call) bashOut {
+		t.Helper()
+		out, err := runBash(t.Context(), b.WS, b.jobs, call, bashIn{Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Status != "completed" {
+			t.Errorf("%s: got %s (%s)", command, out.Status, out.Output)
+		}
+		return out
+	}
+	run(`git init -q -b main . && git commit -q --allow-empty -m a && git init -q --bare r.git && git remote add origin ./r.git && echo true >script &&
+printf '#!/bin/sh\nsh script\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push`, access.Call{Direct: true})
+	records := access.Call{Records: []string{filepath.Join(b.WS.Dir(), ".git/config")}}
+	config := func() string {
+		data, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".git/config"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if out := run("git push -q -u origin main", records); len(out.PutBack) > 0 || !strings.Contains(config(), `[branch "main"]`) {
+		t.Errorf("a branch: got %v put back, and the configuration %s", out.PutBack, config())
+	}
+	before := config()
+	for _, evil := range []string{"git config core.fsmonitor ./evil", "git config remote.origin.uploadpack ./evil", "git config include.path ../evil", "printf '[alias]\\nst=!evil' >>.git/config"} {
+		run("printf '"+evil+"' >script", access.Call{})
+		if out := run("git push -q -u origin main:other", records); len(out.PutBack) != 1 || config() != before {
+			t.Errorf("%s: got %v put back, and the configuration %s", evil, out.PutBack, config())
+		}
+		run("git push -q origin :other", access.Call{})
+	}
+}
+
 func TestACommandThatGoesOnIsLookedAtToo(t *testing.T) {
 	useShell(t)
 	b := newLookingBench(t)

@@ -151,7 +151,7 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 		return nil, err
 	}
 	j, err := s.jobs.start(ctx, startRequest{
-		command: in.line(), shell: programShell(), account: a, dir: plan.dir, tty: bash.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, lifts: call.Lifts, rules: call.Rules,
+		command: in.line(), shell: programShell(), account: a, dir: plan.dir, tty: bash.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, lifts: call.Lifts, records: call.Records, rules: call.Rules,
 		direct: call.Direct,
 		caller: call.Caller, tool: protocol.CommandTool, ended: s.jobEnded,
 	}, true)
