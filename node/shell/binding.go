@@ -4,13 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	bourne "fairlead/gateway/peer/shell"
 	"fairlead/node/workspace"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // maxBound is the number of files that one command is bound to.
@@ -31,51 +29,70 @@ func binding(shell, command, dir string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// scriptRunners are programs that run the file in their first argument.
-var scriptRunners = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "perl", "ruby", "php", "deno", "bun", "tsx", "source", ".", "env", "sudo", "nohup", "exec", "time"}
+// scriptRunners are programs that run a file in their words or from their input, in any version.
+var scriptRunners = []string{
+	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "python", "pypy", "node", "perl", "ruby", "php", "deno", "bun", "tsx", "lua", "tclsh",
+	"expect", "awk", "gawk", "mawk", "sed", "make", "gmake", "just", "rscript", "julia", "source", ".",
+}
 
-// startedFiles returns the paths that a command may start: programs that it names by a path, and
-// scripts. A path may be relative to the folder of the command or to one that it changes to.
+// folderOptions are options with which a launcher changes the folder.
+var folderOptions = []string{"-C", "-D", "--chdir", "--directory", "--cwd"}
+
+// startedFiles returns the paths that a command line may start, whoever starts them: programs that it
+// names by a path, and scripts. A path may be relative to the folder of the command line or to one
+// that it changes to.
 func startedFiles(command, dir string) (list []string) {
-	file, err := parseCommand(command)
-	if err != nil {
-		return nil
-	}
+	facts := bourne.Analyze(command, bourne.Bash)
 	folders := []string{dir}
-	add := func(name string) {
-		for _, folder := range folders {
-			path := name
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(folder, path)
+	for _, c := range facts.Commands {
+		for i, w := range c.Words[1:] {
+			option, value, isAttached := strings.Cut(w.Path(), "=")
+			switch before := c.Words[i].Text; {
+			case isAttached && slices.Contains(folderOptions, option):
+				folders = addFolder(folders, value)
+			case c.Name() == "cd", c.Name() == "pushd", slices.Contains(folderOptions, before):
+				folders = addFolder(folders, w.Path())
 			}
-			if len(list) < maxBound && !slices.Contains(list, path) {
+		}
+	}
+	add := func(word string) {
+		for _, folder := range folders {
+			if path := resolveWord(word, folder); path != "" && len(list) < maxBound && !slices.Contains(list, path) {
 				list = append(list, path)
 			}
 		}
 	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		call, ok := n.(*syntax.CallExpr)
-		if !ok || len(call.Args) == 0 {
-			return true
-		}
-		name := literalText(call.Args[0])
-		if strings.ContainsAny(name, `/\`) {
+	isPiped := slices.ContainsFunc(facts.Commands, func(c bourne.Command) bool { return c.Piped && runsScripts(c) })
+	for i, c := range facts.Commands {
+		if name := c.Words[0].Path(); strings.ContainsAny(name, `/\`) {
 			add(name)
 		}
-		for _, w := range call.Args[1:] {
-			switch argument := literalText(w); {
-			case argument == "" || argument[0] == '-':
-				continue
-			case name == "cd" && filepath.IsAbs(argument):
-				folders = append(folders, argument)
-			case name == "cd":
-				folders = append(folders, filepath.Join(dir, argument))
-			case slices.Contains(scriptRunners, filepath.Base(name)):
-				add(argument)
-			}
-			break
+		if !isPiped && !runsScripts(c) {
+			continue
 		}
-		return true
-	})
+		for _, w := range c.Words[1:] {
+			add(w.Path())
+		}
+		for _, r := range facts.Redirects {
+			if !r.Write && r.Command == i {
+				add(r.Path.Path())
+			}
+		}
+	}
+	return list
+}
+
+// runsScripts reports whether a program is known to run a file.
+func runsScripts(c bourne.Command) bool {
+	return slices.Contains(scriptRunners, strings.TrimRight(bourne.BaseName(c.Words[0].Value()), "0123456789.")) || c.Name() == "."
+}
+
+// addFolder adds the folders to which a change of the folder may lead from one of the list.
+func addFolder(list []string, to string) []string {
+	for _, from := range list {
+		if path := resolveWord(to, from); path != "" && len(list) < maxFolders && !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
 	return list
 }

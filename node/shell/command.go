@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	bourne "fairlead/gateway/peer/shell"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // previewBash describes a command that a shell runs.
@@ -44,58 +44,19 @@ func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn,
 	return preview
 }
 
-func parseCommand(command string) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-}
-
 const maxPrograms = 32
 
 // programs lists the programs that a command names, in order. The list helps the reader and is not
 // complete: it lacks names that the shell computes while it runs.
 func programs(command, dir string) (list []protocol.Program) {
-	file, err := parseCommand(command)
-	if err != nil {
-		return nil
+	for _, c := range bourne.Analyze(command, bourne.Bash).Commands {
+		name := c.Words[0].Value()
+		isListed := slices.ContainsFunc(list, func(p protocol.Program) bool { return p.Name == name })
+		if name != "" && !isListed && !c.Guess && c.Parent < 0 && len(list) < maxPrograms {
+			list = append(list, protocol.Program{Name: name, Path: lookPath(name, dir)})
+		}
 	}
-	seen := map[string]bool{}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		call, ok := n.(*syntax.CallExpr)
-		if !ok || len(call.Args) == 0 {
-			return true
-		}
-		name := literalText(call.Args[0])
-		if name == "" || seen[name] || len(list) == maxPrograms {
-			return true
-		}
-		seen[name] = true
-		list = append(list, protocol.Program{Name: name, Path: lookPath(name, dir)})
-		return true
-	})
 	return list
-}
-
-// literalText returns a word's text if it is constant, else "".
-func literalText(w *syntax.Word) string {
-	var b strings.Builder
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, q := range p.Parts {
-				lit, ok := q.(*syntax.Lit)
-				if !ok {
-					return ""
-				}
-				b.WriteString(lit.Value)
-			}
-		default:
-			return ""
-		}
-	}
-	return b.String()
 }
 
 func lookPath(name, dir string) string {
@@ -141,48 +102,36 @@ func checkNetworkWords(shell, command string) error {
 }
 
 // commandWords returns the words of each command of a line, and the words beside commands. Words
-// that contain commands, as of sh -c, are parsed too. A line that cannot be parsed counts as one
+// that contain commands, as of sh -c, are split too. A line that cannot be parsed counts as one
 // command.
 func commandWords(shell, command string) (all [][]string) {
 	if !isBourne(shell) {
 		return [][]string{tokens(command)}
 	}
-	file, err := parseCommand(command)
-	if err != nil {
+	facts := bourne.Analyze(command, bourne.Bash)
+	if facts.Invalid {
 		return [][]string{tokens(command)}
 	}
-	arguments := make(map[*syntax.Word]bool)
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			var words []string
-			for _, a := range n.Args {
-				arguments[a] = true
-				words = append(words, wordTokens(command, a)...)
-			}
-			all = append(all, words)
-		case *syntax.Redirect:
-			if n.Hdoc != nil {
-				arguments[n.Hdoc] = true // text, not words
-			}
-		// This is the value of a variable, the list of a loop or the target of a redirection.
-		case *syntax.Word:
-			if !arguments[n] {
-				all = append(all, wordTokens(command, n))
-			}
+	for _, c := range facts.Commands {
+		if c.Guess {
+			continue
 		}
-		return true
-	})
-	return all
-}
-
-func wordTokens(command string, w *syntax.Word) []string {
-	text := literalText(w)
-	if text == "" { // partly computed at run time: the literal parts count
-		from, to := w.Pos().Offset(), w.End().Offset()
-		text = command[min(int(from), len(command)):min(int(to), len(command))]
+		var words []string
+		for _, w := range c.Words {
+			words = append(words, tokens(w.Text)...)
+		}
+		all = append(all, words)
 	}
-	return tokens(text)
+	for _, a := range facts.Assigns {
+		all = append(all, tokens(a.Value.Text))
+	}
+	for _, r := range facts.Redirects {
+		all = append(all, tokens(r.Path.Text))
+	}
+	for _, w := range facts.Texts {
+		all = append(all, tokens(w.Text))
+	}
+	return all
 }
 
 // tokens splits a text at everything that ends a word in any shell.

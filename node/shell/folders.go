@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	bourne "fairlead/gateway/peer/shell"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
@@ -26,19 +27,15 @@ var readOnlyPrograms = map[string]bool{
 var copyPrograms = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
 
 // neededFolders lists the folders that a command may not use but that its words and redirections
-// certainly name (see [pathTracer]), each with the highest access needed. The list is an offer to
+// certainly name (see [usedPaths]), each with the highest access needed. The list is an offer to
 // the person and may be incomplete: paths that the shell or a program computes while it runs are
 // missing and stay inaccessible.
 func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
 	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().ConfinesFiles() {
 		return nil // everything is accessible
 	}
-	file, err := parseCommand(command)
-	if err != nil {
-		return nil
-	}
 	var list []protocol.FolderAccess
-	newPathTracer(dir, func(path string, write bool) {
+	usedPaths(bourne.Analyze(command, bourne.Bash), dir, func(path string, write bool) {
 		if path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
 			return
 		}
@@ -53,14 +50,77 @@ func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol
 		case len(list) < maxFolders:
 			list = append(list, f)
 		}
-	}).traceFile(file)
+	})
 	return list
 }
 
+// usedPaths calls add for the absolute paths that a command line certainly uses. One that the shell or
+// a program computes while it runs is missing.
+func usedPaths(facts bourne.Facts, dir string, add func(path string, write bool)) {
+	redirects := func(command int) {
+		for _, r := range facts.Redirects {
+			if r.Command == command && !r.Guess {
+				add(pathIn(follow(r.Folder, dir), dir, r.Path.Path()), r.Write)
+			}
+		}
+	}
+	for i, c := range facts.Commands {
+		redirects(i)
+		if c.Guess || c.Parent >= 0 || c.Name() == "cd" {
+			continue
+		}
+		at, name := follow(c.Folder, dir), filepath.Base(c.Words[0].Value())
+		if at.name != "" && at.name != dir && c.Words[0].Value() != "" {
+			add(at.real, !readOnlyPrograms[name]) // it works in its folder
+		}
+		pathsOf(name, c.Words[1:], func(word string, write bool) { add(pathIn(at, dir, word), write) })
+	}
+	redirects(-1)
+}
+
+// location is a folder, by the name that the shell uses and by the real one; empty if unknown.
+type location struct{ name, real string }
+
+// follow returns the folder of a command of a text that starts in dir.
+func follow(f bourne.Folder, dir string) location {
+	at := location{dir, workspace.RealPath(dir)}
+	if f.Unknown {
+		return location{}
+	}
+	for _, step := range f.Steps {
+		isRelative := !filepath.IsAbs(step) && step[0] != '~'
+		switch {
+		case isRelative && os.Getenv("CDPATH") != "" && step[0] != '.':
+			return location{}
+		case at.name != at.real && slices.Contains(strings.Split(step, "/"), ".."):
+			return location{} // above a link, shell and system disagree about the target
+		}
+		to := resolveWord(step, at.name)
+		if info, err := os.Stat(to); err != nil || !info.IsDir() {
+			return location{} // cd will fail, or the command creates the folder
+		}
+		at = location{to, workspace.RealPath(to)}
+	}
+	return at
+}
+
+// pathIn returns the absolute path of a word for a command in a folder, in a text that starts in dir;
+// empty if it is not known.
+func pathIn(at location, dir, word string) string {
+	if at.name == "" && !filepath.IsAbs(word) && !strings.HasPrefix(word, "~") {
+		return ""
+	}
+	if at.name == dir {
+		return resolveWord(word, dir)
+	}
+	return resolveWord(word, at.real)
+}
+
 // pathsOf calls add for the paths among a command's words.
-func pathsOf(name string, args []string, add func(path string, write bool)) {
+func pathsOf(name string, args []bourne.Word, add func(path string, write bool)) {
 	var paths []string
-	for _, text := range args {
+	for _, w := range args {
+		text := w.Path()
 		if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "-") || strings.HasPrefix(text, "of=")) {
 			text = value // --output=FILE, of=FILE
 		} else if strings.HasPrefix(text, "-") {

@@ -11,12 +11,11 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	bourne "fairlead/gateway/peer/shell"
 	"fairlead/gateway/peer/words"
 	"fairlead/node/floor"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // Switching branches, merging and the like replace tracked files, and moving a folder moves the
@@ -43,28 +42,33 @@ func (l *launcher) startupChanges(ctx context.Context, command, dir string) (fil
 	if l.opts.Box == nil || l.opts.Profile.Mode == sandbox.Full {
 		return nil
 	}
-	file, err := parseCommand(command)
-	if err != nil {
-		return nil
-	}
-	tracer := newPathTracer(dir, func(string, bool) {})
-	tracer.ran = func(dir, name string, args []string) {
-		if name == "mv" {
-			files = append(files, movedStartup(dir, args)...)
+	for _, c := range bourne.Analyze(command, bourne.Bash).Commands {
+		at, words := follow(c.Folder, dir).real, paths(c.Words)
+		if c.Guess || c.Parent >= 0 || at == "" || slices.Contains(words, "") {
+			continue
 		}
-		if dir, args = gitFolder(dir, name, args); len(args) == 0 {
-			return
+		if words[0] == "mv" {
+			files = append(files, movedStartup(at, words[1:])...)
 		}
+		in, args := gitFolder(at, words[0], words[1:])
 		if diffs := gitDiffs(args); len(diffs) > 0 {
-			files = append(files, l.changedStartup(ctx, dir, diffs)...)
-		} else if args[0] == "mv" {
-			files = append(files, movedStartup(dir, args[1:])...)
+			files = append(files, l.changedStartup(ctx, in, diffs)...)
+		} else if len(args) > 0 && args[0] == "mv" {
+			files = append(files, movedStartup(in, args[1:])...)
 		}
 	}
-	tracer.traceFile(file)
 	slices.Sort(files)
 	files = slices.Compact(files)
 	return files[:min(len(files), maxReplaced)]
+}
+
+// paths returns words as paths, which are empty if they are not known.
+func paths(words []bourne.Word) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.Path()
+	}
+	return list
 }
 
 // gitFolder returns the folder in which a command of Git works, and its words from the subcommand on;
@@ -104,19 +108,13 @@ func movedStartup(dir string, args []string) (files []string) {
 // movesInFolders returns the folders between which a command line moves files, if git mv is all that
 // it runs. Git cannot move files across the border of a protected folder, and changes nothing else.
 func movesInFolders(command, dir string) (folders []string) {
-	file, err := parseCommand(command)
-	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 {
+	facts := bourne.Analyze(command, bourne.Bash)
+	if len(facts.Commands) != 1 || len(facts.Redirects)+len(facts.Assigns)+len(facts.Findings) > 0 {
 		return nil
 	}
-	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 {
+	words := paths(facts.Commands[0].Words)
+	if slices.Contains(words, "") {
 		return nil
-	}
-	words := make([]string, len(call.Args))
-	for i, w := range call.Args {
-		if words[i] = literalText(w); words[i] == "" {
-			return nil
-		}
 	}
 	dir, args := gitFolder(dir, words[0], words[1:])
 	if len(args) == 0 || args[0] != "mv" {

@@ -39,7 +39,7 @@ func Analyze(text string, k Kind) (f Facts) {
 	// the parser is an external library: a text that makes it panic asks instead of crashing
 	defer func() {
 		if broken := recover(); broken != nil {
-			f.Kind = k
+			f.Kind, f.Invalid = k, true
 			f.Findings = append(f.Findings, Finding{Reason: "is not valid for this shell"})
 		}
 	}()
@@ -68,6 +68,8 @@ type analysis struct {
 	numbers             map[string]bool // variables that the text sets, and whether only to numbers
 	arithmeticVariables []arithmeticVariable
 
+	trace trace // at the place that is being read
+
 	depth int
 	work  int // number of characters parsed so far
 	guess bool
@@ -89,7 +91,7 @@ type scope struct {
 }
 
 func analyze(text string, k Kind) Facts {
-	a := &analysis{kind: k, vars: map[string]string{}, numbers: map[string]bool{}, scope: scope{parent: -1}}
+	a := &analysis{kind: k, vars: map[string]string{}, numbers: map[string]bool{}, trace: trace{values: map[string]string{}}, scope: scope{parent: -1}}
 	a.eval, a.guesser, a.redirects = evaluator{a}, guesser{a}, redirects{a}
 	a.facts.Kind = k
 	if len(text) > maxRead {
@@ -118,13 +120,17 @@ func (a *analysis) script(text string, k Kind) {
 		a.addFinding("", "contains $${, which zsh reads differently")
 	}
 	stmts, err := parse(text, k)
-	a.stmts(stmts)
+	tracer{a}.isolate(func() {
+		tracer{a}.scan(stmts)
+		a.stmts(stmts)
+	})
 	if len(text) <= maxText {
 		a.asGuess(func() { a.otherReadings(text, k) })
 	}
 	if err == nil {
 		return
 	}
+	a.facts.Invalid = a.facts.Invalid || !a.guess
 	a.addFinding("", "is not valid for this shell ("+reason(err)+")")
 	a.asGuess(func() { a.validParts(text, k) })
 }
@@ -227,7 +233,7 @@ func (a *analysis) place(first, last syntax.Node) (from, to int) {
 func (a *analysis) asGuess(f func()) {
 	was := a.guess
 	a.guess = true
-	f()
+	tracer{a}.isolate(f)
 	a.guess = was
 }
 

@@ -124,10 +124,10 @@ func (a evaluator) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { a.stmts(n.Stmts) })
+			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { tracer{a.analysis}.isolate(func() { a.stmts(n.Stmts) }) })
 			return false
 		case *syntax.ProcSubst:
-			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { a.stmts(n.Stmts) })
+			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { tracer{a.analysis}.isolate(func() { a.stmts(n.Stmts) }) })
 			return false
 		case *syntax.ArithmExp:
 			a.arithmetic(n.X)

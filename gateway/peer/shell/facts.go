@@ -9,6 +9,8 @@
 // invisible characters), there is a finding.
 package shell
 
+import "strings"
+
 // Kind is the shell that will run a text. The analysis for one is not valid for another.
 type Kind string
 
@@ -26,6 +28,8 @@ type Facts struct {
 	Redirects []Redirect
 	Assigns   []Assign
 	Findings  []Finding
+	Texts     []Word // the words that are in no command: items of loops, and here-strings
+	Invalid   bool   // a part cannot be parsed
 }
 
 // Command is one simple command, or one that another command starts.
@@ -47,6 +51,8 @@ type Command struct {
 	Starts bool
 	// Guess marks a reading that the shell may not share: it may be used to deny, but not to allow.
 	Guess bool
+	// Folder is where it runs; for one that another command starts, where that one does.
+	Folder Folder
 }
 
 // Name returns the program as written, or "" if only the running shell knows it.
@@ -64,6 +70,32 @@ type Word struct {
 	Glob      bool   // a pattern that the shell replaces by the matching files
 	Tilde     bool   // starts with the home folder
 	Ambiguous bool   // decoded, but shells differ about it
+
+	value string // see Value; only if Dynamic
+}
+
+// Value returns the word with the variables to which the text itself certainly gives a path; empty if
+// it is not known.
+func (w Word) Value() string {
+	if w.Dynamic {
+		return w.value
+	}
+	return w.Text
+}
+
+// Path returns the path that a word names: its value, in which a ~ at the start means the home
+// folder. It is empty if the word is not known, or names the home of another user.
+func (w Word) Path() string {
+	text := w.Value()
+	if strings.HasPrefix(text, "~") {
+		switch isHome := text == "~" || strings.HasPrefix(text, "~/"); {
+		case w.Tilde && !isHome:
+			return ""
+		case !w.Tilde:
+			return "./" + text
+		}
+	}
+	return text
 }
 
 // Plain reports whether the program gets exactly Text.
@@ -80,6 +112,7 @@ type Redirect struct {
 	Command int
 	Loop    bool
 	Guess   bool
+	Folder  Folder // where the path begins if it is relative
 }
 
 // Assign is a variable that the text sets.

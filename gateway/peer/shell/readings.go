@@ -92,7 +92,7 @@ func (f *Facts) addGuesses(g Facts) {
 func (f Facts) equal(g Facts) bool {
 	sameWord := func(v, w Word) bool {
 		// the caller sees the marks of the real shell
-		v.Ambiguous, w.Ambiguous, v.Glob, w.Glob = false, false, false, false
+		v.Ambiguous, w.Ambiguous, v.Glob, w.Glob, v.value, w.value = false, false, false, false, "", ""
 		return v == w
 	}
 	sameWords := func(c, d Command) bool { return slices.EqualFunc(c.Words, d.Words, sameWord) }

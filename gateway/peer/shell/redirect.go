@@ -80,7 +80,7 @@ func (a redirects) redirect(r *syntax.Redirect, own int) {
 			text = a.src[from:to] // without the here-document's body
 		}
 	}
-	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess}
+	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess, Folder: a.trace.folder}
 	if r.Word != nil {
 		d.From, d.To = a.place(r, r.Word)
 	}
@@ -92,7 +92,9 @@ func (a redirects) redirect(r *syntax.Redirect, own int) {
 		}
 		return
 	case syntax.WordHdoc:
-		if w := a.word(r.Word); w.Dynamic || w.Ambiguous {
+		w := a.word(r.Word)
+		a.facts.Texts = append(a.facts.Texts, w)
+		if w.Dynamic || w.Ambiguous {
 			a.addFinding(text, "reads a text with variables or commands")
 		}
 		return

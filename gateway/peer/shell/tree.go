@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ func (a *analysis) stmt(s *syntax.Stmt) {
 	if s.Coprocess || s.Disown {
 		a.addFinding(a.text(s), "continues on its own")
 	}
+	t := tracer{a}
+	before := a.trace
+	before.values = maps.Clone(before.values)
 	_, simple := s.Cmd.(*syntax.CallExpr)
 	own := -1
 	if simple {
@@ -39,54 +43,60 @@ func (a *analysis) stmt(s *syntax.Stmt) {
 				c.stdin = w
 			}
 		}
-	}, func() { a.command(s) })
+	}, func() {
+		if s.Cmd != nil && (s.Background || s.Negated) {
+			t.conditional(s.Cmd, func() { a.command(s) })
+		} else {
+			a.command(s)
+		}
+	})
 	if own >= len(a.facts.Commands) {
 		own = -1
 	}
+	after := a.trace
+	a.trace = before // a redirect is opened before its command runs
 	for _, r := range s.Redirs {
 		a.redirects.redirect(r, own)
 	}
+	a.trace = after
 }
 
 func (a *analysis) command(s *syntax.Stmt) {
+	t := tracer{a}
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
 		a.redirects.descriptors(c, s.Redirs)
 		a.call(c, len(s.Redirs) > 0)
 	case *syntax.BinaryCmd:
-		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			if _, timed := c.Y.Cmd.(*syntax.TimeClause); timed {
-				a.addFinding(a.text(c.Y), "times a part of a pipe, which shells read differently")
-			}
-			a.stmt(c.X)
-			output := a.guesser.echoOutput(c.X)
-			a.inScope(func(sc *scope) { sc.piped, sc.stdin = true, output }, func() { a.stmt(c.Y) })
-			return
-		}
-		a.stmt(c.X)
-		a.stmt(c.Y)
+		a.binary(c)
 	case *syntax.Block:
 		a.stmts(c.Stmts)
 	case *syntax.Subshell:
-		a.stmts(c.Stmts)
+		t.isolate(func() { a.stmts(c.Stmts) })
 	case *syntax.IfClause:
-		for ; c != nil; c = c.Else {
-			a.stmts(c.Cond)
-			a.stmts(c.Then)
-		}
+		t.conditional(c, func() {
+			for ; c != nil; c = c.Else {
+				t.isolate(func() { a.stmts(c.Cond) })
+				t.isolate(func() { a.stmts(c.Then) })
+			}
+		})
 	case *syntax.WhileClause:
-		a.inScope(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Cond); a.stmts(c.Do) })
+		t.conditional(c, func() {
+			a.inScope(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Cond); a.stmts(c.Do) })
+		})
 	case *syntax.ForClause:
-		a.loopOver(c)
+		t.conditional(c, func() { a.loopOver(c) })
 	case *syntax.CaseClause:
 		a.eval.substitutions(c.Word)
-		for _, it := range c.Items {
-			for _, p := range it.Patterns {
-				a.eval.substitutions(p)
+		t.conditional(c, func() {
+			for _, it := range c.Items {
+				for _, p := range it.Patterns {
+					a.eval.substitutions(p)
+				}
+				t.isolate(func() { a.stmts(it.Stmts) })
 			}
-			a.stmts(it.Stmts)
-		}
+		})
 	case *syntax.TimeClause:
 		if nested, ok := timed(c); ok && nested.Stmt == nil {
 			a.addFinding(firstLine(a.text(c)), "times the program time, which shells read differently")
@@ -99,13 +109,38 @@ func (a *analysis) command(s *syntax.Stmt) {
 		a.declare(c)
 	case *syntax.FuncDecl:
 		a.addFinding(firstLine(a.text(c)), "defines a function")
-		a.inScope(func(sc *scope) { sc.origin, sc.loop = "function", true }, func() { a.stmt(c.Body) })
+		t.conditional(c, func() {
+			a.inScope(func(sc *scope) { sc.origin, sc.loop = "function", true }, func() { a.stmt(c.Body) })
+		})
 	case *syntax.CoprocClause:
 		a.addFinding(firstLine(a.text(c)), "starts a coprocess")
-		a.stmt(c.Stmt)
+		t.conditional(c, func() { a.stmt(c.Stmt) })
 	default: // ArithmCmd, TestClause, LetClause, TestDecl, and node types of later parsers
 		a.addFinding(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
 		a.eval.analyzeEvaluated(s.Cmd)
+	}
+}
+
+// binary handles two statements with an operator between them.
+func (a *analysis) binary(c *syntax.BinaryCmd) {
+	t := tracer{a}
+	switch c.Op {
+	case syntax.AndStmt:
+		t.chain(c)
+	case syntax.OrStmt:
+		t.isolate(func() { a.stmt(c.X) })
+		t.invalidate(c.X)
+		t.conditional(c.Y, func() { a.stmt(c.Y) })
+	default: // a pipe
+		if _, timed := c.Y.Cmd.(*syntax.TimeClause); timed {
+			a.addFinding(a.text(c.Y), "times a part of a pipe, which shells read differently")
+		}
+		t.isolate(func() { a.stmt(c.X) })
+		output := a.guesser.echoOutput(c.X)
+		t.isolate(func() {
+			a.inScope(func(sc *scope) { sc.piped, sc.stdin = true, output }, func() { a.stmt(c.Y) })
+		})
+		t.invalidate(c.Y) // some shells run the last command of a pipe themselves
 	}
 }
 
@@ -129,6 +164,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 			items = a.words(items, w)
 		}
 		a.setNumber(l.Name.Value, len(items) > 0 && !slices.ContainsFunc(items, func(w Word) bool { return w.Dynamic || !number.MatchString(w.Text) }))
+		a.facts.Texts = append(a.facts.Texts, items...)
 		value := Word{Dynamic: true}
 		if len(l.Items) == 1 {
 			value = a.word(l.Items[0])
@@ -150,6 +186,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	for _, s := range c.Assigns {
 		a.assign(s)
+		tracer{a}.assign(s, len(c.Args) == 0)
 	}
 	if len(c.Args) == 0 {
 		return
@@ -191,6 +228,7 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	for _, w := range c.Args {
 		a.eval.substitutions(w)
 	}
+	tracer{a}.changeFolder(list)
 }
 
 // zshAssignment matches words that are assignments in zsh and a program for the parser: zsh assigns
@@ -217,7 +255,7 @@ var zshWords = map[string]bool{"repeat": true, "foreach": true, "end": true, "al
 
 // run records a command and those that it starts.
 func (a *analysis) run(c Command, level int) {
-	c.Origin, c.Loop, c.Piped, c.Stdin, c.Guess = a.origin, a.loop, a.piped, a.stdin, a.guess
+	c.Origin, c.Loop, c.Piped, c.Stdin, c.Guess, c.Folder = a.origin, a.loop, a.piped, a.stdin, a.guess, a.trace.folder
 	if level > maxDepth || len(a.facts.Commands) > maxCommands {
 		a.addFinding(c.Text, "is nested too deeply to be checked")
 		return

@@ -93,6 +93,7 @@ func (a *analysis) word(w *syntax.Word) Word {
 		if d.Text == "" {
 			d.Text = b.String()
 		}
+		d.value = tracer{a}.expand(w.Parts, false)
 	}
 	return d
 }

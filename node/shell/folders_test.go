@@ -7,23 +7,22 @@ import (
 	"strings"
 	"testing"
 
-	"mvdan.cc/sh/v3/syntax"
+	bourne "fairlead/gateway/peer/shell"
 )
 
 // reached returns the paths that a command is found to use, with "w" for those that it writes.
 func reached(t *testing.T, command, dir string) []string {
 	t.Helper()
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []string
-	newPathTracer(dir, func(path string, write bool) {
+	usedPaths(bourne.Analyze(command, bourne.Bash), dir, func(path string, write bool) {
+		if path == "" {
+			return
+		}
 		if write {
 			path = "w " + path
 		}
 		list = append(list, path)
-	}).traceFile(file)
+	})
 	return list
 }
 
@@ -127,14 +126,10 @@ func FuzzReach(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-		if err != nil {
-			return
-		}
-		newPathTracer("/srv/app", func(path string, _ bool) {
+		usedPaths(bourne.Analyze(text, bourne.Bash), "/srv/app", func(path string, _ bool) {
 			if path != "" && !filepath.IsAbs(path) {
 				t.Errorf("%q is offered for %q", path, text)
 			}
-		}).traceFile(file)
+		})
 	})
 }
