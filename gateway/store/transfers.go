@@ -73,14 +73,6 @@ func (s *Transfers) List(ctx context.Context, f TransferFilter) (list []Transfer
 	return convert(rows, transferRow.transfer), total, err
 }
 
-// ClearCurrent records that a cancelled transfer has left no unfinished files; any other transfer
-// is not changed.
-func (s *Transfers) ClearCurrent(ctx context.Context, id protocol.TransferID) error {
-	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE transfers SET json = json_remove(json, '$.current') WHERE id = ? AND state = ?", id, protocol.TransferCancelled).Error
-	})
-}
-
 // Delete deletes finished transfers, all of them without ids, and returns the deleted IDs.
 func (s *Transfers) Delete(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	err = s.write(ctx, "delete transfers", func(tx *gorm.DB) error {

@@ -48,20 +48,3 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 		t.Errorf("a forgotten one: %v", err)
 	}
 }
-
-func TestOnlyACancelledTransferIsTidied(t *testing.T) {
-	s := openTest(t)
-	for _, state := range []string{protocol.TransferCancelled, protocol.TransferQueued} {
-		id := protocol.TransferID(state)
-		if err := s.Transfers.Put(t.Context(), Transfer{Transfer: protocol.Transfer{ID: id, State: state, Current: "x", Bytes: 7}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Transfers.ClearCurrent(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		got, err := s.Transfers.Get(t.Context(), id)
-		if err != nil || got.Bytes != 7 || (got.Current == "") != (state == protocol.TransferCancelled) {
-			t.Errorf("%+v, %v", got, err)
-		}
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 const (
@@ -50,35 +51,38 @@ type outcome struct {
 	bytes int64 // that have arrived
 }
 
-// attempt moves the files once. Errors: *awayError for an offline node, *finalError, errStall, or
-// ctx's cause.
+// attempt moves the files once. Errors: offlineError for an end that is offline, *finalError,
+// errStall, or ctx's cause.
 func (j *job) attempt(ctx context.Context) (out outcome, err error) {
-	e := j.e
-	src, releaseSrc, err := j.connectEnd(j.row.From, "Source")
+	j.mu.Lock()
+	row, window := j.row, j.window
+	j.mu.Unlock()
+	src, releaseSrc, err := j.services.ends.connect(row.From, "Source", row, window)
 	if err != nil {
 		return out, err
 	}
 	defer releaseSrc()
-	dst, releaseDst, err := j.connectEnd(j.row.To, "Destination")
+	dst, releaseDst, err := j.services.ends.connect(row.To, "Destination", row, window)
 	if err != nil {
 		return out, err
 	}
 	defer releaseDst()
 	simple := !src.isFairlead || !dst.isFairlead
-	j.update(func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
+	j.update(func(row *store.Transfer) { row.Simple, row.Attempts = simple, row.Attempts+1 })
 	if simple {
-		s := &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
+		s := &basicTransfer{job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
 		return s.run(ctx)
 	}
-	a := &attempt{Engine: e, job: j, relay: newRelay(*src, *dst)}
+	a := newAttempt(j, src, dst)
 	return a.exchange(ctx, a.run)
 }
 
 // attempt is one exchange with the two ends: of all files between Fairlead's own ends, or of one
 // file if an end knows only the basic protocol.
 type attempt struct {
-	*Engine
 	job          *job
+	relays       *Relays
+	direct       *directPairs
 	relay        *relay
 	cancel       context.CancelCauseFunc // cancels this exchange
 	awaitsAnswer atomic.Bool             // an end that supports streams has not answered yet
@@ -89,18 +93,22 @@ type attempt struct {
 	earlier    stream.ProgressReport // the amounts moved by earlier exchanges of this transfer
 }
 
+func newAttempt(j *job, src, dst *transferEnd) *attempt {
+	return &attempt{job: j, relays: j.services.relays, direct: j.services.direct, relay: newRelay(*src, *dst)}
+}
+
 // exchange runs f while reports and frames of the ends are routed to this attempt, and stops the
 // ends when f fails.
 func (a *attempt) exchange(ctx context.Context, f func(context.Context, *crash.Group) (outcome, error)) (out outcome, err error) {
-	e, r := a.Engine, a.relay
+	r := a.relay
 	src, dst := r.src, r.dst
-	src.id = e.number()
+	src.id = a.relays.number()
 	if dst.link == src.link {
-		dst.id = e.number()
+		dst.id = a.relays.number()
 	} else {
 		dst.id = src.id
 	}
-	unregister := e.register(r)
+	unregister := a.relays.register(r)
 	defer unregister()
 	ctx, cancel := context.WithCancelCause(ctx)
 	a.cancel = cancel
@@ -219,12 +227,13 @@ func (a *attempt) run(ctx context.Context, wg *crash.Group) (out outcome, err er
 	if err != nil {
 		return out, err
 	}
-	a.job.update(func(t *protocol.Transfer) {
-		t.Bytes, t.Files, t.Mime = *meta.Size, meta.Files, meta.Mime
-		t.Route = a.pair().route()
+	a.job.update(func(row *store.Transfer) {
+		row.Bytes, row.Files, row.Mime = *meta.Size, meta.Files, meta.Mime
+		row.Route = a.pair().route()
 	})
 
-	if err := a.authorizeStartup(ctx, t, meta.Startup); err != nil {
+	a.awaitsAnswer.Store(true) // a person may have to answer
+	if err := a.job.authorizeStartup(ctx, t, meta.Startup); err != nil {
 		return out, err
 	}
 	receive := protocol.TransferReceive{Path: pathOf(t.Destination), Size: *meta.Size, Mime: meta.Mime, Stream: a.terms(t), Holes: meta.Holes}

@@ -12,12 +12,12 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // basicTransfer moves files one by one, for ends that know only the basic protocol, which has no
 // folders and always overwrites.
 type basicTransfer struct {
-	*Engine
 	job      *job
 	src, dst *transferEnd
 	t        protocol.Transfer
@@ -45,7 +45,7 @@ func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 	for _, f := range files {
 		total += f.size
 	}
-	s.job.update(func(t *protocol.Transfer) { t.Files, t.Bytes = len(files), total })
+	s.job.update(func(row *store.Transfer) { row.Files, row.Bytes = len(files), total })
 	startup, err := s.authorizeStartup(ctx, files)
 	if err != nil {
 		return out, err
@@ -79,8 +79,7 @@ func (s *basicTransfer) authorizeStartup(ctx context.Context, files []file) (not
 		f.name = strings.TrimPrefix(at, lastPart(pathOf(f.source))+"/")
 		notes.done.Problems = append(notes.done.Problems, protocol.TransferProblem{Path: s.place(f), Text: note})
 	}
-	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst)}
-	return notes, a.authorizeStartup(ctx, s.t, names)
+	return notes, s.job.authorizeStartup(ctx, s.t, names)
 }
 
 // add adds the outcome of another file.
@@ -112,7 +111,8 @@ func (s *basicTransfer) move(ctx context.Context, f file, before stream.Progress
 			return out, nil
 		}
 	}
-	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst), earlier: before}
+	a := newAttempt(s.job, s.src, s.dst)
+	a.earlier = before
 	accepted := false
 	out, err = a.exchange(ctx, func(ctx context.Context, wg *crash.Group) (outcome, error) {
 		return a.runFile(ctx, wg, s, f, to, &accepted)
@@ -158,11 +158,11 @@ func (a *attempt) runFile(ctx context.Context, wg *crash.Group, s *basicTransfer
 	}
 	reported := time.Now()
 	r.size = *meta.Size
-	a.job.update(func(t *protocol.Transfer) {
-		t.Bytes, t.Route = max(t.Bytes, a.earlier.Bytes+r.size), a.pair().route()
-		t.Mime = ""
-		if t.Files == 1 {
-			t.Mime = meta.Mime
+	a.job.update(func(row *store.Transfer) {
+		row.Bytes, row.Route = max(row.Bytes, a.earlier.Bytes+r.size), a.pair().route()
+		row.Mime = ""
+		if row.Files == 1 {
+			row.Mime = meta.Mime
 		}
 	})
 	receive := protocol.TransferReceive{Path: to, Size: r.size, Mime: meta.Mime}

@@ -25,17 +25,17 @@ func (s *stage) meta(p *puppet, id uint32, size int64, err string) {
 	if size >= 0 {
 		params.Size = &size
 	}
-	proceed, _ := s.e.Meta(p, params)
+	proceed, _ := s.e.Relays().Meta(p, params)
 	proceed()
 }
 
 func (s *stage) accept(p *puppet, id uint32, err string) {
-	proceed, _ := s.e.Accept(p, protocol.TransferAcceptParams{TransferID: &id, Error: err})
+	proceed, _ := s.e.Relays().Accept(p, protocol.TransferAcceptParams{TransferID: &id, Error: err})
 	proceed()
 }
 
 func (s *stage) complete(p *puppet, id uint32) {
-	proceed, _ := s.e.Complete(p, protocol.TransferCompleteParams{TransferID: &id})
+	proceed, _ := s.e.Relays().Complete(p, protocol.TransferCompleteParams{TransferID: &id})
 	proceed()
 }
 
@@ -44,7 +44,7 @@ func (s *stage) done(p *puppet, id uint32, bytes int64, err string) {
 	if bytes >= 0 {
 		params.BytesWritten = &bytes
 	}
-	proceed, _ := s.e.Done(p, params)
+	proceed, _ := s.e.Relays().Done(p, params)
 	proceed()
 }
 
@@ -211,7 +211,7 @@ func TestTheToolSaysWhatWasReallyWritten(t *testing.T) {
 				s.comes("a", s.source(5, 0))
 				s.comes("b", s.accepts(func(p *puppet, id uint32) {
 					c.done.TransferID = &id
-					proceed, _ := s.e.Done(p, c.done)
+					proceed, _ := s.e.Relays().Done(p, c.done)
 					proceed()
 				}))
 				got, err := s.e.Tool(context.Background(), tool.Call{}, native.TransferIn{Source: "a:x", Destination: c.destination, Conflict: protocol.ConflictRename})

@@ -20,8 +20,8 @@ import (
 // transfer continues later.
 const rest = 60 * time.Second
 
-// Authorizer decides whether a call may run, and asks the person if that is needed. Continue makes a
-// step after one that was allowed. *tool.Pipeline implements it.
+// Authorizer decides whether a call may run, and asks the person if that is needed. Continue makes
+// a step after one that was allowed. *tool.Pipeline implements it.
 type Authorizer interface {
 	Authorize(ctx context.Context, c tool.Call) (tool.Authorization, error)
 	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
@@ -66,7 +66,7 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	}
 	t, err = e.Wait(ctx, t.ID, rest)
 	if err != nil { // the call was cancelled, or the gateway is stopping
-		if ctx.Err() != nil && e.ctx.Err() == nil {
+		if ctx.Err() != nil && e.services.queue.ctx.Err() == nil {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopLimit)
 			defer cancel()
 			if _, failed := e.Cancel(late, protocol.TransferParams{ID: t.ID}); failed != nil {
@@ -127,7 +127,7 @@ func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStart
 		return protocol.Transfer{}, err
 	}
 	call.Principal, call.AskedBy, call.Direct = c.Principal, c.AskedBy, true
-	may, err := e.authorizer.Authorize(ctx, call)
+	may, err := e.services.judge.authorizer.Authorize(ctx, call)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
@@ -158,8 +158,8 @@ func requestedNames(t protocol.Transfer) []string {
 	return stream.RequestedNames(paths)
 }
 
-// principalOf returns whose calls decide about a transfer: those of the person, a chat's agent or an
-// app.
+// principalOf returns whose calls decide about a transfer: those of the person, a chat's agent or
+// an app.
 func principalOf(t protocol.Transfer) auth.Principal {
 	switch {
 	case t.Session != "":
@@ -176,11 +176,9 @@ func isPersonal(t protocol.Transfer) bool { return principalOf(t).Kind == auth.K
 // authorizeStartup asks about the start-up files in the folders of an agent's or app's transfer, as
 // about transfers of their own: the rules have seen only the folders. A person's transfers need no
 // answer.
-func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
-	a.awaitsAnswer.Store(true)
-	defer a.awaitsAnswer.Store(false)
+func (j *job) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
 	for _, name := range files {
-		if isPersonal(t) || a.job.startupAllowed[name] {
+		if isPersonal(t) || j.startup[name] {
 			continue
 		}
 		top, below, _ := strings.Cut(name, "/")
@@ -190,14 +188,14 @@ func (a *attempt) authorizeStartup(ctx context.Context, t protocol.Transfer, fil
 			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
 		}
 		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		_, err := authorizeAgain(ctx, a.authorizer, principalOf(t), one, false)
+		_, err := j.services.judge.again(ctx, principalOf(t), one, false)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
 			return final("%s is a start-up file: %v", name, err)
 		}
-		a.job.startupAllowed[name] = true
+		j.startup[name] = true
 	}
 	return nil
 }
@@ -212,10 +210,25 @@ func sourceNamed(t protocol.Transfer, name string) string {
 	return pathOf(t.Sources[0])
 }
 
-// authorizeAgain decides about a queued or ended transfer again, as about the call that started it. It
-// returns the call that allows it, or the reason why the transfer may not run now. resumed means that
-// the transfer is older than this start of the gateway.
-func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Principal, t protocol.Transfer, resumed bool) (protocol.CallID, error) {
+// judge decides about transfers by the rules of now.
+type judge struct {
+	authorizer Authorizer
+	version    func() string // changes with the rules
+	startedAt  int64         // Unix milliseconds
+}
+
+// newJudge returns a judge. version may be nil.
+func newJudge(a Authorizer, version func() string) judge {
+	if version == nil {
+		version = func() string { return "" }
+	}
+	return judge{authorizer: a, version: version, startedAt: time.Now().UnixMilli()}
+}
+
+// again decides about a queued or ended transfer again, as about the call that started it. It
+// returns the call that allows it, or the reason why the transfer may not run now. resumed means
+// that the transfer is older than this start of the gateway.
+func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfer, resumed bool) (protocol.CallID, error) {
 	call, err := transferCall(protocol.TransferStartParams{
 		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
 	})
@@ -224,9 +237,23 @@ func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Princip
 	}
 	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, who.Kind == auth.KindOwner, t.AskedBy
 	call.Resumed = resumed
-	may, err := authorizer.Authorize(ctx, call)
+	may, err := g.authorizer.Authorize(ctx, call)
 	if err != nil {
 		return "", err
 	}
 	return may.ID(), may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
+}
+
+// UndoBy is [Engine.Undo] for a person. Where a person may not send files, they may not restore any
+// either.
+func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParams) (protocol.Transfer, error) {
+	t, err := e.Get(ctx, in)
+	if err != nil {
+		return t, err
+	}
+	t.Session, t.AskedBy = "", c.AskedBy
+	if _, err := e.services.judge.again(ctx, c.Principal, t, false); err != nil {
+		return protocol.Transfer{}, err
+	}
+	return e.Undo(ctx, in, c.Window)
 }

@@ -2,10 +2,7 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"log/slog"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // Link is a connection to an end of a transfer.
@@ -97,22 +95,25 @@ func (r *relay) from(l Link, id uint32) *transferEnd {
 	return nil
 }
 
-// connectEnd returns the connection of an end. For an offline node the error is a
-// protocol.ErrUnavailable.
-func (j *job) connectEnd(id protocol.NodeID, what string) (*transferEnd, func(), error) {
-	e := j.e
+// ends connects the ends of transfers. It is safe for concurrent use.
+type ends struct {
+	machines   Machines
+	workspaces workspaces
+	relays     *Relays
+}
+
+// connect returns the connection of an end; window is the connected window of the transfer, or nil.
+// For an end that is offline the error is a protocol.ErrUnavailable.
+func (e ends) connect(id protocol.NodeID, what string, row store.Transfer, window Window) (*transferEnd, func(), error) {
 	switch id {
 	case protocol.NativePrefix:
-		l := newLocal(e, j.row.Agent)
+		l := newLocal(e.relays, e.workspaces, row.Agent)
 		return &transferEnd{name: id, link: l, isFairlead: true, canUndo: true}, l.close, nil
 	case protocol.Here:
-		e.mu.Lock()
-		l, there := j.here, j.hasWindowLocked()
-		e.mu.Unlock()
-		if !there {
+		if !isConnected(window) {
 			return nil, nil, offlineError(windowText)
 		}
-		return &transferEnd{name: id, link: l, isFairlead: true, canUndo: true}, func() {}, nil
+		return &transferEnd{name: id, link: window, isFairlead: true, canUndo: true}, func() {}, nil
 	}
 	l, c, ok := e.machines.Link(id)
 	link, fits := l.(Link)
@@ -124,6 +125,84 @@ func (j *job) connectEnd(id protocol.NodeID, what string) (*transferEnd, func(),
 		name: id, link: link, isFairlead: names(protocol.ExtTransfer), canUndo: names(protocol.ExtUndo),
 		hasDirect: names(protocol.ExtDirect) && !c.Local, ready: c.Listens,
 	}, func() {}, nil
+}
+
+// waitReason returns the reason for waiting, or "" if both ends are connected.
+func (e ends) waitReason(t protocol.Transfer, window Window) string {
+	for _, id := range []protocol.NodeID{t.From, t.To} {
+		switch id {
+		case protocol.NativePrefix:
+		case protocol.Here:
+			if !isConnected(window) {
+				return windowText
+			}
+		default:
+			if _, _, ok := e.machines.Link(id); !ok {
+				return offlineText(id)
+			}
+		}
+	}
+	return ""
+}
+
+// isConnected reports whether the window or command line that is an end is connected.
+func isConnected(w Window) bool {
+	if w == nil {
+		return false
+	}
+	select {
+	case <-w.Gone():
+		return false
+	default:
+		return true
+	}
+}
+
+// discard asks the destination of an inactive transfer to remove unfinished files, if the
+// destination is connected.
+func (e ends) discard(ctx context.Context, row store.Transfer, window Window) {
+	s, release, err := e.connect(row.To, "Destination", row, window)
+	if err != nil {
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: pathOf(row.Destination), Stream: &protocol.TransferStream{ID: row.ID, Into: row.Into}, Current: row.Current})
+}
+
+// undoLimit is the time limit for restoring the files that a transfer replaced.
+const undoLimit = time.Minute
+
+// undo asks the destination to restore the replaced files and waits for its result.
+func (e ends) undo(ctx context.Context, row store.Transfer, window Window) (out protocol.TransferUndone, err error) {
+	s, release, err := e.connect(row.To, "Destination", row, window)
+	if err != nil {
+		return out, protocol.ErrUnavailable.With(err.Error())
+	}
+	defer release()
+	if !s.canUndo {
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s cannot restore files: update Fairlead there", s.name))
+	}
+	result, forget := e.relays.awaitUndo(row.ID, s.link)
+	defer forget()
+	if err := s.event(ctx, protocol.EventTransferUndo, protocol.TransferUndoEvent{TransferID: e.relays.number(), ID: row.ID, Path: pathOf(row.Destination), Into: row.Into}); err != nil {
+		return out, protocol.ErrUnavailable.With(err.Error())
+	}
+	silent := protocol.ErrTimeout.With(fmt.Sprintf("%s did not report the result", s.name))
+	ctx, cancel := context.WithTimeoutCause(ctx, undoLimit, silent)
+	defer cancel()
+	select {
+	case out = <-result:
+	case <-s.link.Gone():
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", s.name))
+	case <-ctx.Done():
+		return out, context.Cause(ctx)
+	}
+	if out.Error != "" {
+		return out, protocol.ErrInternal.With(out.Error)
+	}
+	return out, nil
 }
 
 // atWindow reports whether an end is a window or command line.
@@ -144,123 +223,3 @@ type offlineError string
 
 func (e offlineError) Error() string        { return string(e) }
 func (e offlineError) Is(target error) bool { return protocol.ErrUnavailable.Is(target) }
-
-// Done handles the destination's last report, as the other reports ([relays.Meta]) are handled.
-func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
-	switch {
-	case p.Discarded != "":
-		return e.cleanupConfirmed(l, p.Discarded), nil
-	case p.Undone != nil:
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		j := e.inTransition[p.Undone.ID]
-		if j == nil || j.undoOn != l {
-			return func() {}, nil
-		}
-		return offer(j.undone, sanitizeUndone(*p.Undone)), nil
-	}
-	r, err := e.report(l, p.TransferID, false)
-	return offer(r.done, sanitizeDone(p)), err
-}
-
-// local is the end in this process: the agent's workspace. It implements both the connection and
-// the end behind it.
-type local struct {
-	e    *Engine
-	ends *stream.Ends
-}
-
-func newLocal(e *Engine, agent protocol.AgentID) *local {
-	l := &local{e: e}
-	l.ends = stream.NewEnds(stream.Options{Files: e.workspaces.folders(agent), Peer: localPeer{l}, Unfinished: e.workspaces.records.Of(string(agent))})
-	return l
-}
-
-func (l *local) close() { l.ends.Close() }
-
-func (l *local) SendEvent(_ context.Context, name string, payload any) error {
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		return err
-	}
-	l.ends.Event(name, raw)
-	return nil
-}
-
-func (l *local) SendEventBehind(ctx context.Context, name string, payload any) error {
-	return l.SendEvent(ctx, name, payload)
-}
-
-func (l *local) SendFrame(_ context.Context, f *stream.Frame) error {
-	l.ends.Binary(f)
-	return nil
-}
-
-// Gone returns a channel that is never closed.
-func (l *local) Gone() <-chan struct{} { return nil }
-
-// localPeer is the engine as the local end sees it.
-type localPeer struct{ l *local }
-
-func (p localPeer) Report(_ context.Context, _ string, params any, _ bool) error {
-	proceed, err := func() {}, error(nil)
-	switch v := params.(type) {
-	case protocol.TransferMetaParams:
-		proceed, err = p.l.e.Meta(p.l, v)
-	case protocol.TransferAcceptParams:
-		proceed, err = p.l.e.Accept(p.l, v)
-	case protocol.TransferCompleteParams:
-		proceed, err = p.l.e.Complete(p.l, v)
-	case protocol.TransferDoneParams:
-		proceed, err = p.l.e.Done(p.l, v)
-	}
-	proceed()
-	return err
-}
-
-func (p localPeer) SendFrame(_ context.Context, f *stream.Frame) error {
-	p.l.e.Frame(p.l, f)
-	return nil
-}
-
-// Folders returns the files that an agent's workspace may send and receive.
-type Folders func(agent protocol.AgentID) stream.Files
-
-// workspaces are the agents' workspaces, the end of a transfer in this process.
-type workspaces struct {
-	folders Folders
-	dir     string // the folder of records, with an entry for each agent; may be empty
-	records *stream.UnfinishedFiles
-}
-
-func newWorkspaces(folders Folders, dir string) workspaces {
-	w := workspaces{folders: folders, dir: dir}
-	if dir != "" {
-		w.records = stream.OpenUnfinished(dir)
-	}
-	return w
-}
-
-// sweepEvery is the interval at which the workspaces are searched for unfinished files of abandoned
-// transfers.
-const sweepEvery = 24 * time.Hour
-
-// sweep removes the unfinished files in the workspaces, at the start and then daily.
-func (w workspaces) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		agents, _ := os.ReadDir(w.dir) // without the folder there are no unfinished files
-		for _, a := range agents {
-			agent := protocol.AgentID(a.Name())
-			if removed := w.records.Of(a.Name()).Sweep(w.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
-				slog.Info("Unfinished files of old transfers removed", "agent", agent, "files", removed)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}

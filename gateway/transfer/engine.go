@@ -4,6 +4,12 @@
 // process. Between two ends that support streams a transfer survives every interruption, including
 // a restart of the gateway.
 //
+// Each transfer that has not ended is a job, and so is an ended one while something is done with
+// it. One goroutine owns the job and its state. All requests, of people, of the queue and of the
+// attempt that moves the files, go to that goroutine, one at a time, and one table says what each
+// does in each state ([transitions]). A change is stored, then published and acknowledged; one that
+// cannot be stored does not happen.
+//
 // A node of another program knows only the basic protocol (docs/protocol.md#transfers): one file at
 // a time, without the extensions. With such a node a transfer is a sequence of single files
 // ([basicTransfer]) and fails when it is interrupted.
@@ -20,7 +26,6 @@ package transfer
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"fairlead/gateway/event"
@@ -47,9 +52,6 @@ type Store interface {
 	Get(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
 	List(ctx context.Context, f store.TransferFilter) (page []store.Transfer, total int, err error)
 	Delete(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
-	// ClearCurrent records that a cancelled transfer has no unfinished files left. It does not
-	// change transfers in other states.
-	ClearCurrent(ctx context.Context, id protocol.TransferID) error
 }
 
 // Options configure an engine.
@@ -71,85 +73,68 @@ type Options struct {
 
 // Engine is the queue of transfers. It is safe for concurrent use.
 type Engine struct {
-	*relays // of the running transfers
+	services *services
+}
 
-	store      Store
-	bus        *event.Bus
-	machines   Machines
-	workspaces workspaces
-	policy     func() string
-	authorizer Authorizer
-	startedAt  int64 // Unix milliseconds
-
-	ctx    context.Context // cancelled by Close
-	cancel context.CancelCauseFunc
-	wg     crash.Group
-	wake   chan struct{}
-
-	mu           sync.Mutex // guards the fields below, and the fields of all jobs
-	jobs         map[protocol.TransferID]*job
-	order        []*job                       // in order of creation
-	inTransition map[protocol.TransferID]*job // ended transfers that are being changed
-	failedDirect map[pair]time.Time           // the last failure of each direct connection
-	closed       bool
+// services are what the engine and all of its jobs use.
+type services struct {
+	store    Store
+	bus      *event.Bus
+	machines Machines
+	ends     ends
+	relays   *Relays
+	direct   *directPairs
+	judge    judge
+	queue    *queue
 }
 
 // New returns an engine. Call Load, then Run.
 func New(o Options) *Engine {
-	e := &Engine{
-		startedAt: time.Now().UnixMilli(),
-		store:     o.Store, bus: o.Bus, machines: o.Machines, workspaces: newWorkspaces(o.Folders, o.Unfinished), policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
-		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
-		inTransition: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
+	e := &Engine{}
+	relays := newRelays(o.First, e.cleanupConfirmed)
+	e.services = &services{
+		store: o.Store, bus: o.Bus, machines: o.Machines, relays: relays, direct: newDirectPairs(), judge: newJudge(o.Authorizer, o.RulesVersion),
+		queue: newQueue(), ends: ends{machines: o.Machines, workspaces: newWorkspaces(o.Folders, o.Unfinished), relays: relays},
 	}
-	if e.policy == nil {
-		e.policy = func() string { return "" }
-	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
 }
+
+// Relays returns the part that handles what the ends of running transfers send.
+func (e *Engine) Relays() *Relays { return e.services.relays }
 
 // Load restores the queue of an earlier start. The transfers continue as soon as their nodes are
 // connected.
 func (e *Engine) Load(ctx context.Context) error {
-	rows, _, err := e.store.List(ctx, store.TransferFilter{Limit: -1})
+	rows, _, err := e.services.store.List(ctx, store.TransferFilter{Limit: -1})
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for _, row := range rows {
-		j := newJob(e, row, nil)
 		if row.State == protocol.TransferRunning {
-			j.row.State, j.row.Error = protocol.TransferWaiting, "The gateway was restarted"
+			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
-		j.isContinued = j.row.State == protocol.TransferWaiting && j.row.Attempts > 0
-		j.addLocked()
+		j := newJob(e.services, row, nil)
+		j.isContinued = row.State == protocol.TransferWaiting && row.Attempts > 0
+		e.services.queue.add(j)
 	}
 	return nil
-}
-
-// addLocked adds a job to the queue. The caller must hold e.mu.
-func (j *job) addLocked() {
-	j.e.jobs[j.row.ID] = j
-	j.e.order = append(j.e.order, j)
 }
 
 // Run starts transfers until ctx is cancelled: it checks the queue when a node connects and when a
 // transfer ends.
 func (e *Engine) Run(ctx context.Context) {
-	sub := e.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	sub := e.services.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
 	var wg crash.Group
 	defer wg.Wait()
-	wg.Go(func() { e.workspaces.sweep(ctx) })
+	wg.Go(func() { e.services.ends.workspaces.sweep(ctx) })
 	wg.Go(func() { e.cleanUp(ctx, "") })
 	wg.Go(func() {
 		connections := make(map[protocol.NodeID]nodes.Link)
 		for c := range sub.All(ctx) {
-			e.Wake()
+			e.services.queue.Wake()
 			id := c.Node.ID
-			if link, _, ok := e.machines.Link(id); ok && link != connections[id] {
+			if link, _, ok := e.services.machines.Link(id); ok && link != connections[id] {
 				connections[id] = link
 				wg.Go(func() { e.cleanUp(ctx, id) })
 			}
@@ -158,29 +143,15 @@ func (e *Engine) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		crash.Run("transfers", e.startReady)
+		crash.Run("transfers", e.services.queue.startReady)
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.wake:
+		case <-e.services.queue.wake:
 		case <-tick.C:
 		}
 	}
 }
 
-// Wake makes Run check the queue.
-func (e *Engine) Wake() {
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-}
-
 // Close stops the running transfers, so that the next start continues them, and waits.
-func (e *Engine) Close() {
-	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
-	e.cancel(errShutdown)
-	e.wg.Wait()
-}
+func (e *Engine) Close() { e.services.queue.close() }

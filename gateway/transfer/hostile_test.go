@@ -89,7 +89,7 @@ func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
 				size, received := int64(1), atomic.Bool{}
 				s.comes("a", func(p *puppet, event string, id uint32) {
 					if event == protocol.EventTransferSend {
-						proceed, _ := s.e.Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1, Startup: []string{"x/.envrc"}})
+						proceed, _ := s.e.Relays().Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1, Startup: []string{"x/.envrc"}})
 						proceed()
 					}
 				})
@@ -112,8 +112,8 @@ func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
 	}
 }
 
-// A node that knows only the basic protocol reports no start-up files: the gateway finds them in its
-// list of the folder.
+// A node that knows only the basic protocol reports no start-up files: the gateway finds them in
+// its list of the folder.
 func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 	for _, by := range []transfer.Request{{}, {Session: "agent:main:main"}, {App: "app1"}} {
 		t.Run(fmt.Sprintf("%q", string(by.Session)+string(by.App)), func(t *testing.T) {

@@ -2,268 +2,278 @@ package transfer
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
-	"fairlead/gateway/event"
-	"fairlead/gateway/peer/format"
-	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
-// job is a transfer that has not ended. While cancel is set, one goroutine owns it ([job.ownLocked])
-// and alone decides how it continues; a request is stored ([job.request]) and stops that goroutine,
-// which then sees it in the row.
+// job is a transfer in the queue, or an ended one with which something is done. One goroutine owns
+// it ([job.own]) and alone changes its state. What takes long, such as an attempt, is the job's
+// work, in a goroutine of its own, which asks the owner for every change of state.
 type job struct {
-	e             *Engine
+	services *services
+	id       protocol.TransferID
+	requests chan *request // for the owner
+	wake     chan struct{} // the queue's order has changed, or the transfer was revoked
+	finished chan result   // of the work; has room for it
+	done     chan struct{} // closed when the owner has ended
+	callers  int           // of the queue's open; guarded by the queue
+
+	// Only the owner uses these:
+	end      *message         // how the attempt has ended, until that is stored
+	retry    <-chan time.Time // when to try again to store it
+	deferred []*request       // that wait until the work has ended
+	undo     *request         // whose undo is the work
+	stalls   int              // number of consecutive attempts that stalled without progress
+	startup  map[string]bool  // start-up files that may arrive; only the work uses it
+
+	mu            sync.Mutex // guards the fields below
 	row           store.Transfer
-	here          Window                  // the window that is an end; nil if none exists, or if it has not connected
-	cancel        context.CancelCauseFunc // cancels what the owner does; nil if there is no owner
-	stopped       <-chan struct{}         // closed when the latest owner has stopped
-	done          chan struct{}           // closed when the job has ended
-	lastPublished time.Time               // time of the last published progress
+	window        Window                  // that is an end; nil if none exists, or if it has not connected
+	cancel        context.CancelCauseFunc // cancels the work; nil if there is none
+	stopped       chan struct{}           // closed when the latest work has ended and its result is stored
+	ordered       eventKind               // what the queue has ordered; empty for nothing
+	revoked       string                  // why no further attempt may begin: a pairing or an app's access has ended
+	isContinued   bool                    // it ran before the gateway was restarted, which the journal does not say yet
+	needsApproval bool                    // waits for a renewed approval; does not count as running meanwhile
 	speed         meter
-	needsApproval bool   // waits for a renewed approval; does not count as running meanwhile
-	stalls        int    // number of consecutive attempts that stalled without progress
-	isContinued   bool   // it ran before the gateway was restarted, which the journal does not say yet
-	revoked       string // why no further attempt may begin: a pairing or an app's access has ended
-	// storing is held, without the engine's lock, during a change of the row, including the write
-	// to the database.
-	storing sync.Mutex
-	// startupAllowed are start-up files that may arrive. Only the owner uses it.
-	startupAllowed map[string]bool
-	// undone receives the destination's result of an undo in progress, which was requested on the
-	// connection undoOn.
-	undone chan protocol.TransferUndone
-	undoOn Link
-	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expires is the value of
+	lastPublished time.Time // time of the last published progress
+	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expiryOf is the value of
 	// row.ExpiresAt from which it was computed.
 	monotonicExpiry time.Time
 	expiryOf        int64
 }
 
-// newJob returns a job without an owner. here may be nil.
-func newJob(e *Engine, row store.Transfer, here Window) *job {
+// request is a message to the owner of a job.
+type request struct {
+	message
+	ctx   context.Context // of the caller
+	reply chan error      // has room for the answer
+}
+
+// newJob returns a job whose owner has not started. The owner reads a row without a state from the
+// store. window may be nil.
+func newJob(p *services, row store.Transfer, window Window) *job {
 	stopped := make(chan struct{})
 	close(stopped)
-	return &job{e: e, row: row, here: here, stopped: stopped, done: make(chan struct{}), startupAllowed: make(map[string]bool)}
+	return &job{
+		services: p, id: row.ID, row: row, window: window, stopped: stopped, startup: make(map[string]bool),
+		requests: make(chan *request), wake: make(chan struct{}, 1), finished: make(chan result, 1), done: make(chan struct{}),
+	}
 }
 
-// checkRules asks for permission again if the rules changed while the transfer waited. That a
-// person's transfer continues after a restart is recorded in the same way.
-func (j *job) checkRules(ctx context.Context) error {
-	e := j.e
-	now := e.policy()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	continued := j.isContinued && isPersonal(j.row.Transfer)
-	j.isContinued = false
-	if j.row.Policy == now && !continued {
-		return nil
-	}
-	j.needsApproval = true
-	e.mu.Unlock()
-	e.Wake() // it no longer counts as running
-	if !continued {
-		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
-	}
-	t := j.view()
-	call, err := authorizeAgain(ctx, e.authorizer, principalOf(t), t, t.CreatedAt < e.startedAt)
-	e.mu.Lock()
-	j.needsApproval = false
-	switch {
-	case err == nil:
-		j.row.Policy, j.row.Allowed = now, call
-		return nil
-	case ctx.Err() != nil:
+// ask sends a message to the owner, and waits until it has stored the change or refused the
+// message.
+func (j *job) ask(ctx context.Context, m message) error {
+	m.now = time.Now()
+	r := &request{message: m, ctx: ctx, reply: make(chan error, 1)}
+	select {
+	case j.requests <- r:
+	case <-j.done: // only while the gateway stops: the queue keeps a job that has callers
+		return errClosed
+	case <-ctx.Done():
 		return context.Cause(ctx)
-	case protocol.ErrStorage.Is(err):
-		return unstoredError{err}
 	}
-	return final("%s", err)
-}
-
-// complete ends a transfer that has moved its files, except for those that failed.
-func complete(row *store.Transfer, out outcome, now time.Time) {
-	state, text := protocol.TransferDone, ""
-	d := out.done
-	if d.Failed > 0 {
-		state = protocol.TransferFailed
-		text = format.Plural(d.Failed, "file") + " could not be transferred"
-		if len(d.Problems) > 0 {
-			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
-		}
-	}
-	t := &row.Transfer
-	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
-	t.FilesDone = d.Files + d.Skipped
-	switch written := d.BytesWritten; {
-	case t.Simple:
-		t.BytesDone = out.bytes
-	case d.Failed > 0:
-	case written == nil:
-		t.BytesDone = t.Bytes
-	default:
-		if d.Skipped == 0 { // a file's size may have changed while it was sent
-			t.Bytes = *written
-		}
-		t.BytesDone = t.Bytes
-		if t.Attempts <= 1 { // otherwise earlier attempts wrote a part of the data
-			t.BytesDone = *written
-		}
-	}
-	end(row, state, text, now)
-}
-
-// end sets the fields of a transfer that has ended.
-func end(row *store.Transfer, state, text string, now time.Time) {
-	t := &row.Transfer
-	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, now.UnixMilli(), 0, 0
-	switch {
-	case state == protocol.TransferDone, state == protocol.TransferCancelled && !mayHaveUnfinished(*t):
-		t.Current = ""
-	case state == protocol.TransferCancelled && t.Current == "":
-		t.Current = "." // an unknown file
+	select {
+	case err := <-r.reply:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
-// change stores a change of the row, then makes it visible and publishes it: a change that cannot
-// be stored does not happen. f changes the stored row and the job's in turn, so it must have no other
-// effect; its error prevents the change.
-func (j *job) change(f func(*store.Transfer) error) error {
-	e := j.e
-	j.storing.Lock()
-	defer j.storing.Unlock()
-	e.mu.Lock()
+// own answers the requests until the job has nothing left to do. When the gateway stops, own stores
+// how the work has ended.
+func (j *job) own() {
+	defer close(j.done)
+	q := j.services.queue
+	missing := j.load(q.ctx)
+	for !j.isAtRest() || !q.leave(j) {
+		select {
+		case r := <-j.requests:
+			if missing != nil {
+				r.reply <- missing
+			} else {
+				j.serve(r)
+			}
+		case res := <-j.finished:
+			j.finish(res)
+		case <-j.retry:
+			j.settle()
+		case <-j.wake:
+			j.obey()
+		case <-q.ctx.Done():
+			j.shutDown()
+			return
+		}
+	}
+}
+
+// load reads the row of a job that was opened by its ID.
+func (j *job) load(ctx context.Context) error {
+	if j.row.State != "" {
+		return nil
+	}
+	row, err := j.services.store.Get(ctx, j.id)
+	if err == nil {
+		j.mu.Lock()
+		j.row = row
+		j.mu.Unlock()
+	}
+	return err
+}
+
+// isAtRest reports whether the job has nothing left to do.
+func (j *job) isAtRest() bool {
+	t := j.view()
+	return !j.isBusy() && (t.Over() || t.State == "")
+}
+
+// isBusy reports whether work is in progress, or its result is not stored.
+func (j *job) isBusy() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cancel != nil || j.end != nil // only the owner, which calls isBusy, uses end
+}
+
+// serve answers a request, or defers it until the work has ended.
+func (j *job) serve(r *request) {
+	if r.event.needsRest() && j.view().Over() && j.isBusy() {
+		j.deferred = append(j.deferred, r)
+		return
+	}
+	err := crash.Call("transfer", func() error {
+		j.useWindow(&r.message)
+		t, err := j.change(r.message)
+		if err == nil {
+			j.perform(t.do, r)
+		}
+		return err
+	}, "transfer", j.id)
+	if err != nil || r.event != eventUndo { // an undo is answered when it has ended
+		r.reply <- err
+	}
+}
+
+// change makes the transition of a message: it is stored, then visible and published. What cannot
+// be stored does not happen.
+func (j *job) change(m message) (transition, error) {
+	j.mu.Lock()
 	row := j.row
-	e.mu.Unlock()
-	if err := f(&row); err != nil {
-		return err
+	j.mu.Unlock()
+	t, ok := transitions[m.event][row.State]
+	if !ok {
+		return t, m.event.refusal(row.State)
 	}
-	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	f(&j.row)
-	t := j.row.Transfer
-	e.mu.Unlock()
-	publish(e.bus, t)
-	return nil
-}
-
-// isOver reports whether the transfer has ended, after a change in progress.
-func (j *job) isOver() bool {
-	j.storing.Lock()
-	defer j.storing.Unlock()
-	return j.view().Over()
-}
-
-// leaveLocked removes a job from the queue if it has ended and no goroutine owns it. The caller must
-// hold e.mu.
-func (j *job) leaveLocked() {
-	e := j.e
-	if j.cancel != nil || !j.row.Over() || e.jobs[j.row.ID] != j {
-		return
-	}
-	delete(e.jobs, j.row.ID)
-	e.order = slices.DeleteFunc(e.order, func(o *job) bool { return o == j })
-	close(j.done)
-	if needsCleanup(j.row.Transfer) && !e.closed {
-		id := j.row.ID
-		e.wg.Go(func() { whileCancelled(e.ctx, e, id, func(again *job) { again.discard(e.ctx) }) })
-	}
-}
-
-// update changes and publishes a job without storing it, for changes that may be lost in a crash.
-func (j *job) update(f func(*protocol.Transfer)) {
-	e := j.e
-	e.mu.Lock()
-	f(&j.row.Transfer)
-	t := j.row.Transfer
-	e.mu.Unlock()
-	publish(e.bus, t)
-}
-
-// publish publishes a change of a transfer.
-func publish(bus *event.Bus, t protocol.Transfer) {
-	bus.Publish(protocol.Change{Kind: protocol.ChangeTransfer, SessionKey: t.Session, Transfer: &t})
-}
-
-// setProgress records the destination's progress.
-func (j *job) setProgress(p stream.ProgressReport) {
-	e := j.e
-	now := time.Now()
-	e.mu.Lock()
-	t := &j.row.Transfer
-	if p.Current == "" && p.Bytes < t.BytesDone {
-		// a later attempt counts again what it finds at the destination: the earlier count stays meanwhile
-		e.mu.Unlock()
-		return
-	}
-	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
-	t.Speed, t.ETA = 0, 0
-	if t.State == protocol.TransferRunning { // otherwise the attempt is about to stop
-		t.Speed = j.speed.add(now, p.Bytes)
-	}
-	if t.Speed > 0 && t.Bytes > p.Bytes {
-		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
-	}
-	show := now.Sub(j.lastPublished) >= progressEvery
-	if show {
-		j.lastPublished = now
-	}
-	row := *t
-	e.mu.Unlock()
-	if show {
-		publish(e.bus, row)
-	}
-}
-
-// view returns a copy of the job's row.
-func (j *job) view() protocol.Transfer {
-	j.e.mu.Lock()
-	defer j.e.mu.Unlock()
-	return j.row.Transfer
-}
-
-// stop cancels the attempt that runs, if any. The returned channel is closed when it has stopped.
-func (j *job) stop(cause error) (stopped <-chan struct{}) {
-	j.e.mu.Lock()
-	defer j.e.mu.Unlock()
-	if j.cancel != nil {
-		j.cancel(cause)
-	}
-	return j.stopped
-}
-
-// meter computes the speed, averaged over the last seconds. The first progress of an attempt may be
-// data from earlier ones, so it does not count.
-type meter struct {
-	at    time.Time
-	bytes int64
-	speed float64 // bytes per second
-}
-
-const (
-	meterSpan = 3 * time.Second
-	meterStep = 250 * time.Millisecond
-)
-
-func (m *meter) add(now time.Time, bytes int64) int64 {
-	span := now.Sub(m.at)
-	switch {
-	case m.at.IsZero():
-	case span < meterStep:
-		return int64(m.speed)
-	default:
-		speed := float64(bytes-m.bytes) / span.Seconds()
-		if m.speed == 0 {
-			m.speed = speed
+	if t.check != nil {
+		if err := t.check(j, row, m); err != nil {
+			return t, err
 		}
-		m.speed += (speed - m.speed) * min(1, span.Seconds()/meterSpan.Seconds())
 	}
-	m.at, m.bytes = now, bytes
-	return int64(max(m.speed, 0))
+	if t.set == nil {
+		return t, nil
+	}
+	set := func(row *store.Transfer) {
+		setReplaced(&row.Transfer, m.out.done.Kept, m.now)
+		row.State, row.Speed, row.ETA = t.to, 0, 0
+		t.set(row, m)
+	}
+	set(&row)
+	if err := j.services.store.Put(context.WithoutCancel(j.services.queue.ctx), row); err != nil {
+		return t, err
+	}
+	j.update(set)
+	return t, nil
+}
+
+// perform does what follows a transition.
+func (j *job) perform(do action, r *request) {
+	t := j.view()
+	switch do {
+	case doAttempt:
+		j.startWork(workAttempt, j.runAttempt)
+	case doStop:
+		j.stop(errPaused)
+	case doDiscard:
+		if !j.stop(errCancelled) && mayDiscard(t) {
+			j.startWork(workDiscard, j.discard)
+		}
+	case doCleanUp:
+		if needsCleanup(t) {
+			j.startWork(workDiscard, j.discard)
+		}
+	case doUndo:
+		j.undo = r
+		j.startWork(workUndo, j.restore)
+	case doEnqueue:
+		j.stalls, j.startup = 0, make(map[string]bool)
+		j.mu.Lock()
+		j.revoked, j.isContinued = "", false
+		j.mu.Unlock()
+		j.services.queue.enqueue(j)
+	}
+}
+
+// obey does what the queue has ordered, and ends a transfer that was revoked.
+func (j *job) obey() {
+	j.mu.Lock()
+	ordered, revoked, now := j.ordered, j.revoked, time.Now()
+	j.mu.Unlock()
+	switch {
+	case j.isBusy(): // its end, which the revocation has caused, comes first
+	case revoked != "" && !j.view().Over():
+		j.end = &message{event: eventRevoked, text: revoked, now: now}
+		j.settle()
+	case ordered != "":
+		err := crash.Call("transfer", func() error {
+			t, err := j.change(message{event: ordered, text: expiredText, now: now})
+			if err == nil {
+				j.perform(t.do, nil)
+			}
+			return err
+		}, "transfer", j.id)
+		if err != nil && !errors.Is(err, errLate) {
+			slog.Error("Storing a transfer failed", "transfer", j.id, "err", err) // the queue orders it again
+		}
+	}
+	j.mu.Lock()
+	j.ordered = ""
+	j.mu.Unlock()
+}
+
+// shutDown stores how the work has ended, if that is possible.
+func (j *job) shutDown() {
+	if j.isBusy() && j.end == nil {
+		j.finish(<-j.finished)
+	}
+	for _, r := range j.deferred {
+		r.reply <- errClosed
+	}
+}
+
+// useWindow makes the window of a person who continues the transfer its end, if it is on the
+// computer that the transfer means. A resume waits while an end is offline.
+func (j *job) useWindow(m *message) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if t := j.row.Transfer; m.window != nil && atWindow(t) && m.window.Device() == t.Device {
+		j.window = m.window // a running attempt uses the old one, and ends with it
+	}
+	if m.event == eventResume {
+		if m.text = j.services.ends.waitReason(j.row.Transfer, j.window); m.text != "" {
+			m.event = eventAwait
+		}
+	}
+}
+
+// allowedBy returns the call whose decision allows the transfer.
+func (j *job) allowedBy() protocol.CallID {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.row.Allowed
 }

@@ -14,10 +14,8 @@ import (
 
 func TestProgressStaysWhileALaterAttemptComparesFiles(t *testing.T) {
 	t.Parallel()
-	j := &job{
-		e:   &Engine{bus: new(event.Bus)},
-		row: store.Transfer{Transfer: protocol.Transfer{State: protocol.TransferRunning, Bytes: 100, BytesDone: 60, FilesDone: 3}},
-	}
+	row := store.Transfer{Transfer: protocol.Transfer{State: protocol.TransferRunning, Bytes: 100, BytesDone: 60, FilesDone: 3}}
+	j := newJob(&services{bus: new(event.Bus)}, row, nil)
 	for _, step := range []struct {
 		report      stream.ProgressReport
 		bytes       int64
@@ -35,36 +33,48 @@ func TestProgressStaysWhileALaterAttemptComparesFiles(t *testing.T) {
 	}
 }
 
-// TestATransferThatJustEndedIsNotReadAsRunning holds back the write of the end.
-func TestATransferThatJustEndedIsNotReadAsRunning(t *testing.T) {
+// heldStore holds back the write of a failure.
+type heldStore struct {
+	*store.Transfers
+	held chan struct{}
+}
+
+func (s heldStore) Put(ctx context.Context, t store.Transfer) error {
+	if t.State == protocol.TransferFailed {
+		s.held <- struct{}{}
+		<-s.held
+	}
+	return s.Transfers.Put(ctx, t)
+}
+
+// A transfer whose end is being stored has not ended yet, and Wait waits for it.
+func TestEndIsVisibleOnceItIsStored(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	e := New(Options{Store: st.Transfers, Bus: new(event.Bus)})
-	j := newJob(e, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning}}, nil)
-	e.jobs["x"] = j
-	j.storing.Lock()
-	e.mu.Lock()
-	j.ownLocked(func(context.Context) (outcome, error) { return outcome{}, final("no such file") })
-	e.mu.Unlock()
+	s := heldStore{st.Transfers, make(chan struct{})}
+	e := New(Options{Store: s, Bus: new(event.Bus)})
+	defer e.Close()
+	e.services.queue.add(newJob(e.services, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning}}, nil))
+	e.Fail("no such file", func(protocol.Transfer) bool { return true })
+	<-s.held
 	now, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"})
-	if err != nil || now.State != protocol.TransferRunning { // its end is not stored yet
-		t.Errorf("it is %s, %v", now.State, err)
+	if err != nil || now.State != protocol.TransferRunning {
+		t.Errorf("state before its end is stored: got %s, %v, want running", now.State, err)
 	}
 	waited := make(chan protocol.Transfer)
 	go func() {
 		end, _ := e.Wait(t.Context(), "x", time.Hour)
 		waited <- end
 	}()
-	j.storing.Unlock()
+	s.held <- struct{}{}
 	if end := <-waited; end.State != protocol.TransferFailed || end.Error != "no such file" {
-		t.Errorf("it ended as %+v", end)
+		t.Errorf("end: got %s (%s), want failed (no such file)", end.State, end.Error)
 	}
-	e.wg.Wait()
 	if stored, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"}); err != nil || stored.State != protocol.TransferFailed {
-		t.Errorf("the history says %s, %v", stored.State, err)
+		t.Errorf("history: got %s, %v, want failed", stored.State, err)
 	}
 }

@@ -1,257 +1,176 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"path"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
-// Request describes a transfer to start.
-type Request struct {
-	protocol.TransferStartParams
-	Call    protocol.CallID // of the agent or an app
-	Allowed protocol.CallID // the call that was allowed; empty: Call
-	Session protocol.SessionKey
-	App     protocol.AppID
-	Agent   protocol.AgentID
-	AskedBy protocol.AskedBy
-	Here    Window // the calling window; an end if a path is at protocol.Here
+// queue is the set of jobs: the transfers that have not ended, in order of creation, and the ended
+// ones with which something is done. It says which may start. It is safe for concurrent use.
+type queue struct {
+	ctx    context.Context // cancelled by close
+	cancel context.CancelCauseFunc
+	wg     crash.Group // the owners of the jobs, and what they have started
+	wake   chan struct{}
+
+	mu     sync.Mutex // guards the fields below; a job's lock may be taken while it is held
+	jobs   map[protocol.TransferID]*job
+	order  []*job // those that have not ended
+	closed bool
 }
 
-// pathOf returns the path of a validated endpoint.
-func pathOf(endpoint string) string {
-	_, path, _ := strings.Cut(endpoint, ":")
-	return path
+// errClosed is the error while the gateway stops.
+var errClosed = protocol.ErrUnavailable.With("The gateway is shutting down")
+
+func newQueue() *queue {
+	q := &queue{wake: make(chan struct{}, 1), jobs: make(map[protocol.TransferID]*job)}
+	q.ctx, q.cancel = context.WithCancelCause(context.Background())
+	return q
 }
 
-// Start adds a transfer to the queue and returns it. Its error messages are those of GSV where that
-// has any.
-func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, error) {
-	now := time.Now()
-	t := protocol.Transfer{
-		ID: protocol.TransferID(protocol.NewID()), State: protocol.TransferQueued, Sources: in.Sources, Destination: in.Destination, Into: in.Into,
-		Conflict: in.Conflict, Links: in.Links, Later: in.Later, AskedBy: in.AskedBy, Session: in.Session, App: in.App, CallID: in.Call, CreatedAt: now.UnixMilli(),
+// Wake makes Run check the queue.
+func (q *queue) Wake() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
 	}
-	if err := check(&t); err != nil {
-		return protocol.Transfer{}, err
-	}
-	j := newJob(e, store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy(), Allowed: cmp.Or(in.Allowed, in.Call)}, in.Here)
-	for _, end := range []struct {
-		id   protocol.NodeID
-		what string
-	}{{t.From, "Source"}, {t.To, "Destination"}} {
-		if end.id == protocol.NativePrefix {
-			continue
-		}
-		if end.id == protocol.Here {
-			if in.Here == nil {
-				return protocol.Transfer{}, protocol.ErrBadRequest.With("only a window or command line can send or receive files on its own computer")
-			}
-			j.row.Device = in.Here.Device()
-			continue
-		}
-		if _, _, ok := e.machines.Link(end.id); !ok {
-			if !in.Later {
-				return protocol.Transfer{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", end.what, end.id))
-			}
-			j.row.State, j.row.Error = protocol.TransferWaiting, offlineText(end.id)
-		}
-	}
-	if in.Later {
-		j.row.ExpiresIn = max(in.ExpiresIn, 0)
-		j.row.ExpiresAt = expiry(j.row.Transfer, now)
-	}
-	if err := e.store.Put(ctx, j.row); err != nil {
-		return protocol.Transfer{}, err
-	}
-	t = j.row.Transfer
-	e.mu.Lock()
-	j.addLocked() // if the gateway is stopping, the next start runs it
-	e.mu.Unlock()
-	publish(e.bus, t)
-	e.Wake()
-	return t, nil
 }
 
-// expiry returns the time, in Unix milliseconds, until which a transfer waits for a node that has
-// been offline since now.
-func expiry(t protocol.Transfer, now time.Time) int64 {
-	return now.UnixMilli() + cmp.Or(t.ExpiresIn, defaultExpiry.Milliseconds())
+// spawn starts f in a goroutine for which close waits. After close it does nothing.
+func (q *queue) spawn(f func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.wg.Go(f)
+	}
 }
 
-// check derives fields from the endpoints and validates them.
-func check(t *protocol.Transfer) error {
-	if len(t.Sources) == 0 {
-		return protocol.ErrBadRequest.With("sources required")
+// add adds a transfer that has not ended. If the gateway is stopping, the next start runs it.
+func (q *queue) add(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
 	}
-	for i, s := range t.Sources {
-		from, err := protocol.ParseEndpoint(s, false)
-		if err != nil {
-			return err
-		}
-		if i > 0 && from.Node != t.From {
-			return protocol.ErrBadRequest.With("All sources of a transfer must be on one machine")
-		}
-		t.From = from.Node
-	}
-	to, err := protocol.ParseEndpoint(t.Destination, true)
-	if err != nil {
-		return err
-	}
-	t.To = to.Node
-	if len(t.Sources) > 1 || to.Path == "" || strings.HasSuffix(to.Path, "/") || strings.HasSuffix(to.Path, `\`) {
-		t.Into = true
-	}
-	if t.Conflict == "" {
-		t.Conflict = protocol.ConflictRename
-	}
-	if t.Links == "" {
-		t.Links = protocol.LinksKeep
-	}
-	switch {
-	case !slices.Contains([]string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}, t.Conflict):
-		return protocol.ErrBadRequest.With("conflict must be rename, overwrite or skip")
-	case !slices.Contains([]string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}, t.Links):
-		return protocol.ErrBadRequest.With("links must be keep, follow or skip")
-	case t.From == protocol.NativePrefix && t.To == protocol.NativePrefix:
-		return protocol.ErrBadRequest.With("Cannot transfer from gsv to gsv")
-	case t.From == protocol.Here && t.To == protocol.Here:
-		return protocol.ErrBadRequest.With("Both ends are the same window or command line")
-	}
-	for _, s := range t.Sources {
-		from := pathOf(s)
-		dest := to.Path
-		if t.Into {
-			dest = path.Join(to.Path, path.Base(from))
-		}
-		if t.From == t.To && path.Clean(from) == path.Clean(dest) {
-			return protocol.ErrBadRequest.With("Source and destination are the same file")
-		}
-	}
-	return nil
+	q.jobs[j.id] = j
+	q.order = append(q.order, j)
+	q.wg.Go(j.own)
 }
 
-// Wait waits until a transfer has ended, or has waited for an offline node for the time rest: then
-// it continues later.
-func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Duration) (protocol.Transfer, error) {
-	j := jobOf(e, id)
+// enqueue puts the job of an ended transfer into the queue again.
+func (q *queue) enqueue(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !slices.Contains(q.order, j) {
+		q.order = append(q.order, j)
+	}
+	q.Wake()
+}
+
+// find returns the job of a transfer, or nil.
+func (q *queue) find(id protocol.TransferID) *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.jobs[id]
+}
+
+// open returns the job of a transfer, which stays until the caller calls release. If it has none,
+// open starts one that reads the transfer from the store.
+func (q *queue) open(p *services, id protocol.TransferID) (*job, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, errClosed
+	}
+	j := q.jobs[id]
 	if j == nil {
-		return e.Get(ctx, protocol.TransferParams{ID: id})
+		j = newJob(p, store.Transfer{Transfer: protocol.Transfer{ID: id}}, nil)
+		q.jobs[id] = j
+		q.wg.Go(j.own)
 	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	var since time.Time
-	for {
-		select {
-		case <-j.done:
-			return j.view(), nil
-		case <-ctx.Done():
-			return j.view(), context.Cause(ctx)
-		case now := <-tick.C:
-			t := j.view()
-			switch {
-			case t.State == protocol.TransferRunning || t.State == protocol.TransferQueued:
-				since = time.Time{}
-			case since.IsZero():
-				since = now
-			case now.Sub(since) >= rest:
-				return t, nil
-			}
+	j.callers++
+	return j, nil
+}
+
+// release says that a caller of open does not need the job any more.
+func (q *queue) release(j *job) {
+	q.mu.Lock()
+	j.callers--
+	q.mu.Unlock()
+	j.notify()
+}
+
+// leave removes a job that has nothing left to do, and reports whether it may go: it has no
+// callers.
+func (q *queue) leave(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if j.callers > 0 {
+		return false
+	}
+	delete(q.jobs, j.id)
+	q.order = slices.DeleteFunc(q.order, func(o *job) bool { return o == j })
+	return true
+}
+
+// revoke stops the jobs for which isMeant is true, and returns them. Each then ends its transfer.
+func (q *queue) revoke(why string, isMeant func(protocol.Transfer) bool) (affected []*job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, j := range q.order {
+		if !q.closed && j.revoke(why, isMeant) {
+			affected = append(affected, j)
+		}
+	}
+	return affected
+}
+
+// list returns the jobs that have not ended, in order of creation.
+func (q *queue) list() []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.order)
+}
+
+// startReady starts the transfers that can run, and ends the expired ones.
+func (q *queue) startReady() {
+	now := time.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	running, busy := 0, make(map[protocol.NodeID]bool)
+	for _, j := range q.order {
+		if to, counts := j.isRunning(); counts {
+			running++
+			busy[to] = true
+		}
+	}
+	for _, j := range q.order {
+		to, ready, expired := j.canStart(now)
+		switch {
+		case expired:
+			j.obeyLater(eventExpire)
+		case ready && (running < maxRunning || !busy[to]):
+			running++
+			busy[to] = true
+			j.obeyLater(eventStart)
 		}
 	}
 }
 
-// Open lists the transfers that have not ended, in order of creation.
-func (e *Engine) Open() []protocol.Transfer {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	list := make([]protocol.Transfer, 0, len(e.order))
-	for _, j := range e.order {
-		if !j.row.Over() { // otherwise it is in the history
-			list = append(list, j.row.Transfer)
-		}
-	}
-	return list
-}
-
-// List returns the queue, or a page of the history.
-func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error) {
-	limit := in.Limit
-	if limit <= 0 {
-		limit = 100
-	}
-	limit = min(limit, 500)
-	offset := max(in.Offset, 0)
-	out := protocol.TransferListResult{Transfers: []protocol.Transfer{}}
-	if in.History {
-		rows, n, err := e.store.List(ctx, store.TransferFilter{Finished: true, Node: in.Node, Offset: offset, Limit: limit})
-		for _, r := range rows {
-			out.Transfers = append(out.Transfers, r.Transfer)
-		}
-		out.Count = n
-		return out, err
-	}
-	for _, t := range e.Open() {
-		if in.Node != "" && t.From != in.Node && t.To != in.Node {
-			continue
-		}
-		if out.Count++; out.Count > offset && len(out.Transfers) < limit {
-			out.Transfers = append(out.Transfers, t)
-		}
-	}
-	return out, nil
-}
-
-// Get returns one transfer, from the queue or the history.
-func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	if j := jobOf(e, in.ID); j != nil {
-		return j.view(), nil
-	}
-	row, err := e.store.Get(ctx, in.ID)
-	return row.Transfer, err
-}
-
-// jobOf returns a job in the queue; nil for none.
-func jobOf(e *Engine, id protocol.TransferID) *job {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.jobs[id]
-}
-
-func endedError(state string) error {
-	return protocol.ErrConflict.With("The transfer has ended already: it is " + state)
-}
-
-// findQueued returns a queued transfer, after waiting for operations that end or restart it. For a
-// transfer that is not in the queue and so cannot be changed it returns an error, or the transfer if
-// it is in the state same.
-func (e *Engine) findQueued(ctx context.Context, id protocol.TransferID, same string) (j *job, ended protocol.Transfer, err error) {
-	for {
-		e.mu.Lock()
-		j, inTransition := e.jobs[id], e.inTransition[id]
-		e.mu.Unlock()
-		if j != nil {
-			return j, ended, nil
-		}
-		if inTransition == nil {
-			break
-		}
-		select {
-		case <-inTransition.done:
-		case <-ctx.Done():
-			return nil, ended, context.Cause(ctx)
-		}
-	}
-	row, err := e.store.Get(ctx, id)
-	if err == nil && row.State != same {
-		return nil, ended, endedError(row.State)
-	}
-	return nil, row.Transfer, err
+// close stops all jobs and waits.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.cancel(errShutdown)
+	q.wg.Wait()
 }

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // awaitStream waits for the end of a transfer between ends that support streams.
@@ -121,7 +122,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 				a.cancel(errDirectLost)
 				return errDirectLost
 			case direct:
-				a.job.update(func(row *protocol.Transfer) { row.Route = protocol.RouteDirect })
+				a.job.update(func(row *store.Transfer) { row.Route = protocol.RouteDirect })
 			}
 		}
 		if from.id != to.id {
@@ -183,47 +184,4 @@ func (s *transferEnd) event(ctx context.Context, name string, payload any) error
 		return disconnectedError(s.name)
 	}
 	return nil
-}
-
-// directRetryAfter is the time during which two nodes that could not connect to each other do not
-// try again, because each try costs a transfer some seconds.
-const directRetryAfter = 10 * time.Minute
-
-// pair is a source and a destination.
-type pair struct{ from, to protocol.NodeID }
-
-func (a *attempt) pair() pair { return pair{a.relay.src.name, a.relay.dst.name} }
-
-// route returns the initial route, or "" if the pair has no choice because an end is no node.
-func (p pair) route() string {
-	for _, id := range []protocol.NodeID{p.from, p.to} {
-		if id == protocol.NativePrefix || id == protocol.Here {
-			return ""
-		}
-	}
-	return protocol.RouteRelay
-}
-
-// offersDirect reports whether the ends may connect directly.
-func (a *attempt) offersDirect() bool {
-	r := a.relay
-	if !r.src.hasDirect || !r.dst.hasDirect || r.src.link == r.dst.link {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	at, failed := a.failedDirect[a.pair()]
-	return !failed || time.Since(at) >= directRetryAfter
-}
-
-// checkDirect prevents direct connections of the pair for [directRetryAfter] if this attempt, which
-// ended with err, had none, or lost it.
-func (a *attempt) checkDirect(err error) {
-	unused := err == nil && a.job.view().Route != protocol.RouteDirect
-	if !a.introduced || !unused && !errors.Is(err, errDirectLost) && !errors.Is(err, errStall) {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.failedDirect[a.pair()] = time.Now()
 }

@@ -10,25 +10,49 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// relays finds the running transfer to which a frame or report belongs, by its number on a
-// connection.
-type relays struct {
+// Relays handles what the ends of transfers send. It finds the running transfer to which a frame or
+// report belongs, by its number on a connection. It is safe for concurrent use.
+type Relays struct {
+	// discarded handles a node's confirmation that a cancelled transfer has no unfinished files left.
+	discarded func(Link, protocol.TransferID)
+
 	mu       sync.Mutex // guards the fields below
 	byNumber map[uint32]*relay
-	last     uint32 // the last transfer number
+	last     uint32                              // the last transfer number
+	undos    map[protocol.TransferID]awaitedUndo // in progress
 }
 
-// newRelays starts after the number first; 0 selects a random one.
-func newRelays(first uint32) *relays {
+// awaitedUndo is an undo that the connection of a destination has yet to report.
+type awaitedUndo struct {
+	on     Link
+	result chan protocol.TransferUndone
+}
+
+// newRelays starts after the number first; 0 selects a random one. discarded must not block.
+func newRelays(first uint32, discarded func(Link, protocol.TransferID)) *Relays {
 	if first == 0 {
 		first = rand.Uint32()
 	}
-	return &relays{byNumber: make(map[uint32]*relay), last: first}
+	return &Relays{discarded: discarded, byNumber: make(map[uint32]*relay), last: first, undos: make(map[protocol.TransferID]awaitedUndo)}
+}
+
+// awaitUndo returns a channel for the result of the undo of a transfer, which a destination
+// reports. The caller must call forget.
+func (t *Relays) awaitUndo(id protocol.TransferID, on Link) (result <-chan protocol.TransferUndone, forget func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := make(chan protocol.TransferUndone, 1)
+	t.undos[id] = awaitedUndo{on, c}
+	return c, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.undos, id)
+	}
 }
 
 // number returns an unused transfer number. Numbers are not reused soon, because a peer may still
 // send messages about an old one.
-func (t *relays) number() uint32 {
+func (t *Relays) number() uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
@@ -39,7 +63,7 @@ func (t *relays) number() uint32 {
 }
 
 // register routes reports and frames with the relay's numbers to it until unregister is called.
-func (t *relays) register(r *relay) (unregister func()) {
+func (t *Relays) register(r *relay) (unregister func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.byNumber[r.src.id], t.byNumber[r.dst.id] = r, r
@@ -51,7 +75,7 @@ func (t *relays) register(r *relay) (unregister func()) {
 	}
 }
 
-func (t *relays) relay(id uint32) *relay {
+func (t *Relays) relay(id uint32) *relay {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byNumber[id]
@@ -60,7 +84,7 @@ func (t *relays) relay(id uint32) *relay {
 // Frame handles a binary frame from a connection and takes ownership of it. A frame of a transfer
 // that does not belong to this connection is dropped. Frame blocks only for a source without flow
 // control, while its data cannot be forwarded.
-func (t *relays) Frame(l Link, f *stream.Frame) {
+func (t *Relays) Frame(l Link, f *stream.Frame) {
 	r := t.relay(f.ID())
 	if r == nil {
 		f.Free()
@@ -83,7 +107,7 @@ var errOtherNode = protocol.ErrForbidden.With("Node not authorized for this tran
 
 // report returns the transfer that a connection reports on. A report on an unknown transfer
 // succeeds without effect, as in GSV: the returned relay receives nothing.
-func (t *relays) report(l Link, id *uint32, source bool) (*relay, error) {
+func (t *Relays) report(l Link, id *uint32, source bool) (*relay, error) {
 	if id == nil {
 		return new(relay), protocol.ErrBadRequest.With("transferId required")
 	}
@@ -112,21 +136,39 @@ func offer[T any](to chan<- T, v T) (proceed func()) {
 // never block. The caller must call proceed, which is never nil, once the response is queued for
 // sending: the transfer continues only then, so that a peer receives further events after the
 // response to its report.
-func (t *relays) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
+func (t *Relays) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, true)
 	return offer(r.meta, sanitizeMeta(p)), err
 }
 
-func (t *relays) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
+func (t *Relays) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, false)
 	p.Error = sanitizeText(p.Error)
 	return offer(r.accept, p), err
 }
 
-func (t *relays) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
+func (t *Relays) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, true)
 	p.Error = sanitizeText(p.Error)
 	return offer(r.complete, p), err
+}
+
+// Done handles the destination's last report, and its reports about a transfer that has ended.
+func (t *Relays) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
+	switch {
+	case p.Discarded != "":
+		return func() { t.discarded(l, p.Discarded) }, nil
+	case p.Undone != nil:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		undo := t.undos[p.Undone.ID]
+		if undo.on != l {
+			return func() {}, nil
+		}
+		return offer(undo.result, sanitizeUndone(*p.Undone)), nil
+	}
+	r, err := t.report(l, p.TransferID, false)
+	return offer(r.done, sanitizeDone(p)), err
 }
 
 // Limits of the reports of an end. They are stored and shown in every window, so they are cut off

@@ -25,7 +25,7 @@ func TestWhatAMachineSaysIsCut(t *testing.T) {
 			for i := range problems {
 				problems[i] = protocol.TransferProblem{Path: long, Text: long}
 			}
-			proceed, _ := s.e.Done(p, protocol.TransferDoneParams{
+			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{
 				TransferID: &n, BytesWritten: &less, Files: -3, Skipped: -3, Failed: 1, Kept: -3, Problems: problems, Path: long,
 			})
 			proceed()

@@ -150,7 +150,7 @@ func (s *stage) source(size int64, after time.Duration) func(*puppet, string, ui
 	return func(p *puppet, event string, id uint32) {
 		if event == protocol.EventTransferSend {
 			time.Sleep(after)
-			proceed, _ := s.e.Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1})
+			proceed, _ := s.e.Relays().Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1})
 			proceed()
 		}
 	}
@@ -160,7 +160,7 @@ func (s *stage) source(size int64, after time.Duration) func(*puppet, string, ui
 func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint32) {
 	return func(p *puppet, event string, id uint32) {
 		if event == protocol.EventTransferReceive {
-			proceed, _ := s.e.Accept(p, protocol.TransferAcceptParams{TransferID: &id})
+			proceed, _ := s.e.Relays().Accept(p, protocol.TransferAcceptParams{TransferID: &id})
 			proceed()
 			if f != nil {
 				synctest.Wait()
@@ -171,7 +171,7 @@ func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint
 }
 
 func (s *stage) frame(p *puppet, id uint32, body []byte) {
-	stream.ReadFrame(bytes.NewReader(append(binary.LittleEndian.AppendUint32(nil, id), body...)), func() {}, func(f *stream.Frame) { s.e.Frame(p, f) })
+	stream.ReadFrame(bytes.NewReader(append(binary.LittleEndian.AppendUint32(nil, id), body...)), func() {}, func(f *stream.Frame) { s.e.Relays().Frame(p, f) })
 }
 
 // progress encodes a destination's progress record.
@@ -253,7 +253,7 @@ func TestASourceMayCountForMinutes(t *testing.T) {
 		s.comes("a", s.source(100, 5*time.Minute))
 		s.comes("b", s.accepts(func(p *puppet, id uint32) {
 			n := int64(100)
-			proceed, _ := s.e.Done(p, protocol.TransferDoneParams{TransferID: &id, BytesWritten: &n, Files: 1})
+			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{TransferID: &id, BytesWritten: &n, Files: 1})
 			proceed()
 		}))
 		id := s.start()

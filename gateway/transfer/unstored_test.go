@@ -1,33 +1,18 @@
 package transfer_test
 
 import (
-	"database/sql"
-	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/transfer"
 )
 
 // whileNothingCanBeWritten calls f while the database refuses every change of a transfer.
 func (s *stage) whileNothingCanBeWritten(f func()) {
 	s.t.Helper()
-	db, err := sql.Open("sqlite", filepath.ToSlash(s.path))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer db.Close()
-	exec := func(format string) {
-		for _, change := range []string{"INSERT", "UPDATE", "DELETE"} {
-			if _, err := db.ExecContext(s.t.Context(), fmt.Sprintf(format, change)); err != nil {
-				s.t.Fatal(err)
-			}
-		}
-	}
-	exec("CREATE TRIGGER refuse%[1]s BEFORE %[1]s ON transfers BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
-	defer exec("DROP TRIGGER refuse%s")
+	defer transfer.RefuseWrites(s.t, s.path)()
 	f()
 }
 
@@ -106,7 +91,7 @@ func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 		s.comes("b", s.accepts(func(p *puppet, id uint32) {
 			<-finish
 			written := int64(5)
-			proceed, _ := s.e.Done(p, protocol.TransferDoneParams{TransferID: &id, Files: 1, BytesWritten: &written})
+			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{TransferID: &id, Files: 1, BytesWritten: &written})
 			proceed()
 		}))
 		id := s.start()

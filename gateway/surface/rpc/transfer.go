@@ -14,10 +14,11 @@ import (
 )
 
 func registerTransfers(all methods, e *transfer.Engine) {
-	handleReport(all, protocol.TransferMeta, e.Meta)
-	handleReport(all, protocol.TransferAccept, e.Accept)
-	handleReport(all, protocol.TransferComplete, e.Complete)
-	handleReport(all, protocol.TransferFinish, e.Done)
+	relays := e.Relays()
+	handleReport(all, protocol.TransferMeta, relays.Meta)
+	handleReport(all, protocol.TransferAccept, relays.Accept)
+	handleReport(all, protocol.TransferComplete, relays.Complete)
+	handleReport(all, protocol.TransferFinish, relays.Done)
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
 		if err := checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
@@ -95,7 +96,7 @@ func withoutInvalidID(params json.RawMessage) json.RawMessage {
 func (c *Conn) readBinary(kind int, r io.Reader) {
 	if kind == websocket.BinaryMessage && c.isConnected() && !c.closing.Load() {
 		// on an error the connection is broken, and the next read fails
-		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.server.services.Transfers.Frame(c, f) })
+		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.server.services.Transfers.Relays().Frame(c, f) })
 	}
 }
 

@@ -54,8 +54,6 @@ func (s *transferRows) List(_ context.Context, f store.TransferFilter) (list []s
 	return list, len(list), nil
 }
 
-func (s *transferRows) ClearCurrent(context.Context, protocol.TransferID) error { return nil }
-
 func (s *transferRows) Delete(_ context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,0 +1,281 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// work is what a job does in a goroutine of its own, one at a time.
+type work int
+
+const (
+	workAttempt work = iota // move the files
+	workDiscard             // ask the destination to remove unfinished files
+	workUndo                // ask the destination to restore the replaced files
+)
+
+// result is how work has ended.
+type result struct {
+	work   work
+	out    outcome
+	err    error
+	undone protocol.TransferUndone
+	moved  int64 // the amount before the work
+}
+
+// startWork starts work. Only the owner calls it, while there is no other work.
+func (j *job) startWork(w work, run func(context.Context, *result) error) {
+	q := j.services.queue
+	ctx, cancel := context.WithCancelCause(q.ctx)
+	j.mu.Lock()
+	j.cancel, j.stopped = cancel, make(chan struct{})
+	res := result{work: w, moved: j.row.BytesDone}
+	if j.revoked != "" && w == workAttempt { // in this moment
+		cancel(final("%s", j.revoked))
+	}
+	j.mu.Unlock()
+	q.wg.Go(func() {
+		res.err = crash.Call("transfer", func() error { return run(ctx, &res) }, "transfer", j.id)
+		cancel(nil)
+		j.finished <- res
+	})
+}
+
+// stop cancels the work in progress and reports whether there is any.
+func (j *job) stop(cause error) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.cancel == nil {
+		return false
+	}
+	j.cancel(cause)
+	return true
+}
+
+// waitFor waits some seconds for the work to end, or for the job.
+func (j *job) waitFor(ctx context.Context, end <-chan struct{}) protocol.Transfer {
+	select {
+	case <-end:
+	case <-ctx.Done():
+	case <-time.After(2 * stopLimit):
+	}
+	return j.view()
+}
+
+// workEnd returns a channel that is closed when the latest work has ended and its result is stored.
+func (j *job) workEnd() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stopped
+}
+
+// finish handles the end of work.
+func (j *job) finish(res result) {
+	switch res.work {
+	case workAttempt:
+		j.mu.Lock()
+		j.speed = meter{}
+		if errors.Is(res.err, errStall) && j.row.BytesDone <= res.moved {
+			j.stalls++
+		} else {
+			j.stalls = 0
+		}
+		m := message{out: res.out, progress: j.row.BytesDone > res.moved, now: time.Now()}
+		if res.err != nil {
+			m.text = res.err.Error()
+		}
+		m.event = j.endLocked(res)
+		switch m.event {
+		case eventRevoked:
+			m.text = j.revoked
+		case eventIndirect:
+			m.text = ""
+		case eventShutdown:
+			m.text = "The gateway was restarted"
+		}
+		j.mu.Unlock()
+		j.end = &m
+		j.settle()
+	case workUndo:
+		err := res.err
+		if err == nil {
+			_, err = j.change(message{event: eventUndone, undone: res.undone, now: time.Now()})
+		}
+		if err == nil && res.undone.Back == 0 && len(res.undone.Problems) == 0 {
+			err = protocol.ErrConflict.With("The replaced files are no longer available")
+		}
+		j.leaveWork()
+		j.undo.reply <- err
+		j.serveDeferred()
+	default:
+		j.leaveWork()
+		j.serveDeferred()
+	}
+}
+
+// endLocked returns the event for the end of an attempt. The caller must hold j.mu.
+func (j *job) endLocked(res result) eventKind {
+	var away offlineError
+	var unstored unstoredError
+	var failed *finalError
+	switch err := res.err; {
+	case err == nil && res.out.done.Failed > 0:
+		return eventIncomplete
+	case err == nil:
+		return eventArrived
+	case j.revoked != "":
+		return eventRevoked
+	case errors.Is(err, errPaused), errors.Is(err, errCancelled):
+		return eventStopped
+	case errors.Is(err, errDirectLost):
+		return eventIndirect
+	case errors.Is(err, errShutdown):
+		return eventShutdown
+	case errors.As(err, &unstored):
+		return eventUnstored
+	case j.row.Simple && !errors.As(err, &failed):
+		return eventFailed
+	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
+		return eventOffline
+	}
+	return eventFailed
+}
+
+// maxStalls is the number of consecutive attempts without progress during which nothing is received
+// although both nodes are connected. Disconnects do not count: a machine that goes to sleep is
+// silent before its connection is given up.
+const maxStalls = 3
+
+// unstoredError is an error of the store. The transfer is tried again.
+type unstoredError struct{ error }
+
+// storeRetry is the time between attempts to store the end of a transfer.
+const storeRetry = time.Second
+
+// settle stores how the attempt has ended. The transfer keeps its state, and counts as running,
+// until that is stored.
+func (j *job) settle() {
+	t, err := j.change(*j.end)
+	j.retry = nil
+	stopping := j.services.queue.ctx.Err() != nil
+	if err != nil && !errors.Is(err, errLate) {
+		slog.Error("Storing a transfer failed", "transfer", j.id, "err", err)
+		j.update(func(row *store.Transfer) { row.Error = fmt.Sprintf("The result cannot be stored: %v", err) })
+		if !stopping {
+			j.retry = time.After(storeRetry)
+			return
+		}
+	}
+	slog.Info("Transfer", "transfer", j.id, "state", j.view().State, "err", j.end.text)
+	j.end = nil
+	j.leaveWork()
+	if !stopping {
+		j.perform(t.do, nil)
+	}
+	j.serveDeferred()
+}
+
+// leaveWork says that there is no work any more.
+func (j *job) leaveWork() {
+	j.mu.Lock()
+	if j.cancel != nil {
+		j.cancel = nil
+		close(j.stopped)
+	}
+	j.mu.Unlock()
+	j.services.queue.Wake()
+}
+
+// serveDeferred answers the requests that have waited for the end of the work, unless the gateway
+// stops.
+func (j *job) serveDeferred() {
+	if j.services.queue.ctx.Err() != nil {
+		return // shutDown refuses them
+	}
+	list := j.deferred
+	j.deferred = nil
+	for _, r := range list {
+		j.serve(r)
+	}
+}
+
+// runAttempt makes one attempt, if the rules allow it.
+func (j *job) runAttempt(ctx context.Context, res *result) error {
+	if err := j.checkRules(ctx); err != nil {
+		return err
+	}
+	switch err := j.ask(ctx, message{event: eventBegin}); {
+	case errors.Is(err, errPaused), err != nil && ctx.Err() != nil:
+		return err
+	case err != nil:
+		return unstoredError{err}
+	}
+	out, err := j.attempt(ctx)
+	res.out = out
+	return err
+}
+
+// checkRules asks for permission again if the rules changed while the transfer waited. That a
+// person's transfer continues after a restart is recorded in the same way.
+func (j *job) checkRules(ctx context.Context) error {
+	judge := j.services.judge
+	now := judge.version()
+	j.mu.Lock()
+	continued := j.isContinued && isPersonal(j.row.Transfer)
+	j.isContinued = false
+	t := j.row
+	j.needsApproval = t.Policy != now || continued
+	needed := j.needsApproval
+	j.mu.Unlock()
+	if !needed {
+		return nil
+	}
+	j.services.queue.Wake() // it does not count as running now
+	if !continued {
+		j.update(func(row *store.Transfer) { row.Error = "The rules changed while it waited: it needs approval again" })
+	}
+	call, err := judge.again(ctx, principalOf(t.Transfer), t.Transfer, t.CreatedAt < judge.startedAt)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.needsApproval = false
+	switch {
+	case err == nil:
+		j.row.Policy, j.row.Allowed = now, call
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case protocol.ErrStorage.Is(err):
+		return unstoredError{err}
+	}
+	return final("%s", err)
+}
+
+// discard asks the destination of a transfer that has ended to remove unfinished files, if the
+// destination is connected.
+func (j *job) discard(ctx context.Context, _ *result) error {
+	j.mu.Lock()
+	row, window := j.row, j.window
+	j.mu.Unlock()
+	j.services.ends.discard(ctx, row, window)
+	return nil
+}
+
+// restore asks the destination to restore the replaced files, until the caller of the undo leaves.
+func (j *job) restore(ctx context.Context, res *result) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	caller := j.undo.ctx
+	defer crash.WhenDone(caller, func() { cancel(context.Cause(caller)) })()
+	j.mu.Lock()
+	row, window := j.row, j.window
+	j.mu.Unlock()
+	res.undone, err = j.services.ends.undo(ctx, row, window)
+	return err
+}
