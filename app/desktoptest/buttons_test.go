@@ -37,7 +37,13 @@ func (d *desktop) acting(says string) (middles []image.Point) {
 		for _, a := range areas {
 			middles = append(middles, a.Min.Add(a.Size().Div(2)))
 		}
-		return d.still(question, w, before, middles...)
+		if !d.still(question, w, before, middles...) {
+			return false
+		}
+		for i, at := range middles {
+			d.remember(at, before, func() image.Point { return d.acting(says)[i] })
+		}
+		return true
 	})
 	return middles
 }

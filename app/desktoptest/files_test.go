@@ -3,6 +3,7 @@
 package desktoptest
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -48,20 +49,21 @@ func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace strin
 	return workspace
 }
 
-// place moves and resizes a window. It repeats the request if the window stays at another size: the
-// toolkit applies its known size again when the content's minimum size changes (fitContent in its
-// loop), and a size requested at that moment is lost.
+// place moves and resizes a window, and waits until it is there and its picture stays the same. It
+// repeats the request if the window stays at another size: the toolkit applies its known size again
+// when the content's minimum size changes (fitContent in its loop), and a size requested at that
+// moment is lost.
 func (d *desktop) place(pattern string, x, y, w, h int) {
 	d.t.Helper()
 	ask := func(id string) {
 		d.run("xdotool", "windowsize", id, strconv.Itoa(w), strconv.Itoa(h), "windowmove", id, strconv.Itoa(x), strconv.Itoa(y))
 	}
 	ask(d.waitWindow(pattern).id)
-	last, same := window{}, 0
+	last, shown, same := window{}, &image.RGBA{}, 0
 	d.until("the place of "+pattern, func() bool { // and its frame, which appears a little later
 		now := d.waitWindow(pattern)
-		if now != last {
-			last, same = now, 0
+		if pic := d.look(now); now != last || !bytes.Equal(pic.Pix, shown.Pix) {
+			last, shown, same = now, pic, 0
 			return false
 		}
 		isPlaced := now.w == w && now.h == h
@@ -78,6 +80,8 @@ func (d *desktop) drag(from, to image.Point) {
 	at := func(p image.Point) {
 		d.run("xdotool", "mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.03")
 	}
+	from, to = d.aim(from), d.aim(to)
+	d.readings = nil
 	at(from)
 	d.run("xdotool", "sleep", "0.3", "mousedown", "1", "sleep", "0.3")
 	const steps = 20

@@ -4,7 +4,10 @@ package desktoptest
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/jezek/xgb/xproto"
 )
@@ -46,6 +49,48 @@ func TestNewWindowIsNeverBlack(t *testing.T) {
 	if pictures == 0 || bad > 0 {
 		t.Errorf("of %d pictures with the window, %d are black", pictures, bad)
 	}
+}
+
+// TestResizedWindowIsDrawnForItsSize resizes a window that is at rest, once and many times in a row:
+// the picture that stays is that of the last size, without a black or an empty part, and with
+// everything where a click finds it. A click on a text that has moved since it was read follows it.
+func TestResizedWindowIsDrawnForItsSize(t *testing.T) {
+	d := newDesktop(t)
+	start(d)
+	d.clickText(mainWindow, "Start now")
+	d.waitText(mainWindow, "Message Fairlead")
+	for n := range 8 {
+		w := d.waitWindow(mainWindow)
+		var args []string
+		for i := range 1 + n%2*5 {
+			args = append(args, "windowsize", w.id, strconv.Itoa(900+n%4*100+i*5), strconv.Itoa(740-n%4*20-i*5),
+				"sleep", fmt.Sprintf("%.3f", 0.004*float64(n)))
+		}
+		d.run("xdotool", args...)
+		d.until(fmt.Sprintf("a whole picture after %v", args), func() bool { return d.isWhole(d.waitWindow(mainWindow)) })
+		time.Sleep(1300 * time.Millisecond) // the program rests
+		if w := d.waitWindow(mainWindow); !d.isWhole(w) {
+			t.Errorf("the picture of %v after %v is not whole", w, args)
+		}
+	}
+	schedule := d.waitTextIn(mainWindow, "Schedule", left)
+	d.place(mainWindow, 40, 60, 1100, 640)
+	d.click(schedule)
+	d.waitTextIn(mainWindow, "Nothing is scheduled", right)
+}
+
+// isWhole reports whether the main window's sidebar has its full height, and its header its full
+// width.
+func (d *desktop) isWhole(w window) bool {
+	d.t.Helper()
+	pic := d.look(w)
+	sidebar, header := pic.RGBAAt(w.x+100, w.y+w.h/2), pic.RGBAAt(w.x+250, w.y+2)
+	for x := 250; x < w.w-1; x++ {
+		if pic.RGBAAt(w.x+x, w.y+2) != header {
+			return false
+		}
+	}
+	return header != sidebar && pic.RGBAAt(w.x+3, w.y+3) == sidebar && pic.RGBAAt(w.x+3, w.y+w.h-4) == sidebar
 }
 
 // showsWindow reports whether a window covers the screen's middle.

@@ -44,6 +44,8 @@ type desktop struct {
 	n     int
 	bus   *dbus.Conn // set by the first access to the tray
 	eye   *eye
+
+	readings []reading // since the mouse or the keyboard was last used; see aim
 }
 
 func newDesktop(t *testing.T) *desktop {
@@ -293,6 +295,7 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 				p, ok = find(all, phrase)
 			}
 			if ok && d.still(pattern, w, before, p) {
+				d.remember(p, before, func() image.Point { return d.waitTextIn(pattern, phrase, part) })
 				return p
 			}
 		}
@@ -323,7 +326,13 @@ func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases .
 		if places = placesOf(words, phrases); len(places) < len(phrases) {
 			places = placesOf(append(words, d.readOnce(part(w), blackAndWhite)...), phrases)
 		}
-		return len(places) == len(phrases) && d.still(pattern, w, before, slices.Collect(maps.Values(places))...)
+		if len(places) < len(phrases) || !d.still(pattern, w, before, slices.Collect(maps.Values(places))...) {
+			return false
+		}
+		for phrase, at := range places {
+			d.remember(at, before, func() image.Point { return d.waitTextIn(pattern, phrase, part) })
+		}
+		return true
 	})
 	return places
 }
@@ -346,7 +355,8 @@ func placesOf(words []word, phrases []string) map[string]image.Point {
 	return places
 }
 
-// click moves the mouse to a position in steps, as a person does, and clicks.
+// click moves the mouse to a position in steps, as a person does, and clicks. If what was read there
+// has moved, it follows.
 func (d *desktop) click(p image.Point) { d.t.Helper(); d.press(p, "1") }
 
 // rightClick does the same with the secondary button.
@@ -354,6 +364,8 @@ func (d *desktop) rightClick(p image.Point) { d.t.Helper(); d.press(p, "3") }
 
 func (d *desktop) press(p image.Point, button string) {
 	d.t.Helper()
+	p = d.aim(p)
+	d.readings = nil
 	d.run("xdotool", "mousemove", strconv.Itoa(p.X-30), strconv.Itoa(p.Y-12), "sleep", "0.05",
 		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.25", "mousedown", button, "sleep", "0.1", "mouseup", button)
 }
@@ -389,11 +401,13 @@ func (d *desktop) title(w window) string {
 // keys presses keys or shortcuts in the focused window.
 func (d *desktop) keys(names ...string) {
 	d.t.Helper()
+	d.readings = nil
 	d.run("xdotool", append([]string{"key", "--delay", "40"}, names...)...)
 }
 
 func (d *desktop) typeText(s string) {
 	d.t.Helper()
+	d.readings = nil
 	d.run("xdotool", "type", "--delay", "25", s)
 }
 

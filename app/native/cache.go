@@ -32,5 +32,5 @@ func deleteTexts(fyne.Canvas)
 // FreeTexts frees the texts that a window has drawn. Call it on the GUI thread when the window is
 // about to be closed, such as in OnClosed.
 func FreeTexts(w fyne.Window) {
-	With(w, func(*glfw.Window) { deleteTexts(w.Canvas()) })
+	draw(w, func(*glfw.Window) { deleteTexts(w.Canvas()) })
 }

@@ -50,10 +50,10 @@ func whenCreated(w fyne.Window, f func()) {
 	}
 }
 
-// paint paints a window that is not shown yet. X11 forgets the picture, but the second painting is
-// much faster than the first.
+// paint paints a window at once. If it is not shown yet, X11 forgets the picture, but the second
+// painting is much faster than the first.
 func paint(d fyne.Driver, w fyne.Window) {
-	With(w, func(window *glfw.Window) {
+	draw(w, func(window *glfw.Window) {
 		repaintWindow(reflect.ValueOf(d).UnsafePointer(), reflect.ValueOf(w).UnsafePointer())
 		if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 			window.SwapBuffers()

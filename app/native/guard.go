@@ -21,7 +21,7 @@ func processMouseMoved(window unsafe.Pointer, x, y float64)
 
 // GuardEvents makes a panic about an event of a window, such as a click or a key, the failure of that
 // event alone. The toolkit calls its own handlers and ours without that. It also makes clicks happen
-// where the pointer is. Call it on the GUI thread.
+// where the pointer is, and a resized window show its content at its size. Call it on the GUI thread.
 func GuardEvents(of fyne.Window, w *glfw.Window) {
 	window, input := reflect.ValueOf(of).UnsafePointer(), inputOf(of, of.Canvas())
 	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, func(x, y float64) {
@@ -30,6 +30,9 @@ func GuardEvents(of fyne.Window, w *glfw.Window) {
 	guard2(w.SetCursorPosCallback)
 	guard2(w.SetScrollCallback)
 	guard2(w.SetSizeCallback)
+	if c, ok := of.Canvas().(resizedCanvas); ok {
+		drawTwice(w.SetSizeCallback, c, fyne.Do, func() { paint(fyne.CurrentApp().Driver(), of) })
+	}
 	guard2(w.SetFramebufferSizeCallback)
 	guard2(w.SetPosCallback)
 	guard1(w.SetFocusCallback)

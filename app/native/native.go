@@ -3,24 +3,30 @@
 package native
 
 import (
+	"reflect"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
 // With calls f with the system's window, if it exists. f runs on the GUI thread, before
-// With returns.
+// With returns. It begins no frame, for which OpenGL would take the present size of the window; see
+// drawTwice.
 func With(w fyne.Window, f func(*glfw.Window)) {
-	native, ok := w.(interface {
-		driver.NativeWindow
-		RunWithContext(f func())
-	})
-	if !ok || !exists(native) {
+	if native, ok := w.(driver.NativeWindow); !ok || !exists(native) {
 		return
 	}
-	native.RunWithContext(func() {
-		if window := glfw.GetCurrentContext(); window != nil {
-			f(window)
+	if window, ok := field(reflect.ValueOf(w), "viewport").Interface().(*glfw.Window); ok && window != nil {
+		f(window)
+	}
+}
+
+// draw is With for f that draws, or frees what was drawn.
+func draw(w fyne.Window, f func(*glfw.Window)) {
+	With(w, func(window *glfw.Window) {
+		if context, ok := w.(interface{ RunWithContext(f func()) }); ok {
+			context.RunWithContext(func() { f(window) })
 		}
 	})
 }
