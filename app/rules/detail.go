@@ -58,13 +58,13 @@ func (p *Page) open(r protocol.Rule) {
 	if r.Origin == protocol.RuleFromConfig {
 		rows = append(rows, widgets.NewParagraph("This rule is from All settings, Tool rules. Change it there.", style.ColorMuted, "text"))
 	}
-	rows = append(rows, d.editor, d.note, widgets.Flow(style.Inside, append(d.buttons(remove), d.toggle)...), d.preview.box)
+	rows = append(rows, d.editor, d.preview.box)
 	back := widgets.NewQuietButton("All rules", "back", p.back)
 	title := "Rule"
 	if r.ID == "" {
 		title = "New rule"
 	}
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage(title, widgets.NewForm(rows...), back)}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage(title, widgets.NewInputForm(d.note, widgets.Flow(style.Inside, append(d.buttons(remove), d.toggle)...), rows...), back)}
 	d.showError("")
 	d.showForm()
 	d.preview.update()
@@ -102,7 +102,10 @@ func (d *detail) buttons(remove bool) []fyne.CanvasObject {
 	if d.edit {
 		save := widgets.NewButton("Save", "check", d.save)
 		save.Primary = true
-		list = append(list, save)
+		list = append(list, save, widgets.NewQuietButton("Cancel", "", func() {
+			d.draft.Drop()
+			d.p.back()
+		}))
 	}
 	if remove && d.rule.ID != "" {
 		b := widgets.NewQuietButton("Delete", "trash", func() { d.p.remove(d.rule) })
@@ -147,7 +150,7 @@ func (d *detail) switchEditor() {
 		return
 	}
 	if _, err := state.ParseRuleForm(d.policy); err != nil {
-		d.showError(state.Sentence(err))
+		d.showError(sentence(err))
 		return
 	}
 	d.showError("")
@@ -201,12 +204,12 @@ func (d *detail) save() {
 	})
 }
 
-// missing says what the form still needs, or nothing.
+// missing says what the form still needs or what is wrong in it, or nothing.
 func (d *detail) missing() string {
 	if d.form == nil {
 		return ""
 	}
-	return d.form.rule.Missing()
+	return d.form.missing()
 }
 
 // showError shows an error; an empty text takes no space.

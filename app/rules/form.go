@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -66,7 +67,7 @@ func (f *form) change(edit func(*state.RuleForm)) {
 	f.draw()
 	policy, err := f.rule.Apply(f.d.policy)
 	if err != nil {
-		f.d.showError(state.Sentence(err))
+		f.d.showError(sentence(err))
 		return
 	}
 	f.d.set(policy)
@@ -103,8 +104,11 @@ func (f *form) drawSubject() {
 		widgets.NewParagraph("Paths are in the workspace, unless they begin with / (anywhere on the disk), ~/ (the home folder) or !/ (outside the workspace). * is any name, ** also everything below. Empty: all files.", style.ColorMuted, style.SizeSmall))}
 	if f.rule.IsCommand() {
 		f.drawWords()
-		rows = []fyne.CanvasObject{widgets.NewField("Command", f.command, f.words,
-			widgets.NewParagraph("Choose a word to allow any value in its place.", style.ColorMuted, style.SizeSmall))}
+		rows = []fyne.CanvasObject{widgets.NewField("Command", f.command)}
+		if len(f.words.Objects) > 0 {
+			rows = []fyne.CanvasObject{widgets.NewField("Command", f.command, f.words,
+				widgets.NewParagraph("Choose a word to accept any value in its place.", style.ColorMuted, style.SizeSmall))}
+		}
 	}
 	widgets.SetContent(f.subject, rows...)
 	f.d.p.Box.Refresh()
@@ -129,13 +133,29 @@ func (f *form) drawWords() {
 	widgets.SetContent(f.words, buttons...)
 }
 
+// missing says what the form still needs, or that the typed command is none: the rule has the words
+// of an earlier text then.
+func (f *form) missing() string {
+	r := f.rule
+	r.Words = slices.Clone(r.Words)
+	if r.IsCommand() {
+		if err := r.SetCommand(f.command.Text); err != nil {
+			return sentence(err)
+		}
+	}
+	return r.Missing()
+}
+
+func sentence(err error) string { return strings.TrimSuffix(state.Sentence(err), ".") + "." }
+
 func (f *form) setCommand(text string) {
 	f.d.command = text
 	f.d.saveDraft()
 	r := f.rule
 	r.Words = slices.Clone(r.Words)
 	if err := r.SetCommand(text); err != nil {
-		f.d.showError(state.Sentence(err))
+		f.d.showError(sentence(err))
+		f.d.preview.update()
 		return
 	}
 	f.change(func(old *state.RuleForm) { *old = r })

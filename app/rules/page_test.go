@@ -195,6 +195,12 @@ func TestNewRuleIsMadeWordByWord(t *testing.T) {
 	pagetest.Shows(t, b.Box, widgets.DraftRestored, "git push 'origin", "any value", "tower")
 	b.g.did = nil
 	b.detail.save()
+	pagetest.Shows(t, b.Box, "Enter one command, such as git push")
+	if len(b.g.did) > 0 {
+		t.Errorf("a rule with an earlier text of its command is saved: %q", b.g.did)
+	}
+	b.detail.form.command.SetText("git push * main")
+	b.detail.save()
 	want := `put  {"argv":["git","push","*","main","**"],"cwd":"/srv/app/**","node":"n1","session":"s","tool":"Bash","verdict":"allow"}`
 	if got := strings.Join(b.g.did, "\n"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -338,4 +344,21 @@ func manyRules(one protocol.Rule) []protocol.Rule {
 		rules[i] = one
 	}
 	return rules
+}
+
+func TestButtonsOfARuleStayInView(t *testing.T) {
+	b := newBench(t, style.Light)
+	b.w.Resize(fyne.NewSize(480, 360))
+	b.open(b.shown[0])
+	save := pagetest.Button(t, b.Box, "Save")
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(save)
+	if bottom := at.Y + save.Size().Height; at.Y <= 0 || bottom > 360 {
+		t.Errorf("Save ends at %v in a window of height 360", bottom)
+	}
+	b.detail.form.folder.SetText("/srv")
+	pagetest.Button(t, b.Box, "Cancel").OnTap()
+	b.open(b.shown[0])
+	if b.detail.draft.IsRestored {
+		t.Error("Cancel leaves a draft")
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // allSettings is the page with every setting of the gateway. It is built when it is opened.
@@ -192,6 +193,9 @@ func (a *allSettings) row(s state.Setting) *settingRow {
 // provider's key and its address have different prefixes and are added separately.
 func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
 	name = strings.TrimSpace(name)
+	if pattern.IsOfProvider() {
+		name = protocol.ProviderID(name)
+	}
 	if name == "" || strings.Contains(name, ".") {
 		return "Enter a name without dots."
 	}

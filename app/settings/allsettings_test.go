@@ -255,6 +255,11 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 	e.SetText("a.b")
 	test.Tap(pagetest.Button(t, r.box, "Add"))
 	pagetest.Shows(t, r.box, "without dots")
+	e.SetText("Google Gemini")
+	test.Tap(pagetest.Button(t, r.box, "Add"))
+	if a.rows["apiKeys.google"] == nil {
+		t.Error("the name of a provider does not add a row with its ID")
+	}
 	e.SetText("mistral")
 	test.Tap(pagetest.Button(t, r.box, "Add"))
 	added := a.rows["apiKeys.mistral"]

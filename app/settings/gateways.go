@@ -79,6 +79,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
 	e.address.SetPlaceHolder("192.168.1.20:8788")
 	e.pair = widgets.NewButton("Pair", "check", nil)
+	e.pair.Primary = true
 	e.pair.OnTap = e.pairOrCancel
 	e.invitation.OnSubmitted = func(string) { e.pairOrCancel() }
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
@@ -110,13 +111,13 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	}
 	e.address.OnChanged = func(string) { e.saveDraft() }
 	e.name.OnChanged = e.address.OnChanged
-	e.box = page(
+	e.box = widgets.WithFoot(page(
 		section("Other gateways", mutedText("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
 		section("Add a gateway",
 			e.draftLine, as, how,
 			widgets.NewField("Link or code", e.invitation),
-			widgets.NewField("Address (only if not found automatically)", e.address), name,
-			widgets.Row(style.Inside, -1, e.pair), e.result, e.words))
+			widgets.NewField("Address (only if not found automatically)", e.address), name)),
+		widgets.Inset(0, style.Page, style.Group, style.Page, widgets.NewFormFoot(e.result, e.words, widgets.Row(style.Inside, -1, e.pair))))
 	bind.Watch(p.ctx, e.gateways.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
 }
@@ -252,6 +253,7 @@ func (e *gatewaysPage) pairOrCancel() {
 	}
 	ctx, stop := context.WithCancel(e.page.ctx)
 	e.cancelPairing = stop
+	e.pair.Primary = false
 	e.pair.Set("Cancel", "cross")
 	e.showResult("Looking for the gateway…", style.ColorMuted)
 	show := func(words []string, seconds int) {
@@ -269,6 +271,7 @@ func (e *gatewaysPage) pairOrCancel() {
 		canceled := ctx.Err() != nil
 		stop()
 		e.cancelPairing = nil
+		e.pair.Primary = true
 		e.pair.Set("Pair", "check")
 		e.words.Hide()
 		switch {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
@@ -145,6 +146,27 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		press("Discard")
 		if e = newGatewaysPage(p); e.invitation.Text != "" {
 			t.Errorf("Form after Discard: got %q, want nothing", e.invitation.Text)
+		}
+	})
+}
+
+func TestButtonOfPairingStaysInView(t *testing.T) {
+	f := &far{changes: state.NewValue(0)}
+	for i := range 20 {
+		f.list = append(f.list, Gateway{ID: string(rune('a' + i)), Name: "cellar", PairedAt: time.Now()})
+	}
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		p.handlers.Gateways = f
+		e := newGatewaysPage(p)
+		w := pagetest.Window(t, e.box, 480, 560)
+		pagetest.Settle()
+		test.Tap(e.pair)
+		pagetest.Settle()
+		for _, o := range []fyne.CanvasObject{e.pair, e.result} {
+			at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
+			if bottom := at.Y + o.Size().Height; at.Y <= 0 || bottom > w.Canvas().Size().Height {
+				t.Errorf("%T ends at %v in a window of height %v", o, bottom, w.Canvas().Size().Height)
+			}
 		}
 	})
 }

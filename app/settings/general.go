@@ -53,7 +53,12 @@ func (p *Page) general() fyne.CanvasObject {
 	login, links := func(bool) {}, func(bool) {}
 	l := p.handlers.Local
 	if l != nil {
-		start, set := choiceButtons(startChoices, l.SetHidden)
+		var result *widgets.Paragraph
+		start, set := choiceButtons(startChoices, func(on bool) {
+			l.SetHidden(on)
+			showSaved(result, nil)
+		})
+		start, result = withResult(start)
 		set(l.Hidden())
 		var row []fyne.CanvasObject
 		row, login = p.systemChoice(onOffChoices, l.SetAtLogin, "Fairlead starts in the tray.")

@@ -37,7 +37,7 @@ func newCheck(label string, changed func(bool)) (box *widget.Check, set func(boo
 
 // alignLeft aligns a check box with texts above and below it: it has a margin of its own.
 func alignLeft(box *widget.Check) fyne.CanvasObject {
-	return widgets.Inset(0, 0, 0, -style.Inside, box)
+	return widgets.Inset(0, 0, 0, 1-style.Inside, box)
 }
 
 // notificationsPage has the settings of notifications.

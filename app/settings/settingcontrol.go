@@ -142,7 +142,7 @@ func (r *settingRow) secretControl() {
 
 func (r *settingRow) nameControl() {
 	e := widgets.NewEntry()
-	e.SetPlaceHolder("Name")
+	e.SetPlaceHolder(widgets.Choose(r.setting.IsOfProvider(), "Provider, such as OpenAI", "Name"))
 	add := func() {
 		if problem := r.page.add(r.setting, e.Text); problem != "" {
 			r.showResult(problem, style.ColorBad)

@@ -101,6 +101,9 @@ func (r *settingRow) restoreDraft() {
 func (r *settingRow) title() string {
 	if star := strings.Index(r.setting.Path, "*"); star >= 0 && !r.setting.Pattern {
 		name, _, _ := strings.Cut(r.setting.Name[star:], ".")
+		if r.setting.IsOfProvider() {
+			name = protocol.ProviderName(name)
+		}
 		return r.setting.Title + ": " + name
 	}
 	return r.setting.Title

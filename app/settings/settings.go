@@ -202,7 +202,7 @@ func showSaved(result *widgets.Paragraph, err error) {
 // withResult puts the result of saving a setting beside its control.
 func withResult(control fyne.CanvasObject) (row fyne.CanvasObject, result *widgets.Paragraph) {
 	result = widgets.NewParagraph("", style.ColorMuted, "text")
-	return widgets.Beside(style.Inside, 120, control, widgets.Inset(style.Gap, 0, 0, 0, result)), result
+	return widgets.WithResult(control, result), result
 }
 
 func setError(result *widgets.Paragraph, err error) { result.Set(state.Sentence(err), style.ColorBad) }

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // Setting is one setting of the gateway with its value.
@@ -23,6 +24,11 @@ type Setting struct {
 	// Value is nil if unknown; a secret that is set is [protocol.MaskedSecret].
 	Value   json.RawMessage
 	Changed bool // differs from the default
+}
+
+// IsOfProvider reports whether the name in its path is that of a model provider.
+func (s Setting) IsOfProvider() bool {
+	return strings.HasPrefix(s.Path, "apiKeys.") || strings.HasPrefix(s.Path, "providers.")
 }
 
 // SettingsView is the state of the page of all settings.
@@ -177,7 +183,7 @@ func SecretPlace(st protocol.Status) string {
 
 // MissingSecrets says which configured secrets are missing.
 func MissingSecrets(st protocol.Status) string {
-	names := Map(st.Missing, func(path string) string { return strings.Replace(path, "apiKeys.", "the key for ", 1) })
+	names := Map(st.Missing, display.SecretName)
 	verb := " is missing."
 	if len(names) > 1 {
 		verb = " are missing."

@@ -59,10 +59,6 @@ func SettingText(f protocol.ConfigField, value json.RawMessage) string {
 // choiceNames are the names of values of settings in the windows, by path. Other values are shown
 // as they are, with a capital.
 var choiceNames = map[string]map[string]string{
-	"model.provider": {
-		"openai": "OpenAI", "google": "Google Gemini", "openrouter": "OpenRouter", "lmstudio": "LM Studio", "llamacpp": "llama.cpp",
-		"compatible": "OpenAI-compatible server", "operator": "Built-in operator",
-	},
 	"ui.theme":                        {"system": "Match system"},
 	"providers.*.wire":                {"": "By the address", "chat": "Chat completions"},
 	"session.dmScope":                 {"main": "All share the main chat", "per-peer": "One chat per person", "per-channel-peer": "Per person and channel", "per-account-channel-peer": "Per person, channel and account"},
@@ -74,8 +70,11 @@ var choiceNames = map[string]map[string]string{
 
 // SettingChoice is the name of one of the values of a setting.
 func SettingChoice(f protocol.ConfigField, value string) string {
-	if f.Path == "model.thinkingLevel" {
+	switch f.Path {
+	case "model.thinkingLevel":
 		return ThinkingName(value)
+	case "model.provider":
+		return protocol.ProviderName(value)
 	}
 	return cmp.Or(choiceNames[f.Path][value], format.Capital(value), "Not set")
 }

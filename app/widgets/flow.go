@@ -64,8 +64,15 @@ func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
 	return container.New(&besideLayout{gap: gap, minWidth: least}, left, right)
 }
 
+// WithResult puts the result of changing a control after it, on the same line, or below it if there
+// is little room.
+func WithResult(control, result fyne.CanvasObject) *fyne.Container {
+	return container.New(&besideLayout{gap: style.Inside, minWidth: 120, centre: true}, control, result)
+}
+
 type besideLayout struct {
 	gap, minWidth float32
+	centre        bool    // right is in the middle of left's height if it is lower
 	height        float32 // at the width of the last layout
 }
 
@@ -81,9 +88,13 @@ func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if width < l.minWidth {
 		at, width = fyne.NewPos(0, a.Height+l.gap), size.Width
 	}
+	height := Fit(o[1], width)
+	if l.centre && at.Y == 0 {
+		at.Y = max((a.Height-height)/2, 0)
+	}
 	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Move(at)
-	l.height = max(a.Height, at.Y+Fit(o[1], width))
+	l.height = max(a.Height, at.Y+height)
 }
 
 // lineWidth returns the width of an object, and that of a Flow in one line.

@@ -136,8 +136,17 @@ func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
 // buttons stay in view below the fields.
 func NewInputForm(message, buttons fyne.CanvasObject, rows ...fyne.CanvasObject) *fyne.Container {
 	fields := NewForm(rows...)
-	foot := Inset(0, style.Inside, style.Group, 0, LimitWidth(720, true, Col(style.Inside, Inset(0, 0, style.Gap, 0, HLine()), message, buttons)))
-	return container.New(&FrameLayout{Rest: fields, Bottom: foot}, fields, foot)
+	return WithFoot(fields, Inset(0, style.Inside, style.Group, 0, NewFormFoot(message, buttons)))
+}
+
+// NewFormFoot creates what stays in view below the fields of a form: a line, and objects below it.
+func NewFormFoot(rows ...fyne.CanvasObject) fyne.CanvasObject {
+	return LimitWidth(720, true, Col(style.Inside, append([]fyne.CanvasObject{Inset(0, 0, style.Gap, 0, HLine())}, rows...)...))
+}
+
+// WithFoot puts an object at the bottom, with its height for the width, and another above it.
+func WithFoot(rest, foot fyne.CanvasObject) *fyne.Container {
+	return container.New(&FrameLayout{Rest: rest, Bottom: foot}, rest, foot)
 }
 
 // DraftRestored says that a form or a file is shown as the person left it, with unsaved changes.

@@ -127,7 +127,7 @@ func CheckGateway(ctx context.Context, g Gateway, o Options) []Finding {
 	if o.Limited != "" {
 		f.add("gateway", Note, o.URL+", "+o.Limited, "")
 		f.addNodes(g.Nodes(ctx))
-		f.add("model", Note, status.Model.String()+"; this gateway cannot test it", "")
+		f.add("model", Note, modelName(status.Model)+"; this gateway cannot test it", "")
 		return f
 	}
 	f.addStatus(status, o)
@@ -144,10 +144,12 @@ func CheckGateway(ctx context.Context, g Gateway, o Options) []Finding {
 	case !test.OK:
 		f.add("model", Bad, test.Message, "check the provider and its key in Settings", Model)
 	default:
-		f.add("model", OK, fmt.Sprintf("%s: %s", status.Model, test.Message), "")
+		f.add("model", OK, protocol.ProviderName(status.Model.Provider)+": "+test.Message, "")
 	}
 	return f
 }
+
+func modelName(m protocol.ModelRef) string { return m.ID + " of " + protocol.ProviderName(m.Provider) }
 
 func (f *findings) addStatus(status protocol.Status, o Options) {
 	if status.Version != o.Version {
@@ -161,7 +163,11 @@ func (f *findings) addStatus(status protocol.Status, o Options) {
 		f.add("database", OK, "writable", "")
 	}
 	if len(status.Missing) > 0 {
-		f.add("settings", Warning, strings.Join(status.Missing, ", ")+" cannot be read from the secret store",
+		names := make([]string, len(status.Missing))
+		for i, path := range status.Missing {
+			names[i] = display.SecretName(path)
+		}
+		f.add("settings", Warning, strings.Join(names, ", ")+" cannot be read from the secret store",
 			"unlock the keychain and restart the gateway, or enter them again", Model)
 	}
 	if status.Paused {

@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // ConfigGetParams reads the configuration.
 type ConfigGetParams struct {
@@ -64,6 +67,29 @@ const (
 
 // ProviderIDs are the known model providers, in the order in which a window shows them.
 var ProviderIDs = []string{"anthropic", "openai", "google", "openrouter", "ollama", "lmstudio", "llamacpp", "compatible", "operator"}
+
+var providerNames = map[string]string{
+	"anthropic": "Anthropic", "openai": "OpenAI", "google": "Google Gemini", "openrouter": "OpenRouter", "ollama": "Ollama", "lmstudio": "LM Studio",
+	"llamacpp": "llama.cpp", "compatible": "OpenAI-compatible server", "operator": "Built-in operator",
+}
+
+// ProviderName returns the name of a provider for people. An unknown ID is its own name.
+func ProviderName(id string) string {
+	if name := providerNames[id]; name != "" {
+		return name
+	}
+	return id
+}
+
+// ProviderID returns the ID of a provider with an ID or a name. Another text is returned unchanged.
+func ProviderID(text string) string {
+	for id, name := range providerNames {
+		if strings.EqualFold(text, name) || strings.EqualFold(text, id) {
+			return id
+		}
+	}
+	return text
+}
 
 // Provider describes a model provider for the settings window (extension).
 type Provider struct {

@@ -67,28 +67,35 @@ type provider struct {
 const mostTools = 128
 
 // providers are all providers, in the order in which windows show them.
-var providers = []provider{
+var providers = withNames([]provider{
 	{
-		Provider: protocol.Provider{ID: "anthropic", Name: "Anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, KeyURL: "https://console.anthropic.com/settings/keys"},
+		Provider: protocol.Provider{ID: "anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, KeyURL: "https://console.anthropic.com/settings/keys"},
 		env:      []string{"ANTHROPIC_API_KEY"}, open: anthropic.New, list: anthropic.Models,
 	},
 	{
-		Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
+		Provider: protocol.Provider{ID: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
 		maxTools: mostTools, env: []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{
-		Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
+		Provider: protocol.Provider{ID: "google", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
 		maxTools: mostTools, env: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, open: gemini.New, list: gemini.Models,
 	},
 	{
-		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
+		Provider: protocol.Provider{ID: "openrouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
 		maxTools: mostTools, env: []string{"OPENROUTER_API_KEY"}, open: openai.New, list: openai.Models,
 	},
-	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
-	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "compatible", Name: "OpenAI-compatible server"}, maxTools: mostTools, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
+	{Provider: protocol.Provider{ID: "ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
+	{Provider: protocol.Provider{ID: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "llamacpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible"}, maxTools: mostTools, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: Operator, Local: true}},
+})
+
+func withNames(list []provider) []provider {
+	for i := range list {
+		list[i].Name = protocol.ProviderName(list[i].ID)
+	}
+	return list
 }
 
 func find(id string) (provider, error) {

@@ -288,6 +288,9 @@ func TestCatalogueIsWellFormed(t *testing.T) {
 	var ids []string
 	for _, p := range providers {
 		ids = append(ids, p.ID)
+		if p.Name == p.ID || protocol.ProviderID(p.Name) != p.ID {
+			t.Errorf("the provider %s has the name %q", p.ID, p.Name)
+		}
 	}
 	if !slices.Equal(ids, protocol.ProviderIDs) {
 		t.Errorf("got providers %q, want those that the configuration accepts: %q", ids, protocol.ProviderIDs)
