@@ -53,7 +53,7 @@ func (c *connectWindow) requests(v state.View) (list []connectRequest) {
 			h := tools.QuestionHandlers{Answer: app.Questions.Answer, OpenURL: c.ui.opener.openLink}
 			r.build = func(func()) *widgets.Question { return c.resized(tools.NewQuestion(q, v, time.Now(), h)) }
 			r.onClose = func() { app.Questions.Answer(q, protocol.QuestionAnswerParams{Decision: protocol.DecisionDismiss}) }
-		default: // a kind of a newer gateway
+		default: // of a newer gateway, or about changed tools, for which nobody waits
 			continue
 		}
 		list = append(list, r)

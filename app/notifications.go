@@ -157,6 +157,8 @@ func (ns *notifications) update(v state.View, now time.Time) {
 			text = state.ConsentText(*q.App)
 		case q.Input != nil:
 			text, _ = state.Reveal(format.Line(q.Input.Message, 160))
+		case q.Tools != nil:
+			text = state.ToolsWait
 		}
 		want[id] = notify.Message{ID: id, Title: state.QuestionTitle(q), Body: text, Sound: ns.settings.Sound}
 	}

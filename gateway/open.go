@@ -203,7 +203,7 @@ func (g *Gateway) openWorkspaces() error {
 // openTools opens what runs a tool call, and the transfers.
 func (g *Gateway) openTools(ctx context.Context) (err error) {
 	g.servers, err = servers.Open(ctx, servers.Options{
-		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Version: Version,
+		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Audit: g.store.Audit, Version: Version,
 		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
 		Authorize:      func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
 		Continue:       func(ctx context.Context, s tool.Step) (json.RawMessage, error) { return g.calls.Continue(ctx, s) },

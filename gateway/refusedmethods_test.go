@@ -171,7 +171,6 @@ var storingMethods = map[string][]storingCall{
 	"apps.revoke":    with(func(r *refusal) any { return protocol.AppParams{ID: r.app()} }),
 	"tokens.create":  with(params(`{"name":"$","scopes":["fs.read"]}`)),
 	"servers.set":    {{prepare: func(r *refusal) any { return serverOf(r.name("srv")) }, hasSecret: true}},
-	"servers.accept": with(func(r *refusal) any { return protocol.ServerAcceptParams{Name: r.running()} }),
 	"servers.remove": {{prepare: func(r *refusal) any { return r.server() }, hasSecret: true}},
 }
 

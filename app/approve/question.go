@@ -36,7 +36,7 @@ func (v *questionView) content(q protocol.Question, o *options) fyne.CanvasObjec
 	}
 	rows = append(rows, v.serverTool(q.ServerTool)...)
 	rows = append(rows, v.fact("asked by", state.AskerText(q.AskedBy)))
-	if q.Kind == protocol.AskCall {
+	if q.IsCall() {
 		rows = append(rows, v.call(q, o)...)
 	}
 	rows = append(rows, v.previewRows(q.Preview)...)

@@ -51,7 +51,7 @@ func GrantsFolder(q protocol.Question) bool {
 
 // FolderOffers returns the folders that may be opened for the call; answers have their index.
 func FolderOffers(q protocol.Question) []protocol.FolderAccess {
-	if q.Preview == nil || q.Kind != protocol.AskCall {
+	if q.Preview == nil || !q.IsCall() {
 		return nil
 	}
 	return q.Preview.Folders
@@ -198,7 +198,7 @@ const NoCallsText = "There are no earlier calls to check against."
 func Editable(q protocol.Question) (name, text string, ok bool) {
 	argument := editable[q.Tool]
 	var in map[string]any
-	if argument.name == "" || q.ServerTool != nil || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
+	if argument.name == "" || q.ServerTool != nil || !q.IsCall() || json.Unmarshal(q.Args, &in) != nil {
 		return "", "", false
 	}
 	text, ok = in[argument.name].(string)
@@ -224,5 +224,5 @@ func (v View) CallLine(c protocol.JournalEntry) string { return CallLine(c, v.Ma
 
 // CallLine summarizes a call of the journal in one line, with the machine's display name.
 func CallLine(c protocol.JournalEntry, machine string) string {
-	return QuestionLine(protocol.Question{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)
+	return QuestionLine(protocol.Question{Kind: protocol.KindOfCall(c.Tool, "", nil), Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)
 }

@@ -195,7 +195,7 @@ var careful = strings.Fields(`rm rmdir unlink shred truncate dd mv chmod chown k
 // own chats that [FitsOnCard].
 func (v View) WholeQuestion(a protocol.Question) (text string, ok bool) {
 	var args map[string]any
-	isCommand := a.Kind == protocol.AskCall && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
+	isCommand := a.IsCall() && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
 	if !FitsOnCard(a) || !isCommand || a.AskedBy.Kind != askedByChat || !slices.Contains(a.Choices, protocol.ScopeOnce) || json.Unmarshal(a.Args, &args) != nil {
 		return "", false
 	}

@@ -63,6 +63,8 @@ func QuestionTitle(q protocol.Question) string {
 		return ConsentTitle(*q.App)
 	case q.Input != nil:
 		return ServerQuestionTitle(*q.Input)
+	case q.Tools != nil:
+		return strings.TrimSuffix(display.ToolsQuestion(*q.Tools), ".")
 	}
 	return ""
 }

@@ -82,9 +82,23 @@ func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
 	return send(ctx, s.app, protocol.ServerRemove, protocol.ServerParams{Name: name})
 }
 
-// Accept accepts the changed descriptions of tools; without tools, of all. It blocks.
+// Accept accepts changed tools in the form in which the open question shows them; without tools, all
+// that it shows. It blocks.
 func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
-	return send(ctx, s.app, protocol.ServerAccept, protocol.ServerAcceptParams{Name: name, Tools: tools})
+	q, ok := s.app.Value.Get().ToolsQuestion(name)
+	if !ok {
+		return protocol.ErrNotFound.With("The tools have just changed again. Check them once more.")
+	}
+	r, err := Call(ctx, s.app, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools})
+	if err == nil && !r.Won {
+		s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
+	}
+	return err
+}
+
+// ToolsQuestion returns the question about the changed tools of a server.
+func (v View) ToolsQuestion(name protocol.ServerName) (protocol.Question, bool) {
+	return find(v.Questions, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 }
 
 // SignIn returns the address where the person signs in. It blocks.

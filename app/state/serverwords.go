@@ -106,6 +106,9 @@ func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
 	return "", ""
 }
 
+// ToolsWait says what happens to changed tools until the person answers.
+const ToolsWait = "The agent does not get them before you accept them."
+
 // ToolChange says why the agent does not get a tool of [ChangedTools].
 func ToolChange(t protocol.ServerTool) string {
 	switch t.Before {

@@ -160,7 +160,7 @@ func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Question, machine s
 		return false, nil
 	}
 	what := "wants to continue"
-	if a.Kind == protocol.AskCall {
+	if a.IsCall() {
 		what = fmt.Sprintf("wants to use %s on %s", a.Tool, machine)
 	}
 	text := fmt.Sprintf("Fairlead needs your approval: the agent %s, and no window shows the question. Answer in a Fairlead window, or with fairlead approvals.", what)

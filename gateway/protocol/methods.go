@@ -171,7 +171,7 @@ var Methods = []MethodInfo{
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
 	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(CatalogList), MethodInfo(CatalogCall),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
-	MethodInfo(ServerAccept), MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead),
+	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead),
 }
 
 // Events that the gateway sends.

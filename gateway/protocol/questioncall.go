@@ -63,7 +63,7 @@ func (a Question) SameAs(b Question) bool {
 	if a.ID == b.ID {
 		return true
 	}
-	return a.Kind == AskCall && a.Kind == b.Kind && a.Node == b.Node && a.Tool == b.Tool && string(a.Args) == string(b.Args) &&
+	return a.IsCall() && a.Kind == b.Kind && a.Node == b.Node && a.Tool == b.Tool && string(a.Args) == string(b.Args) &&
 		a.Folder() == b.Folder() && a.Why == b.Why && a.diff() == b.diff()
 }
 

@@ -40,9 +40,16 @@ type InputSubject struct {
 	Fields  []Field    `json:"fields,omitempty"`
 }
 
+// ToolsSubject are tools of an MCP server that have changed since the person accepted them, or that
+// are new. The agent does not get them before they are accepted.
+type ToolsSubject struct {
+	Server ServerName   `json:"server"`
+	Tools  []ServerTool `json:"tools"`
+}
+
 // SubjectHash returns the hash of a question's subject, for the kinds that have one.
 func (a Question) SubjectHash() (string, error) {
-	raw, err := Marshal([]any{a.Kind, a.Pairing, a.App, a.Input})
+	raw, err := Marshal([]any{a.Kind, a.Pairing, a.App, a.Input, a.Tools})
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }

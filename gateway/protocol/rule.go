@@ -139,6 +139,7 @@ const (
 	AuditApp            = "app"    // a connected app was added, changed or revoked, or refused
 	AuditSender         = "sender" // a channel user was approved or rejected
 	AuditMode           = "mode"   // a chat's approval mode was changed
+	AuditServer         = "server" // a question of an MCP server was answered, or one about its tools
 	AuditLogin          = "login"  // logins failed
 )
 

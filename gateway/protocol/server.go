@@ -46,7 +46,7 @@ type ServerTool struct {
 	Effect      Effect `json:"effect"`
 	Enabled     bool   `json:"enabled"`
 	// Changed means that the description or the schema differs from what the person accepted: the
-	// agent gets the tool after servers.accept. Before is the accepted description, and Diff shows
+	// agent gets the tool after the question of kind tools. Before is the accepted description, and Diff shows
 	// every change since, of schemas and annotations too, in the unified format.
 	Changed bool   `json:"changed,omitempty"`
 	Before  string `json:"before,omitempty"`
@@ -110,12 +110,6 @@ type ServersFoundResult struct {
 // connection; oldest first.
 type ServerLogsResult struct {
 	Lines []string `json:"lines"`
-}
-
-// ServerAcceptParams accepts the changed descriptions of tools; empty: of all.
-type ServerAcceptParams struct {
-	Name  ServerName `json:"name"`
-	Tools []string   `json:"tools,omitempty"`
 }
 
 // ServerSignInResult has the address that the person opens in the browser.
@@ -189,7 +183,6 @@ var (
 	ServersParse    = Method[ServerParseParams, ServersFoundResult]{"servers.parse", ScopeRead, clients, extension}
 	ServersFind     = Method[Empty, ServersFoundResult]{"servers.find", ScopeAdmin, clients, extension}
 	ServerLogs      = Method[ServerParams, ServerLogsResult]{"servers.logs", ScopeRead, clients, extension}
-	ServerAccept    = Method[ServerAcceptParams, OK]{"servers.accept", ScopeAdmin, clients, extension}
 	ServerSignInURL = Method[ServerParams, ServerSignInResult]{"servers.signIn", ScopeAdmin, clients, extension}
 	ServerItems     = Method[Empty, ServerItemsResult]{"servers.items", ScopeRead, clients, extension}
 	ServerRead      = Method[ServerReadParams, ServerReadResult]{"servers.read", ScopeRead, clients, extension}

@@ -39,7 +39,7 @@ func answerCall(who auth.Principal, q *protocol.Question, p protocol.QuestionAns
 			return refuse("this approval offers no folder %d", i)
 		}
 	}
-	if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || q.Kind != protocol.AskCall) {
+	if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || !q.IsCall()) {
 		return refuse("an edited call can be allowed only once")
 	}
 	// The edited call is a direct action of the person and needs no approval.

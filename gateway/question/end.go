@@ -61,7 +61,7 @@ func (s *Queue) resolve(ctx context.Context, end protocol.Question, rules ...sto
 // which decided returns true are closed as superseded, and their callers decide again.
 func (s *Queue) Review(ctx context.Context, decided func(protocol.Question) bool) error {
 	return s.closePending(ctx, protocol.QuestionSuperseded, "the rules", func(q protocol.Question) bool {
-		return q.Kind == protocol.AskCall && decided(q)
+		return q.IsCall() && decided(q)
 	})
 }
 
@@ -101,7 +101,10 @@ func (s *Queue) closePending(ctx context.Context, state, by string, chosen func(
 
 // hashOf returns the hash of everything that identifies what a question shows.
 func hashOf(q protocol.Question) (string, error) {
-	if q.IsOfCall() {
+	switch {
+	case q.IsCall():
+		return protocol.CallHash(protocol.AskCall, q.Node, q.Tool, q.Args, q.Preview, q.Policy)
+	case q.IsOfCall():
 		return protocol.CallHash(q.Kind, q.Node, q.Tool, q.Args, q.Preview, q.Policy)
 	}
 	return q.SubjectHash()

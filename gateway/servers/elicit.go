@@ -44,12 +44,18 @@ func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 	}, question.Terms{
 		Expires: cmp.Or(time.Duration(s.m.o.Config.Get().Approvals.Timeout)*time.Millisecond, questionLimit),
 		Limit:   question.Limit{Asker: "the server " + string(s.name), Open: maxQuestions},
-		Apply: func(_ context.Context, _ auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
-			if p.Decision != protocol.DecisionAllow {
+		Apply: func(ctx context.Context, who auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
+			switch p.Decision {
+			case protocol.DecisionDeny:
+				return s.audit(ctx, who, "declined a question of", "denied")
+			case protocol.DecisionDismiss:
 				return nil
 			}
 			values = p.Values
-			return form.Check(input.Fields, values)
+			if err := form.Check(input.Fields, values); err != nil {
+				return err
+			}
+			return s.audit(ctx, who, "answered a question of", "allowed")
 		},
 	}, nil)
 	switch {

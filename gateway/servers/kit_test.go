@@ -114,6 +114,30 @@ func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
 	return r
 }
 
+// toolsQuestion waits for the question about changed tools of a server.
+func (h *house) toolsQuestion(name protocol.ServerName) (found protocol.Question) {
+	h.t.Helper()
+	h.until("a question about changed tools of "+string(name), func() bool {
+		for _, q := range ask(h, protocol.QuestionList, protocol.Empty{}).Questions {
+			if q.Tools != nil && q.Tools.Server == name {
+				found = q
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// accept accepts changed tools; without names, all that wait.
+func (h *house) accept(name protocol.ServerName, tools ...string) {
+	h.t.Helper()
+	q := h.toolsQuestion(name)
+	if r := ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools}); !r.Won {
+		h.t.Errorf("the answer to %+v was too late", q)
+	}
+}
+
 // patience is how long a test waits for something that happens soon.
 const patience = time.Minute
 

@@ -62,10 +62,16 @@ type Options struct {
 	Continue process.Continue
 	// Questions asks the person what a server wants to know.
 	Questions *question.Queue
+	Audit     AuditLog
 	Version   string
 	// ClientDocument returns the public https address of [login.ClientDocument]; empty if none exists. It
 	// may be nil.
 	ClientDocument func() string
+}
+
+// AuditLog is the log of security-relevant events.
+type AuditLog interface {
+	Append(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
 // Manager manages the MCP servers. It is safe for concurrent use.

@@ -42,7 +42,8 @@ type server struct {
 	stopped   context.Context // ends with stop
 	stop      func()          // ends the server; it does not wait
 	stale     stale
-	isStarted bool // guarded by the manager's lock
+	review    signal // the tools, or which are on, may have changed
+	isStarted bool   // guarded by the manager's lock
 
 	mu       sync.Mutex // guards the fields below
 	spec     protocol.ServerSpec
@@ -60,7 +61,7 @@ type server struct {
 }
 
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
-	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, changed: make(chan struct{})}
+	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, review: newSignal(), changed: make(chan struct{})}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	if spec.Disabled {
 		s.state = protocol.ServerDisabled
@@ -77,8 +78,9 @@ func (s *server) settings() protocol.ServerSpec {
 // change applies settings that need no new connection.
 func (s *server) change(spec protocol.ServerSpec) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.spec = spec
+	s.mu.Unlock()
+	s.review.send()
 }
 
 var errRestart = errors.New("restarted")
@@ -110,8 +112,11 @@ func (s *server) machineChanged() {
 // run keeps the server connected until ctx ends or it is stopped.
 func (s *server) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	defer crash.WhenDone(s.stopped, cancel)()
+	var asking crash.Group
+	defer asking.Wait()
+	defer cancel()
+	asking.Go(func() { crash.Forever(ctx, func() { s.askAboutTools(ctx) }) })
 	pause := retryMin
 	for ctx.Err() == nil {
 		if s.settings().Disabled {

@@ -155,7 +155,7 @@ func TestAChangedDescriptionAsksAgain(t *testing.T) {
 	}
 	// It is still so after a restart of the server, and of the gateway: the server is as it was again,
 	// so what was accepted counts.
-	ask(h, protocol.ServerAccept, protocol.ServerAcceptParams{Name: "srv", Tools: []string{"echo"}})
+	h.accept("srv", "echo")
 	if got := h.invoke("srv__echo", `{"text": "x"}`); got != "stolen" {
 		t.Errorf("the accepted tool returns %s", got)
 	}
@@ -164,7 +164,7 @@ func TestAChangedDescriptionAsksAgain(t *testing.T) {
 	if slices.Contains(h.tools("srv"), "echo") {
 		t.Error("the description differs from the accepted one, and the tool is offered")
 	}
-	ask(h, protocol.ServerAccept, protocol.ServerAcceptParams{Name: "srv"})
+	h.accept("srv")
 	if !slices.Contains(h.tools("srv"), "echo") {
 		t.Error("the accepted tool is not offered")
 	}

@@ -67,6 +67,7 @@ func (s *server) refresh(ctx context.Context) error {
 	s.tools = list
 	s.mu.Unlock()
 	s.m.accepted.first(ctx, s.name, list)
+	s.review.send()
 	return nil
 }
 
@@ -205,30 +206,6 @@ func (t remoteTool) spec(server protocol.ServerName) protocol.ToolSpec {
 	return protocol.ToolSpec{
 		Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, ServerTool: t.name, Title: format.Line(t.title, maxTitle), Risk: t.risk,
 	}
-}
-
-// Accept accepts changed and new tools: the agent gets them from now on.
-func (m *Manager) Accept(ctx context.Context, p protocol.ServerAcceptParams) (protocol.OK, error) {
-	s, err := m.find(p.Name)
-	if err != nil {
-		return protocol.OK{}, err
-	}
-	s.mu.Lock()
-	list := slices.Clone(s.tools)
-	s.mu.Unlock()
-	for _, name := range p.Tools {
-		if !slices.ContainsFunc(list, func(t remoteTool) bool { return t.name == name }) {
-			return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("the server %s has no tool %.60q", p.Name, name))
-		}
-	}
-	if len(p.Tools) > 0 {
-		list = slices.DeleteFunc(list, func(t remoteTool) bool { return !slices.Contains(p.Tools, t.name) })
-	}
-	if err := m.accepted.add(ctx, p.Name, list); err != nil {
-		return protocol.OK{}, err
-	}
-	m.publish()
-	return protocol.OK{OK: true}, nil
 }
 
 // offered lists the tools of a server that calls may use, with full names.

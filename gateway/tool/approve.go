@@ -46,7 +46,7 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Question, err err
 		}
 	}()
 	a.record.Info.ApprovalID, a.version = q.ID, q.Policy
-	if a.record.Hash, err = protocol.CallHash(q.Kind, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
+	if a.record.Hash, err = protocol.CallHash(protocol.AskCall, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
 		return answer, err
 	}
 	if err := a.storeRecord(ctx); err != nil {
@@ -93,7 +93,7 @@ func (a *activeCall) startPending() error {
 func (a *activeCall) newApproval() (q protocol.Question, grant *store.Grant, err error) {
 	d, info := a.record.Decision, a.record.Info
 	q = protocol.Question{
-		ID: info.ApprovalID, Kind: protocol.AskCall, State: protocol.QuestionPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
+		ID: info.ApprovalID, Kind: protocol.KindOfCall(info.Tool, a.target.Spec.Server, info.Preview), State: protocol.QuestionPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
 		Node: info.Node, Tool: info.Tool, Args: a.call.Args, Effect: info.Effect, Preview: info.Preview, AskedBy: a.call.AskedBy, Why: d.Reason,
 		Choices: []string{protocol.ScopeOnce}, Parts: d.ApprovalParts(), Floor: d.Floor, Files: d.Files(), Policy: a.Policy.Version(),
 	}

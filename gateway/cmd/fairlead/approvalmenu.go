@@ -55,7 +55,7 @@ func menu(a protocol.Question, others int, together bool) string {
 		}
 	}
 	b.WriteString("\n[d] deny  [r] deny with a reason")
-	if a.Kind == protocol.AskCall {
+	if a.IsCall() {
 		b.WriteString("  [e] edit, then allow once")
 	}
 	b.WriteString("  [n] not now: ")
@@ -134,7 +134,7 @@ func (ch *chat) handleKey(
 		}
 		return false, nil
 	case key == "a":
-	case key == "e" && a.Kind == protocol.AskCall:
+	case key == "e" && a.IsCall():
 		if answer.Args, err = ch.editCall(ctx, a); err != nil {
 			return false, err
 		}

@@ -42,6 +42,8 @@ func questionLine(q protocol.Question, machines names) string {
 		return fmt.Sprintf("“%s” (unverified name) wants to use your machines; its browser page shows the code %s.", format.Line(q.App.Name, 60), q.App.Code)
 	case q.Input != nil:
 		return serverQuestionText(*q.Input)
+	case q.Tools != nil:
+		return display.ToolsQuestion(*q.Tools) + " The agent does not get them before you accept them."
 	}
 	what, where := display.CallText(q, machines.of(q.Node))
 	return format.Line(display.Asker(q.AskedBy)+": "+what+" "+where, 200)
@@ -54,6 +56,8 @@ func answerCommand(q protocol.Question) string {
 		return "fairlead approve " + q.App.Code
 	case q.Input != nil:
 		return "fairlead questions answer " + shortID(q.ID)
+	case q.Tools != nil:
+		return "fairlead servers accept " + string(q.Tools.Server) + " (shows the changes first)"
 	case q.Pairing != nil:
 		return "fairlead questions allow " + shortID(q.ID) + " (or deny)"
 	}
@@ -95,7 +99,7 @@ func questionsCommand(o *options) *cobra.Command {
 	cmd.AddCommand(answer, questionsAnswerCommand(o, protocol.DecisionAllow, "Allow what a question asks for, once"),
 		questionsAnswerCommand(o, protocol.DecisionDeny, "Deny what a question asks for"), watchCommand(o))
 	cmd.Long = `Lists everything that waits for you, with the command that answers it: calls, devices that want to pair, machines that offer more,
-apps that want to connect, and questions of MCP servers. ID can be the first characters of an ID.
+apps that want to connect, questions of MCP servers, and changed tools of theirs. ID can be the first characters of an ID.
 fairlead approvals has more answers for calls.`
 	return cmd
 }
@@ -167,15 +171,11 @@ func (c *connection) watchQuestions(ctx context.Context, report func(protocol.Qu
 			}
 		}
 	}
-	err := c.Feed(ctx, func(s protocol.FeedSnapshot) {
-		for _, q := range s.Questions {
+	err := c.Questions(ctx, func(pending []protocol.Question) {
+		for _, q := range pending {
 			look(q)
 		}
-	}, func(change protocol.Change) {
-		if change.Question != nil {
-			look(*change.Question)
-		}
-	})
+	}, look)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -185,17 +185,17 @@ func (c *connection) watchQuestions(ctx context.Context, report func(protocol.Qu
 // noteQuestions prints the questions of MCP servers that open until stop is called: a call may
 // wait for an answer.
 func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
-	if !c.offers(protocol.FeedSubscribe.Name) {
+	if !c.offers(protocol.QuestionWatch.Name) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg crash.Group
 	wg.Go(func() {
 		noted := make(map[protocol.QuestionID]bool)
-		c.Feed(ctx, func(protocol.FeedSnapshot) {}, func(change protocol.Change) {
-			if q := change.Question; q != nil && q.Input != nil && q.State == protocol.QuestionPending && !noted[q.ID] {
+		c.Questions(ctx, func([]protocol.Question) {}, func(q protocol.Question) {
+			if q.Input != nil && q.State == protocol.QuestionPending && !noted[q.ID] {
 				noted[q.ID] = true
-				openQuestionOf(*q, nil).print(c.err)
+				openQuestionOf(q, nil).print(c.err)
 			}
 		})
 	})

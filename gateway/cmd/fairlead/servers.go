@@ -281,22 +281,19 @@ func acceptServerCommand(o *options) *cobra.Command {
 	cmd := command("accept NAME [TOOL]...", "Show the tools of a server whose description has changed, and with --yes let the agent use them", cobra.MinimumNArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
 			name, tools := protocol.ServerName(args[0]), args[1:]
-			if yes {
-				return showCall(ctx, c, protocol.ServerAccept, protocol.ServerAcceptParams{Name: name, Tools: tools}, func(out io.Writer, _ protocol.OK) error {
-					return printf(out, "The agent can use the tools.\n")
-				})
-			}
-			r, err := call(ctx, c, protocol.ServersList, protocol.Empty{})
+			q, err := c.toolsQuestion(ctx, name)
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(r.Servers, func(s protocol.ServerStatus) bool { return s.Name == name })
-			if i < 0 {
-				return fmt.Errorf("no server is called %s", name)
+			if q.Tools == nil {
+				return show(c, []protocol.ServerTool{}, nil, func(out io.Writer, _ []protocol.ServerTool) error { return printf(out, "No tool has changed.\n") })
 			}
-			changed := slices.DeleteFunc(slices.Clone(r.Servers[i].Tools), func(t protocol.ServerTool) bool {
-				return !t.Changed || len(tools) > 0 && !slices.Contains(tools, t.Name)
-			})
+			if yes {
+				return c.answer(ctx, q, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Tools: tools}, func(out io.Writer, _ protocol.Question) error {
+					return printf(out, "The agent can use the tools.\n")
+				})
+			}
+			changed := slices.DeleteFunc(q.Tools.Tools, func(t protocol.ServerTool) bool { return len(tools) > 0 && !slices.Contains(tools, t.Name) })
 			return show(c, changed, nil, func(out io.Writer, list []protocol.ServerTool) error { return printChanged(out, name, list) })
 		}))
 	cmd.Flags().BoolVar(&yes, "yes", false, "accept the tools")
@@ -312,9 +309,28 @@ func diffLines(text string) string {
 	return b.String()
 }
 
+// toolsQuestion returns the question about the changed tools of a server; one without a subject if
+// no tool of it waits.
+func (c *connection) toolsQuestion(ctx context.Context, name protocol.ServerName) (protocol.Question, error) {
+	r, err := call(ctx, c, protocol.ServersList, protocol.Empty{})
+	if err != nil {
+		return protocol.Question{}, err
+	}
+	if !slices.ContainsFunc(r.Servers, func(s protocol.ServerStatus) bool { return s.Name == name }) {
+		return protocol.Question{}, fmt.Errorf("no server is called %s", name)
+	}
+	open, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	for _, q := range open.Questions {
+		if q.Tools != nil && q.Tools.Server == name {
+			return q, nil
+		}
+	}
+	return protocol.Question{}, err
+}
+
 func printChanged(out io.Writer, server protocol.ServerName, list []protocol.ServerTool) error {
 	if len(list) == 0 {
-		return printf(out, "No tool has changed.\n")
+		return printf(out, "No tool of these has changed.\n")
 	}
 	for _, t := range list {
 		if t.Diff != "" {

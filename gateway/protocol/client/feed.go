@@ -51,12 +51,40 @@ const feedPause = 2 * time.Second
 // over with onSnapshot. Both functions are called on Feed's goroutine and may block. A client can
 // have only one Feed. It returns ctx's error, or an error at once if this peer cannot use the feed.
 func (c *Client) Feed(ctx context.Context, onSnapshot func(protocol.FeedSnapshot), onChange func(protocol.Change)) error {
+	return c.subscribe(ctx, func(conn *conn) (uint64, error) {
+		snap, err := call(ctx, conn, protocol.FeedSubscribe, protocol.Empty{})
+		if err == nil {
+			onSnapshot(snap)
+		}
+		return snap.Seq, err
+	}, onChange)
+}
+
+// Questions is [Client.Feed] for questions only: onPending gets those that wait, and onChange each one
+// that opens or changes. A client can have either a Feed or Questions.
+func (c *Client) Questions(ctx context.Context, onPending func([]protocol.Question), onChange func(protocol.Question)) error {
+	return c.subscribe(ctx, func(conn *conn) (uint64, error) {
+		r, err := call(ctx, conn, protocol.QuestionWatch, protocol.Empty{})
+		if err == nil {
+			onPending(r.Questions)
+		}
+		return r.Seq, err
+	}, func(change protocol.Change) {
+		if change.Question != nil {
+			onChange(*change.Question)
+		}
+	})
+}
+
+// subscribe serves a subscription until ctx ends. begin subscribes over one connection, and returns
+// the number of the last change that its answer contains.
+func (c *Client) subscribe(ctx context.Context, begin func(*conn) (uint64, error), onChange func(protocol.Change)) error {
 	for {
 		conn, err := c.await(ctx)
 		if err != nil {
 			return err
 		}
-		err = c.follow(ctx, conn, onSnapshot, onChange)
+		err = conn.follow(ctx, begin, onChange)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -97,13 +125,11 @@ func (c *Client) await(ctx context.Context) (*conn, error) {
 var errGap = errors.New("changes were lost")
 
 // follow serves the feed of one connection until the connection ends or a change is missing.
-func (c *Client) follow(ctx context.Context, conn *conn, onSnapshot func(protocol.FeedSnapshot), onChange func(protocol.Change)) error {
-	snap, err := call(ctx, conn, protocol.FeedSubscribe, protocol.Empty{})
+func (conn *conn) follow(ctx context.Context, begin func(*conn) (uint64, error), onChange func(protocol.Change)) error {
+	seq, err := begin(conn)
 	if err != nil {
 		return err
 	}
-	onSnapshot(snap)
-	seq := snap.Seq
 	for {
 		list, lost := conn.feed.take()
 		if lost {

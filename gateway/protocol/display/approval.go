@@ -88,7 +88,7 @@ func action(a protocol.Question) string {
 	switch {
 	case what == "", a.Effect == protocol.EffectUnknown, isNative != (a.Node == protocol.NativePrefix):
 		return "use " + format.Line(a.Tool, format.MaxTitle)
-	case a.Preview != nil && a.Preview.Input != nil:
+	case a.Kind == protocol.AskType:
 		return "type into a running command"
 	case what == "change a file" && a.Preview != nil && a.Preview.NewFile:
 		return "create a file"
@@ -105,7 +105,7 @@ func AnswerWords(a protocol.Question) (allow, deny string) {
 }
 
 // IsKeep reports whether an approval asks whether to keep what a command changed unasked.
-func IsKeep(a protocol.Question) bool { return a.Tool == protocol.KeepTool && a.ServerTool == nil }
+func IsKeep(a protocol.Question) bool { return a.Kind == protocol.AskKeep }
 
 // Why returns the reason for a question, in one line.
 func Why(a protocol.Question) string {

@@ -59,6 +59,10 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 				return act.words + " “" + withoutID(name) + "”"
 			}
 		}
+	case protocol.AuditServer:
+		if did, name, ok := strings.Cut(e.What, " the server "); ok {
+			return format.Capital(did) + " the MCP server “" + name + "”"
+		}
 	case protocol.AuditSender:
 		if channel, sender, ok := strings.Cut(e.What, ":"); ok {
 			return format.Capital(e.Verdict) + " messages of " + sender + " (" + channel + ")"

@@ -12,7 +12,7 @@ func TestKeepQuestionIsWordedForPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := protocol.Question{Kind: protocol.AskCall, Tool: protocol.KeepTool, Node: "box", Args: args, Why: "“make” created /w/.husky/pre-commit", Floor: true}
+	a := protocol.Question{Kind: protocol.AskKeep, Tool: protocol.KeepTool, Node: "box", Args: args, Why: "“make” created /w/.husky/pre-commit", Floor: true}
 	what, where := CallText(a, "Box")
 	allow, deny := AnswerWords(a)
 	for _, c := range [][2]string{
@@ -29,7 +29,7 @@ func TestKeepQuestionIsWordedForPeople(t *testing.T) {
 			t.Errorf("got %q, want %q", c[0], c[1])
 		}
 	}
-	a.ServerTool = &protocol.ApprovalTool{Server: "notes", Name: protocol.KeepTool}
+	a.Kind = protocol.KindOfCall(protocol.KeepTool, "notes", nil)
 	if IsKeep(a) {
 		t.Error("a server's tool of the same name is taken for the question")
 	}
@@ -69,7 +69,7 @@ func TestFilesThatAreNotNamedAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := CallText(protocol.Question{Tool: protocol.KeepTool, Args: args}, "Box"); got != "Keep .envrc and 8 more" {
+	if got, _ := CallText(protocol.Question{Kind: protocol.AskKeep, Tool: protocol.KeepTool, Args: args}, "Box"); got != "Keep .envrc and 8 more" {
 		t.Errorf("in one line: got %q", got)
 	}
 }

@@ -13,7 +13,6 @@ func registerServers(all methods, s *servers.Manager) {
 	handle(all, protocol.ServersParse, plain(s.Parse))
 	handle(all, protocol.ServersFind, query(s.Find))
 	handle(all, protocol.ServerLogs, plain(s.Logs))
-	handle(all, protocol.ServerAccept, plain(s.Accept))
 	handle(all, protocol.ServerSignInURL, plain(s.SignIn))
 	handle(all, protocol.ServerItems, query(s.Items))
 	handle(all, protocol.ServerRead, plain(s.Read))

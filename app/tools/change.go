@@ -1,0 +1,47 @@
+package tools
+
+import (
+	"cmp"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// NewChange asks whether the agent may use tools of a server that have changed or are new, and shows
+// every change.
+func NewChange(asked protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) *widgets.Question {
+	const verb = "Accept"
+	rows := []fyne.CanvasObject{widgets.NewParagraph(state.ToolsWait, style.ColorMuted, style.SizeSmall)}
+	for _, t := range asked.Tools.Tools {
+		name, _ := state.Reveal(t.Name)
+		rows = append(rows, widgets.NewField(name, changeOf(t)))
+	}
+	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(accept bool) { answer(asked, state.AnswerParams(accept)) }, nil)
+	q.SetDeny(widgets.Choose(len(asked.Tools.Tools) == 1, "Turn it off", "Turn them off"))
+	arming := state.ArmingInView(asked.Hash, now)
+	q.Tick = func(now time.Time) {
+		q.Set("", cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
+	}
+	q.Tick(now)
+	return q
+}
+
+// changeOf shows what has changed in a tool, or the description of a new one.
+func changeOf(t protocol.ServerTool) fyne.CanvasObject {
+	if t.Diff != "" {
+		return description(t.Diff, style.ColorText)
+	}
+	return description(t.Description, style.ColorText)
+}
+
+// UpdateChanges lists the questions about changed tools.
+func UpdateChanges(l *widgets.Questions, v state.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
+	list := v.QuestionsOf(protocol.AskTools)
+	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
+	l.Update(ids, func(i int) *widgets.Question { return NewChange(list[i], now, answer) })
+}
