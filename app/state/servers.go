@@ -85,7 +85,7 @@ func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
 // Accept accepts changed tools in the form in which the open question shows them; without tools, all
 // that it shows. It blocks.
 func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
-	q, ok := s.app.Value.Get().ToolsQuestion(name)
+	q, ok := find(s.app.Value.Get().Questions, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 	if !ok {
 		return protocol.ErrNotFound.With("The tools have just changed again. Check them once more.")
 	}
@@ -94,11 +94,6 @@ func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...
 		s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
 	}
 	return err
-}
-
-// ToolsQuestion returns the question about the changed tools of a server.
-func (v View) ToolsQuestion(name protocol.ServerName) (protocol.Question, bool) {
-	return find(v.Questions, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 }
 
 // SignIn returns the address where the person signs in. It blocks.

@@ -47,7 +47,7 @@ func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 		Apply: func(ctx context.Context, who auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
 			switch p.Decision {
 			case protocol.DecisionDeny:
-				return s.audit(ctx, who, "declined a question of", "denied")
+				return s.review.audit(ctx, who, "declined a question of", "denied")
 			case protocol.DecisionDismiss:
 				return nil
 			}
@@ -55,7 +55,7 @@ func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 			if err := form.Check(input.Fields, values); err != nil {
 				return err
 			}
-			return s.audit(ctx, who, "answered a question of", "allowed")
+			return s.review.audit(ctx, who, "answered a question of", "allowed")
 		},
 	}, nil)
 	switch {

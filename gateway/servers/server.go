@@ -42,8 +42,8 @@ type server struct {
 	stopped   context.Context // ends with stop
 	stop      func()          // ends the server; it does not wait
 	stale     stale
-	review    signal // the tools, or which are on, may have changed
-	isStarted bool   // guarded by the manager's lock
+	review    review
+	isStarted bool // guarded by the manager's lock
 
 	mu       sync.Mutex // guards the fields below
 	spec     protocol.ServerSpec
@@ -61,8 +61,13 @@ type server struct {
 }
 
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
-	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, review: newSignal(), changed: make(chan struct{})}
+	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, changed: make(chan struct{})}
 	s.stopped, s.stop = context.WithCancel(context.Background())
+	s.review = review{name: name, m: m, accepted: &m.accepted, wake: newSignal(), present: func() ([]remoteTool, []string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.tools, s.spec.DisabledTools
+	}}
 	if spec.Disabled {
 		s.state = protocol.ServerDisabled
 	}
@@ -80,7 +85,7 @@ func (s *server) change(spec protocol.ServerSpec) {
 	s.mu.Lock()
 	s.spec = spec
 	s.mu.Unlock()
-	s.review.send()
+	s.review.wake.send()
 }
 
 var errRestart = errors.New("restarted")
@@ -116,7 +121,7 @@ func (s *server) run(ctx context.Context) {
 	var asking crash.Group
 	defer asking.Wait()
 	defer cancel()
-	asking.Go(func() { crash.Forever(ctx, func() { s.askAboutTools(ctx) }) })
+	asking.Go(func() { crash.Forever(ctx, func() { s.review.run(ctx, s.stopped) }) })
 	pause := retryMin
 	for ctx.Err() == nil {
 		if s.settings().Disabled {

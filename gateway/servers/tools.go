@@ -67,7 +67,7 @@ func (s *server) refresh(ctx context.Context) error {
 	s.tools = list
 	s.mu.Unlock()
 	s.m.accepted.first(ctx, s.name, list)
-	s.review.send()
+	s.review.wake.send()
 	return nil
 }
 
