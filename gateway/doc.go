@@ -27,5 +27,5 @@
 //
 // Everything that is acknowledged is in SQLite before the acknowledgement leaves. A run survives a
 // kill as its row, its messages, its calls in the journal and its pending approvals;
-// session.Manager.Resume continues it.
+// session.Sessions.Resume continues it.
 package gateway

@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,7 +85,7 @@ type Gateway struct {
 	tools     *tool.Registry
 	models    *registry.Registry
 	usage     *usage.Meter
-	sessions  *session.Manager
+	sessions  *session.Sessions
 	schedules *cron.Scheduler
 	skills    *skills.Catalog
 	files     *workspace.Files
@@ -166,12 +164,6 @@ func (g *Gateway) configChanged(path string) {
 		if v, ok := g.config.Secret(path); ok {
 			g.tokens.Use(keychain.Secret(v))
 		}
-	case "agent", "agent.paused":
-		g.sessions.SetPaused(g.config.Get().Agent.Paused)
-	case "session", "session.mainKey":
-		if err := g.sessions.MainKeyChanged(context.Background()); err != nil {
-			g.log.Error("The notice in the former main chat could not be posted", "err", err)
-		}
 	}
 	g.schedules.Wake()
 	g.network.Reload()
@@ -182,7 +174,7 @@ func (g *Gateway) configChanged(path string) {
 // currentStatus returns the gateway's state, which every client shows.
 func (g *Gateway) currentStatus(context.Context) protocol.Status {
 	s, cfg := g.fixedStatus, g.config.Get()
-	s.Paused, s.Storage = g.sessions.Paused()
+	s.Paused, s.Storage = g.sessions.Runs.Paused()
 	s.Missing = g.config.Missing()
 	s.Model = protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}
 	s.MainSession = cfg.MainSession()
@@ -192,20 +184,6 @@ func (g *Gateway) currentStatus(context.Context) protocol.Status {
 func (g *Gateway) publishStatus() {
 	s := g.currentStatus(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
-}
-
-// setPaused pauses or resumes the agent, now and after the next start. An agent stops even if that
-// cannot be stored, which is then an error, but it does not resume.
-func setPaused(ctx context.Context, g *Gateway, paused bool) (protocol.Status, error) {
-	var err error
-	if g.config.Get().Agent.Paused != paused {
-		err = g.config.Set(ctx, "agent.paused", json.RawMessage(strconv.FormatBool(paused)))
-	}
-	if err == nil || paused {
-		g.sessions.SetPaused(paused)
-	}
-	g.publishStatus()
-	return g.currentStatus(ctx), err
 }
 
 // remindOfApproval notifies the person over a channel of an approval that nobody has seen.

@@ -230,20 +230,28 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.models = registry.New(g.config, filepath.Join(g.home, "models.json"))
 	g.usage = usage.New(g.store.Usage, g.config.Get)
 	g.sessions = session.New(session.Options{
-		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
+		Stores: session.Stores{
+			Sessions: g.store.Sessions, Messages: g.store.Messages, Archives: g.store.Archives, Media: g.store.Media,
+			Runs: g.store.Runs, Search: g.store.Search, Calls: g.store.Calls, Usage: g.store.Usage,
+		},
+		Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: g.publishStatus,
 	})
-	g.sessions.SetPaused(g.config.Get().Agent.Paused)
+	g.config.OnChange(g.sessions.ConfigChanged)
 	g.channels = channel.New(channel.Options{
-		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
+		Stores: channel.Stores{Channels: g.store.Channels, Outbox: g.store.Outbox, Runs: g.store.Runs, Messages: g.store.Messages},
+		Bus:    g.bus, Messages: g.sessions.Messages, Chats: g.sessions.Chats, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
 		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
 	})
 	g.schedules = cron.New(cron.Options{
-		Store: g.store, Bus: g.bus, Sessions: g.sessions, Stats: g.sessions.Stats, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
-		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive, PromptTokens: g.sessions.PromptTokens,
+		Stores: cron.Stores{
+			Jobs: g.store.Jobs, Heartbeats: g.store.Heartbeats, Runs: g.store.Runs, Messages: g.store.Messages, Approvals: g.store.Approvals, Calls: g.store.Calls,
+		},
+		Bus: g.bus, Chats: g.sessions.Chats, Messages: g.sessions.Messages, Runs: g.sessions.Runs, Trash: g.sessions.Trash, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
+		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive, PromptTokens: g.sessions.Prompts.Tokens,
 	})
 	g.tools.Register(native.Tools(native.Services{
-		Files: g.files, Config: g.config, Sessions: g.sessions, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
+		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
 			return g.channels.SendFiles(ctx, call.Session.Agent(), call.Session, channel.Outgoing{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
@@ -267,12 +275,11 @@ func (g *Gateway) openSurface() {
 	}
 	g.fixedStatus = fixed
 	services := rpc.Services{
-		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
+		Version: Version, Bus: g.bus, Chats: g.sessions.Chats, History: g.sessions.History, Runs: g.sessions.Runs, Editor: g.sessions.Editor, Trash: g.sessions.Trash, Messages: g.sessions.Messages,
 		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Questions: g.questions, Display: g.questions.Display, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: programs(g),
-		Requested: g.sessions.StoreToolResult, Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store, g.sessions, g.channels)),
-		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },
+		Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels)),
 	}
 	if g.install != nil {
 		services.Install = g.install

@@ -38,7 +38,7 @@ func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing
 	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = g.sessions.Send(t.Context(), auth.Owner("test"), protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "what can you do"})
+	_, err = g.sessions.Messages.Send(t.Context(), auth.Owner("test"), protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "what can you do"})
 	if !errors.Is(err, protocol.ErrStorage) {
 		t.Fatalf("a message that cannot be stored: %v", err)
 	}
@@ -64,8 +64,9 @@ func TestAPauseSurvivesARestart(t *testing.T) {
 	}
 	set := func(paused bool) func(*Gateway) {
 		return func(g *Gateway) {
-			if s, err := setPaused(t.Context(), g, paused); err != nil || s.Paused != paused {
-				t.Errorf("pausing %v: paused is %v, %v", paused, s.Paused, err)
+			err := g.sessions.Runs.Pause(t.Context(), paused)
+			if got := g.currentStatus(t.Context()).Paused; err != nil || got != paused {
+				t.Errorf("paused: got %v, %v, want %v", got, err, paused)
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (p
 			return err
 		}
 		stopped := store.ChannelAccount{Channel: name, Account: id, Config: a.config, UpdatedAt: now()}
-		if err := m.o.Store.Channels.PutAccount(ctx, stopped); err != nil {
+		if err := m.o.Stores.Channels.PutAccount(ctx, stopped); err != nil {
 			return err
 		}
 		return m.disconnect(ctx, a)
@@ -154,7 +154,7 @@ func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) 
 		if err != nil {
 			return fmt.Errorf("forget the secrets of %s: %w", key(name, id), err)
 		}
-		if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
+		if err := m.o.Stores.Channels.DeleteAccount(ctx, name, id); err != nil {
 			return errors.Join(err, undo())
 		}
 		ctx := context.WithoutCancel(ctx) // from here on the logout must be completed
@@ -176,7 +176,7 @@ func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) 
 func (m *accountManager) connectAll(ctx context.Context) {
 	m.change.Lock()
 	defer m.change.Unlock()
-	accounts, err := m.o.Store.Channels.Accounts(ctx)
+	accounts, err := m.o.Stores.Channels.Accounts(ctx)
 	if err != nil && ctx.Err() == nil {
 		slog.Error("Reading the channel accounts failed; no channel is connected", "err", err)
 	}
@@ -212,7 +212,7 @@ func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) 
 	if err != nil {
 		return protocol.ChannelStatusResult{}, err
 	}
-	waiting, err := m.o.Store.Outbox.CountWaiting(ctx)
+	waiting, err := m.o.Stores.Outbox.CountWaiting(ctx)
 	if err != nil {
 		return protocol.ChannelStatusResult{}, err
 	}

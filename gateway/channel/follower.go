@@ -37,7 +37,7 @@ type following struct {
 // says that there is something to look for: the messages are read from the store, and the outbox
 // accepts each ID once, so no answer is lost or sent twice after a restart.
 type follower struct {
-	store    *store.DB
+	stores   Stores
 	bus      *event.Bus
 	outbox   *outbox
 	senderOf func(channel, account string) *sender
@@ -54,7 +54,7 @@ func (h *follower) get(id protocol.RunID) *following {
 // forget stops following a run.
 func (h *follower) forget(ctx context.Context, id protocol.RunID) {
 	h.runs.Delete(id)
-	if err := h.store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
+	if err := h.stores.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
 		slog.Warn("Deleting a finished run of a channel failed", "run", id, "err", err)
 	}
 }
@@ -90,7 +90,7 @@ func (h *follower) run(ctx context.Context) {
 		crash.Run("channel", func() { h.catchUp(ctx) })
 		if time.Now().After(purge) {
 			purge = time.Now().Add(purgeInterval)
-			if err := h.store.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {
+			if err := h.stores.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {
 				slog.Warn("Removing old messages to channels failed", "err", err)
 			}
 		}
@@ -103,7 +103,7 @@ func (h *follower) run(ctx context.Context) {
 func (h *follower) catchUp(ctx context.Context) {
 	for _, value := range h.runs.Range {
 		f := value.(*following)
-		r, err := h.store.Runs.Get(ctx, f.Run)
+		r, err := h.stores.Runs.Get(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
 			if f.earlier {
@@ -170,7 +170,7 @@ func (h *follower) deliverAnswers(ctx context.Context, f *following, over bool) 
 }
 
 func (h *follower) putAnswers(ctx context.Context, f *following, over bool) error {
-	msgs, err := h.store.Messages.OfRun(ctx, f.Run)
+	msgs, err := h.stores.Messages.OfRun(ctx, f.Run)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 	if !over {
 		return nil
 	}
-	r, err := h.store.Runs.Get(ctx, f.Run)
+	r, err := h.stores.Runs.Get(ctx, f.Run)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, af
 	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
 		return nil
 	}
-	route, at, err := h.store.Channels.LastRoute(ctx, chat)
+	route, at, err := h.stores.Channels.LastRoute(ctx, chat)
 	if errors.Is(err, protocol.ErrNotFound) {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, af
 		return err
 	}
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
-	if err := h.store.Channels.StartRun(ctx, f.ChannelRun, at); err != nil {
+	if err := h.stores.Channels.StartRun(ctx, f.ChannelRun, at); err != nil {
 		return err
 	}
 	h.runs.Store(run, f)

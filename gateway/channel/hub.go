@@ -54,26 +54,39 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Sessions are the conversations that receive the messages.
-type Sessions interface {
+// Stores are the tables that channels use.
+type Stores struct {
+	Channels *store.Channels
+	Outbox   *store.Outbox
+	Runs     *store.Runs
+	Messages *store.Messages
+}
+
+// Messages accepts what people write.
+type Messages interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	// Command runs a text as a command, if it is one and p may use commands. ok is false if the
 	// text is for the agent.
 	Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool)
+}
+
+// Chats are the chats that receive the messages.
+type Chats interface {
 	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
+	// Route returns the agent and the session key of a message. id is the sender's in direct
+	// messages, otherwise the conversation's.
+	Route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
 }
 
 // Options configure a hub. All fields except Drivers are required.
 type Options struct {
-	Store    *store.DB
+	Stores   Stores
 	Bus      *event.Bus
-	Sessions Sessions
-	// Route returns the agent and the session key of a message. id is the sender's in direct
-	// messages, otherwise the conversation's.
-	Route   func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
-	Secrets keychain.Store
-	Config  func() config.Config
+	Messages Messages
+	Chats    Chats
+	Secrets  keychain.Store
+	Config   func() config.Config
 	// Set changes the configuration.
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
 	Files   *workspace.Files
@@ -94,12 +107,12 @@ type Hub struct {
 // New returns a hub.
 func New(o Options) *Hub {
 	r := &registry{o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account)}
-	r.outbox = &outbox{store: o.Store, senderOf: r.senderOf}
+	r.outbox = &outbox{messages: o.Stores.Outbox, senderOf: r.senderOf}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
 		r.drivers[d.Kind().Channel] = d
 	}
-	f := &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf}
+	f := &follower{stores: o.Stores, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf}
 	h := &Hub{o: o, outbox: r.outbox, follower: f}
 	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}
 	return h
@@ -110,7 +123,7 @@ func (h *Hub) Load(ctx context.Context) error {
 	if err := h.registry.load(ctx); err != nil {
 		return err
 	}
-	runs, err := h.o.Store.Channels.Runs(ctx)
+	runs, err := h.o.Stores.Channels.Runs(ctx)
 	if err != nil {
 		return err
 	}

@@ -55,13 +55,13 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if isRoom {
 		route.ReplyToID, who = in.Message.ID, in.Peer.ID
 	}
-	agent, chat := h.o.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
+	agent, chat := h.o.Chats.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
 	if err := h.recordActivity(ctx, in.Channel, in.AccountID); err != nil {
 		return res, err
 	}
 	run := runID(in)
 	duplicate := protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}
-	if _, err := h.o.Store.Runs.Get(ctx, run); err == nil {
+	if _, err := h.o.Stores.Runs.Get(ctx, run); err == nil {
 		return duplicate, nil
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return res, err
@@ -75,11 +75,11 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	}
 	text, attached := compose(h.o.Files, cfg, agent, in, fetch(ctx, h.registry.senderOf(in.Channel, in.AccountID), &in))
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
-	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
+	if err := h.o.Stores.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
 	}
 	h.follower.runs.Store(run, f)
-	sent, err := h.o.Sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
+	sent, err := h.o.Messages.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
 		return duplicate, nil
 	}
@@ -130,12 +130,12 @@ func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protoco
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
 	}
-	s, err := h.o.Sessions.Get(ctx, protocol.SessionParams{SessionKey: chat})
+	s, err := h.o.Chats.Get(ctx, protocol.SessionParams{SessionKey: chat})
 	if err != nil || s.Label != "" {
 		return
 	}
 	name = format.Clip(name, 80) + " (" + in.Channel + ")"
-	if _, err := h.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
+	if _, err := h.o.Chats.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("Naming a chat failed", "session", chat, "err", err)
 	}
 }

@@ -86,7 +86,7 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 // target returns the receiver of a message. known reports whether somebody wrote to the chat from
 // there.
 func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
-	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
+	last, _, err := h.o.Stores.Channels.LastRoute(ctx, from)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return r, false, err
 	}
@@ -121,7 +121,7 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) 
 
 // LastActive returns where somebody wrote to an agent last, or nil.
 func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
-	r, at, err := h.o.Store.Channels.LastRouteOfAgent(ctx, agent)
+	r, at, err := h.o.Stores.Channels.LastRouteOfAgent(ctx, agent)
 	if err != nil {
 		return nil
 	}

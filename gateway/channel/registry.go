@@ -50,11 +50,11 @@ func key(channel, account string) string { return channel + ":" + account }
 
 // load restores the accounts of an earlier start.
 func (r *registry) load(ctx context.Context) error {
-	accounts, err := r.o.Store.Channels.Accounts(ctx)
+	accounts, err := r.o.Stores.Channels.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	seen, err := r.o.Store.Channels.ReceivedAt(ctx)
+	seen, err := r.o.Stores.Channels.ReceivedAt(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (r *registry) onlyAccount(name string, later bool) (string, error) {
 // recordActivity stores the time of an account's last incoming message.
 func (r *registry) recordActivity(ctx context.Context, channel, account string) error {
 	at := now()
-	if err := r.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
+	if err := r.o.Stores.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -75,7 +75,7 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	if err := l.storeDelivered(); err != nil {
 		return 0, err
 	}
-	o, err := l.outbox.store.Outbox.Next(l.ctx, l.channel, l.id)
+	o, err := l.outbox.messages.Next(l.ctx, l.channel, l.id)
 	at := now()
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
@@ -109,7 +109,7 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	delay := min(firstRetry<<(o.Attempts-1), lastRetry)
 	o.NextAt, o.Error = at+delay.Milliseconds(), sendErr.Error()
 	slog.Info("Sending a message to a channel failed; it is sent again later", "channel", l.channel, "account", l.id, "err", sendErr, "in", delay)
-	return 0, l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
+	return 0, l.outbox.messages.SetState(context.WithoutCancel(l.ctx), o)
 }
 
 // storeDelivered stores that the last message was delivered, if that is not stored yet: it must not be
@@ -118,7 +118,7 @@ func (l *sender) storeDelivered() error {
 	if l.unstored == nil {
 		return nil
 	}
-	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), *l.unstored)
+	err := l.outbox.messages.SetState(context.WithoutCancel(l.ctx), *l.unstored)
 	if err == nil {
 		l.unstored = nil
 	}
@@ -128,7 +128,7 @@ func (l *sender) storeDelivered() error {
 // giveUp gives up on a message and publishes a notice.
 func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
-	if err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o); err != nil {
+	if err := l.outbox.messages.SetState(context.WithoutCancel(l.ctx), o); err != nil {
 		return err
 	}
 	slog.Warn("A message to a channel could not be delivered", "channel", l.channel, "account", l.id, "err", why)
@@ -156,7 +156,7 @@ func (l *sender) forwardTyping() {
 
 // outbox holds the messages to be sent. It is safe for concurrent use.
 type outbox struct {
-	store    *store.DB
+	messages *store.Outbox
 	senderOf func(channel, account string) *sender
 	waiters  sync.Map // by outbox ID: a chan delivery, with room for one outcome
 }
@@ -187,7 +187,7 @@ func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound)
 	if m.Event.Message.Text == "" && len(m.Event.Message.Media) == 0 {
 		return nil
 	}
-	added, err := o.store.Outbox.Put(ctx, m)
+	added, err := o.messages.Put(ctx, m)
 	if err != nil || !added {
 		return err
 	}

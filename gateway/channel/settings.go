@@ -51,7 +51,7 @@ func (m *accountManager) configure(ctx context.Context, d Driver, name, id strin
 	if err != nil {
 		return fmt.Errorf("store the secrets of %s: %w", key(name, id), err)
 	}
-	if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Autostart: wanted, UpdatedAt: now()}); err != nil {
+	if err := m.o.Stores.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Autostart: wanted, UpdatedAt: now()}); err != nil {
 		return errors.Join(err, undo())
 	}
 	m.mu.Lock()

@@ -61,7 +61,7 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 		AccountID: in.AccountID, FirstMessage: format.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
 	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending))
-	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending, reply)
+	added, err := h.o.Stores.Channels.AddPair(ctx, p, oldest(), maxPending, reply)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
@@ -94,7 +94,7 @@ func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).
 func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
-	list, err := h.o.Store.Channels.Pairs(ctx)
+	list, err := h.o.Stores.Channels.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
 		if p.RequestedAt >= oldest() {
@@ -113,7 +113,7 @@ func (h *Hub) pair(ctx context.Context, in protocol.PairParams) (p store.Pair, e
 	if err != nil {
 		return p, err
 	}
-	return h.o.Store.Channels.Pair(ctx, name, config.SenderID(name, in.SenderID), oldest())
+	return h.o.Stores.Channels.Pair(ctx, name, config.SenderID(name, in.SenderID), oldest())
 }
 
 // Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
@@ -132,7 +132,7 @@ func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (o
 		}
 	}
 	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved))
-	if err := h.o.Store.Channels.TakePair(ctx, p, verdictEntry(by, p, "allowed"), reply); err != nil {
+	if err := h.o.Stores.Channels.TakePair(ctx, p, verdictEntry(by, p, "allowed"), reply); err != nil {
 		if isNew {
 			err = errors.Join(err, h.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
 		}
@@ -156,7 +156,7 @@ func (h *Hub) setAllowFrom(ctx context.Context, channel string, list []string) e
 func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
 	p, err := h.pair(ctx, in)
 	if err == nil {
-		err = h.o.Store.Channels.TakePair(ctx, p, verdictEntry(by, p, "denied"))
+		err = h.o.Stores.Channels.TakePair(ctx, p, verdictEntry(by, p, "denied"))
 	}
 	if err != nil {
 		return protocol.PairRejectResult{}, err
@@ -183,16 +183,16 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 	in protocol.ChannelInboundParams,
 ) (res protocol.ChannelInboundResult, ok bool, err error) {
 	id := "reply:" + string(run)
-	switch _, err := h.o.Store.Outbox.Get(ctx, id); {
+	switch _, err := h.o.Stores.Outbox.Get(ctx, id); {
 	case err == nil:
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat}, true, nil
 	case !errors.Is(err, protocol.ErrNotFound):
 		return res, false, err
 	}
-	if err := h.o.Store.Channels.SetLastRoute(ctx, chat, to, now()); err != nil {
+	if err := h.o.Stores.Channels.SetLastRoute(ctx, chat, to, now()); err != nil {
 		return res, false, err
 	}
-	done, ok := h.o.Sessions.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
+	done, ok := h.o.Messages.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
 	if !ok {
 		return res, false, nil
 	}

@@ -67,7 +67,7 @@ func (a *fakeAgent) Options() cron.Options {
 	cfg.UserTimezone = "UTC"
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
-		Store: a.Store, Bus: a.Bus, Sessions: a, Stats: a.Stats, Config: func() config.Config { return cfg },
+		Stores: a.stores(), Bus: a.Bus, Chats: a, Messages: a, Runs: a, Trash: a, Config: func() config.Config { return cfg },
 		Deliver: deliver, PromptTokens: func(context.Context, protocol.SessionKey) int64 { return 1000 },
 		Ask: func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
 			<-ctx.Done()
@@ -75,6 +75,11 @@ func (a *fakeAgent) Options() cron.Options {
 		},
 		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil },
 	}
+}
+
+func (a *fakeAgent) stores() cron.Stores {
+	s := a.Store
+	return cron.Stores{Jobs: s.Jobs, Heartbeats: s.Heartbeats, Runs: s.Runs, Messages: s.Messages, Approvals: s.Approvals, Calls: s.Calls}
 }
 
 // Close stops all runs without an event, as a stopping gateway does, and closes the store.
@@ -111,7 +116,7 @@ func (a *fakeAgent) SetBusy(busy bool) {
 	a.mu.Unlock()
 }
 
-// Send implements cron.Sessions.
+// Send implements cron.Messages.
 func (a *fakeAgent) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	at := time.Now().UnixMilli()
 	stop := make(chan struct{})
@@ -222,7 +227,7 @@ func (a *fakeAgent) refused(r store.Run, state string) {
 	}
 }
 
-// Cancel implements cron.Sessions.
+// Cancel implements cron.Runs.
 func (a *fakeAgent) Cancel(_ context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -239,7 +244,7 @@ func (s sentMessage) String() string {
 	return fmt.Sprintf("%s %s: %s", time.UnixMilli(s.At).UTC().Format("15:04:05"), s.In.SessionKey, s.In.Message)
 }
 
-// Create implements cron.Sessions.
+// Create implements cron.Chats.
 func (a *fakeAgent) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
 	_, err := a.Store.Sessions.Ensure(ctx, in.SessionKey, time.Now().UnixMilli())
 	a.mu.Lock()
@@ -248,7 +253,7 @@ func (a *fakeAgent) Create(ctx context.Context, in protocol.SessionCreateParams)
 	return protocol.SessionEntry{SessionKey: in.SessionKey, Label: in.Label}, err
 }
 
-// Patch implements cron.Sessions.
+// Patch implements cron.Chats.
 func (a *fakeAgent) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -258,7 +263,7 @@ func (a *fakeAgent) Patch(_ context.Context, in protocol.SessionPatchParams) (pr
 	return protocol.OK{OK: true}, nil
 }
 
-// Delete implements cron.Sessions.
+// Delete implements cron.Trash.
 func (a *fakeAgent) Delete(_ context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

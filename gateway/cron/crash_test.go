@@ -15,7 +15,7 @@ import (
 
 // broken panics when a schedule sends its first message.
 type broken struct {
-	cron.Sessions
+	cron.Messages
 	count int
 }
 
@@ -23,13 +23,13 @@ func (b *broken) Send(ctx context.Context, p auth.Principal, in protocol.ChatSen
 	if b.count++; b.count == 1 {
 		panic("broken")
 	}
-	return b.Sessions.Send(ctx, p, in)
+	return b.Messages.Send(ctx, p, in)
 }
 
 func TestPanicFailsOneRunOfASchedule(t *testing.T) {
 	log, dir := crashtest.Watch(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, dir: dir, opts: func(o *cron.Options) { o.Sessions = &broken{Sessions: o.Sessions} }}
+		r := &rig{t: t, dir: dir, opts: func(o *cron.Options) { o.Messages = &broken{Messages: o.Messages} }}
 		r.open()
 		defer r.stop()
 		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hi")})

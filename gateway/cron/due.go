@@ -80,7 +80,7 @@ func (p *planner) skip(j *job, due, at, until int64) bool {
 		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
 		NextRunAt: next.State.NextRunAtMs,
 	}
-	stored, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
+	stored, err := p.o.Stores.Jobs.StartRun(p.ctx, next, r)
 	switch {
 	case errors.Is(err, protocol.ErrConflict): // it has run already
 		err = p.save(j, next)

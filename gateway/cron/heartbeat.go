@@ -109,7 +109,7 @@ func (hb *heartbeats) plan(b *beat, at int64) error {
 
 // save stores a heartbeat's state. If that fails, the state stays as it is.
 func (hb *heartbeats) save(b *beat, next protocol.HeartbeatState) error {
-	if err := hb.o.Store.Heartbeats.Put(context.WithoutCancel(hb.ctx), next); err != nil {
+	if err := hb.o.Stores.Heartbeats.Put(context.WithoutCancel(hb.ctx), next); err != nil {
 		return err
 	}
 	b.state, b.retryAt, hb.changed = next, 0, true
@@ -192,7 +192,7 @@ func (hb *heartbeats) finish(b *beat, began int64, end heartbeatResult) error {
 
 // usageOf returns the tokens and the cost of a run so far.
 func (hb *heartbeats) usageOf(run protocol.RunID) (sum protocol.Usage) {
-	msgs, err := hb.o.Store.Messages.OfRun(context.WithoutCancel(hb.ctx), run)
+	msgs, err := hb.o.Stores.Messages.OfRun(context.WithoutCancel(hb.ctx), run)
 	if err != nil {
 		slog.Warn("The cost of a heartbeat could not be read", "run", run, "err", err)
 	}

@@ -36,7 +36,7 @@ func (hb *heartbeats) skipReason(ctx context.Context, id protocol.AgentID, h con
 	case err == nil && isEmptyChecklist(text):
 		return protocol.SkipEmptyFile
 	}
-	st, err := hb.o.Stats(ctx, protocol.SessionParams{SessionKey: hb.o.mainSession(id)})
+	st, err := hb.o.Runs.Stats(ctx, protocol.SessionParams{SessionKey: hb.o.mainSession(id)})
 	if err == nil && (st.IsProcessing || st.QueueSize > 0) {
 		return protocol.SkipBusy
 	}
@@ -97,19 +97,19 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 		prompt += "\n\n# HEARTBEAT.md\n\n" + strings.TrimSpace(text)
 	}
 	key := protocol.HeartbeatChat(id)
-	if _, err := hb.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
+	if _, err := hb.o.Chats.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
 		return "", "", err
 	}
 	daily, hour := "daily", 4
 	policy := &protocol.ResetPolicyPatch{Mode: &daily, AtHour: &hour}
-	if _, err := hb.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
+	if _, err := hb.o.Chats.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
 		return "", "", err
 	}
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
 	answer, expired, err := hb.runner.follow(ctx, agentRun{session: key, id: run}, func() error {
 		in := protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}
-		_, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), in)
+		_, err := hb.o.Messages.Send(ctx, auth.Schedule("heartbeat"), in)
 		return err
 	})
 	if err != nil {

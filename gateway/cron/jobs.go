@@ -59,7 +59,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 		if limit := s.o.Config().Cron.MaxJobs; len(s.planner.jobs) >= limit {
 			return protocol.ErrConflict.With(fmt.Sprintf("Cron job limit reached (%d)", limit))
 		}
-		if err := s.o.Store.Jobs.Put(context.WithoutCancel(ctx), j); err != nil {
+		if err := s.o.Stores.Jobs.Put(context.WithoutCancel(ctx), j); err != nil {
 			return err
 		}
 		s.planner.jobs[j.ID], s.changed = &job{Job: j}, true
@@ -137,7 +137,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 		if err != nil {
 			return bad(err)
 		}
-		if err := s.o.Store.Jobs.Put(context.WithoutCancel(ctx), next); err != nil {
+		if err := s.o.Stores.Jobs.Put(context.WithoutCancel(ctx), next); err != nil {
 			return err
 		}
 		if next.State.NextRunAtMs != j.State.NextRunAtMs || next.Missed != j.Missed {
@@ -219,7 +219,7 @@ func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out 
 	var chat chan error // receives the outcome of deleting the chat; nil if there was no such job
 	err = s.do(ctx, func() error {
 		j := s.planner.jobs[in.ID]
-		if err := s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID); err != nil || j == nil {
+		if err := s.o.Stores.Jobs.Delete(context.WithoutCancel(ctx), in.ID); err != nil || j == nil {
 			return err
 		}
 		j.withdrawQuestion()

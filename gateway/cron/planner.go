@@ -164,7 +164,7 @@ func (p *planner) realign(at int64) {
 
 // save stores a changed job. If that fails, the job stays as it is.
 func (p *planner) save(j *job, next store.Job) error {
-	if err := p.o.Store.Jobs.Put(context.WithoutCancel(p.ctx), next); err != nil {
+	if err := p.o.Stores.Jobs.Put(context.WithoutCancel(p.ctx), next); err != nil {
 		slog.Error("A job could not be stored", "job", j.ID, "err", err)
 		return err
 	}

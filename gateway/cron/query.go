@@ -128,7 +128,7 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 	if err != nil {
 		return out, err
 	}
-	list, total, err := s.o.Store.Jobs.FinishedRuns(ctx, in.JobID, in.Offset, limit)
+	list, total, err := s.o.Stores.Jobs.FinishedRuns(ctx, in.JobID, in.Offset, limit)
 	out.Count = total
 	if err != nil {
 		return out, err
@@ -137,7 +137,7 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 	for i, r := range list {
 		ids[i] = r.Run
 	}
-	denied, err := s.o.Store.Calls.DeniedCounts(ctx, ids)
+	denied, err := s.o.Stores.Calls.DeniedCounts(ctx, ids)
 	for _, r := range list {
 		out.Runs = append(out.Runs, protocol.CronRun{
 			ID: r.ID, JobID: r.Job, Ts: r.StartedAt, Status: r.Status, Error: r.Error, Summary: r.Summary,

@@ -37,7 +37,7 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 	limit := time.Duration(j.Spec.TimeoutSeconds) * time.Second
 	run := agentRun{session: r.Session, id: r.Run, limit: limit, waiting: waiting}
 	answer, problem, err := x.follow(ctx, run, func() error {
-		_, err := x.o.Store.Runs.Get(ctx, r.Run)
+		_, err := x.o.Stores.Runs.Get(ctx, r.Run)
 		if errors.Is(err, protocol.ErrNotFound) {
 			err = x.send(ctx, j, r)
 		}
@@ -107,7 +107,7 @@ func (x *runner) send(ctx context.Context, j store.Job, r store.JobRun) error {
 	}
 	// This prefix prevents the text from being parsed as a command or as an answer to an approval.
 	head := fmt.Sprintf("[Scheduled job %q, %s]", j.Name, time.UnixMilli(r.StartedAt).In(x.o.zone()).Format("Monday, 2 January 2006 15:04 MST"))
-	res, err := x.o.Sessions.Send(ctx, auth.Schedule(j.Name), protocol.ChatSendParams{SessionKey: r.Session, Message: head + "\n" + text, RunID: r.Run})
+	res, err := x.o.Messages.Send(ctx, auth.Schedule(j.Name), protocol.ChatSendParams{SessionKey: r.Session, Message: head + "\n" + text, RunID: r.Run})
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (x *runner) send(ctx context.Context, j store.Job, r store.JobRun) error {
 
 // prepare creates the chat of a task, with the settings of the job.
 func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionKey) error {
-	if _, err := x.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
+	if _, err := x.o.Chats.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
 		return err
 	}
 	manual := "manual" // a reset would hide earlier runs
@@ -138,13 +138,13 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 	if prefs != (protocol.SessionPrefsPatch{}) {
 		patch.Settings = &prefs
 	}
-	_, err := x.o.Sessions.Patch(ctx, patch)
+	_, err := x.o.Chats.Patch(ctx, patch)
 	return err
 }
 
 // expiredText describes the calls of a run that were not made because their approvals expired.
 func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, error) {
-	n, err := x.o.Store.Approvals.ExpiredCount(ctx, run)
+	n, err := x.o.Stores.Approvals.ExpiredCount(ctx, run)
 	switch {
 	case err != nil || n == 0:
 		return "", err
@@ -185,7 +185,7 @@ func (x *runner) follow(ctx context.Context, run agentRun, start func() error) (
 // wait waits for the end of a run. A failed or cancelled run is an error.
 func (x *runner) wait(ctx context.Context, run agentRun, sub *event.Subscription) (store.Run, error) {
 	// The read of one row completes even if ctx is cancelled.
-	read := func() (store.Run, error) { return x.o.Store.Runs.Get(context.WithoutCancel(ctx), run.id) }
+	read := func() (store.Run, error) { return x.o.Stores.Runs.Get(context.WithoutCancel(ctx), run.id) }
 	left, stopped, isWaiting := run.limit, false, false
 	r, err := read() // it may have ended before the subscription
 	for err == nil && r.EndedAt == 0 {
@@ -204,7 +204,7 @@ func (x *runner) wait(ctx context.Context, run agentRun, sub *event.Subscription
 			return r, ctx.Err()
 		case nextErr != nil:
 			stopped = true
-			_, err = x.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: run.session, RunID: run.id})
+			_, err = x.o.Runs.Cancel(ctx, protocol.ChatCancelParams{SessionKey: run.session, RunID: run.id})
 		case c.Kind != protocol.ChangeRun: // a resync: events were lost
 			r, err = read()
 		case c.Run.Over():

@@ -18,12 +18,36 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Sessions are the conversations in which jobs run.
-type Sessions interface {
-	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
-	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
+// Stores are the tables that schedules use.
+type Stores struct {
+	Jobs       *store.Jobs
+	Heartbeats *store.Heartbeats
+	Runs       *store.Runs
+	Messages   *store.Messages
+	Approvals  *store.Approvals
+	Calls      *store.Calls
+}
+
+// Chats are the chats in which jobs run.
+type Chats interface {
 	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
+}
+
+// Messages accepts the messages of jobs to the agent.
+type Messages interface {
+	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
+}
+
+// Runs are the agent's runs.
+type Runs interface {
+	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
+	// Stats returns a chat's counters.
+	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
+}
+
+// Trash deletes the chats of old runs.
+type Trash interface {
 	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
 }
 
@@ -40,10 +64,12 @@ func (d Delivery) IsAddressed() bool { return d.Channel != "" || d.To != "" }
 
 // Options configure a scheduler. All fields except LastActive are required.
 type Options struct {
-	Store    *store.DB
+	Stores   Stores
 	Bus      *event.Bus
-	Sessions Sessions
-	Stats    func(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) // of a chat
+	Chats    Chats
+	Messages Messages
+	Runs     Runs
+	Trash    Trash
 	// PromptTokens estimates the tokens of the system prompt and the tools in a chat.
 	PromptTokens func(ctx context.Context, key protocol.SessionKey) int64
 	Config       func() config.Config
@@ -96,7 +122,7 @@ func New(o Options) *Scheduler {
 
 // Load reads the jobs from the store.
 func (s *Scheduler) Load(ctx context.Context) error {
-	jobs, err := s.o.Store.Jobs.List(ctx)
+	jobs, err := s.o.Stores.Jobs.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,7 +130,7 @@ func (s *Scheduler) Load(ctx context.Context) error {
 		j.State.RunningAtMs = 0 // Run resumes a run that an earlier start left
 		s.planner.jobs[j.ID] = &job{Job: j}
 	}
-	beats, err := s.o.Store.Heartbeats.List(ctx)
+	beats, err := s.o.Stores.Heartbeats.List(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 // resume continues the runs that an earlier start left, so that no crash leaves a job stuck.
 func (p *planner) resume() {
-	open, err := p.o.Store.Jobs.UnfinishedRuns(p.ctx)
+	open, err := p.o.Stores.Jobs.UnfinishedRuns(p.ctx)
 	if err != nil {
 		slog.Error("Runs of jobs could not be read", "err", err)
 		return
@@ -24,7 +24,7 @@ func (p *planner) resume() {
 	for _, r := range open {
 		j := p.jobs[r.Job]
 		if j == nil || j.run != nil {
-			if err := p.o.Store.Jobs.DeleteRun(p.ctx, r.ID); err != nil {
+			if err := p.o.Stores.Jobs.DeleteRun(p.ctx, r.ID); err != nil {
 				slog.Error("A run of a job could not be removed", "job", r.Job, "err", err)
 			}
 			continue
@@ -55,7 +55,7 @@ func (p *planner) startRun(j *job, due, at int64, run *running) error {
 		next.State.NextRunAtMs = p.nextAfter(j, due, at)
 	}
 	next.State.RunningAtMs = at
-	r, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
+	r, err := p.o.Stores.Jobs.StartRun(p.ctx, next, r)
 	switch {
 	case errors.Is(err, protocol.ErrConflict):
 		next.State.RunningAtMs = 0
@@ -115,7 +115,7 @@ func (p *planner) chatOf(j *job, run protocol.RunID) protocol.SessionKey {
 func (p *planner) deleteChat(j *job) chan error {
 	key, outcome := protocol.ScheduleChat(j.AgentID, j.ID), make(chan error, 1)
 	p.wg.Go(func() {
-		_, err := p.o.Sessions.Delete(p.ctx, protocol.SessionParams{SessionKey: key})
+		_, err := p.o.Trash.Delete(p.ctx, protocol.SessionParams{SessionKey: key})
 		if errors.Is(err, protocol.ErrNotFound) {
 			err = nil
 		}
@@ -182,7 +182,7 @@ func (p *planner) later(f func()) {
 
 // record stores a finished run and its job, and deletes the oldest runs.
 func (p *planner) record(j *job, next store.Job, r store.JobRun, remove bool) error {
-	if err := p.o.Store.Jobs.EndRun(context.WithoutCancel(p.ctx), next, r, p.o.Config().Cron.MaxRuns, remove); err != nil {
+	if err := p.o.Stores.Jobs.EndRun(context.WithoutCancel(p.ctx), next, r, p.o.Config().Cron.MaxRuns, remove); err != nil {
 		slog.Error("The end of a job's run could not be stored", "job", j.ID, "run", r.Run, "err", err)
 		return err
 	}

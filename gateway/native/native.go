@@ -28,20 +28,30 @@ type Config interface {
 	Read(path string) (json.RawMessage, error)
 }
 
-// Sessions are the conversations.
-type Sessions interface {
+// Chats are the conversations.
+type Chats interface {
 	List(context.Context, protocol.SessionsListParams) (protocol.SessionsListResult, error)
-	Preview(context.Context, protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
-	Send(context.Context, auth.Principal, protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	// Shared reports whether other people than the person take part in a chat.
 	Shared(protocol.SessionKey) bool
+}
+
+// History returns the last messages of a chat.
+type History interface {
+	Preview(context.Context, protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
+}
+
+// Messages sends a message to a chat.
+type Messages interface {
+	Send(context.Context, auth.Principal, protocol.ChatSendParams) (protocol.ChatSendResult, error)
 }
 
 // Services are the dependencies of the tools.
 type Services struct {
 	Files    *workspace.Files
 	Config   Config
-	Sessions Sessions
+	Chats    Chats
+	History  History
+	Messages Messages
 	Machines Machines
 	Watch    Watch
 	Cron     toolkit.Tool[tool.Call]
@@ -70,7 +80,7 @@ func Tools(s Services) []tool.Own {
 }
 
 func (t tools) isShared(call tool.Call) bool {
-	return call.Session != "" && t.Sessions.Shared(call.Session)
+	return call.Session != "" && t.Chats.Shared(call.Session)
 }
 
 func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.Tool[tool.Call] {

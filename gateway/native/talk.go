@@ -113,7 +113,7 @@ func (t tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (se
 	if err != nil {
 		return sessionsOut{}, err
 	}
-	list, err := t.Sessions.List(ctx, protocol.SessionsListParams{Offset: offset, Limit: max(limit, 1)})
+	list, err := t.Chats.List(ctx, protocol.SessionsListParams{Offset: offset, Limit: max(limit, 1)})
 	if err != nil {
 		return sessionsOut{}, err
 	}
@@ -121,7 +121,7 @@ func (t tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (se
 	for _, s := range list.Sessions {
 		row := sessionOut{SessionEntry: s}
 		if messages > 0 {
-			p, err := t.Sessions.Preview(ctx, protocol.SessionPreviewParams{SessionKey: s.SessionKey, Limit: messages})
+			p, err := t.History.Preview(ctx, protocol.SessionPreviewParams{SessionKey: s.SessionKey, Limit: messages})
 			if err != nil {
 				return sessionsOut{}, err
 			}
@@ -164,7 +164,7 @@ func (t tools) sessionSend(ctx context.Context, call tool.Call, in sendIn) (send
 		return c.Kind == protocol.ChangeChat && c.Chat.RunID != nil && *c.Chat.RunID == run && (c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
 	})
 	defer sub.Close()
-	res, err := t.Sessions.Send(ctx, auth.Agent(call.Session, call.Run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
+	res, err := t.Messages.Send(ctx, auth.Agent(call.Session, call.Run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
 	if err != nil {
 		return sendOut{}, err
 	}

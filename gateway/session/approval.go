@@ -56,7 +56,7 @@ func (r *run) askWhy(ctx context.Context, why string) (bool, error) {
 // askContinueAgain asks again whether to continue, if an earlier start had that question pending;
 // otherwise the answer is yes.
 func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
-	pending, err := r.m.opts.Questions.Pending(ctx)
+	pending, err := r.x.questions.Pending(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -69,9 +69,9 @@ func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
 }
 
 func (r *run) askContinue(ctx context.Context, q protocol.Question) (bool, error) {
-	limit := r.m.opts.Config().Approvals.Limit(q.AskedBy)
+	limit := r.x.chats.settings.config().Approvals.Limit(q.AskedBy)
 	// A client that is notified by OnAsk can answer the approval at once.
-	end, err := r.m.opts.Questions.Ask(ctx, q, limit, func() { r.OnAsk(q) })
+	end, err := r.x.questions.Ask(ctx, q, limit, func() { r.OnAsk(q) })
 	if err != nil {
 		return false, err
 	}

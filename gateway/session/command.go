@@ -40,17 +40,17 @@ Start a message with ! to run your own command. Add /think:LEVEL, /model:PROVIDE
 // Command handles a slash command of p, or a message that consists only of settings. ok is false
 // when the message is for the agent. Only the person can use commands: text of an agent, a schedule
 // or a person on a channel is never a command.
-func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool) {
+func (m *Messages) Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool) {
 	if p.Kind != auth.KindOwner {
 		return res, false
 	}
-	key = m.Canonical(key)
+	key = m.chats.Canonical(key)
 	if rest, d := parseDirectives(text); d != nil && rest == "" {
 		if withFiles { // the files are the message
 			return res, false
 		}
 		return protocol.ChatSendResult{
-			Status: protocol.ChatDirectiveOnly, Directives: m.withProvider(ctx, key, d),
+			Status: protocol.ChatDirectiveOnly, Directives: m.chats.withProvider(ctx, key, d),
 			Response: "Nothing was sent: settings in a message apply to that message only. Use /model and /think to set them for the chat.",
 		}, true
 	}
@@ -65,9 +65,9 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 		return res, false
 	}
 	res = protocol.ChatSendResult{Status: protocol.ChatCommand, Command: name}
-	s, err := m.peek(ctx, key)
+	s, err := m.chats.peek(ctx, key)
 	if err == nil {
-		res.Response, err = run(command{m: m, by: p, key: key, session: s, arg: strings.TrimSpace(match[2] + match[4])}, ctx)
+		res.Response, err = run(command{chats: m.chats, runs: m.runs, editor: m.editor, by: p, key: key, session: s, arg: strings.TrimSpace(match[2] + match[4])}, ctx)
 	}
 	if err != nil {
 		res.Response, res.Error = "", "Command failed: "+err.Error()
@@ -77,7 +77,9 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 
 // command is a slash command of the person in a chat.
 type command struct {
-	m       *Manager
+	chats   *Chats
+	runs    *Runs
+	editor  *Editor
 	by      auth.Principal
 	key     protocol.SessionKey
 	session store.Session
@@ -95,12 +97,12 @@ var shortNames = map[string]string{"new": "reset", "clear": "reset", "m": "model
 func messages(n int) string { return format.Plural(n, "message") }
 
 func (c command) reset(ctx context.Context) (string, error) {
-	r, err := c.m.Reset(ctx, protocol.SessionParams{SessionKey: c.key})
+	r, err := c.editor.Reset(ctx, protocol.SessionParams{SessionKey: c.key})
 	return fmt.Sprintf("The chat was reset. %s archived.", messages(r.ArchivedMessages)), err
 }
 
 func (c command) stop(ctx context.Context) (string, error) {
-	r, err := c.m.Cancel(ctx, protocol.ChatCancelParams{SessionKey: c.key})
+	r, err := c.runs.Cancel(ctx, protocol.ChatCancelParams{SessionKey: c.key})
 	if !r.Cancelled {
 		return "No run in progress.", err
 	}
@@ -108,11 +110,11 @@ func (c command) stop(ctx context.Context) (string, error) {
 }
 
 func (c command) status(ctx context.Context) (string, error) {
-	st, err := c.m.Stats(ctx, protocol.SessionParams{SessionKey: c.key})
+	st, err := c.runs.Stats(ctx, protocol.SessionParams{SessionKey: c.key})
 	if err != nil {
 		return "", err
 	}
-	ref, _ := c.m.settings.model(c.session, nil)
+	ref, _ := c.chats.settings.model(c.session, nil)
 	state := "idle"
 	if st.IsProcessing {
 		state = "working"
@@ -123,7 +125,7 @@ func (c command) status(ctx context.Context) (string, error) {
 
 func (c command) compact(ctx context.Context) (string, error) {
 	if strings.EqualFold(c.arg, "undo") {
-		r, err := c.m.Uncompact(ctx, protocol.SessionParams{SessionKey: c.key})
+		r, err := c.editor.Uncompact(ctx, protocol.SessionParams{SessionKey: c.key})
 		if r.Messages == 0 {
 			return "There is no summary to undo.", err
 		}
@@ -134,7 +136,7 @@ func (c command) compact(ctx context.Context) (string, error) {
 	if n, err := strconv.Atoi(number); err == nil {
 		in.KeepMessages, in.Focus = &n, strings.TrimSpace(rest)
 	}
-	r, err := c.m.Compact(ctx, in)
+	r, err := c.editor.Compact(ctx, in)
 	if r.TrimmedMessages == 0 {
 		return "Nothing to shorten.", err
 	}
@@ -142,7 +144,7 @@ func (c command) compact(ctx context.Context) (string, error) {
 }
 
 func (c command) model(ctx context.Context) (string, error) {
-	current, _ := c.m.settings.model(c.session, nil)
+	current, _ := c.chats.settings.model(c.session, nil)
 	if c.arg == "" {
 		return "Model: " + current.String(), nil
 	}
@@ -155,7 +157,7 @@ func (c command) model(ctx context.Context) (string, error) {
 }
 
 func (c command) patch(ctx context.Context, prefs protocol.SessionPrefsPatch) error {
-	_, err := c.m.Patch(ctx, protocol.SessionPatchParams{SessionKey: c.key, By: c.by.String(), Settings: &prefs})
+	_, err := c.chats.Patch(ctx, protocol.SessionPatchParams{SessionKey: c.key, By: c.by.String(), Settings: &prefs})
 	return err
 }
 
@@ -189,10 +191,10 @@ func (c command) mode(ctx context.Context) (string, error) {
 	}
 	text := "Mode: " + mode.Mode
 	if mode.Until > 0 {
-		text += " until " + time.UnixMilli(mode.Until).In(c.m.settings.zone()).Format("15:04")
+		text += " until " + time.UnixMilli(mode.Until).In(c.chats.settings.zone()).Format("15:04")
 	}
 	if mode.Mode == protocol.ModeTrust {
-		machines, _ := protocol.Unprotected(c.m.opts.Nodes())
+		machines, _ := protocol.Unprotected(c.chats.nodes())
 		text = strings.TrimSuffix(text+"\n"+protocol.StillAsks(machines), "\n")
 	}
 	return text, nil

@@ -22,10 +22,10 @@ func TestPanicEndsOneRun(t *testing.T) {
 	if second := end(g.send("two").RunID); second.State != protocol.RunDone {
 		t.Errorf("the next run: got %s %+v, want done", second.State, second.Error)
 	}
-	if err := g.sessions.do(chat, func(*session) { panic("broken") }); err == nil {
+	if err := g.do(chat, func(*session) { panic("broken") }); err == nil {
 		t.Error("a panic in the session: got no error")
 	}
-	if err := g.sessions.do(chat, func(*session) {}); err != nil {
+	if err := g.do(chat, func(*session) {}); err != nil {
 		t.Errorf("after it: got %v", err)
 	}
 }

@@ -54,8 +54,8 @@ func TestEveryRunEndsExactlyOnce(t *testing.T) {
 								t.Error(err)
 							}
 						default:
-							g.SetPaused(true)
-							g.SetPaused(false)
+							g.setPaused(true)
+							g.setPaused(false)
 						}
 					}
 				})

@@ -89,9 +89,9 @@ func TestEventsGoBeforeMessagesThatWaitAlsoAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, runs, err := g.Snapshot(t.Context())
-	if err != nil || len(runs) != 4 {
-		t.Fatal(runs, err)
+	runs := g.Active()
+	if len(runs) != 4 {
+		t.Fatalf("runs that have not ended: got %+v, want four", runs)
 	}
 	for _, r := range runs {
 		if r.RunID == "one" && (r.State != protocol.RunQueued || !strings.Contains(r.Message, "make one") || strings.Contains(r.Message, "{")) {
@@ -139,7 +139,7 @@ func TestTooManyEventsWaitWhereTheyComeFrom(t *testing.T) {
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
-	g.SetPaused(true)
+	g.setPaused(true)
 	for i := range maxEvents {
 		if err := g.tell(protocol.RunID(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)

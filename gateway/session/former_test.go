@@ -14,7 +14,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	g := withModel(t, llmtest.Say("Old."), llmtest.Say("New."), llmtest.Say("Again."))
 	g.end(g.send("hello").RunID)
 	g.set(func(c *config.Config) { c.Session.MainKey = "home" })
-	if err := g.MainKeyChanged(t.Context()); err != nil {
+	if err := g.mainKeyChanged(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// The list shows the former chat with a notice.
@@ -81,7 +81,7 @@ func TestAnEmptyMainChatLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.set(func(c *config.Config) { c.Session.MainKey = "home" })
-	if err := g.MainKeyChanged(t.Context()); err != nil {
+	if err := g.mainKeyChanged(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if words := g.words(chat); len(words) != 0 {

@@ -29,12 +29,12 @@ const prefix = "agent:"
 // names that chat regardless of the current settings, so every chat in the list can be reached.
 // Under the default scope "", "main" and "agent:main:cli:dm:main" all mean "agent:main:main". A key
 // of another form is returned unchanged.
-func (r *reader) Canonical(key protocol.SessionKey) protocol.SessionKey {
-	c := canonical(r.settings.config().Session, key)
-	if c != key && r.isStored(key) {
+func (c *Chats) Canonical(key protocol.SessionKey) protocol.SessionKey {
+	to := canonical(c.settings.config().Session, key)
+	if to != key && c.isStored(key) {
 		return key
 	}
-	return c
+	return to
 }
 
 func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.SessionKey {
@@ -136,7 +136,7 @@ func isPrivate(cfg config.SessionConfig, key protocol.SessionKey) bool {
 }
 
 // Shared reports whether other people than the person take part in a conversation.
-func (r *reader) Shared(key protocol.SessionKey) bool { return isShared(r.Canonical(key)) }
+func (c *Chats) Shared(key protocol.SessionKey) bool { return isShared(c.Canonical(key)) }
 
 func isShared(key protocol.SessionKey) bool {
 	p := strings.Split(string(key), ":")
@@ -153,8 +153,8 @@ func newKey(agent protocol.AgentID) protocol.SessionKey {
 }
 
 // isStored reports whether a chat is stored under exactly this key.
-func (r *reader) isStored(key protocol.SessionKey) bool {
-	_, err := r.store.Sessions.Get(context.Background(), key)
+func (c *Chats) isStored(key protocol.SessionKey) bool {
+	_, err := c.sessions.Get(context.Background(), key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		slog.Error("Looking up a chat failed", "session", key, "err", err)
 	}
@@ -164,8 +164,8 @@ func (r *reader) isStored(key protocol.SessionKey) bool {
 // Route returns the agent and the session key for a message from a channel. The first binding whose
 // fields all match names the agent, otherwise the default agent is used. In direct messages, a
 // sender who is linked to an identity is that identity on all channels.
-func (r *reader) Route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey) {
-	return route(r.settings.config(), Peer{Channel: channel, Account: account, Kind: kind, ID: id})
+func (c *Chats) Route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey) {
+	return route(c.settings.config(), Peer{Channel: channel, Account: account, Kind: kind, ID: id})
 }
 
 func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {

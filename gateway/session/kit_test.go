@@ -35,7 +35,14 @@ var ann = auth.Owner("ann")
 
 // gateway is everything below the RPC surface, on a real store.
 type gateway struct {
-	*Manager
+	*Chats
+	*History
+	*Runs
+	*Editor
+	*Trash
+	*Messages
+	sessions   *Sessions
+	opts       Options
 	t          *testing.T
 	home       string
 	cfg        config.Config
@@ -90,13 +97,15 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	})
 	cfg.Session.AutoTitle = g.autoTitle
 	g.current.Store(&cfg)
-	m := New(Options{
-		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
+	g.opts = Options{
+		Stores: stores(s), Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
 		Budget: usage.New(s.Usage, func() config.Config { return *g.current.Load() }),
 		Config: func() config.Config { return *g.current.Load() }, Home: g.home, Transcribe: g.transcribe,
-	})
+	}
+	m := New(g.opts)
 	g.t.Cleanup(func() { m.Close(); s.Close() })
-	g.Manager = m
+	g.sessions = m
+	g.Chats, g.History, g.Runs, g.Editor, g.Trash, g.Messages = m.Chats, m.History, m.Runs, m.Editor, m.Trash, m.Messages
 	g.tower.ID = "tower"
 	tooltest.Attach(g.t, hub, g.tower)
 	g.sub = g.bus.Subscribe()
@@ -110,7 +119,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 func (g *gateway) again(crash bool, m *tooltest.Machine, steps ...llmtest.Step) {
 	g.t.Helper()
 	if !crash {
-		g.Close()
+		g.sessions.Close()
 	}
 	g.store.Close()
 	g.tower = m
@@ -218,4 +227,10 @@ func openRules(t *testing.T, s *store.DB, cfg config.Config) *approval.Rules {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func stores(s *store.DB) Stores {
+	return Stores{
+		Sessions: s.Sessions, Messages: s.Messages, Archives: s.Archives, Media: s.Media, Runs: s.Runs, Search: s.Search, Calls: s.Calls, Usage: s.Usage,
+	}
 }

@@ -124,7 +124,7 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	for i := range many {
 		many[i].Content = protocol.Content{block}
 	}
-	out := g.media.WithImages(many)
+	out := g.Messages.media.WithImages(many)
 	if out[2].Content[0].Type != protocol.BlockText || out[3].Content[0].Data == "" || many[0].Content[0].MediaKey == "" {
 		t.Errorf("%+v", out[2])
 	}
@@ -133,13 +133,13 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
 	const other = protocol.SessionKey("agent:main:app:chat:2")
-	if err := g.media.RemoveUnused(t.Context()); err != nil {
+	if err := g.Messages.media.RemoveUnused(t.Context()); err != nil {
 		t.Errorf("without a file: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(g.home, "media"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.media.RemoveUnused(t.Context()); err != nil {
+	if err := g.Messages.media.RemoveUnused(t.Context()); err != nil {
 		t.Errorf("with an empty folder: %v", err)
 	}
 	both := protocol.Attachment{Filename: "a.png", Data: square(t)}
@@ -175,7 +175,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	if count("media") != 1 || count("media/fit") != 0 || count("archive") != 0 {
 		t.Errorf("%d files, %d small ones, %d archives are left", count("media"), count("media/fit"), count("archive"))
 	}
-	files := g.media.Upload()
+	files := g.Messages.media.Upload()
 	if _, err := files.Attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisy(t, 3, 3))}}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	if err != nil || stats.SessionID != got.SessionID || stats.CreatedAt != got.CreatedAt || stats.IsProcessing || stats.MessageCount != 0 {
 		t.Errorf("%+v %v", stats, err)
 	}
-	history, err := g.History(t.Context(), in)
+	history, err := g.SessionIDs(t.Context(), in)
 	if err != nil || history.CurrentSessionID != got.SessionID || history.PreviousSessionIDs == nil {
 		t.Errorf("%+v %v", history, err)
 	}

@@ -242,7 +242,7 @@ func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
 	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: group}); err != nil {
 		t.Fatal(err)
 	}
-	g.Close()
+	g.sessions.Close()
 	if n := len(g.model.Requests()); n != 3 {
 		t.Errorf("a shared chat was noted: %d requests", n)
 	}

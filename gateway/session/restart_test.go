@@ -121,7 +121,7 @@ func TestWhatAnEarlierStartLeftCanBeStoppedBeforeItIsTakenUp(t *testing.T) {
 	if _, err := g.store.Runs.Start(t.Context(), own, said); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Load(t.Context()); err != nil {
+	if err := g.sessions.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,7 @@ import (
 
 // run is a run that has not ended. It implements agent.Conversation and agent.Progress in sink.go.
 type run struct {
-	m    *Manager
+	x    *executor
 	row  store.Run
 	done chan struct{} // closed when the run's goroutine has ended
 
@@ -66,14 +65,14 @@ func (r *run) snapshot() protocol.RunInfo {
 func (r *run) publish() {
 	info := r.snapshot()
 	info.Text, info.Thinking = "", "" // they are sent as deltas
-	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
+	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
 }
 
 // publishChat publishes a chat event, which clients of GSV understand.
 func (r *run) publishChat(e protocol.ChatEvent) {
 	id := r.row.ID
 	e.RunID, e.SessionKey = &id, r.row.Session
-	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
+	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
 }
 
 // finishUnlessSuspended finishes the run, unless the gateway is stopping: the next start resumes
@@ -94,56 +93,56 @@ const maxHistory = 4000
 
 // runAgent prepares and runs the agent loop.
 func (r *run) runAgent(ctx context.Context) error {
-	m, cfg := r.m, r.m.opts.Config()
-	s, err := m.store.Sessions.Get(ctx, r.row.Session)
+	x, cfg := r.x, r.x.chats.settings.config()
+	s, err := x.sessions.Get(ctx, r.row.Session)
 	if err != nil {
-		return m.pause.onStoreError(err)
+		return x.pause.onStoreError(err)
 	}
 	_, d := splitDirectives(r.row)
-	ref, thinking := m.settings.model(s, d)
+	ref, thinking := x.chats.settings.model(s, d)
 	r.update(func() { r.info.Model = ref })
-	if r.model, r.modelInfo, err = m.opts.Models.Open(ctx, ref); err != nil {
+	if r.model, r.modelInfo, err = x.models.Open(ctx, ref); err != nil {
 		return err
 	}
 	limit := maxHistory
 	if s.CompactedThrough > 0 {
 		limit = 0 // the summary may come before the last messages, and compaction limits their number
 	}
-	history, err := m.store.Messages.List(ctx, r.row.Session, 0, limit)
+	history, err := x.messages.List(ctx, r.row.Session, 0, limit)
 	if err != nil {
-		return m.pause.onStoreError(err)
+		return x.pause.onStoreError(err)
 	}
 	loop := agent.Run{
 		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		SilenceLimit: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
-		Tools: func() []protocol.ToolSpec { return m.opts.Tools.Tools(r.row.Session, r.modelInfo.MaxTools) }, Caller: m.opts.Tools, Ready: r.ready, AskContinue: r.askWhy, Conversation: r, Progress: r,
-		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node), History: summary.View(history, s.CompactedThrough),
+		Tools: func() []protocol.ToolSpec { return x.tools.Tools(r.row.Session, r.modelInfo.MaxTools) }, Caller: x.tools, Ready: r.ready, AskContinue: r.askWhy, Conversation: r, Progress: r,
+		AskedBy: askedBy(r.row.Principal, title(s), ref), System: x.prompts.text(s, ref, r.row.Params.Node), History: summary.View(history, s.CompactedThrough),
 	}
 	if cfg.Compaction.Enabled {
 		loop.Reserve = max(int64(cfg.Compaction.ReserveTokens), 1)
 	}
 	if r.modelInfo.ContextWindow != s.ContextWindow {
-		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = r.modelInfo.ContextWindow }); err != nil {
-			return m.pause.onStoreError(err)
+		if _, err := x.sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = r.modelInfo.ContextWindow }); err != nil {
+			return x.pause.onStoreError(err)
 		}
 	}
 	if more, err := r.askContinueAgain(ctx); err != nil || !more {
 		return cmp.Or(err, error(protocol.ErrCancelled.With("Stopped. Send a message to continue.")))
 	}
-	return m.pause.onStoreError(loop.Do(ctx))
+	return x.pause.onStoreError(loop.Do(ctx))
 }
 
 // ready blocks while the agent is paused, and fails when the budget is used up.
 func (r *run) ready(ctx context.Context) error {
-	if err := r.m.pause.wait(ctx); err != nil || r.snapshot().Model.Provider == builtIn {
+	if err := r.x.pause.wait(ctx); err != nil || r.snapshot().Model.Provider == builtIn {
 		return err
 	}
-	return r.m.opts.Budget.Check(ctx, r.modelInfo)
+	return r.x.budget.Check(ctx, r.modelInfo)
 }
 
 // finish stores the end of a run and publishes it: exactly once, with one terminal chat event.
 func (r *run) finish(err error) {
-	if !r.m.runs.remove(r) {
+	if !r.x.active.remove(r) {
 		return
 	}
 	r.mu.Lock()
@@ -160,29 +159,29 @@ func (r *run) finish(err error) {
 	info := r.info
 	r.mu.Unlock()
 
-	ctx := context.WithoutCancel(r.m.ctx)
+	ctx := context.WithoutCancel(r.x.workers.ctx)
 	row := r.row
 	row.State, row.EndedAt, row.Step, row.Error = info.State, info.EndedAt, info.Step, info.Error
-	msgs, msgsErr := r.m.store.Messages.OfRun(ctx, row.ID)
+	msgs, msgsErr := r.x.messages.OfRun(ctx, row.ID)
 	if msgsErr != nil {
 		slog.Error("Reading the messages of a run failed", "run", row.ID, "err", msgsErr)
 	}
 	row.Answer = finalAnswer(msgs)
 	info.Answer = firstLine(row.Answer)
-	if storeErr := r.m.pause.onStoreError(r.m.store.Runs.Put(ctx, row)); storeErr != nil {
+	if storeErr := r.x.pause.onStoreError(r.x.runs.Put(ctx, row)); storeErr != nil {
 		slog.Error("Storing the end of a run failed", "run", row.ID, "err", storeErr)
 	}
 	if err != nil && !errors.Is(err, protocol.ErrStorage) && !isDirect(row) {
 		r.postNotice(ctx, info)
 	}
-	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
-	r.m.publishSession(info.SessionKey)
+	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
+	r.x.chats.publishSession(info.SessionKey)
 	if err != nil {
 		r.publishChat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
 		return
 	}
 	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
-	r.m.makeTitle(r, msgs)
+	r.x.titles.add(r, msgs)
 }
 
 // postNotice adds a notice for people about a failed or cancelled run.
@@ -239,73 +238,4 @@ func lastMessage(id protocol.RunID, msgs []protocol.Message) *protocol.Message {
 		return &protocol.Message{RunID: id, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: now()}
 	}
 	return &msgs[len(msgs)-1]
-}
-
-// runs are all runs that have not ended. It is safe for concurrent use.
-type runs struct {
-	m *Manager
-
-	mu   sync.Mutex // guards byID
-	byID map[protocol.RunID]*run
-}
-
-// track registers a run and makes it visible. If it is registered already, its state is updated.
-func (a *runs) track(row store.Run) *run {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if r := a.byID[row.ID]; r != nil {
-		r.mu.Lock()
-		r.row, r.info.State, r.info.StartedAt = row, row.State, row.StartedAt
-		r.mu.Unlock()
-		return r
-	}
-	r := &run{m: a.m, row: row, done: make(chan struct{}), info: protocol.RunInfo{
-		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row), By: row.Principal,
-	}}
-	a.byID[row.ID] = r
-	return r
-}
-
-// get returns a run that has not ended, or nil.
-func (a *runs) get(id protocol.RunID) *run {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.byID[id]
-}
-
-// remove unregisters a run. It returns false if the run has ended before.
-func (a *runs) remove(r *run) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.byID[r.row.ID] != r {
-		return false
-	}
-	delete(a.byID, r.row.ID)
-	return true
-}
-
-// commandsOf returns the person's own commands that run in a chat.
-func (a *runs) commandsOf(key protocol.SessionKey) []*run {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var list []*run
-	for _, r := range a.byID {
-		if r.row.Session == key && isDirect(r.row) {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
-// snapshot returns the runs as clients see them, oldest first.
-func (a *runs) snapshot() []protocol.RunInfo {
-	a.mu.Lock()
-	byAge := func(a, b *run) int { return cmp.Compare(a.row.CreatedAt, b.row.CreatedAt) }
-	all := slices.SortedFunc(maps.Values(a.byID), byAge)
-	a.mu.Unlock()
-	list := []protocol.RunInfo{}
-	for _, r := range all {
-		list = append(list, r.snapshot())
-	}
-	return list
 }

@@ -1,56 +1,63 @@
 package session
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
-	"sync"
 
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
-// session is one conversation. Only its goroutine accesses its fields; see [sessions.do].
+// session is one conversation. Only its goroutine accesses its fields; see [session.do].
 type session struct {
-	m             *Manager
+	x             *executor
 	key           protocol.SessionKey
 	inbox         chan func()
 	queue         queue
 	run           *run  // the agent's run in progress
 	lastCreatedAt int64 // of the newest run
 	blocks        int   // number of resets and deletions in progress; no run starts meanwhile
-	// hasEarlierRuns reports that Load has queued runs of an earlier start; nothing starts before
-	// Resume.
+	// hasEarlierRuns reports that Runs.load has queued runs of an earlier start; nothing starts
+	// before Runs.resume.
 	hasEarlierRuns bool
 }
 
-// loop runs the functions that [sessions.do] sends, until the manager closes.
+// loop runs the functions that [session.do] sends, until the sessions close.
 func (s *session) loop() {
 	for {
 		select {
 		case f := <-s.inbox:
 			f()
-		case <-s.m.ctx.Done():
+		case <-s.x.workers.ctx.Done():
 			return
 		}
 	}
 }
 
+// do runs f on the session's goroutine and waits for it. f may use the disk, but must not wait for
+// a run. The error says that the sessions are closed, or that f panicked.
+func (s *session) do(f func(*session)) error {
+	done := make(chan error, 1)
+	select {
+	case s.inbox <- func() { done <- crash.Run("session", func() { f(s) }, "session", s.key) }:
+		return <-done
+	case <-s.x.workers.ctx.Done():
+		return errStopping
+	}
+}
+
 // canStart reports whether a run may start now.
 func (s *session) canStart() bool {
-	isResumed := !s.hasEarlierRuns || s.m.resumed.Load()
-	return s.run == nil && s.blocks == 0 && isResumed && s.m.pause.end() == nil && s.m.ctx.Err() == nil
+	isResumed := !s.hasEarlierRuns || s.x.resumed.Load()
+	return s.run == nil && s.blocks == 0 && isResumed && s.x.pause.end() == nil && s.x.workers.ctx.Err() == nil
 }
 
 // accept starts a run at once or queues it. The run is stored when it returns without error.
 func (s *session) accept(row store.Run) (queued bool, err error) {
-	ctx := context.WithoutCancel(s.m.ctx)
-	if err := s.m.checkNewRun(ctx, row.ID); err != nil {
+	ctx := context.WithoutCancel(s.x.workers.ctx)
+	if err := s.x.checkNewRun(ctx, row.ID); err != nil {
 		return false, err
 	}
 	row.CreatedAt = max(row.CreatedAt, s.lastCreatedAt+1) // keeps the order of runs after a restart
@@ -59,28 +66,15 @@ func (s *session) accept(row store.Run) (queued bool, err error) {
 		return false, s.start(row)
 	}
 	row.State = protocol.RunQueued
-	if _, err := s.m.store.Sessions.Ensure(ctx, s.key, now()); err != nil {
+	if _, err := s.x.sessions.Ensure(ctx, s.key, now()); err != nil {
 		return false, err
 	}
-	if err := s.m.store.Runs.Put(ctx, row); err != nil {
+	if err := s.x.runs.Put(ctx, row); err != nil {
 		return false, err
 	}
 	s.queue.add(row)
-	s.m.runs.track(row).publish()
+	s.x.track(row).publish()
 	return true, nil
-}
-
-// checkNewRun returns protocol.ErrConflict for an ID that another run has.
-func (m *Manager) checkNewRun(ctx context.Context, id protocol.RunID) error {
-	_, err := m.store.Runs.Get(ctx, id)
-	if errors.Is(err, protocol.ErrNotFound) {
-		return nil
-	}
-	return cmp.Or(err, errRunExists(id))
-}
-
-func errRunExists(id protocol.RunID) error {
-	return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
 // start stores the user message with the run and starts it, or continues the run of an earlier
@@ -101,12 +95,12 @@ func (s *session) start(row store.Run) error {
 		return err
 	}
 	row.State, row.StartedAt = protocol.RunThinking, now()
-	stored, err := s.m.store.Runs.Start(context.WithoutCancel(s.m.ctx), row, message(row))
+	stored, err := s.x.runs.Start(context.WithoutCancel(s.x.workers.ctx), row, message(row))
 	if err != nil {
 		return err
 	}
-	s.m.publishMessage(s.key, stored)
-	s.m.publishSession(s.key)
+	s.x.chats.publishMessage(s.key, stored)
+	s.x.chats.publishSession(s.key)
 	s.begin(row)
 	return nil
 }
@@ -118,20 +112,20 @@ func (s *session) startAfresh(row store.Run) error {
 	if id == "" || id == protocol.HeartbeatSchedule || !isScheduled(row) {
 		return nil
 	}
-	return s.m.store.Sessions.StartAfresh(context.WithoutCancel(s.m.ctx), s.key)
+	return s.x.sessions.StartAfresh(context.WithoutCancel(s.x.workers.ctx), s.key)
 }
 
 // begin executes a stored run in its own goroutine.
 func (s *session) begin(row store.Run) {
-	ctx, cancel := context.WithCancelCause(s.m.ctx)
-	r := s.m.runs.track(row)
+	ctx, cancel := context.WithCancelCause(s.x.workers.ctx)
+	r := s.x.track(row)
 	r.update(func() { r.cancel = cancel })
 	s.run = r
-	s.m.wg.Go(func() {
+	s.x.workers.wg.Go(func() {
 		defer cancel(nil)
 		defer func() {
 			close(r.done)
-			s.m.do(s.key, func(s *session) { // an error means that the manager closes, so nothing starts
+			s.do(func(s *session) { // an error means that the gateway stops, so nothing starts
 				s.run = nil
 				s.startNext()
 			})
@@ -149,7 +143,7 @@ func (s *session) startNext() {
 		if err := s.start(row); err != nil {
 			slog.Error("Starting a queued message failed", "session", s.key, "run", row.ID, "err", err)
 			s.queue = slices.Insert(s.queue, 0, row)
-			s.m.pause.onStoreError(err)
+			s.x.pause.onStoreError(err)
 			return
 		}
 	}
@@ -171,50 +165,3 @@ func (q *queue) add(row store.Run) {
 	}
 	*q = slices.Insert(*q, at, row)
 }
-
-// sessions are the conversations that have been used since the start. It is safe for concurrent
-// use.
-type sessions struct {
-	m     *Manager
-	wg    crash.Group // the goroutines of sessions and runs, and others
-	pause *pause
-
-	mu     sync.Mutex // guards the fields below
-	byKey  map[protocol.SessionKey]*session
-	closed bool
-}
-
-// startNext starts the next run of every session that may start one.
-func (a *sessions) startNext() {
-	a.mu.Lock()
-	keys := slices.Collect(maps.Keys(a.byKey))
-	a.mu.Unlock()
-	for _, key := range keys {
-		a.do(key, (*session).startNext) // an error means that the manager closes, so nothing starts
-	}
-}
-
-// do runs f on the session's goroutine and waits for it. f may use the disk, but must not wait for
-// a run. The error says that the manager is closed, or that f panicked.
-func (a *sessions) do(key protocol.SessionKey, f func(*session)) error {
-	a.mu.Lock()
-	s := a.byKey[key]
-	if s == nil && !a.closed {
-		s = &session{m: a.m, key: key, inbox: make(chan func())}
-		a.byKey[key] = s
-		a.wg.Go(s.loop)
-	}
-	a.mu.Unlock()
-	if s == nil {
-		return errStopping
-	}
-	done := make(chan error, 1)
-	select {
-	case s.inbox <- func() { done <- crash.Run("session", func() { f(s) }, "session", key) }:
-		return <-done
-	case <-a.m.ctx.Done():
-		return errStopping
-	}
-}
-
-var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")

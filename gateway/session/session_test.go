@@ -52,7 +52,7 @@ func TestQueuedMessagesRunInOrderAndEachGetsItsEnd(t *testing.T) {
 
 func TestQueueKeepsItsOrderWithinAMillisecond(t *testing.T) {
 	g := start(t)
-	g.SetPaused(true)
+	g.setPaused(true)
 	want := []protocol.RunID{"e", "d", "c", "b", "a"}
 	for _, id := range want {
 		run := store.Run{ID: id, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: "hello"}, CreatedAt: 1}
@@ -217,7 +217,7 @@ func TestYesWithoutAQuestionIsAMessage(t *testing.T) {
 
 func TestPausedStartsNothing(t *testing.T) {
 	g := start(t, llmtest.Say("one"))
-	g.SetPaused(true)
+	g.setPaused(true)
 	res := g.send("1")
 	if !res.Queued || len(g.model.Requests()) != 0 {
 		t.Errorf("%+v", res)
@@ -227,7 +227,7 @@ func TestPausedStartsNothing(t *testing.T) {
 	if err != nil || st.IsProcessing || st.QueueSize != 1 {
 		t.Error(st, err)
 	}
-	g.SetPaused(false)
+	g.setPaused(false)
 	g.end(res.RunID)
 	g.check("user: 1", "assistant: one")
 }
@@ -236,7 +236,7 @@ func TestPauseHoldsARunBetweenItsSteps(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Done."))
 	res := g.send("Build it")
 	q := g.question()
-	g.SetPaused(true)
+	g.setPaused(true)
 	g.allow(q, "")
 	g.until(func(c protocol.Change) bool {
 		return c.Kind == protocol.ChangeMessage && c.Message.Role == protocol.RoleToolResult
@@ -244,7 +244,7 @@ func TestPauseHoldsARunBetweenItsSteps(t *testing.T) {
 	if n := len(g.model.Requests()); n != 1 {
 		t.Errorf("%d requests while paused", n)
 	}
-	g.SetPaused(false)
+	g.setPaused(false)
 	g.end(res.RunID)
 	g.noneOpen()
 }

@@ -36,7 +36,7 @@ func TestResetArchivesAndDropsGrants(t *testing.T) {
 		t.Errorf("%+v", grants)
 	}
 	g.check()
-	h, err := g.History(t.Context(), protocol.SessionParams{SessionKey: chat})
+	h, err := g.SessionIDs(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || h.CurrentSessionID != out.NewSessionID || !slices.Equal(h.PreviousSessionIDs, []protocol.SessionID{out.OldSessionID}) {
 		t.Errorf("%+v %v", h, err)
 	}

@@ -2,9 +2,7 @@ package session
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
-	"fairlead/gateway/workspace"
 )
 
 // Limits of a chat's settings, which every window receives with the list of chats.
@@ -137,95 +134,6 @@ func checkMode(mode *protocol.ApprovalMode, nodes func() []protocol.NodeInfo) er
 // modelTimeout is the time limit for one answer of a model.
 func (c settings) modelTimeout() time.Duration {
 	return time.Duration(c.config().Timeouts.LLM) * time.Millisecond
-}
-
-// prompt returns the system prompt. Only private chats get memories of the person.
-func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
-	cfg := m.opts.Config()
-	nodes := m.opts.Nodes()
-	node = cmp.Or(node, defaultNode(nodes))
-	files, err := m.opts.Files.Of(s.Key.Agent())
-	if err != nil {
-		slog.Error("Opening the agent's folder failed", "session", s.Key, "err", err)
-		files = new(workspace.Workspace)
-	}
-	return files.Prompt(workspace.Facts{
-		Session: s.Key, Agent: s.Key.Agent(), Private: isPrivate(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
-		Now: time.Now().In(m.settings.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.settings.agent(s.Key).SystemPrompt, cfg.SystemPrompt),
-		Heartbeat: m.settings.heartbeat(s.Key),
-	})
-}
-
-// PromptTokens estimates the tokens of the system prompt and of the tools' descriptions in a chat.
-func (m *Manager) PromptTokens(ctx context.Context, key protocol.SessionKey) int64 {
-	s, err := m.peek(ctx, key)
-	if err != nil {
-		return 0
-	}
-	ref, _ := m.settings.model(s, nil)
-	n := len(m.prompt(s, ref, ""))
-	for _, t := range m.opts.Tools.Tools(key, 0) {
-		n += len(t.Name) + len(t.Description) + len(t.InputSchema)
-	}
-	return int64(n) / 4
-}
-
-// withTimes returns copies of the messages with the time prepended to what the person wrote. The
-// text for a message never changes, so that providers can cache the conversation.
-func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {
-	out := slices.Clone(msgs)
-	for i, msg := range out {
-		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && msg.Compaction == nil && msg.Timestamp > 0 {
-			at := time.UnixMilli(msg.Timestamp).In(zone).Format("[Mon 2006-01-02 15:04 MST]")
-			out[i].Content = append(protocol.Content{protocol.Text(at)}, msg.Content...)
-		}
-	}
-	return out
-}
-
-// defaultNode returns the node to use when none is named: the gateway's own, or the first online.
-func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
-	at := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online && n.Local })
-	if at < 0 {
-		at = slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online })
-	}
-	if at < 0 {
-		return ""
-	}
-	return nodes[at].ID
-}
-
-// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed.
-func (m *Manager) MainKeyChanged(ctx context.Context) error {
-	cfg := m.opts.Config().Session
-	before, _ := m.mainName.Swap(cfg.MainName()).(string)
-	if before == cfg.MainName() {
-		return nil
-	}
-	all, err := m.store.Sessions.Keys(ctx)
-	if err != nil {
-		return err
-	}
-	for _, key := range all {
-		agent := key.Agent()
-		if !strings.EqualFold(string(key), prefix+string(agent)+":"+before) {
-			continue
-		}
-		s, err := m.store.Sessions.Get(ctx, key)
-		if err != nil || s.MessageCount == 0 || s.DeletedAt > 0 {
-			continue
-		}
-		text := fmt.Sprintf("This was the main chat until session.mainKey was changed. It stays in the list as a chat of its own, %s. The main chat is now %s; messages from channels go there.",
-			key, cfg.Main(agent))
-		stored, err := m.store.Messages.Append(ctx, key, notice("", text))
-		if err != nil {
-			return m.pause.onStoreError(err)
-		}
-		m.publishMessage(key, stored[0])
-		m.publishSession(key) // windows no longer show it as the main chat
-		m.bus.PublishNotice("info", fmt.Sprintf("The main chat is now %s. The previous one stays in the list.", cfg.Main(agent)))
-	}
-	return nil
 }
 
 // patch changes a session. It changes nothing if the new reset policy is invalid.

@@ -5,25 +5,24 @@ import (
 	"errors"
 	"slices"
 
-	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 )
 
 // Append implements agent.Conversation.
 func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
-	files := r.m.media.Upload()
+	files := r.x.media.Upload()
 	defer files.Close()
 	for i := range msgs {
 		msgs[i].Content = files.Images(msgs[i].Content)
 	}
-	stored, err := r.m.store.Messages.Append(ctx, r.row.Session, msgs...)
+	stored, err := r.x.messages.Append(ctx, r.row.Session, msgs...)
 	if err != nil {
-		return nil, r.m.pause.onStoreError(err)
+		return nil, r.x.pause.onStoreError(err)
 	}
 	r.update(r.clearText)
 	for _, msg := range stored {
-		r.m.publishMessage(r.row.Session, msg)
+		r.x.chats.publishMessage(r.row.Session, msg)
 		if msg.Role == protocol.RoleAssistant && msg.Origin == protocol.OriginPerson && len(msg.Content.Calls()) > 0 && msg.Content.Text() != "" {
 			r.publishChat(protocol.ChatEvent{State: protocol.ChatPartial, Message: &msg})
 		}
@@ -68,7 +67,7 @@ func (r *run) Delta(thinking bool, text string) {
 		r.info.Text = r.text.String()
 	}
 	r.mu.Unlock()
-	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: r.row.Session, Delta: &d})
+	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: r.row.Session, Delta: &d})
 	if !thinking {
 		r.publishChat(protocol.ChatEvent{State: protocol.ChatDelta, Text: separator + text})
 	}
@@ -90,28 +89,28 @@ func (r *run) Used(u protocol.Usage) {
 		r.info.Usage = &sum
 	})
 	r.publish()
-	r.m.publishSession(r.row.Session)
+	r.x.chats.publishSession(r.row.Session)
 }
 
 // Hydrate implements agent.Conversation.
 func (r *run) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
-	msgs = r.m.media.WithImages(msgs)
+	msgs = r.x.media.WithImages(msgs)
 	if r.snapshot().Model.Provider == builtIn {
 		return msgs // the built-in operator uses only the text
 	}
-	return withTimes(msgs, r.m.settings.zone())
+	return withTimes(msgs, r.x.chats.settings.zone())
 }
 
 // Shorten implements agent.Conversation.
 func (r *run) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
-	m := r.m
-	s, err := m.store.Sessions.Get(ctx, r.row.Session)
+	x := r.x
+	s, err := x.sessions.Get(ctx, r.row.Session)
 	if err != nil {
-		return nil, m.pause.onStoreError(err)
+		return nil, x.pause.onStoreError(err)
 	}
-	msgs, err := m.store.Messages.List(ctx, s.Key, 0, 0)
+	msgs, err := x.messages.List(ctx, s.Key, 0, 0)
 	if err != nil {
-		return nil, m.pause.onStoreError(err)
+		return nil, x.pause.onStoreError(err)
 	}
 	at := cutForTokens(msgs, keep)
 	if at == 0 {
@@ -122,7 +121,7 @@ func (r *run) Shorten(ctx context.Context, keep int64) ([]protocol.Message, erro
 	if ref := r.snapshot().Model; ref.Provider != builtIn {
 		model = &openModel{r.model, ref, r.modelInfo}
 	}
-	_, notice, err := m.compact(ctx, s, model, msgs, at, "")
+	_, notice, err := x.history.compact(ctx, s, model, msgs, at, "")
 	if errors.Is(err, protocol.ErrConflict) {
 		return nil, nil
 	}
@@ -130,20 +129,4 @@ func (r *run) Shorten(ctx context.Context, keep int64) ([]protocol.Message, erro
 		return nil, err
 	}
 	return summary.View(append(slices.Clone(msgs[at:]), notice), notice.Compaction.Through), nil
-}
-
-// cutForTokens returns the position at which a conversation is cut so that about keep tokens
-// remain, or 0.
-func cutForTokens(msgs []protocol.Message, keep int64) int {
-	want, sum := len(msgs), int64(0)
-	for want > 1 && (sum == 0 || sum+llm.EstimateTokens(msgs[want-1:want]) <= keep) {
-		want--
-		sum += llm.EstimateTokens(msgs[want : want+1])
-	}
-	at := summary.Boundary(msgs, want, 2)
-	// A long message of the person fills most of the retained part.
-	if llm.EstimateTokens(msgs[at:]) > 2*max(keep, sum) {
-		at = summary.Boundary(msgs, want, 1)
-	}
-	return at
 }

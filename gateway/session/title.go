@@ -9,12 +9,21 @@ import (
 	"fairlead/gateway/store"
 )
 
-// makeTitle lets a run's model name the chat, in the background, if the chat has no name and only
-// the person takes part in it. If the model cannot be asked, the next run tries again.
-func (h *history) makeTitle(r *run, msgs []protocol.Message) {
-	m, key := r.m, r.row.Session
+// titles lets models name chats.
+type titles struct {
+	chats    *Chats
+	sessions *store.Sessions
+	tasks    modelTasks
+	workers  *workers
+	pause    *pause
+}
+
+// add lets a run's model name the chat, in the background, if the chat has no name and only the
+// person takes part in it. If the model cannot be asked, the next run tries again.
+func (t *titles) add(r *run, msgs []protocol.Message) {
+	key, ctx := r.row.Session, t.workers.ctx
 	answer := finalAnswer(msgs)
-	if cfg := m.settings.config().Session; !cfg.AutoTitle || !isPrivate(cfg, key) || answer == "" || m.ctx.Err() != nil {
+	if cfg := t.chats.settings.config().Session; !cfg.AutoTitle || !isPrivate(cfg, key) || answer == "" || ctx.Err() != nil {
 		return
 	}
 	isPerson := !isEvent(r.row) && !isDirect(r.row) && !askedBy(r.row.Principal, "", protocol.ModelRef{}).IsUnattended()
@@ -23,27 +32,27 @@ func (h *history) makeTitle(r *run, msgs []protocol.Message) {
 		return
 	}
 	question := message(r.row).Content.Text()
-	m.wg.Go(func() {
-		s, err := m.store.Sessions.Get(m.ctx, key)
+	t.workers.wg.Go(func() {
+		s, err := t.sessions.Get(ctx, key)
 		if err != nil || s.Label != "" || s.AutoTitle != "" {
 			return
 		}
-		title, used, err := h.tasks.title(m.ctx, openModel{r.model, ref, r.modelInfo}, question, answer)
+		title, used, err := t.tasks.title(ctx, openModel{r.model, ref, r.modelInfo}, question, answer)
 		if err != nil {
-			if m.ctx.Err() == nil {
+			if ctx.Err() == nil {
 				slog.Warn("Asking the model for a title failed", "session", key, "err", err)
 			}
 			return
 		}
-		if _, err := m.store.Sessions.Update(context.WithoutCancel(m.ctx), key, func(now *store.Session) {
+		if _, err := t.sessions.Update(context.WithoutCancel(ctx), key, func(now *store.Session) {
 			now.Usage.Add(used) // its tokens count like those of an answer
 			if now.ID == s.ID { // the chat was not reset meanwhile
 				now.AutoTitle = cmp.Or(title, now.FirstText)
 			}
 		}); err != nil {
-			slog.Warn("Storing a title failed", "session", key, "err", m.pause.onStoreError(err))
+			slog.Warn("Storing a title failed", "session", key, "err", t.pause.onStoreError(err))
 			return
 		}
-		m.publishSession(key)
+		t.chats.publishSession(key)
 	})
 }

@@ -18,7 +18,7 @@ func (g *gateway) entry(key protocol.SessionKey) protocol.SessionEntry {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	return g.reader.entry(s)
+	return g.Chats.entry(s)
 }
 
 func titled(t *testing.T, steps ...llmtest.Step) *gateway {
@@ -46,7 +46,7 @@ func TestModelNamesAChatAfterTheFirstExchange(t *testing.T) {
 		t.Errorf("the chat counts %d tokens, want 30: also those of the title", got)
 	}
 	g.end(g.send("And now?").RunID)
-	g.Close()
+	g.sessions.Close()
 	if n := len(g.model.Requests()); n != 3 {
 		t.Errorf("%d requests, want 3: the chat has a title", n)
 	}
@@ -60,7 +60,7 @@ func TestOnlyThePersonsMessagesNameAChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.end(res.RunID)
-	g.Close()
+	g.sessions.Close()
 	if n := len(g.model.Requests()); n != 1 {
 		t.Errorf("%d requests, want 1", n)
 	}
@@ -74,7 +74,7 @@ func TestATitleOfThePersonStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.end(g.send("why does it rattle").RunID)
-	g.Close()
+	g.sessions.Close()
 	if got, n := g.entry(chat).Title, len(g.model.Requests()); got != own || n != 1 {
 		t.Errorf("title %q after %d requests, want %q after 1", got, n, own)
 	}
@@ -84,7 +84,7 @@ func TestWithoutATitleOfTheModelTheFirstWordsNameAChat(t *testing.T) {
 	t.Parallel()
 	g := start(t, llmtest.Say("A nut was loose."))
 	g.end(g.send("> why does `gearbox`\nof the old grey car rattle when it is cold outside in the morning").RunID)
-	g.Close()
+	g.sessions.Close()
 	want := "why does gearbox of the old grey car rattle when it is cold…"
 	if got, n := g.entry(chat).Title, len(g.model.Requests()); got != want || n != 1 {
 		t.Errorf("title %q after %d requests, want %q after 1", got, n, want)

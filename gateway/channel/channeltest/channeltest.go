@@ -22,7 +22,7 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Bench is a hub with its environment. It also implements the hub's sessions.
+// Bench is a hub with its environment. It also implements what the hub needs of chats.
 type Bench struct {
 	*channel.Hub
 	Store   *store.DB
@@ -63,14 +63,9 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	if b.Config, _, err = config.Open(context.Background(), b.Store.Settings, b.Secrets); err != nil {
 		t.Fatal(err)
 	}
-	route := func(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
-		if kind == protocol.PeerDM {
-			return protocol.MainAgent, protocol.MainSession
-		}
-		return protocol.MainAgent, protocol.SessionKey(strings.Join([]string{"agent:main", channel, kind, id}, ":"))
-	}
 	b.Hub = channel.New(channel.Options{
-		Store: b.Store, Bus: b.Bus, Sessions: b, Route: route, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers,
+		Stores: channel.Stores{Channels: b.Store.Channels, Outbox: b.Store.Outbox, Runs: b.Store.Runs, Messages: b.Store.Messages},
+		Bus:    b.Bus, Messages: b, Chats: b, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers,
 	})
 	if err := b.Hub.Load(context.Background()); err != nil {
 		t.Fatal(err)
@@ -129,12 +124,20 @@ func (b *Bench) File(t testing.TB, name string) string {
 	return string(f.Data)
 }
 
-// Get implements channel.Sessions.
+// Route implements channel.Chats.
+func (b *Bench) Route(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
+	if kind == protocol.PeerDM {
+		return protocol.MainAgent, protocol.MainSession
+	}
+	return protocol.MainAgent, protocol.SessionKey(strings.Join([]string{"agent:main", channel, kind, id}, ":"))
+}
+
+// Get implements channel.Chats.
 func (b *Bench) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
 	return protocol.SessionGetResult{Label: b.Label(in.SessionKey)}, nil
 }
 
-// Patch implements channel.Sessions.
+// Patch implements channel.Chats.
 func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,7 +145,7 @@ func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protoc
 	return protocol.OK{OK: true}, nil
 }
 
-// Command implements channel.Sessions: a text that begins with / is a command if the person sent
+// Command implements channel.Messages: a text that begins with / is a command if the person sent
 // it.
 func (b *Bench) Command(_ context.Context, p auth.Principal, _ protocol.SessionKey, text string, _ bool) (protocol.ChatSendResult, bool) {
 	if p.Kind != auth.KindOwner || !strings.HasPrefix(text, "/") {
@@ -161,7 +164,7 @@ func (b *Bench) Commands() []string {
 	return slices.Clone(b.commands)
 }
 
-// Send implements channel.Sessions. It stores the message and its run, and answers according to the
+// Send implements channel.Messages. It stores the message and its run, and answers according to the
 // last word of the message: "refuse" returns a storage error, "fail" fails the run, "ask" asks for
 // an approval, "hold" and "ask" leave the run open for [Bench.Answer], "twice" sends a text before
 // its answer, "slowly" waits for Bench.Slow first, any other message is repeated.

@@ -34,7 +34,7 @@ const (
 	maxPending = 1024
 )
 
-// Chats receive the events; session.Manager implements it.
+// Chats receive the events; session.Runs implements it.
 type Chats interface {
 	PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
 }
@@ -48,7 +48,8 @@ type Channels interface {
 
 // Reports handles the exec events of nodes. It is safe for concurrent use.
 type Reports struct {
-	store    *store.DB
+	calls    *store.Calls
+	runs     *store.Runs
 	chats    Chats
 	channels Channels
 
@@ -57,8 +58,8 @@ type Reports struct {
 }
 
 // New returns a handler of exec events.
-func New(s *store.DB, chats Chats, channels Channels) *Reports {
-	return &Reports{store: s, chats: chats, channels: channels, early: make(map[string]time.Time)}
+func New(calls *store.Calls, runs *store.Runs, chats Chats, channels Channels) *Reports {
+	return &Reports{calls: calls, runs: runs, chats: chats, channels: channels, early: make(map[string]time.Time)}
 }
 
 // errNotReady makes the node report again, because a call that may return the same end is not
@@ -86,7 +87,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case call.Info.SessionKey == "" || isReported(call):
 		return dropped, nil
 	}
-	looks, err := r.store.Calls.OnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
+	looks, err := r.calls.OnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
 	if err != nil {
 		return protocol.Ack{}, retryLater(err)
 	}
@@ -112,7 +113,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 
 // isAnswer reports whether the run of a command answers this event, and not another one about it.
 func (r *Reports) isAnswer(ctx context.Context, call store.Call, event string) bool {
-	run, err := r.store.Runs.Get(ctx, RunOf(call.Info.CallID))
+	run, err := r.runs.Get(ctx, RunOf(call.Info.CallID))
 	return err != nil || strings.Contains(run.Params.Message, event)
 }
 
@@ -120,7 +121,7 @@ func (r *Reports) isAnswer(ctx context.Context, call store.Call, event string) b
 // before.
 func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecCompletion) error {
 	chat, run, after := call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID
-	if _, err := r.store.Runs.Get(ctx, run); err == nil {
+	if _, err := r.runs.Get(ctx, run); err == nil {
 		return protocol.ErrConflict // and Unfollow must not be called for it
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
@@ -148,7 +149,7 @@ func retryLater(err error) error {
 // and errNotReady if the call may still be in progress.
 func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (call store.Call, err error) {
 	if e.CallID != "" {
-		call, err = r.store.Calls.Get(ctx, e.CallID)
+		call, err = r.calls.Get(ctx, e.CallID)
 		switch {
 		case err == nil && call.Info.Node != node:
 			return call, protocol.ErrNotFound // a node may only report on its own calls
@@ -159,11 +160,11 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		}
 		// The node may use other call IDs; the command has an ID of its own.
 	}
-	call, err = r.store.Calls.OfProcess(ctx, node, e.SessionID)
+	call, err = r.calls.OfProcess(ctx, node, e.SessionID)
 	if !errors.Is(err, protocol.ErrNotFound) {
 		return call, err
 	}
-	open, openErr := r.store.Calls.Open(ctx)
+	open, openErr := r.calls.Open(ctx)
 	if openErr != nil {
 		return call, openErr
 	}

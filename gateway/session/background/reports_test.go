@@ -52,7 +52,7 @@ func open(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { s.Close() })
 	c := &chats{runs: map[protocol.RunID]bool{}}
-	return &desk{New(s, c, c), t, s, c}
+	return &desk{New(s.Calls, s.Runs, c, c), t, s, c}
 }
 
 // begin stores a running call, end its result.
@@ -164,7 +164,7 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	for _, id := range []string{"1", "1", "2"} {
 		d.want(d.report(finished(id, "p")), "ok")
 	}
-	d.Reports = New(d.store, d.chats, d.chats) // after a restart
+	d.Reports = New(d.store.Calls, d.store.Runs, d.chats, d.chats) // after a restart
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.told) != 1 {
 		t.Errorf("told %q", d.chats.told)

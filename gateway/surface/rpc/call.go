@@ -24,13 +24,13 @@ type toolMethods struct {
 	results  Results
 	registry Registry
 	nodes    *nodes.Hub
-	// execEvent and storeResult are the functions of [Services]; storeResult may be nil.
-	execEvent   func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error)
-	storeResult func(context.Context, protocol.SessionKey, tool.Result) error
+	messages Messages
+	// execEvent is the function of [Services].
+	execEvent func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error)
 	// background runs a function until the server closes.
 	background func(func(context.Context)) bool
 
-	mu             sync.Mutex               // guards requested
+	mu             sync.Mutex               // guards activeRequests
 	activeRequests map[protocol.CallID]bool // unfinished calls of tool.request
 }
 
@@ -153,10 +153,7 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 			slog.Warn("A requested call failed", "call", call.ID, "tool", call.Tool, "session", key, "err", err)
 			res = failedCall(call, err)
 		}
-		if m.storeResult == nil {
-			return
-		}
-		if err := m.storeResult(ctx, key, res); err != nil {
+		if err := m.messages.StoreToolResult(ctx, key, res); err != nil {
 			slog.Error("A result could not be stored", "call", call.ID, "session", key, "err", err)
 		}
 	})
@@ -227,8 +224,8 @@ func (m *toolMethods) result(ctx context.Context, r *request, p protocol.ToolRes
 	case late == nil:
 		return protocol.Ack{OK: true}, nil
 	}
-	if late.Info.SessionKey != "" && m.storeResult != nil {
-		if err := m.storeResult(ctx, late.Info.SessionKey, *late); err != nil {
+	if late.Info.SessionKey != "" {
+		if err := m.messages.StoreToolResult(ctx, late.Info.SessionKey, *late); err != nil {
 			slog.Error("A result could not be stored", "call", p.CallID, "session", late.Info.SessionKey, "err", err)
 		}
 	}

@@ -31,6 +31,7 @@ import (
 // Nodes and the bus are real.
 type fakes struct {
 	starting  atomic.Bool // the gateway is not ready
+	paused    atomic.Bool
 	bus       *event.Bus
 	hub       *nodes.Hub
 	schedules *cron.Scheduler // only in the conversations that need them
@@ -76,18 +77,15 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Chats: fakeSessions{f}, Sessions: fakeSessions{f}, Transcripts: fakeSessions{}, Editor: fakeSessions{}, Archives: fakeSessions{}, Messages: fakeSessions{},
+		Version: "test", Bus: f.bus, Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
 		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Questions: fakeQuestions{}, Display: fakeQuestions{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Channels: f.channels, Ready: func() bool { return !f.starting.Load() },
 		Status: func(context.Context) protocol.Status {
-			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
+			return protocol.Status{Version: "test", Paused: f.paused.Load(), Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},
 		Usage: func(_ context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error) {
 			return protocol.UsageReportResult{Days: make([]protocol.UsageDay, p.Days)}, nil
-		},
-		Pause: func(_ context.Context, paused bool) (protocol.Status, error) {
-			return protocol.Status{Version: "test", Paused: paused}, nil
 		},
 		Verify: func(_ context.Context, got string) error {
 			if got != token {
@@ -112,12 +110,6 @@ func (f *fakes) services() Services {
 				return protocol.Ack{}, protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
 			}
 			return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
-		},
-		Requested: func(_ context.Context, key protocol.SessionKey, r tool.Result) error {
-			f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &protocol.Message{
-				Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content,
-			}})
-			return nil
 		},
 	}
 }

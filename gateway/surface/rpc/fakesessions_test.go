@@ -6,11 +6,19 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
-type fakeSessions struct{ f *fakes }
+type (
+	fakeChats    struct{}
+	fakeHistory  struct{}
+	fakeRuns     struct{ f *fakes }
+	fakeEditor   struct{}
+	fakeTrash    struct{}
+	fakeMessages struct{ f *fakes }
+)
 
-func (s fakeSessions) Send(_ context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+func (s fakeMessages) Send(_ context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	if s.f.sent != nil {
 		s.f.sent(in)
 	}
@@ -27,27 +35,27 @@ func (s fakeSessions) Send(_ context.Context, p auth.Principal, in protocol.Chat
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, fails(in.Message)
 }
 
-func (fakeSessions) Resend(_ context.Context, p auth.Principal, in protocol.ChatResendParams) (protocol.ChatResendResult, error) {
+func (fakeMessages) Resend(_ context.Context, p auth.Principal, in protocol.ChatResendParams) (protocol.ChatResendResult, error) {
 	return protocol.ChatResendResult{RunID: in.RunID, ArchiveID: protocol.ArchiveID(p.Kind)}, fails(string(in.MessageID))
 }
 
-func (fakeSessions) DeleteMessage(_ context.Context, in protocol.MessageParams) (protocol.MessageDeleteResult, error) {
+func (fakeEditor) DeleteMessage(_ context.Context, in protocol.MessageParams) (protocol.MessageDeleteResult, error) {
 	return protocol.MessageDeleteResult{OK: true, ArchiveID: "a", Messages: 3, UndoUntil: 10}, fails(string(in.MessageID))
 }
 
-func (fakeSessions) Fork(_ context.Context, in protocol.SessionForkParams) (protocol.SessionEntry, error) {
+func (fakeChats) Fork(_ context.Context, in protocol.SessionForkParams) (protocol.SessionEntry, error) {
 	return protocol.SessionEntry{SessionKey: in.SessionKey + ":fork", Label: string(in.MessageID)}, fails(string(in.MessageID))
 }
 
-func (fakeSessions) Cancel(_ context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+func (fakeRuns) Cancel(_ context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	return protocol.ChatCancelResult{OK: true, RunID: in.RunID, Cancelled: in.RunID != ""}, nil
 }
 
-func (fakeSessions) List(_ context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
+func (fakeChats) List(_ context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
 	return protocol.SessionsListResult{Sessions: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Label: in.Query}}, Count: in.Offset + in.Limit}, nil
 }
 
-func (fakeSessions) Search(_ context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+func (fakeHistory) Search(_ context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	if in.Query == "" {
 		return protocol.SessionsSearchResult{}, protocol.ErrBadRequest.With("query required: at least one word or emoji")
 	}
@@ -57,26 +65,26 @@ func (fakeSessions) Search(_ context.Context, in protocol.SessionsSearchParams) 
 	}}, Next: 7}, nil
 }
 
-func (fakeSessions) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
+func (fakeChats) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
 	if in.SessionKey == "panic" {
 		panic("boom")
 	}
 	return protocol.SessionGetResult{SessionID: "s1", SessionKey: in.SessionKey}, fails(string(in.SessionKey))
 }
 
-func (fakeSessions) Stats(_ context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
+func (fakeRuns) Stats(_ context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
 	return protocol.SessionStats{SessionKey: in.SessionKey, QueueSize: 2, IsProcessing: true}, nil
 }
 
-func (fakeSessions) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+func (fakeChats) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	return protocol.OK{OK: in.Label != nil}, nil
 }
 
-func (fakeSessions) Reset(_ context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
+func (fakeEditor) Reset(_ context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
 	return protocol.SessionResetResult{OK: true, SessionKey: in.SessionKey, OldSessionID: "s1", NewSessionID: "s2", ArchivedMessages: 3}, nil
 }
 
-func (fakeSessions) Compact(_ context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
+func (fakeEditor) Compact(_ context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
 	if in.KeepMessages == nil {
 		return protocol.SessionCompactResult{OK: true, KeptMessages: 20}, nil
 	}
@@ -86,15 +94,15 @@ func (fakeSessions) Compact(_ context.Context, in protocol.SessionCompactParams)
 	return protocol.SessionCompactResult{OK: true, TrimmedMessages: 9, KeptMessages: *in.KeepMessages, ArchivedTo: "archive/" + in.Focus}, nil
 }
 
-func (fakeSessions) Uncompact(context.Context, protocol.SessionParams) (protocol.SessionUncompactResult, error) {
+func (fakeEditor) Uncompact(context.Context, protocol.SessionParams) (protocol.SessionUncompactResult, error) {
 	return protocol.SessionUncompactResult{OK: true, Messages: 9}, nil
 }
 
-func (fakeSessions) Archives(_ context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
+func (fakeHistory) Archives(_ context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 	return protocol.SessionArchivesResult{SessionKey: in.SessionKey, Archives: []protocol.ArchiveInfo{{ID: "a", SessionID: "s1", Kind: protocol.ArchiveReset, Messages: 1, ArchivedTo: "archive/a"}}}, nil
 }
 
-func (fakeSessions) RestoreArchive(_ context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+func (fakeEditor) RestoreArchive(_ context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 	out := protocol.SessionArchiveRestoreResult{OK: true, SessionKey: in.SessionKey, SessionID: "s1", Messages: 3}
 	switch in.ID {
 	case "":
@@ -109,18 +117,18 @@ func (fakeSessions) RestoreArchive(_ context.Context, in protocol.SessionArchive
 	return out, nil
 }
 
-func (fakeSessions) ReadArchive(_ context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
+func (fakeHistory) ReadArchive(_ context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
 	if in.ID == "" {
 		return protocol.SessionArchiveReadResult{}, protocol.ErrBadRequest.With("id required")
 	}
 	return protocol.SessionArchiveReadResult{Archive: protocol.ArchiveInfo{ID: in.ID, Kind: protocol.ArchiveCompact}, Messages: []protocol.Message{}}, nil
 }
 
-func (fakeSessions) History(_ context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
+func (fakeHistory) SessionIDs(_ context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
 	return protocol.SessionHistoryResult{SessionKey: in.SessionKey, CurrentSessionID: "s2", PreviousSessionIDs: []protocol.SessionID{"s1"}}, nil
 }
 
-func (fakeSessions) Preview(_ context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+func (fakeHistory) Preview(_ context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 	text := "hello"
 	if in.SessionKey == "huge" {
 		text = strings.Repeat("x", in.Limit)
@@ -131,22 +139,32 @@ func (fakeSessions) Preview(_ context.Context, in protocol.SessionPreviewParams)
 	}, nil
 }
 
-func (fakeSessions) Create(_ context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
+func (fakeChats) Create(_ context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
 	return protocol.SessionEntry{SessionKey: in.SessionKey, Label: in.Label}, nil
 }
 
-func (fakeSessions) Delete(context.Context, protocol.SessionParams) (protocol.SessionDeleteResult, error) {
+func (fakeTrash) Delete(context.Context, protocol.SessionParams) (protocol.SessionDeleteResult, error) {
 	return protocol.SessionDeleteResult{OK: true, UndoUntil: 10}, nil
 }
 
-func (fakeSessions) Restore(context.Context, protocol.SessionParams) (protocol.OK, error) {
+func (fakeTrash) Restore(context.Context, protocol.SessionParams) (protocol.OK, error) {
 	return protocol.OK{OK: true}, nil
 }
 
-func (fakeSessions) Media(_ context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error) {
+func (fakeMessages) Media(_ context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error) {
 	return protocol.MediaGetResult{MimeType: "image/png", Data: "AA=="}, fails(in.Key)
 }
 
-func (s fakeSessions) Snapshot(context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error) {
-	return []protocol.SessionEntry{{SessionKey: protocol.MainSession}}, nil, nil
+func (fakeRuns) Active() []protocol.RunInfo { return nil }
+
+func (r fakeRuns) Pause(_ context.Context, paused bool) error {
+	r.f.paused.Store(paused)
+	return nil
+}
+
+func (s fakeMessages) StoreToolResult(_ context.Context, key protocol.SessionKey, r tool.Result) error {
+	s.f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &protocol.Message{
+		Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content,
+	}})
+	return nil
 }

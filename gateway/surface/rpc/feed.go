@@ -124,7 +124,8 @@ func (m feedMethods) register(all methods) {
 	handle(all, protocol.QuestionWatch, m.watchQuestions)
 	handle(all, protocol.StatusGet, query(func(ctx context.Context) (protocol.Status, error) { return m.Status(ctx), nil }))
 	handle(all, protocol.AgentPause, plain(func(ctx context.Context, p protocol.PauseParams) (protocol.Status, error) {
-		return m.Pause(ctx, p.Paused)
+		err := m.Runs.Pause(ctx, p.Paused)
+		return m.Status(ctx), err
 	}))
 }
 
@@ -157,13 +158,14 @@ func (m feedMethods) watchQuestions(ctx context.Context, r *request, _ protocol.
 }
 
 func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
-	if snap.Sessions, snap.Runs, err = m.Sessions.Snapshot(ctx); err != nil {
+	chats, err := m.Chats.List(ctx, protocol.SessionsListParams{Limit: protocol.MaxSnapshotSessions})
+	if err != nil {
 		return snap, err
 	}
 	if snap.Questions, err = m.Questions.Pending(ctx); err != nil {
 		return snap, err
 	}
-	snap.Sessions, snap.Runs, snap.Questions = list(snap.Sessions), list(snap.Runs), list(snap.Questions)
+	snap.Sessions, snap.Runs, snap.Questions = list(chats.Sessions), list(m.Runs.Active()), list(snap.Questions)
 	snap.Transfers = m.Transfers.Open()
 	snap.Nodes, snap.Calls, snap.Status = list(m.Nodes.Nodes()), list(m.Tools.Running()), m.Status(ctx)
 	return snap, nil

@@ -20,7 +20,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	all := make(methods)
 	registerSessions(all, s)
 	(&toolMethods{
-		tools: s.Tools, results: s.Results, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, storeResult: s.Requested,
+		tools: s.Tools, results: s.Results, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, messages: s.Messages,
 		background: background, activeRequests: make(map[protocol.CallID]bool),
 	}).register(all)
 	deviceMethods{s.Devices, s.Nodes}.register(all)
@@ -184,7 +184,7 @@ func registerChannels(all methods, hub *channel.Hub) {
 
 func registerSessions(all methods, s Services) {
 	handle(all, protocol.ChatSend, s.send)
-	handle(all, protocol.ChatCancel, bySession(s, s.Chats.Cancel))
+	handle(all, protocol.ChatCancel, bySession(s, s.Runs.Cancel))
 	handle(all, protocol.ChatResend, func(ctx context.Context, r *request, p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
 		if err := checkID("runId", string(p.RunID)); err != nil {
 			return protocol.ChatResendResult{}, err
@@ -194,27 +194,27 @@ func registerSessions(all methods, s Services) {
 		}
 		return bySession(s, resend)(ctx, r, p)
 	})
-	handle(all, protocol.MessageDelete, bySession(s, s.Messages.DeleteMessage))
-	handle(all, protocol.SessionFork, bySession(s, s.Messages.Fork))
+	handle(all, protocol.MessageDelete, bySession(s, s.Editor.DeleteMessage))
+	handle(all, protocol.SessionFork, bySession(s, s.Chats.Fork))
 	handle(all, protocol.SessionCreate, plain(s.Chats.Create).check(func(_ context.Context, _ *request, p protocol.SessionCreateParams) error {
 		return cmp.Or(checkKey(p.SessionKey), checkLabel(p.Label))
 	}))
-	handle(all, protocol.SessionDelete, bySession(s, s.Chats.Delete))
-	handle(all, protocol.SessionRestore, bySession(s, s.Chats.Restore))
-	handle(all, protocol.SessionsList, plain(s.Sessions.List))
-	handle(all, protocol.SessionsSearch, plain(s.Sessions.Search))
-	handle(all, protocol.SessionGet, bySession(s, s.Sessions.Get))
-	handle(all, protocol.SessionGetStat, bySession(s, s.Sessions.Stats))
-	handle(all, protocol.SessionHistory, bySession(s, s.Transcripts.History))
-	handle(all, protocol.SessionPreview, bySession(s, s.Transcripts.Preview))
-	handle(all, protocol.MediaGet, plain(s.Transcripts.Media))
+	handle(all, protocol.SessionDelete, bySession(s, s.Trash.Delete))
+	handle(all, protocol.SessionRestore, bySession(s, s.Trash.Restore))
+	handle(all, protocol.SessionsList, plain(s.Chats.List))
+	handle(all, protocol.SessionsSearch, plain(s.History.Search))
+	handle(all, protocol.SessionGet, bySession(s, s.Chats.Get))
+	handle(all, protocol.SessionGetStat, bySession(s, s.Runs.Stats))
+	handle(all, protocol.SessionHistory, bySession(s, s.History.SessionIDs))
+	handle(all, protocol.SessionPreview, bySession(s, s.History.Preview))
+	handle(all, protocol.MediaGet, plain(s.Messages.Media))
 	handle(all, protocol.SessionPatch, s.patch)
 	handle(all, protocol.SessionReset, bySession(s, s.Editor.Reset))
 	handle(all, protocol.SessionCompact, bySession(s, s.Editor.Compact))
 	handle(all, protocol.SessionUncompact, bySession(s, s.Editor.Uncompact))
-	handle(all, protocol.SessionArchives, bySession(s, s.Archives.Archives))
-	handle(all, protocol.SessionArchiveRead, bySession(s, s.Archives.ReadArchive))
-	handle(all, protocol.SessionArchiveRestore, bySession(s, s.Archives.RestoreArchive))
+	handle(all, protocol.SessionArchives, bySession(s, s.History.Archives))
+	handle(all, protocol.SessionArchiveRead, bySession(s, s.History.ReadArchive))
+	handle(all, protocol.SessionArchiveRestore, bySession(s, s.Editor.RestoreArchive))
 }
 
 // bySession is plain for methods whose parameters have a SessionKey: it is required and made
@@ -246,7 +246,7 @@ func (s Services) patch(ctx context.Context, r *request, p protocol.SessionPatch
 		}
 	}
 	p.By = r.by()
-	return bySession(s, s.Editor.Patch)(ctx, r, p)
+	return bySession(s, s.Chats.Patch)(ctx, r, p)
 }
 
 func (s Services) send(ctx context.Context, r *request, p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
@@ -258,5 +258,5 @@ func (s Services) send(ctx context.Context, r *request, p protocol.ChatSendParam
 	}
 	p.SessionKey = r.conn.feed.storeSpelling(p.SessionKey)
 	p.Remind = !r.conn.feed.isSubscribed()
-	return s.Chats.Send(ctx, r.conn.principal(), p)
+	return s.Messages.Send(ctx, r.conn.principal(), p)
 }

@@ -259,7 +259,7 @@ func TestRequestsAreCountedOverTime(t *testing.T) {
 
 // patched records who changed a chat.
 type patched struct {
-	SessionEditor
+	Chats
 	by chan string
 }
 
@@ -271,7 +271,7 @@ func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (proto
 func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
 	got := make(chan string, 1)
 	services := newFakes().services()
-	services.Editor = patched{services.Editor, got}
+	services.Chats = patched{services.Chats, got}
 	srv := New(services)
 	defer srv.Close()
 	p := auth.Owner("desk")

@@ -22,51 +22,55 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Chats sends messages to chats, and creates and deletes chats.
+// Chats lists, creates and copies chats, and changes their settings.
 type Chats interface {
-	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
-	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
+	List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error)
+	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
 	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)
+	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
+	Fork(ctx context.Context, in protocol.SessionForkParams) (protocol.SessionEntry, error)
+}
+
+// History reads the messages and archives of chats.
+type History interface {
+	SessionIDs(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error)
+	Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
+	Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)
+	Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error)
+	ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error)
+}
+
+// Runs stops and pauses the agent's runs.
+type Runs interface {
+	// Active returns the runs that have not ended, oldest first.
+	Active() []protocol.RunInfo
+	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
+	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
+	Pause(ctx context.Context, paused bool) error
+}
+
+// Editor changes the messages of a chat.
+type Editor interface {
+	Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error)
+	Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error)
+	Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error)
+	RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error)
+	DeleteMessage(ctx context.Context, in protocol.MessageParams) (protocol.MessageDeleteResult, error)
+}
+
+// Trash deletes chats and restores them.
+type Trash interface {
 	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
 	Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error)
 }
 
-// Sessions returns the chats and their state.
-type Sessions interface {
-	List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error)
-	Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)
-	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
-	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
-	Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error)
-}
-
-// Transcripts returns the messages of chats and their attachments.
-type Transcripts interface {
-	History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error)
-	Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
-	Media(ctx context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error)
-}
-
-// SessionEditor changes the settings of a chat and what the model sees of its messages.
-type SessionEditor interface {
-	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
-	Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error)
-	Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error)
-	Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error)
-}
-
-// MessageEditor changes the messages of chats, and copies chats.
-type MessageEditor interface {
+// Messages accepts messages, and has the files that came with them.
+type Messages interface {
+	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	Resend(ctx context.Context, p auth.Principal, in protocol.ChatResendParams) (protocol.ChatResendResult, error)
-	DeleteMessage(ctx context.Context, in protocol.MessageParams) (protocol.MessageDeleteResult, error)
-	Fork(ctx context.Context, in protocol.SessionForkParams) (protocol.SessionEntry, error)
-}
-
-// Archives returns and restores the former conversations of a chat.
-type Archives interface {
-	Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error)
-	ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error)
-	RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error)
+	Media(ctx context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error)
+	// StoreToolResult stores the result of a tool.request in its session.
+	StoreToolResult(ctx context.Context, key protocol.SessionKey, r tool.Result) error
 }
 
 // Tools runs tool calls.
@@ -132,18 +136,17 @@ type Audit interface {
 	Append(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
-// Services are the parts of the gateway that the surface uses. Install and Requested may be nil.
+// Services are the parts of the gateway that the surface uses. Install may be nil.
 type Services struct {
 	Version string
 	Bus     *event.Bus
 
-	// Chats and the next five are usually one value.
-	Chats       Chats
-	Sessions    Sessions
-	Transcripts Transcripts
-	Editor      SessionEditor
-	Archives    Archives
-	Messages    MessageEditor
+	Chats    Chats
+	History  History
+	Runs     Runs
+	Editor   Editor
+	Trash    Trash
+	Messages Messages
 
 	Tools     Tools
 	Results   Results
@@ -172,7 +175,6 @@ type Services struct {
 	// 404.
 	Programs http.Handler
 	Status   func(ctx context.Context) protocol.Status
-	Pause    func(ctx context.Context, paused bool) (protocol.Status, error)
 	// Ready reports whether the gateway can do its work; /health says so. nil: it always can.
 	Ready func() bool
 	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
@@ -183,7 +185,4 @@ type Services struct {
 	// Canonical maps every spelling of a session key to the canonical one.
 	Canonical func(protocol.SessionKey) protocol.SessionKey
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
-	// Requested stores the result of a tool.request in its session. When nil, the result is only in
-	// the journal and the feed.
-	Requested func(ctx context.Context, key protocol.SessionKey, r tool.Result) error
 }
