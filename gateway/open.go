@@ -212,9 +212,9 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		return err
 	}
 	g.tools = tool.NewRegistry(g.hub, g.servers.Toolbox())
-	calls := journal.New(g.store.Calls)
+	calls := journal.New(g.store.Calls, g.store.Calls)
 	g.calls = tool.New(tool.Options{
-		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.questions, Journal: calls, Steps: g.store.Calls, Grants: g.store.Grants, Sessions: g.store.Sessions,
+		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.questions, Journal: calls, Steps: calls, Grants: g.store.Grants, Sessions: g.store.Sessions,
 		Bus: g.bus, Config: g.config.Get,
 	})
 	g.keeper = tool.NewKeeper(g.calls)

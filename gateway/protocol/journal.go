@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // JournalListParams requests rows of the journal of calls, newest first (extension). An empty field
 // does not filter. Limit 0 means 100; at most 1000.
@@ -83,4 +86,34 @@ type Continuation struct {
 	// step.
 	SHA256 string `json:"sha256"`
 	At     int64  `json:"at"` // of the last step, in Unix milliseconds
+	// Judged are the later decisions about what the call has queued, the newest last: a transfer that
+	// waited is judged again when the rules have changed, and when it continues after a restart.
+	Judged []Judgement `json:"judged,omitempty"`
+}
+
+// Judgement is a later decision about what a call has queued (extension).
+type Judgement struct {
+	At      int64  `json:"at"` // Unix milliseconds
+	Verdict string `json:"verdict"`
+	Why     string `json:"why,omitempty"`
+	By      string `json:"by"` // a person, a rule or the default
+	// ApprovalID is the answered question; empty if none was needed.
+	ApprovalID QuestionID `json:"approvalId,omitempty"`
+	Resumed    bool       `json:"resumed,omitempty"` // it is from an earlier start of the gateway
+}
+
+// maxJudged is the number of later decisions that a call's entry holds.
+const maxJudged = 20
+
+// Add returns the continuation with one more decision. The oldest ones give way.
+func (c Continuation) Add(j Judgement) Continuation {
+	c.Judged = append(slices.Clone(c.Judged), j)
+	c.Judged = c.Judged[max(0, len(c.Judged)-maxJudged):]
+	return c
+}
+
+// IsApproved reports whether a person has allowed by the latest decision what the call has queued.
+func (c Continuation) IsApproved() bool {
+	n := len(c.Judged)
+	return n > 0 && c.Judged[n-1].ApprovalID != "" && c.Judged[n-1].Verdict == "allow"
 }

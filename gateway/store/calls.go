@@ -144,11 +144,11 @@ func (s *Calls) Correct(ctx context.Context, c Call, lines ...protocol.AuditEntr
 	return changed && err == nil, err
 }
 
-// Continue changes what is recorded about the steps after a call, which may have ended. The error
-// is protocol.ErrNotFound if the call does not exist.
-func (s *Calls) Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error {
+// Continue changes what is recorded about the steps after a call, which may have ended, and appends
+// entries to the audit log. The error is protocol.ErrNotFound if the call does not exist.
+func (s *Calls) Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation, lines ...protocol.AuditEntry) error {
 	missing := false
-	err := s.change(ctx, "store step", false, func(tx *gorm.DB) error {
+	err := s.change(ctx, "store step", len(lines) > 0, func(tx *gorm.DB) error {
 		var rows []callRow
 		missing = true
 		if err := tx.Select("id", "continued").Where("id = ?", string(id)).Find(&rows).Error; err != nil || len(rows) == 0 {
@@ -159,7 +159,10 @@ func (s *Calls) Continue(ctx context.Context, id protocol.CallID, add func(proto
 		if err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE calls SET continued = ? WHERE id = ?", string(raw), string(id)).Error
+		if err := tx.Exec("UPDATE calls SET continued = ? WHERE id = ?", string(raw), string(id)).Error; err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
 	})
 	if err == nil && missing {
 		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has the id %s", id))

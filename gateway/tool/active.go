@@ -104,7 +104,7 @@ func (a *activeCall) validate(context.Context) error {
 		},
 		AskedBy: c.AskedBy, Principal: c.Principal.String(), App: c.Principal.App, IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
 		Attempt: a.record.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
-	}, Resumed: c.Resumed}
+	}, Resumed: c.Resumed, Of: c.Of}
 	return nil
 }
 

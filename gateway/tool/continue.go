@@ -145,7 +145,7 @@ func (x *activeStep) judge(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case d.Verdict == policy.Allow, d.Verdict == policy.Ask && (r.Info.ApprovalID != "" || r.collects()):
+	case d.Verdict == policy.Allow, d.Verdict == policy.Ask && (r.Info.ApprovalID != "" || r.Continued.IsApproved() || r.collects()):
 		return nil
 	case d.Verdict == policy.Deny:
 		return protocol.NewFault(protocol.FaultPermissionDenied, denialText(d))

@@ -78,7 +78,7 @@ func (g *gateway) open() {
 	registry := tool.NewRegistry(machines, nil)
 	registry.Register(g.own...)
 	g.Pipeline = tool.New(tool.Options{
-		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}), Steps: s.Calls, Grants: s.Grants, Sessions: s.Sessions,
+		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}, s.Calls), Steps: journal.New(s.Calls, s.Calls), Grants: s.Grants, Sessions: s.Sessions,
 		Bus: g.bus, Config: func() config.Config { return g.cfg },
 	})
 	if g.tower != nil {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,12 +109,13 @@ func (p *Pipeline) Authorize(ctx context.Context, c Call) (Authorization, error)
 // Authorization is a call that may run now. The zero value stands for a call that is not recorded.
 type Authorization struct{ call *activeCall }
 
-// ID returns the ID of the call, with which [Pipeline.Continue] goes on; empty for the zero value.
+// ID returns the ID of the call, or of the earlier one that it is a decision about, with which
+// [Pipeline.Continue] goes on; empty for the zero value.
 func (a Authorization) ID() protocol.CallID {
 	if a.call == nil {
 		return ""
 	}
-	return a.call.call.ID
+	return cmp.Or(a.call.record.Of, a.call.call.ID)
 }
 
 // Finish records the outcome of the call: its result, or why it failed.

@@ -76,8 +76,9 @@ type Steps interface {
 type Record struct {
 	store.Call
 	Decision  policy.Decision
-	DecidedBy string // a person, a rule or the default; empty before the decision
-	Resumed   bool   // see [Call]; not stored
+	DecidedBy string          // a person, a rule or the default; empty before the decision
+	Resumed   bool            // see [Call]; not stored
+	Of        protocol.CallID // see [Call]; not stored
 }
 
 // Grants reads the permissions of chats. *store.Grants implements it.

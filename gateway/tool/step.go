@@ -30,7 +30,8 @@ func (s step) addTo(c protocol.Continuation) protocol.Continuation {
 	if sum == "" {
 		sum = hexSum([]byte(c.SHA256 + s.data))
 	}
-	return protocol.Continuation{Steps: c.Steps + 1, Bytes: c.Bytes + s.bytes, SHA256: sum, At: time.Now().UnixMilli()}
+	c.Steps, c.Bytes, c.SHA256, c.At = c.Steps+1, c.Bytes+s.bytes, sum, time.Now().UnixMilli()
+	return c
 }
 
 // passed returns what passed in a step with these arguments and this result of a node's tool.

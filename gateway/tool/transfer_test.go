@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/native"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
@@ -111,5 +112,107 @@ func TestATransferOfKeysIsAskedAboutAlsoWhereEditsAreAccepted(t *testing.T) {
 	args := json.RawMessage(`{"source":"tower:/home/ann/.ssh/id_rsa","destination":"gsv:key"}`)
 	if res := g.ask(tool.Call{ID: "a", Tool: "gsv__Transfer", Args: args, Session: chat}, protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
 		t.Errorf("%+v", res)
+	}
+}
+
+// What waits is judged again when the rules change: the decision is added to the journal entry of
+// the call that has queued it, with a line in the audit log, and there is no further entry.
+func TestLaterDecisionIsAddedToTheEntryOfItsCall(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.Registry.Register(transferTool(func() {}))
+	call := tool.Call{ID: "a", Tool: "gsv__Transfer", Args: json.RawMessage(`{"source":"tower:/srv/a","destination":"gsv:a"}`), Principal: auth.Owner("ann"), Direct: true}
+	if res := g.must(call); res.Info.State != protocol.CallDone {
+		t.Fatalf("first call: got %s (%s), want done", res.Info.State, res.Info.Error)
+	}
+	again := call
+	again.ID, again.Of, again.Resumed = "", "a", true
+	asked := again
+	asked.Direct, asked.Principal, asked.Session = false, auth.Agent(chat, ""), chat
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
+		t.Fatal(err)
+	}
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	for _, c := range []struct {
+		call     tool.Call
+		decision string // of the person; empty: no question
+		rule     string // is added before
+		verdict  policy.Verdict
+	}{
+		{call: again, verdict: policy.Allow},
+		{call: asked, decision: protocol.DecisionAllow, verdict: policy.Allow},
+		{call: asked, decision: protocol.DecisionDeny, verdict: policy.Deny},
+		{call: again, rule: `{"tool":"Read","path":"/srv/**","verdict":"deny"}`, verdict: policy.Deny},
+	} {
+		if c.rule != "" {
+			if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(c.rule)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		result := make(chan error, 1)
+		go func() {
+			may, err := g.Authorize(t.Context(), c.call)
+			if err == nil {
+				err = may.Finish(t.Context(), native.TransferOut{}, nil)
+				if id := may.ID(); id != "a" {
+					t.Errorf("call that allows it: got %s, want a", id)
+				}
+			}
+			result <- err
+		}()
+		if c.decision != "" {
+			g.answer(g.question(sub), c.decision, protocol.ScopeOnce, "")
+		}
+		if err := <-result; (err == nil) != (c.verdict == policy.Allow) {
+			t.Errorf("got %v, want %s", err, c.verdict)
+		}
+		judged := g.row("a").Continued.Judged
+		if last := judged[len(judged)-1]; last.Verdict != string(c.verdict) || (last.ApprovalID != "") != (c.decision != "") || !last.Resumed || last.Why == "" {
+			t.Errorf("added: got %+v, want %s, with a question %v", last, c.verdict, c.decision != "")
+		}
+	}
+	if state := g.row("a").Info.State; state != protocol.CallDone {
+		t.Errorf("state of the call: got %s, want done", state)
+	}
+	if list, _, err := g.store.Calls.List(t.Context(), protocol.JournalListParams{Limit: 10}); err != nil || len(list) != 1 {
+		t.Errorf("entries in the journal: got %d, %v, want 1", len(list), err)
+	}
+}
+
+// A person has allowed again what no rule allows: the steps of the call go on.
+func TestLaterApprovalAllowsTheStepsOfItsCall(t *testing.T) {
+	g := start(t, &tooltest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) {
+		return map[string]any{"matches": []string{}}, nil
+	}})
+	g.Registry.Register(transferTool(func() {}))
+	app := auth.App(protocol.App{ID: "app", Name: "App"})
+	call := tool.Call{ID: "a", Tool: "gsv__Transfer", Args: json.RawMessage(`{"source":"tower:/srv/papers/a","destination":"gsv:a"}`), Principal: app}
+	g.rule(`{"tool":"gsv__Transfer","verdict":"allow"}`)
+	if res, err := g.Run(t.Context(), call); err != nil || res.Info.State != protocol.CallDone {
+		t.Fatalf("first call: got %s (%s), %v, want done", res.Info.State, res.Info.Error, err)
+	}
+	g.rule(`{"tool":"Read","path":"/srv/papers/**","verdict":"ask"}`)
+	step := tool.Step{Call: "a", Principal: app, Node: "tower", Tool: "Glob", Args: json.RawMessage(`{"pattern":"/srv/papers/a"}`)}
+	if _, err := g.Continue(t.Context(), step); err == nil {
+		t.Error("step before the answer: got success, want a refusal")
+	}
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	again := call
+	again.ID, again.Of = "", "a"
+	result := make(chan error, 1)
+	go func() {
+		may, err := g.Authorize(t.Context(), again)
+		if err == nil {
+			err = may.Finish(t.Context(), native.TransferOut{}, nil)
+		}
+		result <- err
+	}()
+	g.answer(g.question(sub), protocol.DecisionAllow, protocol.ScopeOnce, "")
+	if err := <-result; err != nil {
+		t.Fatalf("second decision: got %v, want success", err)
+	}
+	if _, err := g.Continue(t.Context(), step); err != nil {
+		t.Errorf("step after the answer: got %v, want success", err)
 	}
 }

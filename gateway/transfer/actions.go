@@ -8,19 +8,21 @@ import (
 	"fairlead/gateway/store"
 )
 
-// ask sends a message to the job of a transfer, which decides ([transitions]), and returns the job.
-func (e *Engine) ask(ctx context.Context, id protocol.TransferID, m message) (*job, error) {
+// ask sends a message to the job of a transfer, which decides ([transitions]), and returns the
+// transfer as the message has left it, and the job.
+func (e *Engine) ask(ctx context.Context, id protocol.TransferID, m message) (protocol.Transfer, *job, error) {
 	j, err := e.services.queue.open(e.services, id)
 	if err != nil {
-		return nil, err
+		return protocol.Transfer{}, nil, err
 	}
 	defer e.services.queue.release(j)
-	return j, j.ask(ctx, m)
+	t, err := j.ask(ctx, m)
+	return t, j, err
 }
 
 // stopBy is ask for a message that stops a transfer: it waits some seconds for the attempt to stop.
 func (e *Engine) stopBy(ctx context.Context, id protocol.TransferID, m message) (protocol.Transfer, error) {
-	j, err := e.ask(ctx, id, m)
+	_, j, err := e.ask(ctx, id, m)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
@@ -31,12 +33,9 @@ func (e *Engine) stopBy(ctx context.Context, id protocol.TransferID, m message) 
 // window or command line, which becomes the transfer's end on that computer if the transfer has one
 // there.
 func (e *Engine) continueBy(ctx context.Context, id protocol.TransferID, kind eventKind, window Window) (protocol.Transfer, error) {
-	j, err := e.ask(ctx, id, message{event: kind, window: window})
-	if err != nil {
-		return protocol.Transfer{}, err
-	}
+	t, _, err := e.ask(ctx, id, message{event: kind, window: window})
 	e.services.queue.Wake()
-	return j.view(), nil
+	return t, err
 }
 
 // Pause pauses a transfer until Resume.

@@ -188,7 +188,7 @@ func (j *job) authorizeStartup(ctx context.Context, t protocol.Transfer, files [
 			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
 		}
 		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		_, err := j.services.judge.again(ctx, principalOf(t), one, false)
+		_, err := j.services.judge.again(ctx, principalOf(t), one, false, "")
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -227,8 +227,9 @@ func newJudge(a Authorizer, version func() string) judge {
 
 // again decides about a queued or ended transfer again, as about the call that started it. It
 // returns the call that allows it, or the reason why the transfer may not run now. resumed means
-// that the transfer is older than this start of the gateway.
-func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfer, resumed bool) (protocol.CallID, error) {
+// that the transfer is older than this start of the gateway. of is the call that has allowed it, to
+// whose entry in the journal the decision is added; if it is empty, the decision gets an entry.
+func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfer, resumed bool, of protocol.CallID) (protocol.CallID, error) {
 	call, err := transferCall(protocol.TransferStartParams{
 		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
 	})
@@ -236,12 +237,13 @@ func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfe
 		return "", err
 	}
 	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, who.Kind == auth.KindOwner, t.AskedBy
-	call.Resumed = resumed
+	call.Resumed, call.Of = resumed, of
 	may, err := g.authorizer.Authorize(ctx, call)
 	if err != nil {
 		return "", err
 	}
-	return may.ID(), may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
+	err = may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
+	return may.ID(), err
 }
 
 // UndoBy is [Engine.Undo] for a person. Where a person may not send files, they may not restore any
@@ -252,7 +254,7 @@ func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParam
 		return t, err
 	}
 	t.Session, t.AskedBy = "", c.AskedBy
-	if _, err := e.services.judge.again(ctx, c.Principal, t, false); err != nil {
+	if _, err := e.services.judge.again(ctx, c.Principal, t, false, ""); err != nil {
 		return protocol.Transfer{}, err
 	}
 	return e.Undo(ctx, in, c.Window)

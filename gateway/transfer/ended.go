@@ -49,7 +49,7 @@ func (e *Engine) cleanUp(ctx context.Context, node protocol.NodeID) {
 func (e *Engine) cleanupConfirmed(by Link, id protocol.TransferID) {
 	q := e.services.queue
 	q.spawn(func() {
-		_, err := e.ask(q.ctx, id, message{event: eventCleaned, link: by})
+		_, _, err := e.ask(q.ctx, id, message{event: eventCleaned, link: by})
 		if err != nil && !errors.Is(err, errLate) {
 			slog.Warn("Storing a transfer failed", "transfer", id, "err", err) // the node confirms again at its next connection
 		}

@@ -53,7 +53,13 @@ type job struct {
 type request struct {
 	message
 	ctx   context.Context // of the caller
-	reply chan error      // has room for the answer
+	reply chan answer     // has room for the answer
+}
+
+// answer is the transfer as the request has left it, or why it was refused.
+type answer struct {
+	transfer protocol.Transfer
+	err      error
 }
 
 // newJob returns a job whose owner has not started. The owner reads a row without a state from the
@@ -69,21 +75,21 @@ func newJob(p *services, row store.Transfer, window Window) *job {
 
 // ask sends a message to the owner, and waits until it has stored the change or refused the
 // message.
-func (j *job) ask(ctx context.Context, m message) error {
+func (j *job) ask(ctx context.Context, m message) (protocol.Transfer, error) {
 	m.now = time.Now()
-	r := &request{message: m, ctx: ctx, reply: make(chan error, 1)}
+	r := &request{message: m, ctx: ctx, reply: make(chan answer, 1)}
 	select {
 	case j.requests <- r:
 	case <-j.done: // only while the gateway stops: the queue keeps a job that has callers
-		return errClosed
+		return protocol.Transfer{}, errClosed
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return protocol.Transfer{}, context.Cause(ctx)
 	}
 	select {
-	case err := <-r.reply:
-		return err
+	case a := <-r.reply:
+		return a.transfer, a.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return protocol.Transfer{}, context.Cause(ctx)
 	}
 }
 
@@ -97,7 +103,7 @@ func (j *job) own() {
 		select {
 		case r := <-j.requests:
 			if missing != nil {
-				r.reply <- missing
+				r.reply <- answer{err: missing}
 			} else {
 				j.serve(r)
 			}
@@ -147,16 +153,18 @@ func (j *job) serve(r *request) {
 		j.deferred = append(j.deferred, r)
 		return
 	}
+	var now protocol.Transfer
 	err := crash.Call("transfer", func() error {
 		j.useWindow(&r.message)
 		t, err := j.change(r.message)
 		if err == nil {
+			now = j.view()
 			j.perform(t.do, r)
 		}
 		return err
 	}, "transfer", j.id)
 	if err != nil || r.event != eventUndo { // an undo is answered when it has ended
-		r.reply <- err
+		r.reply <- answer{now, err}
 	}
 }
 
@@ -252,7 +260,7 @@ func (j *job) shutDown() {
 		j.finish(<-j.finished)
 	}
 	for _, r := range j.deferred {
-		r.reply <- errClosed
+		r.reply <- answer{err: errClosed}
 	}
 }
 

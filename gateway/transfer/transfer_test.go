@@ -263,6 +263,13 @@ func (r *rig) checkAuditOfResumed(destination string) {
 	if len(resumed) < 2 || !resumed[0] || resumed[1] {
 		r.t.Errorf("resumed, newest first: got %v, want one that was started and then resumed", resumed)
 	}
+	calls, err := client.Call(r.t.Context(), r.c, protocol.JournalList, protocol.JournalListParams{Tool: "Transfer"})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if c := calls.Calls[0].Continued; c == nil || len(c.Judged) != 1 || !c.Judged[0].Resumed {
+		r.t.Errorf("journal, newest entry: got %+v, want the decision after the restart in the entry of the call", c)
+	}
 }
 
 func TestATransferWaitsForItsMachine(t *testing.T) {

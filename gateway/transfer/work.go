@@ -112,7 +112,7 @@ func (j *job) finish(res result) {
 			err = protocol.ErrConflict.With("The replaced files are no longer available")
 		}
 		j.leaveWork()
-		j.undo.reply <- err
+		j.undo.reply <- answer{j.view(), err}
 		j.serveDeferred()
 	default:
 		j.leaveWork()
@@ -211,7 +211,7 @@ func (j *job) runAttempt(ctx context.Context, res *result) error {
 	if err := j.checkRules(ctx); err != nil {
 		return err
 	}
-	switch err := j.ask(ctx, message{event: eventBegin}); {
+	switch _, err := j.ask(ctx, message{event: eventBegin}); {
 	case errors.Is(err, errPaused), err != nil && ctx.Err() != nil:
 		return err
 	case err != nil:
@@ -223,7 +223,8 @@ func (j *job) runAttempt(ctx context.Context, res *result) error {
 }
 
 // checkRules asks for permission again if the rules changed while the transfer waited. That a
-// person's transfer continues after a restart is recorded in the same way.
+// person's transfer continues after a restart is recorded in the same way. Both are added to the
+// journal entry of the call that has allowed it.
 func (j *job) checkRules(ctx context.Context) error {
 	judge := j.services.judge
 	now := judge.version()
@@ -241,7 +242,7 @@ func (j *job) checkRules(ctx context.Context) error {
 	if !continued {
 		j.update(func(row *store.Transfer) { row.Error = "The rules changed while it waited: it needs approval again" })
 	}
-	call, err := judge.again(ctx, principalOf(t.Transfer), t.Transfer, t.CreatedAt < judge.startedAt)
+	call, err := judge.again(ctx, principalOf(t.Transfer), t.Transfer, t.CreatedAt < judge.startedAt, t.Allowed)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.needsApproval = false

@@ -62,7 +62,14 @@ func continued(c *protocol.Continuation) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf(", then %s in %s", format.Size(c.Bytes), format.Plural(c.Steps, "step"))
+	text := ""
+	if c.Steps > 0 {
+		text = fmt.Sprintf(", then %s in %s", format.Size(c.Bytes), format.Plural(c.Steps, "step"))
+	}
+	if n := len(c.Judged); n > 0 {
+		text += fmt.Sprintf(", checked again: %s (%s)", c.Judged[n-1].Verdict, c.Judged[n-1].Why)
+	}
+	return text
 }
 
 func auditCommand(o *options) *cobra.Command {
