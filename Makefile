@@ -20,8 +20,6 @@ RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
 QUICK := -vet=off -ldflags=-w
 # A program under the race detector waits for a second before it ends, and so does each program that a test starts.
 export GORACE ?= atexit_sleep_ms=0
-# Many tests wait for each other's programs more than they compute: four packages at a time save a third of the time on two cores.
-# Package policy decides without goroutines of its own: its corpora run without the detector, and packages that share it run with it.
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
 .PHONY: run app windows bundle headless nodes test race lint wine conformance api bench transfers golden fuzz desktop cross clean
@@ -64,6 +62,8 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	@$(MAKE) --no-print-directory -j2 --output-sync=line race desktop cross wine conformance api TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
 	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
+# Four packages at a time, because many tests wait for programs more than they compute. Package policy decides without goroutines of its own: its
+# corpora run without the detector, and packages that share it run with it.
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
 	$(GO) test -p 4 $(RACE) $(QUICK) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')

@@ -13,7 +13,7 @@ func TestTheFirstPageOffersToJoinAnotherComputer(t *testing.T) {
 	u := newTestUI(t)
 	u.main.setFirstRun(true)
 	for button, want := range map[string]string{
-		"Control it from here": "Invite a controller", "Let it use this computer": "Name of this computer there",
+		"Control it from here": "Invite a device to control Fairlead", "Let it use this computer": "Name of this computer there",
 	} {
 		test.Tap(pagetest.Button(t, u.main.first.box, button))
 		pagetest.Shows(t, u.settings.window.Content(), "Add a gateway", want)

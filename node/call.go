@@ -151,7 +151,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}
 	t, ok := n.tools[inv.Tool]
 	if !ok {
-		//lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 GSV's text, which its clients match
 		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
 	}
 	if inv.Preview {
@@ -218,7 +218,7 @@ func (n *Node) sendProgress(ctx context.Context, latest <-chan protocol.ToolProg
 }
 
 func (n *Node) logs(l protocol.LogsGet, unread error) {
-	n.log.Info("Log asked for", "lines", l.Lines)
+	n.log.Info("Log requested", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}
 	if unread != nil {
 		answer.Error = errorText(unread)

@@ -14,7 +14,7 @@ import (
 var events = map[string]string{
 	"Node started": "node.start", "Node stopped": "shutdown", "Connected": "connect.ok", "Gateway lost": "connect.lost", "Reconnecting": "connect.failed",
 	"Gateway does not answer": "keepalive.failed", "Call done": "tool.execute.ok", "Call failed": "tool.execute.error", "Tool crashed": "tool.execute.error",
-	"Call arrived": "tool.invoke", "Result not wanted": "tool.result.send_failed", "Log asked for": "logs.get",
+	"Call arrived": "tool.invoke", "Result not wanted": "tool.result.send_failed", "Log requested": "logs.get",
 	"Event cannot be read": "event.invalid",
 }
 

@@ -70,7 +70,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	ask, do := widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + d.Name + "”?", Yes: "Revoke", No: "Cancel"}, end(p.app.Pairings.RevokeClient, "Access was not revoked")
 	switch {
 	case state.HasExpired(d, p.now()):
-		ask, do = widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + d.Name + "” from the list?", Yes: "Remove", No: "Cancel"}, end(p.app.Pairings.ForgetClient, "The controller was not removed")
+		ask, do = widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + d.Name + "” from the list?", Yes: "Remove", No: "Cancel"}, end(p.app.Pairings.ForgetClient, "The device was not removed")
 	case d.ID == p.view.Device:
 		ask.Question = "Revoke access for this device?"
 	}

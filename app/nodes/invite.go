@@ -135,7 +135,7 @@ func (i *invite) rows() []fyne.CanvasObject {
 	}
 	machine := widgets.NewButton("Invite a machine", "machine", create(protocol.RoleNode))
 	machine.Primary = true
-	controller := widgets.NewButton("Invite a controller", "window", create(protocol.RoleClient))
+	controller := widgets.NewButton("Invite a device to control Fairlead", "window", create(protocol.RoleClient))
 	return []fyne.CanvasObject{
 		widgets.NewSectionHeading("INVITATION"),
 		widgets.NewParagraph("Valid for 10 minutes, once. You approve the device.", style.ColorMuted, "text"),

@@ -60,7 +60,7 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 	pagetest.Shows(t, p.Box, "starting to listen", "Turn off")
 	on.Network.Listening, on.Network.Addresses, on.Network.Words = true, []string{"10.0.0.2:8788"}, []string{"a", "b"}
 	showPairing(p, state.Pairing{DeviceListResult: on})
-	pagetest.Shows(t, p.Box, "Other machines can connect at 10.0.0.2:8788. Fingerprint: a-b.", "Invite a machine", "Invite a controller")
+	pagetest.Shows(t, p.Box, "Other machines can connect at 10.0.0.2:8788. Fingerprint: a-b.", "Invite a machine", "Invite a device to control Fairlead")
 
 	i := protocol.DeviceInvite{ID: "i", Role: protocol.RoleNode, Link: "fairlead://pair?x", Code: "7-otter-lamp", CreatedAt: pagetest.Noon.UnixMilli(), ExpiresAt: pagetest.Noon.Add(time.Minute).UnixMilli()}
 	p.invite.invitation = i

@@ -129,7 +129,7 @@ func howToPair(work bool) string {
 	if work {
 		return "Its agent can use this computer's tools within the limits set under This computer. The other computer's owner answers its approvals. On the other computer: Machines › Add a machine › Invite a machine. Paste the link or code here."
 	}
-	return "On the other computer: Machines › Add a machine › Invite a controller. Paste the link or code here."
+	return "On the other computer: Machines › Add a machine › Invite a device to control Fairlead. Paste the link or code here."
 }
 
 func (e *gatewaysPage) load() {

@@ -104,7 +104,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		e.invitation.SetText(link + "node")
 		says("owner answers its approvals")
 		e.invitation.SetText(link + "client")
-		says("Invite a controller")
+		says("Invite a device to control Fairlead")
 		press("Let it use this computer")
 		says("owner answers its approvals")
 		e.invitation.SetText("8-otter-lamp-nine")

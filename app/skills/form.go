@@ -64,7 +64,7 @@ func (p *Page) openForm() {
 		widgets.NewField("Name", name, where),
 		widgets.NewField("What it does and when to use it", when,
 			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),
-		widgets.NewField("What a machine must be able to do", caps.box))))
+		widgets.NewField("Required on the machine", caps.box))))
 	widgets.Focus(name)
 }
 
@@ -113,7 +113,7 @@ func newSettings(p *Page) *settings {
 	s.needs = newNeeds(func(caps []string) { p.m.SetNeeds(s.e, caps) })
 	s.resetButton = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
 	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.LimitWidth(320, true, s.always)),
-		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.resetButton)))
+		widgets.NewField("Required on the machine", s.needs.box, widgets.Row(0, -1, s.resetButton)))
 	s.box = widgets.Col(style.Group, widgets.NewSectionHeading("SETTINGS"), s.notice, fields)
 	return s
 }

@@ -97,7 +97,7 @@ func (p *Page) fill() {
 	v, now := p.view, p.now()
 	asking := state.Map(v.QuestionsOf(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
-			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "It waits for your answer.",
+			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})

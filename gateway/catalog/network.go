@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -150,7 +151,7 @@ func (c *Catalog) directory(_ context.Context, x *call, in directoryIn) (out dir
 		network.Nodes = append(network.Nodes, node)
 	}
 	out.Networks = append(out.Networks, network)
-	return out, fmt.Sprintf("Machines: %d, of which %d online", len(network.Nodes), online), nil
+	return out, fmt.Sprintf("%s, %d online", format.Plural(len(network.Nodes), "machine"), online), nil
 }
 
 func matches(glob, text string) bool {

@@ -191,17 +191,17 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 	}
 	switch r.State {
 	case protocol.RunFailed:
-		text := "That did not work."
+		text := "I could not finish this."
 		switch {
 		case r.Error == nil:
 		case errors.Is(r.Error, protocol.ErrIncomplete):
 			text = format.Clip(r.Error.Message, 500)
 		default:
-			text = fmt.Sprintf("That did not work: %s", format.Clip(r.Error.Message, 500))
+			text = fmt.Sprintf("I could not finish this: %s", format.Clip(r.Error.Message, 500))
 		}
 		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
 	case protocol.RunCancelled:
-		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "This was stopped."))
+		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "The task was stopped."))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	if _, err := up.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	says(t, p, "Let me look.", "You said twice", "That did not work: the model is asleep")
+	says(t, p, "Let me look.", "You said twice", "I could not finish this: the model is asleep")
 	if last := p.Sent()[2]; last.Message.ReplyToID != "m7" || last.SessionKey != "agent:main:pigeon:group:g" {
 		t.Errorf("%+v", last)
 	}

@@ -48,9 +48,9 @@ func (b *Bus) PublishNoticeOf(n protocol.Notice) {
 // Subscribe starts a subscription to all changes; Close ends it.
 func (b *Bus) Subscribe() *Subscription { return b.SubscribeOnly(nil) }
 
-// SubscribeOnly starts a subscription to the changes for which want returns true, and to a resync
-// when the subscriber was too slow for those. want must be fast and must not use the bus; nil
-// selects all changes.
+// SubscribeOnly starts a subscription to the changes for which filter returns true, and to a resync
+// when the subscriber was too slow for those. filter must be fast and must not use the
+// bus; nil selects all changes.
 func (b *Bus) SubscribeOnly(filter func(protocol.Change) bool) *Subscription {
 	s := &Subscription{bus: b, filter: filter, wake: make(chan struct{}, 1)}
 	b.mu.Lock()

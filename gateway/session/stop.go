@@ -11,7 +11,7 @@ import (
 
 // errCancelled is the cause for cancelling a run that the person stopped.
 //
-//lint:ignore ST1005 the original's text, which its clients show
+//lint:ignore ST1005 GSV's text, which its clients show
 var errCancelled = errors.New("Run cancelled by user")
 
 // Cancel stops a run: without an ID the one in progress, with an ID that one, or removes its

@@ -162,7 +162,7 @@ func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []str
 		case err != nil:
 			return nil, err
 		case q.Slot == nil && q.Error != nil && q.Error.Type == "wait":
-			return nil, fmt.Errorf("the server takes %s later: %s", f.Filename, q.Error)
+			return nil, fmt.Errorf("the server postponed the upload of %s: %s", f.Filename, q.Error)
 		case q.Slot == nil:
 			return nil, channel.NewRefusal("the server does not take %s (%d bytes): %s", f.Filename, len(data), q.Error)
 		}

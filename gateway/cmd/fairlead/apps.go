@@ -63,7 +63,7 @@ func createTokenCommand(o *options) *cobra.Command {
 	f.StringVar(&name, "name", "", "what the token is for, such as 'Backup script'")
 	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(scopeNames(protocol.AppScopes), ","))
 	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
-	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
+	f.StringSliceVar(&nodes, "nodes", nil, "limit it to these machine IDs (default: all)")
 	return cmd
 }
 
@@ -166,7 +166,7 @@ func appState(a protocol.App) string {
 func approveCommand(o *options) *cobra.Command {
 	var scopes, nodes []string
 	var deny bool
-	cmd := command("approve CODE", "Let an app connect that shows this code in the browser", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := command("approve CODE", "Approve the app that shows this code in the browser", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		p := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: scopesOf(scopes)}
 		if deny {
 			p.Decision = protocol.DecisionDeny
@@ -199,6 +199,6 @@ func approveCommand(o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&deny, "deny", false, "refuse it")
 	f.StringSliceVar(&scopes, "scopes", nil, "allow only these of the scopes that it asks for")
-	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all, or those of an app that is connected already)")
+	f.StringSliceVar(&nodes, "nodes", nil, "limit the app to these machine IDs (default: all, or its current ones)")
 	return cmd
 }

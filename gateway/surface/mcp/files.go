@@ -133,7 +133,7 @@ func (f *watchedFiles) end() {
 	f.polling = false
 }
 
-// look is a file with one of its sessions, whose rights are enough to look at it.
+// look is one check of a watched file, made with the rights of one of its sessions.
 type look struct {
 	subscriber
 	uri     string
