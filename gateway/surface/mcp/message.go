@@ -51,14 +51,19 @@ func decode(raw []byte) (m message, failure *jsonrpc.Error) {
 	}
 	decoded, err := jsonrpc.DecodeMessage(raw)
 	if err != nil {
-		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is no message of JSON-RPC 2.0"}
+		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: notJSONRPC}
 	}
 	if request, ok := decoded.(*jsonrpc.Request); ok {
 		m.Method = request.Method
-		json.Unmarshal(request.Params, &m.Params) // the handler answers what is wrong in them
+		json.Unmarshal(request.Params, &m.Params) // checkParams finds what is wrong in them
+		if m.ID != nil {
+			failure = checkParams(m.Method, request.Params)
+		}
 	}
-	return m, nil
+	return m, failure
 }
+
+const notJSONRPC = `the message is not one of JSON-RPC 2.0: it needs "jsonrpc":"2.0", and a method, a result or an error`
 
 // isID reports whether the SDK answers a request under the same ID: it reads numbers as float64 and
 // cuts off their fractions.
@@ -110,7 +115,7 @@ func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok boo
 		return m, false // the client has gone
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	if isBatch(raw) {
+	if isBatch(raw) && json.Valid(raw) {
 		return m, true
 	}
 	m, failure := decode(raw)
@@ -118,7 +123,11 @@ func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok boo
 		failure = checkHeader(r, m)
 	}
 	if failure != nil {
-		fail(w, http.StatusBadRequest, m.ID, failure)
+		status := http.StatusBadRequest
+		if failure.Code == jsonrpc.CodeInvalidParams && !isModern(r, m) {
+			status = http.StatusOK // a client of an older version does not read errors of other statuses
+		}
+		fail(w, status, m.ID, failure)
 		return m, false
 	}
 	return m, true
@@ -171,13 +180,25 @@ func encodeName(h http.Header) {
 
 const nameHeader, encodedPrefix, encodedSuffix = "Mcp-Name", "=?base64?", "?="
 
-// withoutCode matches the answers to requests that the SDK refuses before a handler: they have the
-// code 0, which is not one of JSON-RPC.
-var withoutCode = regexp.MustCompile(`\A((?:event: message\n)?(?:data: )?\{"jsonrpc":"2\.0","id":(?:"(?:[^"\\]|\\.)*"|[-0-9.eE+]+|null),"error":\{"code":)0,`)
+// anyError begins an error that the SDK wrote, with the group 1.
+const anyError = `\A((?:event: message\n)?(?:data: )?\{"jsonrpc":"2\.0","id":(?:"(?:[^"\\]|\\.)*"|[-0-9.eE+]+|null),"error":\{"code":`
 
-// addCode gives an answer without a code one. b is a whole message or event.
-func addCode(b []byte) []byte {
-	return withoutCode.ReplaceAll(b, fmt.Appendf(nil, "${1}%d,", jsonrpc.CodeInvalidRequest))
+var (
+	// withoutCode matches the answers to requests that the SDK refuses before a handler: they have the
+	// code 0, which is not one of JSON-RPC.
+	withoutCode = regexp.MustCompile(anyError + `)0,`)
+	// badParams matches the answers to messages of a batch, whose parameters are not checked before.
+	badParams = regexp.MustCompile(anyError + `-3260[02],"message":")(?:[^"\\]|\\.)*unmarshaling (?:[^"\\]|\\.)*"`)
+	// unknownMethod matches the answers to methods that the protocol does not have.
+	unknownMethod = regexp.MustCompile(anyError + `-32601,"message":")JSON RPC not handled: (\\"(?:[^"\\]|\\.)*\\") unsupported"`)
+)
+
+// correctError gives an answer of the SDK with an error a code, and a text for people. b is a whole
+// message or event.
+func correctError(b []byte) []byte {
+	b = withoutCode.ReplaceAll(b, fmt.Appendf(nil, "${1}%d,", jsonrpc.CodeInvalidRequest))
+	b = badParams.ReplaceAll(b, []byte(`${1}the params are not those of the MCP specification"`))
+	return unknownMethod.ReplaceAll(b, []byte(`${1}method not found: $2"`))
 }
 
 // errorWriter turns the texts with which the SDK refuses a request into errors of JSON-RPC.
@@ -199,13 +220,16 @@ func (w *errorWriter) WriteHeader(status int) {
 // Write implements io.Writer.
 func (w *errorWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		if _, err := w.ResponseWriter.Write(addCode(b)); err != nil {
+		if _, err := w.ResponseWriter.Write(correctError(b)); err != nil {
 			return 0, err
 		}
 		return len(b), nil
 	}
 	text := strings.TrimSpace(string(b))
 	code := int64(jsonrpc.CodeInvalidRequest)
+	if strings.HasPrefix(text, "malformed payload") {
+		text = "the batch must be a list of messages of JSON-RPC 2.0, with at least one"
+	}
 	if strings.Contains(text, "not handled") {
 		code, text = jsonrpc.CodeMethodNotFound, fmt.Sprintf("method not found: %q", w.message.Method)
 		if w.message.ID != nil {

@@ -241,7 +241,7 @@ func FuzzDecode(f *testing.F) {
 		if failure != nil && !json.Valid(encodeFailure(m.ID, failure)) {
 			t.Errorf("%q: the answer is not JSON", raw)
 		}
-		if addCode(raw); failure == nil && m.ID != nil && canonical(m.ID) == "" {
+		if correctError(raw); failure == nil && m.ID != nil && canonical(m.ID) == "" {
 			t.Errorf("%q has no ID", raw)
 		}
 	})

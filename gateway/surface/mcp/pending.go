@@ -118,7 +118,7 @@ func (p *pending) drain() {
 func (p *pending) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, err := p.out.Write(addCode(b)); err != nil {
+	if _, err := p.out.Write(correctError(b)); err != nil {
 		p.gone()
 		return 0, err
 	}

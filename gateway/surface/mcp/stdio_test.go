@@ -195,7 +195,7 @@ func TestStdioPassesQuestionsOn(t *testing.T) {
 
 func TestEndOfInputWaitsForAnswersOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lines := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call"}` + "\n"
+		lines := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}` + "\n"
 		p := newPending(strings.NewReader(lines), io.Discard, func() {})
 		began := time.Now()
 		time.AfterFunc(5*time.Second, func() { p.Write([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n")) })
