@@ -1,10 +1,14 @@
 package transfer_test
 
 import (
+	"database/sql"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/transfer"
 )
@@ -109,4 +113,35 @@ func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 			t.Errorf("stored: got %s (%s), %v, want done", row.State, row.Error, err)
 		}
 	})
+}
+
+// The OK to a report of the end confirms only the report: a gateway that stops before it has stored
+// the end continues the transfer, finds the files that arrived, and ends it once.
+func TestEndThatWasReportedButNotStoredComesAgain(t *testing.T) {
+	r := newRig(t, "a", "b")
+	from := r.file("a", "x.bin", 100)
+	db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(r.home, "fairlead.db"))+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER refuse BEFORE UPDATE ON transfers WHEN NEW.ended_at > 0 BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"); err != nil {
+		t.Fatal(err)
+	}
+	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: "rename"})
+	to := filepath.Join(r.nodes["b"].dir, "y.bin")
+	polltest.Until(t, "the file arrived", func() bool { _, err := os.Stat(to); return err == nil })
+	r.stopGW()
+	if _, err := db.ExecContext(t.Context(), "DROP TRIGGER refuse"); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone {
+		t.Fatalf("after the restart: got %s (%s), want done", end.State, end.Error)
+	}
+	same(t, from, to)
+	files, err := os.ReadDir(r.nodes["b"].dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("files at the destination: got %v, %v, want y.bin alone", files, err)
+	}
 }

@@ -170,7 +170,7 @@ func usageArgs(cmd *cobra.Command) {
 			case group && len(args) > 0:
 				return &exitError{code: exitUsage, err: unknown(cmd, args[0])}
 			}
-			return usageError("%w\nUsage: %s", err, cmd.UseLine())
+			return usageError("%s\nUsage: %s", plainCount(cmd, err), cmd.UseLine())
 		}
 	}
 	for _, c := range cmd.Commands() {
@@ -178,10 +178,22 @@ func usageArgs(cmd *cobra.Command) {
 	}
 }
 
+// plainCount describes the error of a number of arguments.
+func plainCount(cmd *cobra.Command, err error) string {
+	text := strings.ReplaceAll(err.Error(), "arg(s)", "arguments")
+	if strings.HasPrefix(text, "unknown command") { // the library's text for one that takes none
+		return cmd.CommandPath() + " takes no arguments"
+	}
+	return cmd.CommandPath() + " " + strings.ReplaceAll(text, " 1 arguments", " 1 argument")
+}
+
 // plainFlag describes the error of a flag, without the words of the libraries that parse it.
 func plainFlag(err error) string {
-	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
-	if isNumber {
+	text, function, isValue := strings.Cut(err.Error(), ": strconv.")
+	switch {
+	case strings.HasPrefix(function, "ParseBool"):
+		return text + ": must be true or false"
+	case isValue:
 		return text + ": must be a number"
 	}
 	if text, _, isTime := strings.Cut(err.Error(), ": time: "); isTime {

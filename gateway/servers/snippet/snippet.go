@@ -75,7 +75,11 @@ func parseJSON(text string) ([]protocol.FoundServer, error) {
 	}
 	plain, err := hujson.Standardize([]byte(text))
 	if err != nil {
-		return nil, bad("This JSON cannot be read: " + firstLine(err.Error()))
+		place := ""
+		if line, _, ok := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": "); ok && strings.HasPrefix(line, "line ") {
+			place = " at " + line
+		}
+		return nil, bad("This JSON is not valid" + place + ": look for a missing bracket, quote or comma there.")
 	}
 	var tree map[string]json.RawMessage
 	if err := json.Unmarshal(plain, &tree); err != nil {
@@ -110,8 +114,6 @@ func parseJSON(text string) ([]protocol.FoundServer, error) {
 	}
 	return list, nil
 }
-
-func firstLine(s string) string { return strings.SplitN(s, "\n", 2)[0] }
 
 // specOf reads one entry; ok is false if it is none.
 func specOf(raw json.RawMessage) (spec protocol.ServerSpec, ok bool) {

@@ -92,3 +92,12 @@ func TestServersOfOtherProgramsAreFound(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+func TestBrokenJSONNamesThePlace(t *testing.T) {
+	for text, place := range map[string]string{`{`: " at line 1, column 2", "{\"mcpServers\": {\n\"a\" 5}}": " at line 2, column 5"} {
+		want := "This JSON is not valid" + place + ": look for a missing bracket, quote or comma there."
+		if _, err := snippet.Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
