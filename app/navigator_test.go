@@ -31,7 +31,7 @@ func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 	pagetest.Shot(t, u.main.window, "foot")
 }
 
-func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
+func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.main.window.Resize(fyne.NewSize(480, 560))

@@ -65,9 +65,9 @@ func holder(t *testing.T, home string, pin identity.Pin) (pid int, leave func())
 	return cmd.Process.Pid, func() { in.Close() }
 }
 
-// TestThisComputerWaitsForAnotherProgramThatIsTheMachine has another process of the data folder
+// TestASecondNodeWaitsForTheFirst has another process of the data folder
 // connected as the gateway's machine when the desktop program tries.
-func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
+func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	other := reachable(t)
 	defer other.stop()
 	home, folder := t.TempDir(), t.TempDir()

@@ -64,7 +64,7 @@ func TestTheSidebarSaysHowLongAMachineHasBeenAway(t *testing.T) {
 	}
 }
 
-func TestManyQuestionsAndTransfersLeaveTheNamesOfTheirPagesWhole(t *testing.T) {
+func TestCountersDoNotClipTheNamesOfPages(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for i := range 42 {

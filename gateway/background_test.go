@@ -91,7 +91,7 @@ func told(t *testing.T, c *client.Client, key protocol.SessionKey) (ends []proto
 	return ends, answers
 }
 
-func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testing.T) {
+func TestABackgroundCommandReportsAfterAKilledGateway(t *testing.T) {
 	home, gate := t.TempDir(), filepath.Join(t.TempDir(), "go")
 	listen := porttest.Free(t)
 	g := startChild(t, home, childListen+"="+listen)

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway"
 )
 
-func TestAnAddressThatOtherMachinesReachIsSaidToBeUnencrypted(t *testing.T) {
+func TestAPublicAddressIsReportedAsUnencrypted(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	for listen, want := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true, "none": false} {
 		t.Run(listen, func(t *testing.T) {

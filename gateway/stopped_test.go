@@ -12,7 +12,7 @@ import (
 )
 
 // Another program that locks the store stands for every reason why nothing can be stored.
-func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing.T) {
+func TestClientsSeeThatAFullDiskPausedTheAgent(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	home := t.TempDir()
 	g, err := Open(t.Context(), Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})

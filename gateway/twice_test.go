@@ -205,7 +205,7 @@ func TestACallOutlivesTwoKillsOfTheGateway(t *testing.T) {
 	}
 }
 
-func TestACallWhoseMachineWasKilledAsWellAsTheGatewayHasAnUnknownOutcome(t *testing.T) {
+func TestACallAfterBothKillsHasAnUnknownOutcome(t *testing.T) {
 	w := openWorksite(t)
 	w.kill()
 	w.leave()

@@ -70,7 +70,7 @@ func TestTheChordAllowsWhenArmed(t *testing.T) {
 	b.want("q allow once")
 }
 
-func TestTheMenuBesideAllowIsUsedByKeysAndAllowsNothingByItself(t *testing.T) {
+func TestOpeningTheAllowMenuByKeyAllowsNothing(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	c := b.window.Canvas()
 	menu := func() bool { return len(c.Overlays().List()) > 0 }

@@ -102,7 +102,7 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Until")
 }
 
-func TestEarlierConversationThatIsNotBroughtBackCanBeTriedAgain(t *testing.T) {
+func TestAFailedRestoreOfAnArchiveCanBeRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _, opened := inPage(t, style.Light, 880)
 		var said string

@@ -232,7 +232,7 @@ func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {
 	})
 }
 
-func TestDefaultKeyIsLeftWhereTheGatewayNamesAnotherMainChat(t *testing.T) {
+func TestTheDefaultChatFollowsTheGatewaysMainChat(t *testing.T) {
 	known := []protocol.SessionEntry{{SessionKey: protocol.MainSession, Main: true}}
 	for _, c := range []struct {
 		main     protocol.SessionKey

@@ -268,7 +268,7 @@ func FuzzReveal(f *testing.F) {
 	})
 }
 
-func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
+func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 	open := make([]protocol.Question, 3)
 	for i := range open {
 		open[i] = question

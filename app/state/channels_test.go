@@ -207,7 +207,7 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 	})
 }
 
-func TestLoginThatWantsAPictureScannedAndOneWithoutAnAnswer(t *testing.T) {
+func TestALoginShowsItsPictureAndTimesOut(t *testing.T) {
 	p := newPost()
 	bubble(t, p.serve, func(t *testing.T, a *App, f *fake) {
 		c := NewChannels(a)

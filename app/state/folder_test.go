@@ -167,7 +167,7 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 	})
 }
 
-func TestAFolderThatIsToBeListedAnewBeforeItsListCameIsListedAnew(t *testing.T) {
+func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 	var done notes
 	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
 		var mu sync.Mutex

@@ -98,7 +98,7 @@ type errStub string
 
 func (e errStub) Error() string { return string(e) }
 
-func TestOnlyAWholeHarmlessQuestionCanBeAllowedFromANotification(t *testing.T) {
+func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 	t.Parallel()
 	v := View{Nodes: []protocol.NodeInfo{{ID: "server", Name: "Server"}}}
 	question := func(change func(*protocol.Question)) protocol.Question {

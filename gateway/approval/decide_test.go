@@ -78,7 +78,7 @@ func TestARuleForAnAgentConcernsOnlyThatAgent(t *testing.T) {
 	}
 }
 
-func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
+func TestKeysInTheWorkspaceAskLikeFilesOutside(t *testing.T) {
 	key := &protocol.CallPreview{Path: "/home/ann/.ssh/id_ed25519", Secret: "~/.ssh"}
 	host := &protocol.HostInfo{Workspace: "/home/ann", Home: "/home/ann"}
 	read := policy.Request{Tool: "laptop__Read", Node: "laptop", Bare: "Read", Effect: protocol.EffectRead, Host: host, Preview: key, Args: json.RawMessage(`{"path":".ssh/id_ed25519"}`)}

@@ -215,9 +215,9 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	}
 }
 
-// TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked: it is unknown what the rule would
+// TestADamagedDenyRuleMakesEveryCallAsk: it is unknown what the rule would
 // have denied, so every call with an effect needs an approval.
-func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) {
+func TestADamagedDenyRuleMakesEveryCallAsk(t *testing.T) {
 	for name, text := range map[string]string{
 		"unreadable":         `{"tool":7,"argv":["rm","**"],"verdict":"deny"}`,
 		"without a verdict":  `{"tool":"Bash","argv":["rm","**"]}`,

@@ -119,7 +119,7 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 	})
 }
 
-func TestCommandOfAnAppWithoutAccessIsEndedWhenItIsReported(t *testing.T) {
+func TestARevokedAppsCommandIsEndedWhenItReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.Commands.o.HasAccess = func(id protocol.AppID) bool { return id == "a" }
@@ -134,7 +134,7 @@ func TestCommandOfAnAppWithoutAccessIsEndedWhenItIsReported(t *testing.T) {
 	})
 }
 
-func TestCommandsThatEndedWhileTheirMachineWasAwayAreNotListed(t *testing.T) {
+func TestCommandsOfAnAbsentMachineAreNotListedAfterTheirEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.must(app("a"), "command", startSleep)

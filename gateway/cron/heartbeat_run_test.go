@@ -95,7 +95,7 @@ func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
 	})
 }
 
-func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) {
+func TestAHeartbeatIsSkippedWithoutWorkOrInABusyChat(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		text, fail := "# Nothing\n", error(nil)
 		r.beating("x", func() (string, error) {
@@ -127,7 +127,7 @@ func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) 
 	})
 }
 
-func TestHeartbeatTriggerTellsOfAFailureAndOfOneThatIsUnderWay(t *testing.T) {
+func TestHeartbeatTriggerReportsFailuresAndRunningChecks(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("fail no model", nil)
 		if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{AgentID: "MAIN"}); err == nil || err.Error() != "no model" {

@@ -135,7 +135,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 	})
 }
 
-func TestACrashInTheMiddleOfARunLeavesNothingStuckAndRunsNothingTwice(t *testing.T) {
+func TestACrashDuringARunRunsNothingTwice(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hang")})
 		time.Sleep(time.Hour + time.Second)

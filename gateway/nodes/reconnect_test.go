@@ -110,7 +110,7 @@ func TestCallDoesNotMoveToAnotherDevice(t *testing.T) {
 	})
 }
 
-func TestCallThatWasStoppedWhileItsNodeWasAwayIsStoppedWhenItComesBack(t *testing.T) {
+func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
 		link, left := attachAs(t, h, keeper("n"), Entry{})
@@ -207,7 +207,7 @@ func TestCallOfAnEarlierStartEndsWhenItsNodeStaysAway(t *testing.T) {
 	})
 }
 
-func TestCallThatWasStoppedBeforeTheGatewayStartedAnewIsStopped(t *testing.T) {
+func TestAStoppedCallStaysStoppedAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo), stopped: []protocol.CallID{"stopped"}})
 		link, _ := attachAs(t, h, keeper("n", "goes on", "stopped"), Entry{})

@@ -69,7 +69,7 @@ func TestTheGatewaysOwnNodeIsNotForgotten(t *testing.T) {
 	}
 }
 
-func TestANodeHasTheNameOfItsPairingUntilThePersonGivesItAnother(t *testing.T) {
+func TestANodeKeepsTheNameOfItsPairingUntilARename(t *testing.T) {
 	h := New(nil, nil)
 	connect := func() string {
 		t.Helper()
@@ -159,7 +159,7 @@ func TestHeldToolsAreNotOffered(t *testing.T) {
 	}
 }
 
-func TestMachinesTellOfProgramsAndVariablesWhileTheyAreThere(t *testing.T) {
+func TestOnlineMachinesReportProgramsAndVariables(t *testing.T) {
 	h := New(new(event.Bus), nil)
 	p := params("box")
 	p.Programs, p.Environment = []string{"git", "jq"}, []string{"GH_TOKEN", "PATH"}

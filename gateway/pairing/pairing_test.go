@@ -207,7 +207,7 @@ func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 	})
 }
 
-func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t *testing.T) {
+func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)

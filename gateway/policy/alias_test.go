@@ -84,7 +84,7 @@ func denied(t *testing.T, s *Set, rule, file string) {
 	}
 }
 
-func TestAnAllowHoldsByWhicheverNameOfItsFolderAndForNothingElse(t *testing.T) {
+func TestAnAllowHoldsForEachNameOfItsFolder(t *testing.T) {
 	t.Parallel()
 	all := []string{"secret/**", "/data/proj/secret/**", "/home/me/proj/secret/**", "/usr/home/me/proj/secret/**", "~/proj/secret/**", "**"}
 	notes := []string{"!/home/me/notes/**", "/home/me/notes/**", "/usr/home/me/notes/*", "~/notes/**"}
@@ -138,7 +138,7 @@ func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
 	}
 }
 
-func TestTheSandboxHoldsNoRuleAboutAFolderThatItLetsCommandsWriteByAnotherName(t *testing.T) {
+func TestARuleAboutAFolderHoldsByItsOtherNames(t *testing.T) {
 	t.Parallel()
 	for _, writable := range []string{"/data/proj", "/home/me/proj"} {
 		for _, rule := range []string{"secret/**", "/home/me/proj/secret/**", "/data/proj/secret/**", "~/proj/secret/**"} {

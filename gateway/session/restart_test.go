@@ -111,7 +111,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	}
 }
 
-func TestWhatAnEarlierStartLeftCanBeStoppedBeforeItIsTakenUp(t *testing.T) {
+func TestALeftoverRunCanBeStoppedBeforeItContinues(t *testing.T) {
 	g := start(t)
 	own := store.Run{
 		ID: "own", Session: chat, State: protocol.RunTools, Principal: directPrincipal + "owner ann", CreatedAt: 1, StartedAt: 1,

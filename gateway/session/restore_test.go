@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestEarlierConversationIsBroughtBackAndThatIsTakenBack(t *testing.T) {
+func TestARestoredArchiveCanBeUndone(t *testing.T) {
 	g := start(t, llmtest.Say("One."), llmtest.Say("Two."), llmtest.Say("Three."))
 	g.end(g.send("first").RunID)
 	reset, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat})

@@ -38,7 +38,7 @@ func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
 	}
 }
 
-func TestSkillsInGroupsOfFoldersAreFoundAndTheirOwnFoldersAreNot(t *testing.T) {
+func TestSkillsAreFoundInGroupsOfFolders(t *testing.T) {
 	c := newClass(t)
 	c.write(t, "skills/office/letters/SKILL.md", "Letters.")
 	c.write(t, "skills/office/letters/examples/SKILL.md", "No skill, but an example of one.")

@@ -83,7 +83,7 @@ func TestCallThatWouldFailIsNotAskedAbout(t *testing.T) {
 	g.noQuestions()
 }
 
-func TestCallThatWouldFailOnKeysIsAskedAboutBeforeItSaysWhy(t *testing.T) {
+func TestACallThatWouldFailOnKeysAsksFirst(t *testing.T) {
 	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
 		return protocol.CallPreview{Path: "/home/ann/.netrc", Secret: "~/.netrc", Problem: "oldString not found"}
 	}})

@@ -41,7 +41,7 @@ func done(text string) json.RawMessage {
 	return raw
 }
 
-func TestCallThatItsMachineWentOnWithIsTakenUpAfterARestart(t *testing.T) {
+func TestACallContinuesAfterARestart(t *testing.T) {
 	c := command("a", "make")
 	g := killed(t, c, nil)
 	if _, err := g.AcceptLateResult(t.Context(), "tower", protocol.ToolResultParams{CallID: "a", Result: done("too early")}); !errors.Is(err, protocol.ErrUnavailable) {
@@ -72,7 +72,7 @@ func TestCallThatItsMachineWentOnWithIsTakenUpAfterARestart(t *testing.T) {
 	}
 }
 
-func TestCallThatItsMachineDoesNotKnowIsUnknownAfterARestart(t *testing.T) {
+func TestACallThatItsMachineForgotIsUnknownAfterARestart(t *testing.T) {
 	g := killed(t, command("a", "make"), &tooltest.Machine{Has: []protocol.CallID{"another"}})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "Unknown outcome") {
 		t.Errorf("%+v", res)
@@ -141,7 +141,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 	}
 }
 
-func TestOutcomeOfACallThatTookTooLongIsUnknownWhenTheMachineIsSilent(t *testing.T) {
+func TestASilentMachineLeavesATimedOutCallUnknown(t *testing.T) {
 	quiet := make(chan struct{})
 	g := start(t, &tooltest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) {
 		<-quiet

@@ -97,7 +97,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 	}
 }
 
-func TestATransferOfKeysIsAskedAboutAlsoWhereEditsAreAccepted(t *testing.T) {
+func TestATransferOfKeysAsksAlsoWhereEditsAreAccepted(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.Registry.Register(transferTool(func() {}))
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {

@@ -261,7 +261,7 @@ func TestAFolderOfABasicNodeWithoutAListingToolIsNotSent(t *testing.T) {
 	wantFiles(t, tree(t, r.nodes["a"].dir), map[string]string{"in/x": "1"})
 }
 
-func TestAFileOfABasicNodeThatIsThereAlreadyCountsAsSkipped(t *testing.T) {
+func TestAnExistingFileOfABasicNodeCountsAsSkipped(t *testing.T) {
 	r := newRig(t, "a")
 	s := newBasicNode(t, r, "basic", true)
 	for _, c := range []struct {

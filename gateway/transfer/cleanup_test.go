@@ -11,7 +11,7 @@ import (
 
 // A transfer that is cancelled while its destination is offline leaves no unfinished files once the
 // destination is back, even if the gateway was restarted in between.
-func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testing.T) {
+func TestACancelledTransferIsRemovedFromAReturningMachine(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 24<<20)
 	b := r.nodes["b"]
@@ -45,7 +45,7 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 }
 
 // A sent request to remove unfinished files may not have been received.
-func TestWhatWasCancelledIsRemovedThoughTheMachineDidNotHearIt(t *testing.T) {
+func TestAMissedCancellationIsRepeated(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 24<<20)
 	b := r.nodes["b"]

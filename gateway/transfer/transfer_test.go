@@ -155,7 +155,7 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 	clean(t, r.nodes["b"].dir)
 }
 
-func TestAFileThatGetsShorterWhileItIsSentIsCountedAsItArrived(t *testing.T) {
+func TestAShrinkingFileIsCountedAsItArrived(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "x.bin", 24<<20)
 	r.nodes["a"].wire.slow.turn(true)
@@ -322,7 +322,7 @@ func TestAnInterruptionHasAWaitOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
+func TestAWaitingTransferAsksAgainAfterARuleChange(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 100)
 	r.nodes["b"].wire.cut(true)

@@ -145,7 +145,7 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 	}
 }
 
-func TestScanSkipsTheHolesOfLongLinesWhereTheyChangeNothing(t *testing.T) {
+func TestScanSkipsHarmlessHolesInLongLines(t *testing.T) {
 	hole := strings.Repeat("\x00", chunkSize+chunkSize/2+3)
 	for _, text := range []string{
 		hole, "a" + hole, hole + "needle" + hole + "\nneedle\n", "x\nneed" + hole + "le\n", "\n" + hole + "a\r\n" + hole, "need" + strings.Repeat("\x00", 5000) + "le" + hole,

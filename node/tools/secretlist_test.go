@@ -39,7 +39,7 @@ func secretFiles(t *testing.T) (list []string) {
 	return list
 }
 
-func TestEverySecretOfTheTableIsAskedAboutAndLeftOutOfSearches(t *testing.T) {
+func TestEverySecretAsksAndIsLeftOutOfSearches(t *testing.T) {
 	b := newHomeBench(t)
 	list := secretFiles(t)
 	if len(list) < 300 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNamesThatWindowsTakesForSomethingElseAreRefusedThere(t *testing.T) {
+func TestReservedNamesAreRefusedOnWindows(t *testing.T) {
 	for _, name := range []string{
 		"NUL", "nul", "a/CON", "CON.txt", "con.tar.gz", "aux/f", "PRN", "COM1", "com9.log", "LPT1", "LPT³", "COM¹.txt", "CONIN$", "conout$", "nul .txt", "CLOCK$",
 		"a.", "a ", "a./b", "dir /f", "...", "a...", "f:stream", "C:", "c:x", "f::$DATA", "a/b:c/d", "dir:x:$INDEX_ALLOCATION", "PROGRA~1", "progra~1/x", "LONGN~12.TXT", "A~1",

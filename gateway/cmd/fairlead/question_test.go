@@ -37,7 +37,7 @@ func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
 	}
 }
 
-func TestQuestionSaysTheSandboxAndWhereItWasShownInPlainWords(t *testing.T) {
+func TestAQuestionDescribesTheSandboxInPlainWords(t *testing.T) {
 	at := time.Date(2026, 1, 2, 10, 4, 0, 0, time.Local).UnixMilli()
 	q := protocol.Question{Node: "nas", Host: &protocol.HostInfo{Workspace: "/srv/app"}, Sandbox: "files workspace-write, network blocked"}
 	for want, change := range map[string]func(*protocol.Question){

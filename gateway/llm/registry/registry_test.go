@@ -195,7 +195,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestProvidersOwnListWinsOverTheCatalogueAndThePersonsFileOverBoth(t *testing.T) {
+func TestModelListsHaveAnOrderOfPrecedence(t *testing.T) {
 	url, lists := server(t)
 	file := filepath.Join(t.TempDir(), "models.json")
 	if err := os.WriteFile(file, []byte(`[{"id":"mine","name":"My model","contextWindow":4096,"priceIn":0,"priceOut":0},{"id":"claude-opus-4-6","maxOutput":5000},{"name":"no id"}]`), 0o600); err != nil {

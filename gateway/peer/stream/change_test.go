@@ -124,7 +124,7 @@ func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 	}
 }
 
-func TestAFileThatChangesWhileItIsSentArrivesAsItIsThenOrNotAtAll(t *testing.T) {
+func TestAFileThatChangesDuringATransferArrivesWholeOrNotAtAll(t *testing.T) {
 	for what, change := range map[string]func(f *os.File) error{
 		"shorter":  func(f *os.File) error { return f.Truncate(1 << 20) },
 		"longer":   func(f *os.File) error { _, err := f.WriteAt([]byte("more"), 8<<20); return err },

@@ -284,7 +284,7 @@ func TestACutAnywhereLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatTakesNothingIsLeftAfterTwentySeconds(t *testing.T) {
+func TestAStuckConnectionIsDroppedAfterTwentySeconds(t *testing.T) {
 	for _, at := range []int64{1, 1 << 20} {
 		took, _, _, lost := arrives(t, &strand{lostAfter: at})
 		if took < writeLimit || took > writeLimit+time.Second || !lost {

@@ -56,7 +56,7 @@ var (
 	atRename = []uint32{unix.SYS_LINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2}
 )
 
-func TestADiskThatRefusesTheEndLeavesNoWrongFileAndARetryGivesTheRightOne(t *testing.T) {
+func TestAFullDiskAtTheEndLeavesNoWrongFile(t *testing.T) {
 	sizes := map[string]int64{"small": 3 << 10, "middle": 1 << 20, "large": 17 << 20}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
 		for _, where := range []struct {

@@ -44,7 +44,7 @@ func own(t *testing.T, dir string) {
 	}
 }
 
-func TestAPermissionThatIsLostOnTheWayFailsCleanlyAndARetryGoesOn(t *testing.T) {
+func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 	for _, where := range []string{"source", "destination"} {
 		t.Run(where, func(t *testing.T) {
 			item, dir := files(t, 60, 100<<10)

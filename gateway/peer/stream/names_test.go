@@ -87,7 +87,7 @@ func TestFoldTakesForOneWhatSomeSystemDoes(t *testing.T) {
 }
 
 // A tree with such names is sent between systems that distinguish them, over an existing copy.
-func TestNamesThatSomeSystemsTakeForOneAreTwoFilesWhereTheyAre(t *testing.T) {
+func TestNamesThatDifferInCaseAreTwoFilesOnLinux(t *testing.T) {
 	names := []string{"Makefile", "makefile", "\u00e9", "e\u0301", "Sub/x", "sub/X", "sub/x"}
 	plant := func(dir, what string) {
 		for _, n := range names {

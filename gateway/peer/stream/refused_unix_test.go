@@ -32,9 +32,9 @@ func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldBeforeWhatIsLeftOut: the first problem is the reason for the failure of a
+// TestFailuresComeBeforeWhatIsLeftOut: the first problem is the reason for the failure of a
 // transfer, and the list may be cut off.
-func TestFailuresAreToldBeforeWhatIsLeftOut(t *testing.T) {
+func TestFailuresComeBeforeWhatIsLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxProblems + 5 {
 		if err := syscall.Mkfifo(filepath.Join(dir, fmt.Sprintf("a pipe %02d", i)), 0o600); err != nil {

@@ -187,7 +187,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 }
 
 // The part file is changed after it was hashed, and before the next data arrives.
-func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightFile(t *testing.T) {
+func TestResumeDetectsAChangedPart(t *testing.T) {
 	x := newResumer(t)
 	long(t, filepath.Join(x.from, "f"), 24<<20)
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
