@@ -29,9 +29,9 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}})
 	link, _ := pake.ParseLink(invite.Link)
 	m := newMachine(t, "phone")
-	taker := m.taker(protocol.RoleClient)
-	taker.Link = &link
-	out := pair(t, link.Addresses, taker)
+	joining := m.device(protocol.RoleClient)
+	joining.Link = &link
+	out := pair(t, link.Addresses, joining)
 	h.allow(h.request(protocol.AskPair))
 	got := <-out
 	if got.err != nil {
@@ -73,9 +73,9 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	m := newMachine(t, "tablet")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
 	link, _ := pake.ParseLink(invite.Link)
-	taker := m.taker(protocol.RoleClient)
-	taker.Link = &link
-	out := pair(t, link.Addresses, taker)
+	joining := m.device(protocol.RoleClient)
+	joining.Link = &link
+	out := pair(t, link.Addresses, joining)
 	h.allow(h.request(protocol.AskPair))
 	got := <-out
 	if got.err != nil {
@@ -90,7 +90,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []protocol.Scope{protocol.ScopeRead, protocol.ScopeInvoke}
-	other := pair(t, link.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
+	other := pair(t, link.Addresses, newMachine(t, "accomplice").device(protocol.RoleClient))
 	r := h.request(protocol.AskPair)
 	for what, err := range map[string]error{
 		"an invitation with every right": second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
@@ -115,14 +115,14 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 // extend its own, or pair another one that extends it.
 func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	h := openHouse(t)
-	bring := func(name string, days int) (*peerBox, *client.Client, protocol.Device) {
+	bring := func(name string, days int) (*pairedMachine, *client.Client, protocol.Device) {
 		t.Helper()
 		invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: days})
 		link, _ := pake.ParseLink(invite.Link)
 		m := newMachine(t, name)
-		taker := m.taker(protocol.RoleClient)
-		taker.Link = &link
-		out := pair(t, link.Addresses, taker)
+		joining := m.device(protocol.RoleClient)
+		joining.Link = &link
+		out := pair(t, link.Addresses, joining)
 		h.allow(h.request(protocol.AskPair))
 		got := <-out
 		if got.err != nil {
@@ -140,7 +140,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	}
 	_, guest, is := bring("guest", 7)
 	_, _, other := bring("tablet", 3)
-	asks := pair(t, h.list().Network.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
+	asks := pair(t, h.list().Network.Addresses, newMachine(t, "accomplice").device(protocol.RoleClient))
 	r := h.request(protocol.AskPair)
 	never, later, sooner := int64(0), is.ExpiresAt+1, is.ExpiresAt-1000
 	set := func(id protocol.DeviceID, end *int64) error {
@@ -188,7 +188,7 @@ func second[T any](_ T, err error) error { return err }
 func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	h := openHouse(t)
 	m, thief := newMachine(t, "laptop"), newMachine(t, "thief")
-	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	token, _ := m.peers.Token(peer.ID())
 	shake := func(a *protocol.Auth, p protocol.ConnectParams, sign *identity.Key) error {
 		o := client.Options{
@@ -264,7 +264,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
 	narrow := node.Confinement{Mode: "read-only"}
-	peer := h.bring(m, h.nodeTaker(m, narrow))
+	peer := h.pairByLink(m, h.nodeDevice(m, narrow))
 	stop, ended := h.node(m, peer.ID(), narrow)
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	if n := h.info("laptop"); len(n.Held) > 0 {
@@ -307,12 +307,12 @@ func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
 	m, other := newMachine(t, "server"), newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Device: identity.Fingerprint(m.id.Public())})
 	link, _ := pake.ParseLink(invite.Link)
-	wrong := other.taker(protocol.RoleNode)
+	wrong := other.device(protocol.RoleNode)
 	wrong.Link = &link
 	if _, err := client.Pair(t.Context(), link.Addresses, wrong); !errors.Is(err, protocol.ErrForbidden) {
 		t.Errorf("another key: %v", err)
 	}
-	right := m.taker(protocol.RoleNode)
+	right := m.device(protocol.RoleNode)
 	right.Link = &link
 	done, err := client.Pair(t.Context(), link.Addresses, right)
 	if err != nil || done.Device.Method != protocol.PairedBySSH {

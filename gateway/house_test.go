@@ -127,15 +127,15 @@ func (h *house) answer(p protocol.QuestionAnswerParams) {
 	}
 }
 
-// peerBox is a device with its own home folder.
-type peerBox struct {
+// pairedMachine is a device with its own home folder.
+type pairedMachine struct {
 	id    identity.Key
 	peers *identity.Peers
 	name  string
 	work  string // folder its node works in
 }
 
-func newMachine(t *testing.T, name string) *peerBox {
+func newMachine(t *testing.T, name string) *pairedMachine {
 	t.Helper()
 	dir := t.TempDir()
 	secrets := keychain.Open(dir)
@@ -143,10 +143,10 @@ func newMachine(t *testing.T, name string) *peerBox {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &peerBox{id: id, peers: identity.OpenPeers(dir, secrets), name: name, work: t.TempDir()}
+	return &pairedMachine{id: id, peers: identity.OpenPeers(dir, secrets), name: name, work: t.TempDir()}
 }
 
-func (m *peerBox) taker(role string) pake.Device {
+func (m *pairedMachine) device(role string) pake.Device {
 	t := pake.Device{Key: m.id, Applicant: pake.Applicant{Role: role, Name: m.name, OS: "Debian", Hostname: m.name, Platform: "linux-x64"}}
 	if role == protocol.RoleNode {
 		t.Applicant.NodeID = protocol.NodeID(m.name)
@@ -161,27 +161,27 @@ type paired struct {
 }
 
 // pair pairs a machine in the background.
-func pair(t *testing.T, addresses []string, taker pake.Device) chan paired {
+func pair(t *testing.T, addresses []string, joining pake.Device) chan paired {
 	out := make(chan paired, 1)
 	go func() {
-		done, err := client.Pair(t.Context(), addresses, taker)
+		done, err := client.Pair(t.Context(), addresses, joining)
 		out <- paired{done, err}
 	}()
 	return out
 }
 
-// bring pairs a machine by link, with the owner's approval.
-func (h *house) bring(m *peerBox, taker pake.Device) identity.Peer {
+// pairByLink pairs a machine by link, with the owner's approval.
+func (h *house) pairByLink(m *pairedMachine, joining pake.Device) identity.Peer {
 	h.t.Helper()
-	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: taker.Applicant.Role})
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: joining.Applicant.Role})
 	link, err := pake.ParseLink(invite.Link)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	taker.Link = &link
+	joining.Link = &link
 	var shown []string
-	taker.OnWaiting = func(words []string, _ int) { shown = words }
-	out := pair(h.t, link.Addresses, taker)
+	joining.OnWaiting = func(words []string, _ int) { shown = words }
+	out := pair(h.t, link.Addresses, joining)
 	r := h.request(protocol.AskPair)
 	if r.Pairing.Device.Name != m.name || r.Pairing.Device.OS != "Debian" || r.Pairing.Device.Address != "127.0.0.1" || r.Pairing.Device.Fingerprint != identity.Fingerprint(m.id.Public()) {
 		h.t.Errorf("the owner sees %+v", r.Pairing.Device)
@@ -202,11 +202,11 @@ func (h *house) bring(m *peerBox, taker pake.Device) identity.Peer {
 }
 
 // node starts the machine's node; the returned channel receives its final error.
-func (h *house) node(m *peerBox, tie identity.PeerID, confine node.Confinement) (stop func(), ended chan error) {
+func (h *house) node(m *pairedMachine, gatewayID identity.PeerID, confine node.Confinement) (stop func(), ended chan error) {
 	h.t.Helper()
 	n, err := node.New(node.Options{
 		ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, Version: "test",
-		Through: func(o client.Options) client.Options { return client.Through(o, m.peers, tie, m.id, nil) },
+		Through: func(o client.Options) client.Options { return client.Through(o, m.peers, gatewayID, m.id, nil) },
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -227,26 +227,26 @@ func (h *house) info(id string) (found protocol.NodeInfo) {
 	return found
 }
 
-// nodeTaker returns a taker that announces what its node will offer.
-func (h *house) nodeTaker(m *peerBox, confine node.Confinement) pake.Device {
+// nodeDevice returns a device that announces what its node will offer.
+func (h *house) nodeDevice(m *pairedMachine, confine node.Confinement) pake.Device {
 	h.t.Helper()
 	n, err := node.New(node.Options{ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, URL: "ws://x/ws", Version: "test"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	taker := m.taker(protocol.RoleNode)
-	taker.Applicant.Reach = protocol.ReachOf(n.Hello())
-	return taker
+	joining := m.device(protocol.RoleNode)
+	joining.Applicant.Reach = protocol.ReachOf(n.Hello())
+	return joining
 }
 
 // connect connects a client of a paired machine, and returns the error of its first handshake.
-func (m *peerBox) connect(t *testing.T, tie identity.PeerID) (*client.Client, error) {
+func (m *pairedMachine) connect(t *testing.T, gatewayID identity.PeerID) (*client.Client, error) {
 	t.Helper()
 	up, ended := make(chan struct{}, 1), make(chan error, 1)
 	o := client.Through(client.Options{
 		Connect: func() protocol.ConnectParams { return gateway.ClientParams("phone") },
 		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
-	}, m.peers, tie, m.id, nil)
+	}, m.peers, gatewayID, m.id, nil)
 	c := client.New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

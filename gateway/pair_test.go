@@ -23,7 +23,7 @@ import (
 func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
-	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	stop, ended := h.node(m, peer.ID(), node.Confinement{})
 	defer stop()
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
@@ -65,7 +65,7 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	if _, err := client.Pair(t.Context(), peer.Addresses, pake.Device{Key: m.id, Pin: peer.Pin, Renew: true}); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("renewed after the revocation: %v", err)
 	}
-	again := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	again := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	stop3, _ := h.node(m, again.ID(), node.Confinement{})
 	defer stop3()
 	h.until("it is back after pairing again", func() bool { return h.info("laptop").Online })
@@ -76,7 +76,7 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 func TestForgottenMachineLearnsThatItWasRevoked(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
-	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	o := client.Through(client.Options{}, m.peers, peer.ID(), m.id, nil)
 	forgotten := protocol.ErrConflict.With(protocol.ForgottenReason)
 	if err := o.Refused(t.Context(), forgotten); !errors.Is(err, protocol.ErrConflict) {
@@ -103,7 +103,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := a.taker(protocol.RoleClient)
+	first := a.device(protocol.RoleClient)
 	first.Code = &code
 	out := pair(t, link.Addresses, first)
 	r := h.request(protocol.AskPair)
@@ -111,10 +111,10 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	// or code.
 	try := func(when string) {
 		t.Helper()
-		byLink, byCode := b.taker(protocol.RoleClient), b.taker(protocol.RoleClient)
+		byLink, byCode := b.device(protocol.RoleClient), b.device(protocol.RoleClient)
 		byLink.Link, byCode.Code = &link, &code
-		for door, taker := range map[string]pake.Device{"link": byLink, "code": byCode} {
-			if _, err := client.Pair(t.Context(), link.Addresses, taker); !errors.Is(err, protocol.ErrNotFound) {
+		for door, joining := range map[string]pake.Device{"link": byLink, "code": byCode} {
+			if _, err := client.Pair(t.Context(), link.Addresses, joining); !errors.Is(err, protocol.ErrNotFound) {
 				t.Errorf("%s, by %s: %v", when, door, err)
 			}
 		}
@@ -142,15 +142,15 @@ func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
 	code, _ := pake.ParseCode(invite.Code)
 	wrong := pake.Code{Number: code.Number, Words: []string{"acorn", "acorn", "zebra"}}
 	for i := range 3 {
-		taker := m.taker(protocol.RoleClient)
-		taker.Code = &wrong
-		if _, err := client.Pair(t.Context(), invite.Addresses, taker); !errors.Is(err, protocol.ErrForbidden) {
+		joining := m.device(protocol.RoleClient)
+		joining.Code = &wrong
+		if _, err := client.Pair(t.Context(), invite.Addresses, joining); !errors.Is(err, protocol.ErrForbidden) {
 			t.Errorf("guess %d: %v", i+1, err)
 		}
 	}
-	taker := m.taker(protocol.RoleClient)
-	taker.Code = &code
-	if _, err := client.Pair(t.Context(), invite.Addresses, taker); !errors.Is(err, protocol.ErrNotFound) {
+	joining := m.device(protocol.RoleClient)
+	joining.Code = &code
+	if _, err := client.Pair(t.Context(), invite.Addresses, joining); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("the right code after three guesses: %v", err)
 	}
 	for {
@@ -170,11 +170,11 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
 	at := h.list().Network.Addresses
-	out := pair(t, at, m.taker(protocol.RoleNode))
+	out := pair(t, at, m.device(protocol.RoleNode))
 	r := h.request(protocol.AskPair)
 	// A request for something else is another request: an answer to the one that was displayed does
 	// not apply.
-	more := m.taker(protocol.RoleClient)
+	more := m.device(protocol.RoleClient)
 	second := pair(t, at, more)
 	if got := <-out; !errors.Is(got.err, protocol.ErrConflict) {
 		t.Errorf("the first question: %+v", got)
@@ -194,7 +194,7 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
-		_, err := client.Pair(ctx, at, m.taker(protocol.RoleNode))
+		_, err := client.Pair(ctx, at, m.device(protocol.RoleNode))
 		left <- err
 	}()
 	h.request(protocol.AskPair)
@@ -252,7 +252,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	link, _ := pake.ParseLink(invite.Link)
 	code, _ := pake.ParseCode(invite.Code)
-	byLink, byCode := m.taker(protocol.RoleClient), m.taker(protocol.RoleClient)
+	byLink, byCode := m.device(protocol.RoleClient), m.device(protocol.RoleClient)
 	byLink.Link, byCode.Code = &link, &code
 	if _, err := client.Pair(t.Context(), between, byLink); !errors.Is(err, identity.ErrWrongPin) {
 		t.Errorf("link: %v", err)
@@ -270,7 +270,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	}
 	// Without a secret, the two ends show different words.
 	var shown []string
-	asks := m.taker(protocol.RoleClient)
+	asks := m.device(protocol.RoleClient)
 	asks.OnWaiting = func(words []string, _ int) { mu.Lock(); shown = words; mu.Unlock() }
 	out := pair(t, between, asks)
 	h.until("either end gives up or shows words", func() bool {
@@ -309,7 +309,7 @@ func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			h := openHouse(t)
 			m := newMachine(t, "laptop")
-			peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+			peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 			stop, ended := h.node(m, peer.ID(), node.Confinement{})
 			h.until("the node is online", func() bool { return h.info("laptop").Online })
 			stop()
@@ -345,7 +345,7 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 	out := make(chan error, 1)
 	go func() {
 		_, err := client.Join{
-			Key: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: invite.Code,
+			Key: m.id, Peers: m.peers, Applicant: m.device(protocol.RoleClient).Applicant, Invitation: invite.Code,
 			Gateways: append(others.Addresses, invite.Addresses...),
 		}.Run(t.Context())
 		out <- err
@@ -369,7 +369,7 @@ func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
 	}
 	m := newMachine(t, "phone")
 	join := client.Join{
-		Key: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: wrong,
+		Key: m.id, Peers: m.peers, Applicant: m.device(protocol.RoleClient).Applicant, Invitation: wrong,
 		Gateways: slices.Repeat(invite.Addresses, 5),
 	}
 	if _, err := join.Run(t.Context()); err == nil {

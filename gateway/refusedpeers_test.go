@@ -142,7 +142,7 @@ func (r *refusal) note() protocol.WorkspaceDeleteParams {
 // leaving pairs a client and connects it.
 func (r *refusal) leaving() protocol.Empty {
 	m := newMachine(r.t, r.name("phone"))
-	c, err := m.connect(r.t, r.bring(m, m.taker(protocol.RoleClient)).ID())
+	c, err := m.connect(r.t, r.pairByLink(m, m.device(protocol.RoleClient)).ID())
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func (r *refusal) app() protocol.AppID {
 // device pairs a client.
 func (r *refusal) device() protocol.DeviceID {
 	m := newMachine(r.t, r.name("phone"))
-	r.bring(m, m.taker(protocol.RoleClient))
+	r.pairByLink(m, m.device(protocol.RoleClient))
 	for _, d := range r.list().Devices {
 		if d.Name == m.name {
 			return d.ID
@@ -110,7 +110,7 @@ func (r *refusal) device() protocol.DeviceID {
 // pairing makes a client ask to be paired.
 func (r *refusal) pairing() protocol.Question {
 	m := newMachine(r.t, r.name("phone"))
-	pair(r.t, r.list().Network.Addresses, m.taker(protocol.RoleClient))
+	pair(r.t, r.list().Network.Addresses, m.device(protocol.RoleClient))
 	return r.house.request(protocol.AskPair)
 }
 

@@ -17,11 +17,11 @@ import (
 func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
-	works := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	works := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	stop, ended := h.node(m, works.ID(), node.Confinement{})
 	defer stop()
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
-	looks := h.bring(m, m.taker(protocol.RoleClient))
+	looks := h.pairByLink(m, m.device(protocol.RoleClient))
 	window, err := m.connect(t, looks.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 		}
 		return false
 	})
-	again := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	again := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	if again.Device != works.Device {
 		t.Errorf("it is another device now: %s, was %s", again.Device, works.Device)
 	}
@@ -101,7 +101,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "phone")
-	peer := h.bring(m, m.taker(protocol.RoleClient))
+	peer := h.pairByLink(m, m.device(protocol.RoleClient))
 	past, never := time.Now().Add(-time.Minute).UnixMilli(), int64(0)
 	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: peer.Device, ExpiresAt: &past})
 	if _, err := m.connect(t, peer.ID()); !errors.Is(err, protocol.ErrUnauthorized) {

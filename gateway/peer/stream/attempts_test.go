@@ -11,15 +11,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// gatekeeper is a folder in which unfinished files cannot be looked up while it is shut.
-type gatekeeper struct {
+// lockedFolder is a folder in which unfinished files cannot be looked up while it is shut.
+type lockedFolder struct {
 	disk
 	shut    atomic.Bool
 	reached chan struct{} // a lookup is waiting
 	open    chan struct{}
 }
 
-func (g *gatekeeper) Target(name string, into, make bool) (Target, error) {
+func (g *lockedFolder) Target(name string, into, make bool) (Target, error) {
 	if !make && g.shut.Load() {
 		g.reached <- struct{}{}
 		<-g.open
@@ -65,7 +65,7 @@ func soon[T any](t *testing.T, c <-chan T, what string) (v T) {
 func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 	for _, rests := range []bool{false, true} { // cancelled while it runs, or between attempts
 		home := t.TempDir()
-		g := &gatekeeper{disk: disk{home}, reached: make(chan struct{}), open: make(chan struct{})}
+		g := &lockedFolder{disk: disk{home}, reached: make(chan struct{}), open: make(chan struct{})}
 		h := &heard{accepted: make(chan uint32, 4), discarded: make(chan uint32, 4)}
 		e := NewEnds(Options{Files: g, Peer: h, Unfinished: OpenUnfinished(filepath.Join(t.TempDir(), "ledger"))})
 		stream := &protocol.TransferStream{ID: "t1", Attempt: 1, Into: true, Conflict: protocol.ConflictRename}

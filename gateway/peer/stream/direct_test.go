@@ -22,8 +22,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// strand is a direct connection that can fail after a number of bytes.
-type strand struct {
+// failingLink is a direct connection that can fail after a number of bytes.
+type failingLink struct {
 	unreachable bool
 	cutAfter    int64 // number of the source's bytes; 0: never
 	lostAfter   int64 // number of the source's bytes; after them the connection blocks without an error
@@ -33,14 +33,14 @@ type strand struct {
 	open        atomic.Int32 // number of open connections
 }
 
-func (s *strand) Source(protocol.TransferID) (Caller, error) { return s, nil }
-func (s *strand) Destination(protocol.TransferID, protocol.TransferPeer) (Listener, error) {
+func (s *failingLink) Source(protocol.TransferID) (Caller, error) { return s, nil }
+func (s *failingLink) Destination(protocol.TransferID, protocol.TransferPeer) (Listener, error) {
 	return s, nil
 }
-func (s *strand) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: "p"} }
-func (s *strand) Close()                      {}
+func (s *failingLink) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: "p"} }
+func (s *failingLink) Close()                      {}
 
-func (s *strand) Dial(context.Context, protocol.TransferPeer) (net.Conn, error) {
+func (s *failingLink) Dial(context.Context, protocol.TransferPeer) (net.Conn, error) {
 	if s.unreachable {
 		return nil, errors.New("no route to host")
 	}
@@ -50,7 +50,7 @@ func (s *strand) Dial(context.Context, protocol.TransferPeer) (net.Conn, error) 
 	return &strandEnd{Conn: a, s: s, cut: s.cutAfter, lost: s.lostAfter, carried: &s.carried}, nil
 }
 
-func (s *strand) Accept(ctx context.Context) (net.Conn, error) {
+func (s *failingLink) Accept(ctx context.Context) (net.Conn, error) {
 	select {
 	case c := <-s.dialed:
 		return c, nil
@@ -61,7 +61,7 @@ func (s *strand) Accept(ctx context.Context) (net.Conn, error) {
 
 type strandEnd struct {
 	net.Conn
-	s         *strand
+	s         *failingLink
 	cut, lost int64
 	carried   *atomic.Int64
 	sent      int64
@@ -142,7 +142,7 @@ func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	return nil
 }
 
-func newDesk(t *testing.T, from, to string, s *strand) *desk {
+func newDesk(t *testing.T, from, to string, s *failingLink) *desk {
 	t.Helper()
 	d := &desk{t: t, reports: make(chan any, 16), lost: make(chan struct{}, 1)}
 	s.dialed = make(chan net.Conn, 1)
@@ -216,9 +216,9 @@ func (d *desk) end(path string) (done protocol.TransferDoneParams, wasLost bool)
 	}
 }
 
-// arrives sends a tree over a strand and checks that everything arrives. It returns the duration,
-// the desk, the number of bytes, and whether the strand was lost.
-func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, written int64, wasLost bool) {
+// arrives sends a tree over a direct link and checks that everything arrives. It returns the duration,
+// the desk, the number of bytes, and whether the link was lost.
+func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written int64, wasLost bool) {
 	t.Helper()
 	_, dir := tree(t)
 	large := make([]byte, 6<<20)
@@ -249,7 +249,7 @@ func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, written int6
 }
 
 func TestNothingGoesAsMessagesWhileTheEndsAreConnected(t *testing.T) {
-	var s strand
+	var s failingLink
 	_, d, written, lost := arrives(t, &s)
 	if d.relayed > 0 || s.carried.Load() < written || !d.isDirect || lost {
 		t.Errorf("%d bytes went as messages, %d over the connection; direct %v, lost %v", d.relayed, s.carried.Load(), d.isDirect, lost)
@@ -257,14 +257,14 @@ func TestNothingGoesAsMessagesWhileTheEndsAreConnected(t *testing.T) {
 }
 
 func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
-	took, d, written, lost := arrives(t, &strand{unreachable: true})
+	took, d, written, lost := arrives(t, &failingLink{unreachable: true})
 	if took > time.Second || d.relayed < written || d.isDirect || lost {
 		t.Errorf("it took %v, %d bytes; direct %v, lost %v", took, d.relayed, d.isDirect, lost)
 	}
 }
 
 func TestACutAnywhereLosesNothing(t *testing.T) {
-	var whole strand
+	var whole failingLink
 	arrives(t, &whole)
 	total := whole.carried.Load()
 	places := []int64{total - 10_000, total - 100, total - 10, total - 1}
@@ -272,7 +272,7 @@ func TestACutAnywhereLosesNothing(t *testing.T) {
 		places = append(places, at)
 	}
 	for _, at := range places {
-		s := &strand{cutAfter: at}
+		s := &failingLink{cutAfter: at}
 		took, d, _, lost := arrives(t, s)
 		if took > time.Second || lost != s.wasCut.Load() || at < total-maxBody && !lost {
 			t.Errorf("cut after %d: it took %v, lost %v", at, took, lost)
@@ -286,7 +286,7 @@ func TestACutAnywhereLosesNothing(t *testing.T) {
 
 func TestAStuckConnectionIsDroppedAfterTwentySeconds(t *testing.T) {
 	for _, at := range []int64{1, 1 << 20} {
-		took, _, _, lost := arrives(t, &strand{lostAfter: at})
+		took, _, _, lost := arrives(t, &failingLink{lostAfter: at})
 		if took < writeLimit || took > writeLimit+time.Second || !lost {
 			t.Errorf("after %d: it took %v, lost %v", at, took, lost)
 		}
@@ -326,7 +326,7 @@ func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 // what the destination confirms.
 func stopsDirect(t *testing.T, keep bool, stop func(d *desk, keep bool)) {
 	t.Helper()
-	s := &strand{lostAfter: 1 << 20}
+	s := &failingLink{lostAfter: 1 << 20}
 	dir, to := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, 4<<20), 0o600); err != nil {
 		t.Fatal(err)
