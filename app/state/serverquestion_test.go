@@ -2,9 +2,10 @@ package state
 
 import (
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/gateway/protocol"
 )
@@ -61,8 +62,8 @@ func TestAnAttachedItemIsReadWhenTheMessageIsSent(t *testing.T) {
 			t.Errorf("attachments: %+v", sent.Attachments)
 		}
 		wantRead := []protocol.ServerReadParams{{Server: "docs", Prompt: "review", Arguments: prompt.Arguments}, {Server: "docs", URI: "doc://a"}}
-		if !reflect.DeepEqual(read, wantRead) {
-			t.Errorf("read %+v, want %+v", read, wantRead)
+		if diff := cmp.Diff(wantRead, read); diff != "" {
+			t.Errorf("differs (-want +got):\n%s", diff)
 		}
 		sent, fail = protocol.ChatSendParams{}, true
 		if _, err := c.Send(t.Context(), "Look", list, ""); err == nil || !strings.Contains(err.Error(), "“review” of docs could not be read") || sent.SessionKey != "" {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fairlead/gateway/protocol"
 )
 
@@ -77,8 +79,8 @@ func TestSecretsOfAServerAreNotShown(t *testing.T) {
 		"State": "Ready", "Runs on": "the gateway's machine", "Command": `npx -y 'a b' 'it'\''s'`, "Variables": "MODE=fast\nTOKEN=••••••", "Network": "Yes",
 		"To attach": "1 resource and 2 prompts. Type @ in a chat.",
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -115,8 +117,8 @@ func TestOnlyNewServersAreAdded(t *testing.T) {
 	found := []protocol.FoundServer{{Name: "old", Spec: protocol.ServerSpec{Command: "a"}}, {Name: "new", Spec: protocol.ServerSpec{Command: "b"}}, {Name: "web", Spec: protocol.ServerSpec{URL: "https://x.org"}}}
 	got := ServersToAdd(v, found, "ignored", "nas", "yes")
 	want := []protocol.FoundServer{{Name: "new", Spec: protocol.ServerSpec{Command: "b", Node: "nas"}}, found[2]}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 	if got := ServersToAdd(v, found[:1], " other ", "", "fetch"); len(got) != 1 || got[0].Name != "other" {
 		t.Errorf("a single server is not renamed: %+v", got)

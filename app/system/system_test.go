@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/app/system/bustest"
 )
@@ -98,8 +99,8 @@ func TestThePortalAnswersQuestionsAboutFiles(t *testing.T) {
 			for k, v := range asked.options {
 				options[k] = v.Value()
 			}
-			if !reflect.DeepEqual(options, c.want) {
-				t.Errorf("options %v, want %v", options, c.want)
+			if diff := cmp.Diff(c.want, options); diff != "" {
+				t.Errorf("differs (-want +got):\n%s", diff)
 			}
 		})
 	}

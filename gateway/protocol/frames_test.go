@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestFramesSurviveTheWire(t *testing.T) {
@@ -237,8 +239,8 @@ func TestALargeResultIsReadOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if !reflect.DeepEqual(*got, want.Params) {
-				t.Errorf("got %.200v, want %.200v", *got, want.Params)
+			if diff := cmp.Diff(want.Params, *got); diff != "" {
+				t.Errorf("differs (-want +got):\n%s", diff)
 			}
 		})
 	}

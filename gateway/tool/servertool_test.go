@@ -2,8 +2,9 @@ package tool
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/gateway/protocol"
 )
@@ -17,8 +18,8 @@ func TestQuestionNamesTheArgumentsOfAServersTool(t *testing.T) {
 	want := &protocol.ApprovalTool{Server: "files", Name: "write.file", Title: "Write a file", Description: "Writes.", Arguments: []protocol.ApprovalArgument{
 		{Name: "path", Description: "where to", Value: `a "b"`}, {Name: "mode", Value: "null"}, {Name: "n", Value: "1e3"}, {Name: "list", Value: `[1,"x"]`},
 	}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 	for _, args := range []string{``, `null`, `[]`, `{"a"`} {
 		if got := describeServerTool(spec, json.RawMessage(args)); len(got.Arguments) != 0 {

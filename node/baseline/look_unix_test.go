@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -91,8 +92,8 @@ func TestOpenedFilesAreReported(t *testing.T) {
 			if c.readable != "" {
 				want.Exposed.Readable = []string{k.at(c.readable)}
 			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got %+v, want %+v", got, want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("differs (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/llm/llmtest"
@@ -45,8 +47,8 @@ func TestStreamComesWholeOrFails(t *testing.T) {
 	}
 	llmtest.Dialect{New: New, Request: hi(), Whole: cassette, Shown: strings.Index(cassette, `{"message":{"role":"assistant","content":"","tool_calls"`)}.Test(t,
 		func(t *testing.T, got llmtest.Answer) {
-			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("got  %+v\nwant %+v", got, want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("differs (-want +got):\n%s", diff)
 			}
 		})
 }

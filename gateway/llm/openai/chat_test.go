@@ -6,10 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
@@ -122,8 +123,8 @@ func streams(t *testing.T, open func(llm.Options) llm.Model, whole string, shown
 		Usage:   protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
 	}
 	llmtest.Dialect{New: open, Options: llm.Options{Model: "m"}, Request: hi(), Whole: whole, Shown: shown}.Test(t, func(t *testing.T, got llmtest.Answer) {
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("got  %+v\nwant %+v", got, want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("differs (-want +got):\n%s", diff)
 		}
 	})
 }

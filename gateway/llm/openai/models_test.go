@@ -5,9 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
@@ -82,8 +83,8 @@ func TestModelsReadsEveryonesList(t *testing.T) {
 					}
 				}
 			}
-			if !reflect.DeepEqual(got, tc.want) {
-				t.Errorf("got  %+v\nwant %+v", got, tc.want)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("differs (-want +got):\n%s", diff)
 			}
 		})
 	}
