@@ -32,7 +32,7 @@ func (m browseMethods) register(all methods) {
 		return protocol.Ack{OK: true, Dropped: !m.watches.remove(p.WatchID, r.conn)}, nil
 	})
 	handle(all, protocol.FilesReport, func(ctx context.Context, r *request, p protocol.FilesChange) (protocol.Ack, error) {
-		m.watches.forward(ctx, r.conn.node(), p)
+		m.watches.forward(ctx, r.conn.peer().node(), p)
 		return protocol.Ack{OK: true}, nil
 	})
 	handleFiles(all, m, protocol.FilesMake, protocol.ActMake, func(p protocol.FilesPathParams) (protocol.NodeID, []string, error) {
@@ -207,7 +207,7 @@ func (w *watches) forward(ctx context.Context, node protocol.NodeID, change prot
 		w.mu.Unlock()
 		if ok {
 			change.WatchIDs = []string{id}
-			o.client.SendEvent(ctx, protocol.EventFiles, change)
+			o.client.socket.SendEvent(ctx, protocol.EventFiles, change)
 		}
 	}
 }

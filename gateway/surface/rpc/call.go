@@ -45,14 +45,14 @@ func (m *toolMethods) register(all methods) {
 	})
 	handle(all, protocol.ReturnResult, m.result)
 	handle(all, protocol.ReportProgress, func(_ context.Context, r *request, p protocol.ToolProgress) (protocol.Ack, error) {
-		return m.nodes.Progress(r.conn.node(), p)
+		return m.nodes.Progress(r.conn.peer().node(), p)
 	})
 	handle(all, protocol.ReportExec, func(ctx context.Context, r *request, p protocol.NodeExecEvent) (protocol.Ack, error) {
-		return m.execEvent(ctx, r.conn.node(), p)
+		return m.execEvent(ctx, r.conn.peer().node(), p)
 	})
 	handle(all, protocol.GetLogs, m.logs)
 	handle(all, protocol.ReturnLogs, func(_ context.Context, r *request, p protocol.LogsResultParams) (protocol.Ack, error) {
-		return m.nodes.LogsResult(r.conn.node(), p)
+		return m.nodes.LogsResult(r.conn.peer().node(), p)
 	})
 }
 
@@ -65,7 +65,7 @@ func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInv
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	if err := checkToolScope(r.conn.principal(), p.Tool, p.Args); err != nil {
+	if err := checkToolScope(r.conn.peer().principal, p.Tool, p.Args); err != nil {
 		return protocol.ToolInvokeResult{}, err
 	}
 	raw, err := runDirect(ctx, m.tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
@@ -79,7 +79,7 @@ func runDirect(ctx context.Context, t Tools, r *request, call tool.Call) (json.R
 
 // direct marks a call as a direct action of the person.
 func (r *request) direct(call tool.Call) tool.Call {
-	call.Principal, call.Direct, call.AskedBy = r.conn.principal(), true, protocol.AskedBy{Kind: "client", Name: r.conn.clientID()}
+	call.Principal, call.Direct, call.AskedBy = r.conn.peer().principal, true, protocol.AskedBy{Kind: "client", Name: r.conn.peer().client.ID}
 	return call
 }
 
@@ -115,7 +115,7 @@ func notRetryable(e *protocol.Error) error {
 // session. An ID that an earlier call had is refused: the session would get the result of that call
 // instead.
 func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
-	who := r.conn.principal()
+	who := r.conn.peer().principal
 	if err := require("callId, tool, and sessionKey required", string(p.CallID), string(p.Tool), string(p.SessionKey)); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
@@ -210,12 +210,12 @@ func (m *toolMethods) claim(ctx context.Context, id protocol.CallID) (release fu
 // unknown outcome.
 func (m *toolMethods) result(ctx context.Context, r *request, p protocol.ToolResultParams) (protocol.Ack, error) {
 	await := m.results.AwaitStored(p.CallID)
-	ack, err := m.nodes.Result(r.conn.node(), p)
+	ack, err := m.nodes.Result(r.conn.peer().node(), p)
 	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {
 		r.beforeResponse = await
 		return ack, err
 	}
-	late, lateErr := m.results.AcceptLateResult(ctx, r.conn.node(), p)
+	late, lateErr := m.results.AcceptLateResult(ctx, r.conn.peer().node(), p)
 	switch {
 	case errors.Is(lateErr, protocol.ErrNotFound):
 		return ack, err

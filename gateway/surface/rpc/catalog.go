@@ -24,7 +24,7 @@ type Commands interface {
 func registerCatalog(all methods, c Catalog) {
 	handle(all, protocol.CatalogList, func(_ context.Context, r *request, _ protocol.Empty) (out protocol.CatalogListResult, err error) {
 		out.Tools = []protocol.CatalogTool{}
-		for _, t := range c.Tools(r.conn.principal()) {
+		for _, t := range c.Tools(r.conn.peer().principal) {
 			x := protocol.CatalogTool{
 				Name: t.Name, Title: t.Title, Description: t.Description, Mode: string(t.Mode), Scopes: list(t.Scopes), ReadOnly: t.ReadOnly, Destructive: t.Destructive,
 				Idempotent: t.Idempotent, OpenWorld: t.OpenWorld,
@@ -40,7 +40,7 @@ func registerCatalog(all methods, c Catalog) {
 		return out, nil
 	})
 	handle(all, protocol.CatalogCall, func(ctx context.Context, r *request, p protocol.CatalogCallParams) (out protocol.CatalogCallResult, err error) {
-		res, err := c.Call(ctx, r.conn.principal(), catalog.Request{
+		res, err := c.Call(ctx, r.conn.peer().principal, catalog.Request{
 			Tool: p.Tool, Args: p.Args, IdempotencyKey: p.IdempotencyKey,
 			Emit: func(_ context.Context, part catalog.Part) error {
 				if part.Kind == catalog.PartChunk {

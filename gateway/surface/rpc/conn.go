@@ -20,8 +20,8 @@ import (
 
 // Conn is the connection of one peer.
 type Conn struct {
-	*socket
 	server *Server
+	socket *socket
 	id     protocol.ConnID
 	// sequence counts connections: a later one has a higher number.
 	sequence uint64
@@ -29,29 +29,23 @@ type Conn struct {
 	binding  []byte // of the TLS session, for connections from the network
 	remote   string // the peer's host
 	feed     *feed
-	login    atomic.Pointer[login] // nil before the handshake
 
 	// These belong to the reader.
 	requests  bucket
 	hasWarned bool     // an unreadable frame was logged
 	closers   []func() // run when the connection has closed, in order
-	workers   int
-	jobs      chan func() // to an idle worker
+	workers   workers
 	wg        crash.Group
 
 	chats wire.TicketLocks // orders the messages of each chat
 }
 
-type login struct {
-	client    protocol.ClientInfo
-	principal auth.Principal
-}
-
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	c := &Conn{
 		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
-		requests: bucket{rateLimit: limitBeforeConnect}, jobs: make(chan func()),
+		requests: bucket{rateLimit: limitBeforeConnect},
 	}
+	c.workers = workers{ctx: c.socket.ctx, wg: &c.wg, jobs: make(chan func())}
 	c.feed = &feed{
 		socket: c.socket, wg: &c.wg, bus: s.services.Bus, canonical: s.services.Canonical,
 		spelling: make(map[protocol.SessionKey]protocol.SessionKey),
@@ -60,43 +54,43 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 }
 
 func (c *Conn) run() {
-	c.wg.Go(c.write)
+	c.wg.Go(c.socket.write)
 	err := crash.Call("connection", c.read, "conn", c.id)
 	slog.Debug("Connection closed", "conn", c.id, "err", err)
-	c.cancel()
+	c.socket.cancel()
 	c.server.watches.removeAll(c)
 	for _, f := range c.closers {
 		f()
 	}
-	c.ws.Close()
+	c.socket.ws.Close()
 	c.wg.Wait()
 }
 
 func (c *Conn) read() error {
-	c.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
-	c.ws.SetPongHandler(func(payload string) error {
-		c.extendDeadline()
-		if took, ok := wire.RoundTrip(payload); ok && c.isConnected() && c.mode() == protocol.ModeNode {
-			c.server.services.Nodes.Pinged(c.node(), c, took)
+	c.socket.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
+	c.socket.ws.SetPongHandler(func(payload string) error {
+		c.socket.extendDeadline()
+		if took, ok := wire.RoundTrip(payload); ok && c.peer().client.Mode == protocol.ModeNode {
+			c.server.services.Nodes.Pinged(c.peer().node(), c.socket, took)
 		}
 		return nil
 	})
-	c.ws.SetPingHandler(func(payload string) error {
-		c.extendDeadline()
-		c.out.Pong(payload)
+	c.socket.ws.SetPingHandler(func(payload string) error {
+		c.socket.extendDeadline()
+		c.socket.out.Pong(payload)
 		return nil
 	})
 	for {
-		c.extendDeadline() // the time that the gateway itself took is not the peer's silence
+		c.socket.extendDeadline() // the time that the gateway itself took is not the peer's silence
 		var frame protocol.Frame
 		var bad error
-		err := wire.Receive(c.ws, c.extendDeadline, c.readBinary, func(text []byte) { frame, bad = protocol.DecodeFrame(text) })
+		err := wire.Receive(c.socket.ws, c.socket.extendDeadline, c.readBinary, func(text []byte) { frame, bad = protocol.DecodeFrame(text) })
 		if err != nil {
-			c.sendHandshakeTimeout(err)
-			c.discardOversized(err)
+			c.socket.sendHandshakeTimeout(err)
+			c.socket.discardOversized(err)
 			return err
 		}
-		if c.closing.Load() {
+		if c.socket.closing.Load() {
 			continue
 		}
 		switch {
@@ -112,36 +106,30 @@ func (c *Conn) read() error {
 // onClose registers f to run when the connection has closed. Only the handshake calls it.
 func (c *Conn) onClose(f func()) { c.closers = append(c.closers, f) }
 
+// establish ends the handshake.
 func (c *Conn) establish(client protocol.ClientInfo, principal auth.Principal) {
-	c.ws.SetReadLimit(protocol.MaxReadFrame)
-	c.login.Store(&login{client, principal})
-	c.established.Store(true)
+	c.socket.ws.SetReadLimit(protocol.MaxReadFrame)
+	c.socket.login.Store(&login{client, principal})
 }
 
-func (c *Conn) mode() protocol.Mode { return c.login.Load().client.Mode }
+// peer returns who the peer is; nobody before the handshake.
+func (c *Conn) peer() *login { return c.socket.peer() }
 
-func (c *Conn) clientID() string { return c.login.Load().client.ID }
-
-// principal returns who the peer is; nobody before the handshake.
-func (c *Conn) principal() auth.Principal {
-	if l := c.login.Load(); l != nil {
-		return l.principal
-	}
-	return auth.Principal{}
+// login is who a peer is, since its handshake.
+type login struct {
+	client    protocol.ClientInfo
+	principal auth.Principal
 }
 
 // account returns the channel and the account of a connection in channel mode.
-func (c *Conn) account() (channel, account string) {
-	client := c.login.Load().client
-	return client.Channel, client.AccountID
-}
+func (l *login) account() (channel, account string) { return l.client.Channel, l.client.AccountID }
 
-func (c *Conn) isClient(id string) bool {
-	return c.isConnected() && c.mode() == protocol.ModeClient && c.clientID() == id
+func (l *login) isClient(id string) bool {
+	return l.client.Mode == protocol.ModeClient && l.client.ID == id
 }
 
 // node returns the node ID of the connection. Only methods for nodes call it.
-func (c *Conn) node() protocol.NodeID { return protocol.NodeID(c.clientID()) }
+func (l *login) node() protocol.NodeID { return protocol.NodeID(l.client.ID) }
 
 // Time limits of a connection.
 const (
@@ -162,8 +150,8 @@ type socket struct {
 	cancel context.CancelFunc
 	out    *wire.Writer
 
-	established atomic.Bool // the handshake is complete
-	closing     atomic.Bool // a close frame was sent
+	login   atomic.Pointer[login] // nil before the handshake
+	closing atomic.Bool           // a close frame was sent
 }
 
 func newSocket(ws *websocket.Conn) *socket {
@@ -173,7 +161,17 @@ func newSocket(ws *websocket.Conn) *socket {
 	return s
 }
 
-func (s *socket) isConnected() bool { return s.established.Load() }
+func (s *socket) isConnected() bool { return s.login.Load() != nil }
+
+func (s *socket) peer() *login {
+	if l := s.login.Load(); l != nil {
+		return l
+	}
+	return new(login)
+}
+
+// Device implements transfer.Window.
+func (s *socket) Device() protocol.DeviceID { return s.peer().principal.Device }
 
 // extendDeadline resets the read deadline. It does nothing before the handshake and after a close.
 func (s *socket) extendDeadline() {

@@ -29,7 +29,7 @@ type handshake struct {
 // 401 response reaches the peer before the socket closes, and a second connect on the same socket
 // is refused.
 func (r *request) connect(ctx context.Context) (any, error) {
-	if r.conn.isConnected() {
+	if r.conn.socket.isConnected() {
 		return nil, protocol.ErrConflict.With("this connection has shaken hands already")
 	}
 	h := &handshake{request: r}
@@ -88,7 +88,7 @@ func (h *handshake) authenticate(ctx context.Context) (err error) {
 // refuse logs a refused login and closes the connection after the response. It returns why.
 func (h *handshake) refuse(why error) error {
 	h.conn.server.refusals.add(h.conn.remote, why)
-	h.afterResponse(func() { h.conn.Close(protocol.CloseUnauthorized, "Unauthorized") })
+	h.afterResponse(func() { h.conn.socket.Close(protocol.CloseUnauthorized, "Unauthorized") })
 	return why
 }
 
@@ -124,7 +124,7 @@ func (h *handshake) attachNode(ctx context.Context) error {
 		entry.Address = h.conn.remote
 	}
 	h.afterResponse(func() { nodes.Listening(p, listens) })
-	detach, err := services.Nodes.Attach(context.WithoutCancel(ctx), p, entry, h.conn)
+	detach, err := services.Nodes.Attach(context.WithoutCancel(ctx), p, entry, h.conn.socket)
 	h.params.Programs, h.params.Environment, h.params.Calls = nil, nil, nil // the node registry retains them
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (h *handshake) attachNode(ctx context.Context) error {
 	if h.principal.Device == "" {
 		h.principal = auth.Node(protocol.NodeID(p.Client.ID))
 	}
-	h.afterResponse(func() { wire.Ping(h.conn.ws) }) // measures the latency at once
+	h.afterResponse(func() { wire.Ping(h.conn.socket.ws) }) // measures the latency at once
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (h *handshake) attachChannel() error {
 	if err := channel.Name(&h.params); err != nil {
 		return err
 	}
-	ready, detach, err := h.conn.server.services.Channels.Attach(h.params, h.conn)
+	ready, detach, err := h.conn.server.services.Channels.Attach(h.params, h.conn.socket)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (m deviceMethods) checkInvite(ctx context.Context, r *request, p protocol.D
 	if p.Role != protocol.RoleClient {
 		return nil
 	}
-	if err := pairing.MayGive(r.conn.principal(), p.Scopes); err != nil {
+	if err := pairing.MayGive(r.conn.peer().principal, p.Scopes); err != nil {
 		return err
 	}
 	return m.checkExpiry(ctx, r, "", pairing.LastsUntil(p.PairedFor))
@@ -49,7 +49,7 @@ func (m deviceMethods) checkInvite(ctx context.Context, r *request, p protocol.D
 
 func (m deviceMethods) checkUpdate(ctx context.Context, r *request, p protocol.DeviceUpdateParams) error {
 	if p.Scopes != nil && len(*p.Scopes) > 0 {
-		if err := pairing.MayGive(r.conn.principal(), *p.Scopes); err != nil {
+		if err := pairing.MayGive(r.conn.peer().principal, *p.Scopes); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (m deviceMethods) checkUpdate(ctx context.Context, r *request, p protocol.D
 }
 
 func (m deviceMethods) leave(ctx context.Context, r *request, _ protocol.Empty) (protocol.OK, error) {
-	who := r.conn.principal()
+	who := r.conn.peer().principal
 	if err := m.devices.Leave(ctx, who); err != nil {
 		return protocol.OK{}, err
 	}
@@ -73,5 +73,5 @@ func (m deviceMethods) checkExpiry(ctx context.Context, r *request, id protocol.
 	if err != nil {
 		return err
 	}
-	return pairing.MayLast(all.Devices, r.conn.principal(), id, until)
+	return pairing.MayLast(all.Devices, r.conn.peer().principal, id, until)
 }

@@ -259,7 +259,7 @@ func TestTooLargeEventsAreRefusedNotSent(t *testing.T) {
 	for conn = range b.srv.conns {
 	}
 	b.srv.mu.Unlock()
-	if err := conn.SendEvent(t.Context(), "x", strings.Repeat("x", protocol.MaxWriteFrame)); !errors.Is(err, protocol.ErrTooLarge) {
+	if err := conn.socket.SendEvent(t.Context(), "x", strings.Repeat("x", protocol.MaxWriteFrame)); !errors.Is(err, protocol.ErrTooLarge) {
 		t.Errorf("SendEvent = %v", err)
 	}
 	if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {

@@ -160,7 +160,7 @@ func registerSchedules(all methods, s *cron.Scheduler) {
 func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.ChannelInbound, func(ctx context.Context, r *request, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 		// Unlike in GSV, a channel may speak only for its own account.
-		name, account := r.conn.account()
+		name, account := r.conn.peer().account()
 		same := protocol.ConnectParams{Client: protocol.ClientInfo{Channel: in.Channel, AccountID: in.AccountID}}
 		if in.Channel != "" && in.AccountID != "" && (channel.Name(&same) != nil || same.Client.Channel != name || same.Client.AccountID != account) {
 			return protocol.ChannelInboundResult{}, protocol.ErrForbidden.With("This connection speaks for " + name + ":" + account + " only.")
@@ -168,7 +168,7 @@ func registerChannels(all methods, hub *channel.Hub) {
 		return hub.Inbound(context.WithoutCancel(ctx), in)
 	})
 	handle(all, protocol.ReportDelivery, func(_ context.Context, r *request, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
-		name, account := r.conn.account()
+		name, account := r.conn.peer().account()
 		return hub.Delivered(name, account, in)
 	})
 	handle(all, protocol.ChannelsList, plain(hub.List))
@@ -190,7 +190,7 @@ func registerSessions(all methods, s Services) {
 			return protocol.ChatResendResult{}, err
 		}
 		resend := func(ctx context.Context, p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
-			return s.Messages.Resend(ctx, r.conn.principal(), p)
+			return s.Messages.Resend(ctx, r.conn.peer().principal, p)
 		}
 		return bySession(s, resend)(ctx, r, p)
 	})
@@ -232,7 +232,7 @@ func bySession[P, R any](s Services, f func(context.Context, P) (R, error)) meth
 
 func (s Services) patch(ctx context.Context, r *request, p protocol.SessionPatchParams) (protocol.OK, error) {
 	// A change of the approval mode answers future approvals, so it needs the scope to answer them.
-	if p.Settings != nil && p.Settings.Approvals != nil && !r.conn.principal().Has(protocol.ScopeApprove) {
+	if p.Settings != nil && p.Settings.Approvals != nil && !r.conn.peer().principal.Has(protocol.ScopeApprove) {
 		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
 	}
 	if p.Label != nil {
@@ -258,5 +258,5 @@ func (s Services) send(ctx context.Context, r *request, p protocol.ChatSendParam
 	}
 	p.SessionKey = r.conn.feed.storeSpelling(p.SessionKey)
 	p.Remind = !r.conn.feed.isSubscribed()
-	return s.Messages.Send(ctx, r.conn.principal(), p)
+	return s.Messages.Send(ctx, r.conn.peer().principal, p)
 }

@@ -20,10 +20,10 @@ func registerQuestions(all methods, s Services) {
 		return s.Questions.Get(ctx, p.ID)
 	}))
 	handle(all, protocol.QuestionAnswer, func(ctx context.Context, r *request, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
-		return s.Questions.Answer(ctx, r.conn.principal(), p)
+		return s.Questions.Answer(ctx, r.conn.peer().principal, p)
 	})
 	handle(all, protocol.QuestionAll, func(ctx context.Context, r *request, p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
-		return s.Questions.AnswerAll(ctx, r.conn.principal(), p)
+		return s.Questions.AnswerAll(ctx, r.conn.peer().principal, p)
 	})
 	handle(all, protocol.QuestionShown, withAck(func(ctx context.Context, _ string, p protocol.QuestionShownParams) error {
 		return s.Display.Shown(ctx, p)

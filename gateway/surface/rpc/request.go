@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ type request struct {
 func (r *request) afterResponse(f func()) { r.after = append(r.after, f) }
 
 // by returns the principal of the peer as the journal and the audit log name it.
-func (r *request) by() string { return r.conn.principal().String() }
+func (r *request) by() string { return r.conn.peer().principal.String() }
 
 // accept starts a request. Requests of one peer run concurrently, but the messages of one chat run
 // one after the other, in the order of arrival. So do all reports of a node, which never block:
@@ -51,18 +50,18 @@ func (c *Conn) accept(req protocol.Request) {
 	if !c.countRequest(req) {
 		return
 	}
-	if req.Method == protocol.Connect.Name || !c.isConnected() || c.mode() == protocol.ModeNode {
-		before := c.isConnected()
+	if req.Method == protocol.Connect.Name || !c.socket.isConnected() || c.peer().client.Mode == protocol.ModeNode {
+		before := c.socket.isConnected()
 		c.serve(req)
-		c.extendDeadline() // the first time after the handshake
-		if !before && c.isConnected() {
+		c.socket.extendDeadline() // the first time after the handshake
+		if !before && c.socket.isConnected() {
 			c.requests = bucket{rateLimit: c.rateLimit(), last: time.Now()}
 		}
 		return
 	}
 	if chat, ordered := c.chatOfRequest(req); ordered {
 		ticket := c.chats.Take(chat)
-		if !c.start(func() {
+		if !c.workers.start(func() {
 			ticket.Wait()
 			defer ticket.Release()
 			c.serve(req)
@@ -73,7 +72,7 @@ func (c *Conn) accept(req protocol.Request) {
 				ticket.Release()
 			})
 		}
-	} else if !c.start(func() { c.serve(req) }) {
+	} else if !c.workers.start(func() { c.serve(req) }) {
 		c.refuse(req)
 	}
 }
@@ -104,38 +103,46 @@ func (c *Conn) chatOfRequest(req protocol.Request) (chat string, writes bool) {
 	return "", false
 }
 
-// start runs a job on an idle worker, or on a new one. Workers live as long as the connection: the
-// stack of a new goroutine would grow again with every request. It returns false if all maxInFlight
-// workers stay busy for slotWait. Only the reader may call it.
-func (c *Conn) start(job func()) bool {
+// workers run the requests of a connection. They live as long as the connection: the stack of a new
+// goroutine would grow again with every request. Only the connection's reader calls start.
+type workers struct {
+	ctx   context.Context // of the connection
+	wg    *crash.Group    // likewise
+	count int
+	jobs  chan func() // to an idle worker
+}
+
+// start runs a job on an idle worker, or on a new one. It returns false if all maxInFlight workers
+// stay busy for slotWait.
+func (w *workers) start(job func()) bool {
 	select {
-	case c.jobs <- job:
+	case w.jobs <- job:
 		return true
 	default:
 	}
-	if c.workers < maxInFlight {
-		c.workers++
-		c.wg.Go(func() { c.work(job) })
+	if w.count < maxInFlight {
+		w.count++
+		w.wg.Go(func() { w.work(job) })
 		return true
 	}
 	timer := time.NewTimer(slotWait)
 	defer timer.Stop()
 	select {
-	case c.jobs <- job:
+	case w.jobs <- job:
 		return true
-	case <-c.ctx.Done():
+	case <-w.ctx.Done():
 	case <-timer.C:
 	}
 	return false
 }
 
 // work runs a job and those that follow, until the connection closes.
-func (c *Conn) work(job func()) {
+func (w *workers) work(job func()) {
 	for {
 		job()
 		select {
-		case job = <-c.jobs:
-		case <-c.ctx.Done():
+		case job = <-w.jobs:
+		case <-w.ctx.Done():
 			return
 		}
 	}
@@ -160,7 +167,7 @@ func (c *Conn) answerBadFrame(err error) {
 // serve answers one request.
 func (c *Conn) serve(req protocol.Request) {
 	r := &request{Request: req, conn: c}
-	frame, err := r.answer(c.ctx)
+	frame, err := r.answer(c.socket.ctx)
 	respond := func(err error) {
 		c.respond(req.ID, frame, err)
 		for _, f := range r.after {
@@ -168,7 +175,7 @@ func (c *Conn) serve(req protocol.Request) {
 		}
 	}
 	if err == nil && r.beforeResponse != nil {
-		c.wg.Go(func() { respond(r.beforeResponse(c.ctx)) })
+		c.wg.Go(func() { respond(r.beforeResponse(c.socket.ctx)) })
 		return
 	}
 	respond(err)
@@ -180,7 +187,7 @@ func (c *Conn) respond(id string, result []byte, err error) {
 		slog.Error("An error could not be sent", "conn", c.id, "err", err)
 		return
 	}
-	c.send(c.ctx, result)
+	c.socket.send(c.socket.ctx, result)
 }
 
 // encodeResponse returns the response frame with the result, or with the error.
@@ -223,7 +230,7 @@ func (r *request) dispatch(ctx context.Context) (any, error) {
 	if r.Method == protocol.Connect.Name {
 		return r.connect(ctx)
 	}
-	if !r.conn.isConnected() {
+	if !r.conn.socket.isConnected() {
 		return nil, protocol.ErrNotConnected
 	}
 	h, err := r.handler()
@@ -240,72 +247,9 @@ func (r *request) handler() (handler, error) {
 	if !ok || h == nil {
 		return nil, brief(protocol.ErrNotFound.With("Unknown method: " + r.Method))
 	}
-	mode := r.conn.mode()
-	if !slices.Contains(info.Modes, mode) || !r.conn.principal().Has(info.Right(mode)) {
+	mode := r.conn.peer().client.Mode
+	if !slices.Contains(info.Modes, mode) || !r.conn.peer().principal.Has(info.Right(mode)) {
 		return nil, protocol.ErrForbidden.With("Method " + r.Method + " not allowed for mode")
 	}
 	return h, nil
-}
-
-// rateLimit limits the requests of a connection: burst at once, and perSecond on average. The zero
-// value means no limit.
-type rateLimit struct{ perSecond, burst float64 }
-
-// The limits stop a faulty peer from using up the gateway. The owner's is above what one connection
-// can do with tools; the person at this computer has none. Before the handshake only connect is
-// needed.
-var (
-	limitBeforeConnect = rateLimit{1, 10}
-	limitOwner         = rateLimit{20_000, 40_000}
-	limitNode          = rateLimit{20_000, 40_000} // results and progress of all its calls
-	limitChannel       = rateLimit{200, 2_000}
-)
-
-// bucket is a token bucket. It belongs to the connection's reader.
-type bucket struct {
-	rateLimit
-	used float64
-	last time.Time
-}
-
-// take consumes one request. When the limit is reached, it returns the time to wait.
-func (b *bucket) take(now time.Time) (wait time.Duration) {
-	if b.perSecond == 0 {
-		return 0
-	}
-	b.used = max(0, b.used-now.Sub(b.last).Seconds()*b.perSecond)
-	b.last = now
-	if b.used+1 > b.burst {
-		return time.Duration(math.Ceil((b.used + 1 - b.burst) / b.perSecond * float64(time.Second)))
-	}
-	b.used++
-	return 0
-}
-
-// rateLimit returns the limit of a connection after its handshake.
-func (c *Conn) rateLimit() rateLimit {
-	switch {
-	case c.trusted != nil:
-		return rateLimit{}
-	case c.mode() == protocol.ModeNode:
-		return limitNode
-	case c.mode() == protocol.ModeChannel:
-		return limitChannel
-	}
-	return limitOwner
-}
-
-// countRequest counts a request. When it is over the limit, it is answered with an error and false
-// is returned. A peer that is over the limit before its handshake is disconnected.
-func (c *Conn) countRequest(req protocol.Request) bool {
-	wait := c.requests.take(time.Now())
-	if wait == 0 {
-		return true
-	}
-	c.respond(req.ID, nil, protocol.ErrTooMany.With(fmt.Sprintf("Too many requests: a connection may make %g a second. Try again in %s.", c.requests.perSecond, format.Duration(wait))).
-		WithDetails(map[string]int64{"retryAfterMs": int64(math.Ceil(wait.Seconds() * 1000))}))
-	if !c.isConnected() {
-		c.Close(protocol.ClosePolicy, "Too many requests before connect")
-	}
-	return false
 }

@@ -28,8 +28,7 @@ func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
 func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
 	c := &Conn{server: s, socket: new(socket)}
 	if mode != "" {
-		c.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
-		c.established.Store(true)
+		c.socket.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
 	}
 	return caller{c}
 }

@@ -174,7 +174,7 @@ func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
 	defer s.mu.Unlock()
 	for c := range s.conns {
 		if which(c) {
-			s.wg.Go(func() { c.Close(code, reason) })
+			s.wg.Go(func() { c.socket.Close(code, reason) })
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
 // close the person's window.
 func (s *Server) replaceClient(now *Conn) {
 	isSame := func(c *Conn) bool {
-		return c.isClient(now.clientID()) && c.principal().Device == now.principal().Device
+		return c.peer().isClient(now.peer().client.ID) && c.peer().principal.Device == now.peer().principal.Device
 	}
 	newest := now
 	s.mu.Lock()
@@ -199,7 +199,7 @@ func (s *Server) replaceClient(now *Conn) {
 
 // CloseDevice closes every connection of a device. It does not wait for them.
 func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
-	s.closeAll(code, reason, func(c *Conn) bool { return c.isConnected() && c.principal().Device == id })
+	s.closeAll(code, reason, func(c *Conn) bool { return c.socket.isConnected() && c.peer().principal.Device == id })
 }
 
 // Serve accepts connections from l until ctx ends; Close closes the open ones. When owner is set,

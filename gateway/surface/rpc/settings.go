@@ -26,7 +26,7 @@ func registerSettings(all methods, s Services) {
 			return protocol.ConfigSetResult{}, err
 		}
 		// the token gives the owner's rights without expiry
-		if (p.Path == "auth" || p.Path == "auth.token") && r.conn.principal().Device != "" {
+		if (p.Path == "auth" || p.Path == "auth.token") && r.conn.peer().principal.Device != "" {
 			return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 		}
 		if err := cmp.Or(checkReserve(ctx, s, p), checkDefault(p, s.Nodes.Nodes)); err != nil {

@@ -20,7 +20,7 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handleReport(all, protocol.TransferComplete, relays.Complete)
 	handleReport(all, protocol.TransferFinish, relays.Done)
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		if err := checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
+		if err := checkTransferScopes(r.conn.peer().principal, native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return e.StartBy(ctx, r.conn.transferClient(), p)
@@ -29,11 +29,11 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handle(all, protocol.TransferGet, plain(e.Get))
 	handle(all, protocol.TransferPause, plain(e.Pause))
 	handle(all, protocol.TransferResume, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		return e.Resume(ctx, p, c)
+		return e.Resume(ctx, p, c.socket)
 	}))
 	handle(all, protocol.TransferCancel, plain(e.Cancel))
 	handle(all, protocol.TransferRetry, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		return e.Retry(ctx, p, c)
+		return e.Retry(ctx, p, c.socket)
 	}))
 	handle(all, protocol.TransferUndo, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
 		return e.UndoBy(ctx, c.transferClient(), p)
@@ -42,7 +42,7 @@ func registerTransfers(all methods, e *transfer.Engine) {
 }
 
 func (c *Conn) transferClient() transfer.Client {
-	return transfer.Client{Principal: c.principal(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
+	return transfer.Client{Principal: c.peer().principal, AskedBy: protocol.AskedBy{Kind: "client", Name: c.peer().client.ID}, Window: c.socket}
 }
 
 // continueTransfer adapts a method that continues a transfer. It refuses a peer that could not have
@@ -53,7 +53,7 @@ func continueTransfer(
 	return func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
 		t, err := e.Get(ctx, p)
 		if err == nil {
-			err = checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
+			err = checkTransferScopes(r.conn.peer().principal, native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 		}
 		if err != nil {
 			return protocol.Transfer{}, err
@@ -65,7 +65,7 @@ func continueTransfer(
 // handleReport registers a transfer report. Its response is sent before the transfer continues.
 func handleReport[P any](all methods, m protocol.Method[P, protocol.OK], f func(transfer.Link, P) (func(), error)) {
 	handle(all, m, func(_ context.Context, r *request, p P) (protocol.OK, error) {
-		proceed, err := f(r.conn, p)
+		proceed, err := f(r.conn.socket, p)
 		if err != nil {
 			return protocol.OK{}, err
 		}
@@ -94,11 +94,8 @@ func withoutInvalidID(params json.RawMessage) json.RawMessage {
 
 // readBinary handles a binary frame. Before the handshake none is expected.
 func (c *Conn) readBinary(kind int, r io.Reader) {
-	if kind == websocket.BinaryMessage && c.isConnected() && !c.closing.Load() {
+	if kind == websocket.BinaryMessage && c.socket.isConnected() && !c.socket.closing.Load() {
 		// on an error the connection is broken, and the next read fails
-		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.server.services.Transfers.Relays().Frame(c, f) })
+		stream.ReadFrame(r, c.socket.extendDeadline, func(f *stream.Frame) { c.server.services.Transfers.Relays().Frame(c.socket, f) })
 	}
 }
-
-// Device implements transfer.Window.
-func (c *Conn) Device() protocol.DeviceID { return c.principal().Device }
