@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -107,7 +105,7 @@ type Gateway struct {
 	extendMCP func(*sdk.Server) []string // of Options
 	ready     readiness
 
-	fixedStatus protocol.Status // the fields that do not change: version, start time, addresses and folders
+	status *status
 }
 
 // Close releases everything. Run must have returned.
@@ -154,47 +152,6 @@ func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }
 func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
 
-// configChanged passes a changed setting to the parts that do not read it each time.
-func (g *Gateway) configChanged(path string) {
-	if path == "mcp" || strings.HasPrefix(path, "mcp.") {
-		g.servers.Reload()
-	}
-	switch path {
-	case "auth.token":
-		if v, ok := g.config.Secret(path); ok {
-			g.tokens.Use(keychain.Secret(v))
-		}
-	}
-	g.schedules.Wake()
-	g.network.Reload()
-	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
-	g.publishStatus()
-}
-
-// currentStatus returns the gateway's state, which every client shows.
-func (g *Gateway) currentStatus(context.Context) protocol.Status {
-	s, cfg := g.fixedStatus, g.config.Get()
-	s.Paused, s.Storage = g.sessions.Runs.Paused()
-	s.Missing = g.config.Missing()
-	s.Model = protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}
-	s.MainSession = cfg.MainSession()
-	return s
-}
-
-func (g *Gateway) publishStatus() {
-	s := g.currentStatus(context.Background())
-	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
-}
-
-// remindOfApproval notifies the person over a channel of an approval that nobody has seen.
-func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Question) error {
-	sent, err := g.channels.NotifyApproval(ctx, a, cmp.Or(g.machineName(a.Node), string(a.Node)))
-	if err != nil || !sent {
-		return err
-	}
-	return g.questions.Display.Shown(ctx, protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
-}
-
 // machineName returns the person's name of a machine, or "".
 func (g *Gateway) machineName(id protocol.NodeID) string {
 	n, _ := g.hub.Node(id)
@@ -212,15 +169,6 @@ func (g *Gateway) checkOrigin(r *http.Request) error {
 		hosts = append(hosts, u.Hostname())
 	}
 	return auth.CheckOrigin(r, hosts...)
-}
-
-// cancelTransfersOf cancels the transfers of a device that is no longer paired, unless another
-// machine has its name by now.
-func (g *Gateway) cancelTransfersOf(d protocol.Device) {
-	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
-		return
-	}
-	g.transfers.Fail(transfer.Unpaired(d))()
 }
 
 func (g *Gateway) audit() journal.Audit {

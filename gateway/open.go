@@ -63,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 		g.openWorkspaces,
 		func() error { return g.openTools(ctx) },
 		func() error { return g.openChats(ctx) },
-		func() error { return openCatalog(ctx, g) },
+		func() error { return g.openCatalog(ctx) },
 	} {
 		if err := open(); err != nil {
 			if g.sessions != nil {
@@ -74,7 +74,6 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 		}
 	}
 	g.openSurface()
-	g.config.OnChange(g.configChanged)
 	return g, nil
 }
 
@@ -128,6 +127,9 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 	for _, p := range problems {
 		g.log.Warn("A setting is ignored", "err", p)
 	}
+	if err == nil {
+		g.config.OnChange(g.tokens.Follow(g.config.Secret))
+	}
 	return err
 }
 
@@ -146,6 +148,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		},
 		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeDevices}) },
 	})
+	g.config.OnChange(func(string) { g.network.Reload() })
 	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
 		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
 		MachineName: g.machineName,
@@ -154,10 +157,13 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g.questions = question.New(g.store.Approvals, g.rules, g.bus, g.remindOfApproval)
+	g.questions = question.New(g.store.Approvals, g.rules, g.bus, func(ctx context.Context, q protocol.Question) (bool, error) {
+		return g.channels.NotifyApproval(ctx, q, cmp.Or(g.machineName(q.Node), string(q.Node)))
+	})
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
-		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Unpaired: g.cancelTransfersOf,
+		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"),
+		Unpaired:    func(d protocol.Device) { g.transfers.Fail(transfer.Unpaired(d))() },
 		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -211,6 +217,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	g.config.OnChange(g.servers.ConfigChanged)
 	g.tools = tool.NewRegistry(g.hub, g.servers.Toolbox())
 	calls := journal.New(g.store.Calls, g.store.Calls)
 	g.calls = tool.New(tool.Options{
@@ -235,7 +242,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 			Runs: g.store.Runs, Search: g.store.Search, Calls: g.store.Calls, Usage: g.store.Usage,
 		},
 		Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set,
-		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: g.publishStatus,
+		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe,
 	})
 	g.config.OnChange(g.sessions.ConfigChanged)
 	g.channels = channel.New(channel.Options{
@@ -250,6 +257,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Bus: g.bus, Chats: g.sessions.Chats, Messages: g.sessions.Messages, Runs: g.sessions.Runs, Trash: g.sessions.Trash, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
 		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive, PromptTokens: g.sessions.Prompts.Tokens,
 	})
+	g.config.OnChange(func(string) { g.schedules.Wake() })
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
@@ -273,12 +281,14 @@ func (g *Gateway) openSurface() {
 	if g.listener != nil {
 		fixed.Listen = g.listener.Addr().String()
 	}
-	g.fixedStatus = fixed
+	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
+	g.sessions.Runs.OnPause(g.status.publish)
+	g.config.OnChange(g.status.configChanged)
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions.Chats, History: g.sessions.History, Runs: g.sessions.Runs, Editor: g.sessions.Editor, Trash: g.sessions.Trash, Messages: g.sessions.Messages,
 		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Questions: g.questions, Display: g.questions.Display, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: programs(g),
-		Ready: g.ready.is.Load, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: g.programs(),
+		Ready: g.ready.is.Load, Status: g.status.current, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels)),
 	}
 	if g.install != nil {

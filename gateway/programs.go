@@ -15,15 +15,19 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/login"
 	"fairlead/gateway/session/background"
+	"fairlead/gateway/skills"
+	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
 	"fairlead/gateway/surface/rest"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/transfer"
+	"fairlead/gateway/workspace"
 )
 
 // openCatalog opens the tools for programs.
-func openCatalog(ctx context.Context, g *Gateway) error {
+func (g *Gateway) openCatalog(ctx context.Context) error {
 	owner, err := g.store.Settings.OwnerID(ctx)
 	if err != nil {
 		return err
@@ -68,9 +72,9 @@ func followMachines(ctx context.Context, bus *event.Bus, programs *catalog.Comma
 }
 
 // programs builds the handler of MCP, REST and their sign-in.
-func programs(g *Gateway) http.Handler {
+func (g *Gateway) programs() http.Handler {
 	mux := http.NewServeMux()
-	base := func(r *http.Request) string { return baseOf(g, r) }
+	base := func(r *http.Request) string { return baseOf(g.config.Get().API.PublicURL, r) }
 	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
 	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
@@ -88,7 +92,7 @@ func programs(g *Gateway) http.Handler {
 		w.Write(raw)
 	})
 	g.mcp = mcp.New(mcp.Options{
-		Tools: g.catalog, Machines: g.hub, Prompts: prompts{g}, Documents: documents(g), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
+		Tools: g.catalog, Machines: g.hub, Prompts: prompts{g.skills, g.files}, Documents: documents(g.transfers, g.store.Calls), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
 	})
 	mux.Handle(resourcePath, g.mcp)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,20 +106,20 @@ func programs(g *Gateway) http.Handler {
 }
 
 // documents are what clients of MCP can read about the gateway.
-func documents(g *Gateway) []mcp.Document {
+func documents(transfers *transfer.Engine, journal *store.Calls) []mcp.Document {
 	return []mcp.Document{
 		{
 			URI: "fairlead://transfers", Name: "transfers", Description: "The file transfers in progress and the last ones", Scope: protocol.ScopeAllTools,
 			Changes: []string{protocol.ChangeTransfer, protocol.ChangeTransferRemoved},
 			Read: func(ctx context.Context) (any, error) {
-				return g.transfers.List(ctx, protocol.TransferListParams{History: true})
+				return transfers.List(ctx, protocol.TransferListParams{History: true})
 			},
 		},
 		{
 			URI: "fairlead://journal", Name: "journal", Description: "The last 100 calls of tools", Scope: protocol.ScopeAllTools,
 			Changes: []string{protocol.ChangeCall},
 			Read: func(ctx context.Context) (any, error) {
-				list, _, err := g.store.Calls.List(ctx, protocol.JournalListParams{Limit: 100})
+				list, _, err := journal.List(ctx, protocol.JournalListParams{Limit: 100})
 				calls := make([]protocol.CallInfo, len(list))
 				for i, c := range list {
 					calls[i] = c.Info
@@ -127,10 +131,13 @@ func documents(g *Gateway) []mcp.Document {
 }
 
 // prompts are the main agent's skills.
-type prompts struct{ *Gateway }
+type prompts struct {
+	skills *skills.Catalog
+	files  *workspace.Files
+}
 
-func (g prompts) List(ctx context.Context) (list []mcp.Prompt, err error) {
-	status, err := g.skills.Status(ctx, protocol.SkillsParams{})
+func (p prompts) List(ctx context.Context) (list []mcp.Prompt, err error) {
+	status, err := p.skills.Status(ctx, protocol.SkillsParams{})
 	for _, s := range status.Skills {
 		if s.Enabled && s.Eligible {
 			list = append(list, mcp.Prompt{Name: s.Name, Description: s.Description})
@@ -139,14 +146,14 @@ func (g prompts) List(ctx context.Context) (list []mcp.Prompt, err error) {
 	return list, err
 }
 
-func (g prompts) Text(ctx context.Context, name string) (string, error) {
-	status, err := g.skills.Status(ctx, protocol.SkillsParams{})
+func (p prompts) Text(ctx context.Context, name string) (string, error) {
+	status, err := p.skills.Status(ctx, protocol.SkillsParams{})
 	if err != nil {
 		return "", err
 	}
 	for _, s := range status.Skills {
 		if s.Name == name && s.Enabled {
-			file, _, err := g.files.Read(protocol.MainAgent, s.Path)
+			file, _, err := p.files.Read(protocol.MainAgent, s.Path)
 			if err != nil {
 				return "", err
 			}
@@ -156,9 +163,10 @@ func (g prompts) Text(ctx context.Context, name string) (string, error) {
 	return "", protocol.ErrNotFound.With("there is no skill named " + name)
 }
 
-// baseOf returns the address of the gateway as a program sees it, without a path.
-func baseOf(g *Gateway, r *http.Request) string {
-	if public := g.config.Get().API.PublicURL; public != "" {
+// baseOf returns the address of the gateway as an app sees it, without a path: its public address, or
+// that of the request.
+func baseOf(public string, r *http.Request) string {
+	if public != "" {
 		return strings.TrimRight(public, "/")
 	}
 	if r.TLS != nil {

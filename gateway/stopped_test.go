@@ -58,14 +58,14 @@ func TestAPauseSurvivesARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		before := g.currentStatus(t.Context()).Paused
+		before := g.status.current(t.Context()).Paused
 		change(g)
 		return before
 	}
 	set := func(paused bool) func(*Gateway) {
 		return func(g *Gateway) {
 			err := g.sessions.Runs.Pause(t.Context(), paused)
-			if got := g.currentStatus(t.Context()).Paused; err != nil || got != paused {
+			if got := g.status.current(t.Context()).Paused; err != nil || got != paused {
 				t.Errorf("paused: got %v, %v, want %v", got, err, paused)
 			}
 		}
@@ -77,7 +77,7 @@ func TestAPauseSurvivesARestart(t *testing.T) {
 		t.Error("the pause ended with a restart")
 	}
 	if restart(func(g *Gateway) { // as fairlead config set agent.paused true does
-		if err := g.config.Set(t.Context(), "agent.paused", []byte("true")); err != nil || !g.currentStatus(t.Context()).Paused {
+		if err := g.config.Set(t.Context(), "agent.paused", []byte("true")); err != nil || !g.status.current(t.Context()).Paused {
 			t.Errorf("the setting does not pause the agent: %v", err)
 		}
 	}) {

@@ -200,6 +200,15 @@ func (t *Tokens) Use(token keychain.Secret) {
 	t.token = token
 }
 
+// Follow uses each token that the person sets as auth.token. secret reads a secret setting.
+func (t *Tokens) Follow(secret func(path string) (string, bool)) func(path string) {
+	return func(path string) {
+		if v, ok := secret("auth.token"); ok && path == "auth.token" {
+			t.Use(keychain.Secret(v))
+		}
+	}
+}
+
 // Current returns the token, for a person who asks to see it.
 func (t *Tokens) Current() keychain.Secret {
 	t.mu.Lock()

@@ -143,10 +143,16 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 	if err == nil {
 		err = m.requests.withdraw(ctx, m.requests.forgetDevice(id))
 		if now {
-			m.o.Unpaired(out)
+			m.unpaired(out)
 		}
 	}
 	return out, err
+}
+
+func (m *Manager) unpaired(d protocol.Device) {
+	if n, known := m.o.Nodes.Node(d.NodeID); !known || n.Device == d.ID {
+		m.o.Unpaired(d)
+	}
 }
 
 // Forget ends a pairing and deletes its record.
@@ -165,7 +171,7 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	}
 	m.CloseDevice(id)
 	if d.RevokedAt == 0 {
-		m.o.Unpaired(d.Device)
+		m.unpaired(d.Device)
 	}
 	publishChange(m.o.Bus)
 	return nil

@@ -54,6 +54,8 @@ type Nodes interface {
 	Release(id protocol.NodeID)
 	// Own reports whether a name is that of the gateway's own node.
 	Own(id protocol.NodeID) bool
+	// Node returns the machine that has a name now.
+	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
 }
 
 // Options configure a manager. All fields except HasPrograms are required.
@@ -69,7 +71,8 @@ type Options struct {
 	// HasPrograms reports whether the gateway has node programs to install, for Windows and for
 	// other systems. It may be nil, which means none.
 	HasPrograms func() (windows, others bool)
-	// Unpaired is called after the end of a pairing was stored.
+	// Unpaired is called after the end of a pairing was stored, unless another machine has the
+	// device's name by now.
 	Unpaired func(protocol.Device)
 	// CloseDevice closes every connection of a device with a close code of the WebSocket.
 	CloseDevice func(id protocol.DeviceID, code int, reason string)

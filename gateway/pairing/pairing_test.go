@@ -65,6 +65,8 @@ type noNodes struct{}
 func (noNodes) Release(protocol.NodeID)  {}
 func (noNodes) Own(protocol.NodeID) bool { return false }
 
+func (noNodes) Node(protocol.NodeID) (n protocol.NodeInfo, known bool) { return n, false }
+
 func open(t *testing.T, k *kept) *Manager {
 	t.Helper()
 	if k.devices == nil {
@@ -500,6 +502,30 @@ func TestControllersOfOneNameGetANumber(t *testing.T) {
 type ownVM struct{ noNodes }
 
 func (ownVM) Own(id protocol.NodeID) bool { return id == "vm" }
+
+// takenOver has another device under every name.
+type takenOver struct{ noNodes }
+
+func (takenOver) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	return protocol.NodeInfo{ID: id, Device: "another"}, true
+}
+
+func TestUnpairedIsNotCalledForANameThatAnotherMachineHas(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		nodes Nodes
+		want  int
+	}{{"its own name", noNodes{}, 1}, {"another machine has it", takenOver{}, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", NodeID: "vm"}}}})
+			got := 0
+			m.o.Nodes, m.o.Unpaired = c.nodes, func(protocol.Device) { got++ }
+			if err := m.Forget(t.Context(), "ann", "d"); err != nil || got != c.want {
+				t.Errorf("calls of Unpaired: got %d, %v, want %d", got, err, c.want)
+			}
+		})
+	}
+}
 
 func TestATakenNameComesWithAFreeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ type Display struct {
 	store Store
 	bus   *event.Bus
 	// notify shows a question outside the windows; may be nil.
-	notify func(ctx context.Context, q protocol.Question) error
+	notify func(ctx context.Context, q protocol.Question) (shown bool, err error)
 
 	mu      sync.Mutex // guards snoozed
 	snoozed map[protocol.QuestionID]*time.Timer
@@ -159,7 +159,11 @@ func (d *Display) escalate(ctx context.Context, id protocol.QuestionID) {
 		if q.Unseen < maxUnseen || d.notify == nil || !q.IsOfCall() {
 			continue
 		}
-		if err := d.notify(ctx, q); err != nil && ctx.Err() == nil {
+		shown, err := d.notify(ctx, q)
+		if shown {
+			err = errors.Join(err, d.Shown(ctx, protocol.QuestionShownParams{ID: id, Surface: protocol.SurfaceChannel}))
+		}
+		if err != nil && ctx.Err() == nil {
 			slog.Warn("Sending an unseen question to a channel failed", "question", id, "err", err)
 		}
 	}

@@ -46,9 +46,9 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 		g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
 		began := time.Now()
 		var reached []time.Duration
-		g.Display.notify = func(_ context.Context, a protocol.Question) error {
+		g.Display.notify = func(context.Context, protocol.Question) (bool, error) {
 			reached = append(reached, time.Since(began))
-			return g.Display.Shown(t.Context(), protocol.QuestionShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+			return true, nil
 		}
 		seen := ask(t, g, nil)
 		var unseen []int
@@ -67,9 +67,9 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
-		g.Display.notify = func(context.Context, protocol.Question) error {
+		g.Display.notify = func(context.Context, protocol.Question) (bool, error) {
 			t.Error("a question in view was sent on")
-			return nil
+			return true, nil
 		}
 		seen := ask(t, g, func(id protocol.QuestionID) {
 			for range 2 { // the second acknowledgement changes nothing

@@ -98,6 +98,13 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	return m, nil
 }
 
+// ConfigChanged applies a changed setting. It does not wait.
+func (m *Manager) ConfigChanged(path string) {
+	if path == "mcp" || strings.HasPrefix(path, "mcp.") {
+		m.Reload()
+	}
+}
+
 // Reload applies changed settings. It does not wait.
 func (m *Manager) Reload() {
 	select {

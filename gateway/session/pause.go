@@ -14,9 +14,8 @@ import (
 
 // pause prevents model steps and queued messages from starting. It is safe for concurrent use.
 type pause struct {
-	bus *event.Bus
-	// changed, if set, is called when a storage error has paused the agents.
-	changed func()
+	bus     *event.Bus
+	changed []func() // see Runs.OnPause
 
 	mu           sync.Mutex    // guards the fields below
 	ended        chan struct{} // closed when the pause ends; nil while none exists
@@ -57,6 +56,12 @@ func (p *pause) wait(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+func (p *pause) notify() {
+	for _, f := range p.changed {
+		f()
+	}
+}
+
 // onStoreError pauses the agents and notifies the person if err says that nothing can be stored,
 // such as on a full disk. It returns err.
 func (p *pause) onStoreError(err error) error {
@@ -73,9 +78,7 @@ func (p *pause) onStoreError(err error) error {
 	if !first {
 		return err
 	}
-	if p.changed != nil {
-		p.changed()
-	}
+	p.notify()
 	slog.Error("Nothing can be stored; the agents are paused", "err", err)
 	p.bus.PublishNotice("error", e.Message+" The agent is paused. Resume it when the problem is fixed.")
 	return err
@@ -92,11 +95,13 @@ func (r *Runs) Pause(ctx context.Context, paused bool) error {
 	if err == nil || paused {
 		r.setPaused(paused)
 	}
-	if changed := r.x.pause.changed; changed != nil {
-		changed()
-	}
+	r.x.pause.notify()
 	return err
 }
+
+// OnPause registers f, which is called after the agents have been paused or resumed by Pause or
+// paused by a storage error. Call it before Load.
+func (r *Runs) OnPause(f func()) { r.x.pause.changed = append(r.x.pause.changed, f) }
 
 // setPaused pauses or resumes all agents until the gateway stops.
 func (r *Runs) setPaused(paused bool) {

@@ -65,7 +65,7 @@ type Stores struct {
 	Usage    *store.Usage
 }
 
-// Options configure the sessions. All fields except Transcribe and StatusChanged are required.
+// Options configure the sessions. All fields except Transcribe are required.
 type Options struct {
 	Stores    Stores
 	Bus       *event.Bus
@@ -81,8 +81,6 @@ type Options struct {
 	Home string // the data folder
 	// Transcribe may be nil: then recordings are stored but not transcribed.
 	Transcribe media.Transcribe
-	// StatusChanged is called when the agents have been paused or resumed. It may be nil.
-	StatusChanged func()
 }
 
 // Sessions are the parts that work together on all chats. Their methods are safe for concurrent
@@ -104,7 +102,7 @@ func New(o Options) *Sessions {
 	db, settings := o.Stores, settings{o.Config}
 	w, active := newWorkers(), &activeRuns{byID: make(map[protocol.RunID]*run)}
 	stored := media.New(o.Home, db.Media, o.Transcribe)
-	p := &pause{bus: o.Bus, changed: o.StatusChanged}
+	p := &pause{bus: o.Bus}
 	p.set(o.Config().Agent.Paused)
 	tasks := modelTasks{o.Models, o.Budget, db.Usage, settings}
 	chats := &Chats{
