@@ -19,7 +19,6 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -74,7 +73,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			}
 		}
 		if p.Refusal != nil {
-			item.RefusedReason, item.RefusalFinal = refusedText(p.Name, *p.Refusal, time.Now()), p.HasEnded()
+			item.RefusedReason, item.RefusalFinal = state.RefusedText(p.Name, *p.Refusal, time.Now()), p.HasEnded()
 		}
 		list = append(list, item)
 	}
@@ -88,21 +87,6 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		*list = lines
 	})
 	return list, nil
-}
-
-// refusedText says in a sentence why a gateway no longer accepts this computer.
-func refusedText(gateway string, r protocol.DeviceRefused, now time.Time) string {
-	switch r.Reason {
-	case protocol.RefusedExpired:
-		return "This computer's access to " + gateway + " was for a limited time, which is over."
-	case protocol.RefusedUnknown:
-		return gateway + " removed this computer."
-	}
-	text := gateway + " revoked this computer's access"
-	if r.At > 0 {
-		text += " " + format.Ago(r.At, now)
-	}
-	return text + "."
 }
 
 // nodePrefix begins the IDs of pairings as a machine. The IDs of windows are certificate pins.
@@ -216,6 +200,7 @@ func (g *gateways) Open(id string) error {
 			g.log.Warn("The window of a remote gateway exited", "err", err)
 		}
 		closeWindow()
+		g.nodes.changed.Update(func(n *int) { *n++ }) // it may have learned that the pairing has ended
 		if first {
 			g.mu.Lock()
 			delete(g.windows, id)

@@ -259,7 +259,7 @@ func TestTheEndOfAPairingIsExplained(t *testing.T) {
 		"vm removed this computer.":                                           {Reason: protocol.RefusedUnknown},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := refusedText("vm", r, now); got != want {
+			if got := state.RefusedText("vm", r, now); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

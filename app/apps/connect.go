@@ -65,10 +65,10 @@ func (p *Page) showChange(c state.ClientChange) {
 	changes := diff.NewPanel(c.Diff)
 	form := widgets.NewForm(
 		widgets.NewParagraph("Fairlead gives "+title+" a token of its own and adds itself to its settings. You can revoke that here at any time.", style.ColorText, "text"),
-		widgets.NewField(c.Path(), changes), result,
-		widgets.Row(style.Inside, -1, connect, widgets.NewQuietButton("Cancel", "", p.back)))
+		widgets.NewField(c.Path(), changes))
 	changes.SetForward(form.Scrolled)
-	p.Put(widgets.NewPage("Connect "+title, form))
+	buttons := widgets.Row(style.Inside, -1, connect, widgets.NewQuietButton("Cancel", "", p.back))
+	p.Put(widgets.NewPage("Connect "+title, widgets.WithFormFoot(form, result, buttons)))
 	widgets.FocusIn(p.Box, connect)
 }
 

@@ -264,7 +264,7 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 		Approvals: []protocol.Question{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}},
 	}
 	s := StateOf(v, state.ChatView{Key: "a", Loading: true})
-	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected: refused" {
+	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected. refused" {
 		t.Errorf("%+v", s)
 	}
 	if s := StateOf(v, state.ChatView{Key: "b"}); s.Model.ID != "default" || s.Runs[0].RunID != "2" {

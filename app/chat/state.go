@@ -50,7 +50,7 @@ func StateOf(v state.View, c state.ChatView) State {
 		return q.SessionKey != c.Key
 	})
 	if !v.Connected && v.Problem != "" {
-		s.Offline = "Not connected: " + v.Problem
+		s.Offline = "Not connected. " + v.Problem
 	}
 	return s
 }

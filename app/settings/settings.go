@@ -108,7 +108,12 @@ func New(ctx context.Context, app *state.App, h Handlers, about About, title str
 	for _, l := range h.Links {
 		list = append(list, &entry{icon: l.Icon, title: l.Title, link: l.Open})
 	}
-	p.pages = newPages(list, h.Shown)
+	p.pages = newPages(list, func(title string) {
+		if title == gatewaysTitle && p.gateways != nil {
+			p.gateways.load() // a window may have learned that its pairing has ended
+		}
+		widgets.CallWith(h.Shown, title)
+	})
 	p.pages.open(title)
 	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), p.pages))
 	return p

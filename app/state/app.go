@@ -111,7 +111,26 @@ func (a *App) unauthorizedText(err error) string {
 	case known == nil || len(known.Details) == 0:
 		return "The gateway no longer accepts this computer's token."
 	}
-	return Sentence(known) + ". Pair this computer again."
+	var why protocol.DeviceRefused
+	if err := json.Unmarshal(known.Details, &why); err != nil {
+		return "The gateway no longer accepts this computer's token."
+	}
+	return RefusedText("The gateway", why, time.Now()) + " Pair this computer again."
+}
+
+// RefusedText says in a sentence why a gateway no longer accepts this computer.
+func RefusedText(gateway string, r protocol.DeviceRefused, now time.Time) string {
+	switch r.Reason {
+	case protocol.RefusedExpired:
+		return "This computer's access to " + gateway + " was for a limited time, which is over."
+	case protocol.RefusedUnknown:
+		return gateway + " removed this computer."
+	}
+	text := gateway + " revoked this computer's access"
+	if r.At > 0 {
+		text += " " + format.Ago(r.At, now)
+	}
+	return text + "."
 }
 
 // Sentence turns an error's text into a sentence.
@@ -290,7 +309,11 @@ func (a *App) Set(ctx context.Context, path string, value any) error {
 	if err != nil {
 		return err
 	}
-	return send(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	err = send(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
+		return refusal.With(withoutPath(path, refusal.Message))
+	}
+	return err
 }
 
 // Notify shows a notice.

@@ -100,7 +100,7 @@ func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
 		t.Errorf("at first: %q", p)
 	}
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized.With("the pairing was ended by itself").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRevoked})})
-	if p := a.Value.Get().Problem; p != "The pairing was ended by itself. Pair this computer again." {
+	if p := a.Value.Get().Problem; p != "The gateway revoked this computer's access. Pair this computer again." {
 		t.Errorf("then: %q", p)
 	}
 }
@@ -250,6 +250,19 @@ func TestTheDefaultChatFollowsTheGatewaysMainChat(t *testing.T) {
 		v := View{Status: protocol.Status{MainSession: c.main}, Sessions: c.sessions}
 		if got := v.IsMainAlias(c.key); got != c.moved {
 			t.Errorf("main %q, %d known: %q moved %v", c.main, len(c.sessions), c.key, got)
+		}
+	}
+}
+
+func TestRefusalOfASettingDoesNotNameItsPath(t *testing.T) {
+	for text, want := range map[string]string{
+		"providers.compatible.baseUrl must be an address": "this must be an address",
+		"providers.compatible.baseUrl: it has no host":    "it has no host",
+		"providers.compatible.baseUrlX is unknown":        "providers.compatible.baseUrlX is unknown",
+		"the disk is full": "the disk is full",
+	} {
+		if got := withoutPath("providers.compatible.baseUrl", text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -126,12 +126,22 @@ func SettingLimits(f protocol.ConfigField) string {
 
 // SettingRefusal describes why a value was refused, with limits in the notation of the form.
 func SettingRefusal(s Setting, err error) string {
-	text := err.Error()
-	if rest, ok := strings.CutPrefix(text, s.Name+" must be "); ok {
-		if limits := SettingLimits(s.ConfigField); limits != "" && strings.Contains(rest, " from ") {
-			return "this must be " + limits
-		}
-		return "this must be " + rest
+	text := withoutPath(s.Name, err.Error())
+	if limits := SettingLimits(s.ConfigField); limits != "" && strings.HasPrefix(text, "this must be ") && strings.Contains(text, " from ") {
+		return "this must be " + limits
+	}
+	return text
+}
+
+// withoutPath says why the value of a setting was refused, without the path of the setting, which a
+// form does not show.
+func withoutPath(path, text string) string {
+	rest, ok := strings.CutPrefix(text, path)
+	if reason, of := strings.CutPrefix(rest, ": "); ok && of {
+		return reason
+	}
+	if ok && strings.HasPrefix(rest, " ") {
+		return "this" + rest
 	}
 	return text
 }

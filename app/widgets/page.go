@@ -135,8 +135,12 @@ func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
 // NewInputForm is [NewForm] for fields that are saved together: the message about that and the
 // buttons stay in view below the fields.
 func NewInputForm(message, buttons fyne.CanvasObject, rows ...fyne.CanvasObject) *fyne.Container {
-	fields := NewForm(rows...)
-	return WithFoot(fields, Inset(0, style.Inside, style.Group, 0, NewFormFoot(message, buttons)))
+	return WithFormFoot(NewForm(rows...), message, buttons)
+}
+
+// WithFormFoot puts the message and the buttons of [NewInputForm] below a form that exists.
+func WithFormFoot(form *container.Scroll, message, buttons fyne.CanvasObject) *fyne.Container {
+	return WithFoot(form, Inset(0, style.Inside, style.Group, 0, NewFormFoot(message, buttons)))
 }
 
 // NewFormFoot creates what stays in view below the fields of a form: a line, and objects below it.

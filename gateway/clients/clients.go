@@ -140,8 +140,7 @@ func (c Client) edit(data []byte, entry map[string]any) ([]byte, error) {
 	}
 	file, err := hujson.Parse(bytes.Clone(data))
 	if err != nil {
-		place, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ") // line 2, column 5
-		return nil, fmt.Errorf("it is not valid JSON (%s)", place)
+		return nil, syntaxError(err)
 	}
 	top, ok := file.Value.(*hujson.Object)
 	if !ok {

@@ -213,3 +213,10 @@ func FuzzFilesKeepTheirMeaning(f *testing.F) {
 		}
 	})
 }
+
+func TestErrorInSettingsHasNoWordsOfTheParser(t *testing.T) {
+	_, err := members([]byte(`{"mcpServers": {`))
+	if want := "it is not valid JSON (line 1, column 17)"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -99,8 +100,14 @@ func members(data []byte) (file map[string]json.RawMessage, err error) {
 		return nil, nil
 	}
 	plain, err := hujson.Standardize(bytes.Clone(data))
-	if err == nil {
-		err = json.Unmarshal(plain, &file)
+	if err != nil {
+		return nil, syntaxError(err)
 	}
-	return file, err
+	return file, json.Unmarshal(plain, &file)
+}
+
+// syntaxError says where a file is no JSON, without the words of the parser.
+func syntaxError(err error) error {
+	place, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ") // line 2, column 5
+	return fmt.Errorf("it is not valid JSON (%s)", place)
 }

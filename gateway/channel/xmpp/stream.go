@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/format"
 )
 
 const (
@@ -154,10 +155,7 @@ func connect(ctx context.Context, l login) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err // without the address, which the message already contains
-		}
-		errs = append(errs, fmt.Errorf("the server %s cannot be reached: %w", t, err))
+		errs = append(errs, errors.New(format.Unreachable(t, err)))
 	}
 	return nil, errors.Join(errs...)
 }
