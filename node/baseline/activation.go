@@ -16,11 +16,14 @@ var placeholder = regexp.MustCompile(`__[A-Z][A-Z_]*__|\{\{ [A-Z_]+ \}\}`)
 // quotedValue and bareValue match what they write there, in quotes of the template and elsewhere.
 // None can end the quotes or start a program.
 var (
-	quotedValue = regexp.MustCompile(`^[\w/.,:()@+ =-]{0,1000}$`)
+	quotedValue = regexp.MustCompile(`^([\w/.,:()@+ =-]{0,1000}` + relocatable + `)$`)
 	bareValue   = regexp.MustCompile(`^([\w/.,:@+=-]|"[\w/.,:()@+ =-]*"|'[\w/.,:()@+ =-]*'|"\$_virtualenv_\w+:q"` + // shells
-		`|r#'[\w/.,:()@+ =-]*'#` + // Nushell
+		`|r#'[\w/.,:()@+ =-]*'#|\(path self \| path dirname \| path dirname\)` + // Nushell
 		`|b"[\w/.,:()@+ =-]*"\.decode\("utf-8"\)|__import__\("os"\)\.fsdecode\(b"[\w/.,:()@+ =-]*"\))*$`) // Python
 )
+
+// relocatable matches what "uv venv --relocatable" writes instead of a path.
+const relocatable = `|'"\$\(dirname -- "\$\(dirname -- "\$\(realpath -- "\$SCRIPT_PATH"\)"\)"\)"'|'\(dirname -- \(dirname -- \(realpath -- \(status -f\)\)\)\)'|%~dp0\.\.`
 
 // maxTemplate is the size in bytes of the largest file with templates: those of uv are in the program.
 const maxTemplate = 200 << 20

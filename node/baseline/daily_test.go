@@ -30,6 +30,7 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 	k.write("package/package.json", `{"name": "tool", "version": "1.0.0", "bin": {"ls": "cli.js", "tool": "cli.js"}}`)
 	k.write("package/cli.js", "#!/usr/bin/env node\n")
 	git := "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always "
+	hg := "HGRCPATH= hg --config ui.username=a --config phases.new-commit=draft "
 	for _, c := range []struct{ program, command string }{
 		{"git", git + "-C remote init -q && " + git + "-C remote add . && " + git + "-C remote commit -qm a"},
 		{"git", git + "init -q one"},
@@ -54,7 +55,13 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 		{"git", "cd two && " + git + "submodule --quiet deinit -f sub && rm -f .git/hooks/*.sample"},
 		{"cargo", "cargo new -q box1"},
 		{"go", "mkdir -p mod && cd mod && go mod init example.com/mod"},
-		{"hg", "hg init hg"},
+		{"uv", "uv venv -q --offline --relocatable env4"},
+		{"hg", "hg init hg && cd hg && echo a >a && " + hg + "add a && " + hg + "commit -qm a"},
+		{"hg", hg + "clone -q hg hg2 && cd hg && echo b >a && " + hg + "commit -qm b && cd ../hg2 && " + hg + "pull -qu"},
+		{"hg", "cd hg2 && " + hg + "branch -q x && " + hg + "commit -qm x && " + hg + "update -q default && " + hg + "bookmark m && " + hg + "phase -fs tip"},
+		{"brz", "export BRZ_HOME=$HOME BRZ_EMAIL=a@b && brz init -q brz && cd brz && echo a >a && brz add -q a && brz commit -qm a && brz branch -q . ../brz2 && cd ../brz2 && brz pull -q"},
+		{"fossil", "fossil init -A a f.fossil >/dev/null && mkdir fossil && cd fossil && fossil open ../f.fossil >/dev/null && echo a >a && fossil add a >/dev/null && fossil commit -m a >/dev/null"},
+		{"hg", hg + "--config extensions.share= share -q hg hg3 && " + hg + "clone -qU hg hg4 && rm -rf hg4"},
 	} {
 		t.Run(strings.ReplaceAll(c.command, "/", "_"), func(t *testing.T) {
 			version := "--version"

@@ -30,6 +30,8 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 		return s.isHarmlessProgram(path, after)
 	case !after.Mode.IsRegular() || after.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
 		return false
+	case s.isOrdinary(path, before, after):
+		return true
 	case filepath.Base(dir) == "hooks" && strings.HasSuffix(name, ".sample"):
 		return true // Git runs no hook with this name
 	case name == "config" || name == "config.worktree":

@@ -84,6 +84,9 @@ func isHarmlessPath(text string) bool {
 var entryLine = regexp.MustCompile(`^\s*(|#.*|import re|import sys|from [\w.]+ import \w+|if __name__ == ['"]__main__['"]:|else:|if sys\.argv\[0\]\.endswith\(['"][-\w.]+['"]\):|` +
 	`sys\.argv\[0\] = [^;#]*|sys\.exit\([\w.]+\(\)\))\s*$`)
 
+// relocatableEntry is the interpreter of a script in a relocatable environment.
+var relocatableEntry = regexp.MustCompile(`^\$\(dirname -- "\$\(realpath -- "\$0"\)"\)"/'python[\d.]*'$`)
+
 // isEntryPoint recognizes such a script, which the interpreter in its own folder runs.
 func isEntryPoint(text, dir string) bool {
 	first, rest, _ := strings.Cut(text, "\n")
@@ -93,6 +96,9 @@ func isEntryPoint(text, dir string) bool {
 		first, rest = "#!"+strings.Trim(strings.TrimSuffix(strings.TrimPrefix(second, "'''exec' "), ` "$0" "$@"`), `"`), more
 	}
 	interpreter := strings.TrimPrefix(first, "#!")
+	if relocatableEntry.MatchString(interpreter) {
+		interpreter = filepath.Join(dir, "python")
+	}
 	if filepath.Dir(interpreter) != dir || !strings.HasPrefix(filepath.Base(interpreter), "python") {
 		return false
 	}
