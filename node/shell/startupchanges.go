@@ -51,8 +51,8 @@ func (l *launcher) startupChanges(ctx context.Context, command, dir string) (fil
 			files = append(files, movedStartup(at, words[1:])...)
 		}
 		in, args := gitFolder(at, words[0], words[1:])
-		if diffs := gitDiffs(args); len(diffs) > 0 {
-			files = append(files, l.changedStartup(ctx, in, diffs)...)
+		if queries := gitQueries(args); len(queries) > 0 {
+			files = append(files, l.changedStartup(ctx, in, queries)...)
 		} else if len(args) > 0 && args[0] == "mv" {
 			files = append(files, movedStartup(in, args[1:])...)
 		}
@@ -129,15 +129,16 @@ func movesInFolders(command, dir string) (folders []string) {
 	return folders
 }
 
-// changedStartup returns the start-up files that differ according to one of the arguments of git
-// diff. Git runs in the sandbox and can write nothing.
-func (l *launcher) changedStartup(ctx context.Context, dir string, diffs [][]string) (files []string) {
+// changedStartup returns the start-up files that one of the commands of Git lists. Git runs in the
+// sandbox and can write nothing.
+func (l *launcher) changedStartup(ctx context.Context, dir string, queries [][]string) (files []string) {
 	script := "git rev-parse --show-toplevel"
-	for _, d := range diffs {
-		script += "; git diff --no-ext-diff --no-textconv --no-renames --ignore-submodules=all --name-only -z " + words.Join(d) + " 2>/dev/null"
+	for _, q := range queries {
+		script += "; git " + words.Join(q) + " 2>/dev/null"
 	}
 	top, names, _ := strings.Cut(l.output(ctx, dir, script), "\n")
 	for name := range strings.SplitSeq(names, "\x00") {
+		name = strings.TrimLeft(name[strings.LastIndexByte(name, '\t')+1:], "\n") // after the numbers of git apply, or a commit
 		if name != "" && floor.Lists(top, name) {
 			files = append(files, filepath.Join(top, name))
 		}
@@ -173,71 +174,4 @@ func (l *launcher) output(ctx context.Context, dir, script string) string {
 		return ""
 	}
 	return text.String()
-}
-
-// gitDiffs returns the comparisons, as arguments of git diff, that list what a command of Git
-// replaces in the work tree. args are the words after git; the result is empty for other commands.
-func gitDiffs(args []string) (diffs [][]string) {
-	if len(args) == 0 {
-		return nil
-	}
-	revs, paths := gitOperands(args[1:])
-	add := func(d ...string) { diffs = append(diffs, append(d, append([]string{"--"}, paths...)...)) }
-	switch sub := args[0]; sub {
-	case "checkout", "switch", "restore", "reset", "rebase":
-		for _, r := range revs {
-			add("--cached", r)
-			add("--cached", "refs/remotes/origin/"+r) // a branch that does not exist yet here
-		}
-		if sub == "rebase" && len(revs) == 0 {
-			add("--cached", "@{upstream}")
-		}
-	case "merge":
-		for _, r := range revs {
-			add("HEAD..." + r)
-		}
-	case "pull":
-		switch {
-		case len(revs) == 0:
-			add("HEAD...@{upstream}")
-		case len(revs) > 1:
-			add("HEAD..." + revs[0] + "/" + revs[1])
-		}
-	case "cherry-pick", "revert":
-		for _, r := range revs {
-			if strings.Contains(r, "..") {
-				add(r)
-			} else {
-				add(r+"^", r)
-			}
-		}
-	case "stash":
-		if len(revs) > 0 && (revs[0] == "pop" || revs[0] == "apply") {
-			entry := "stash@{0}"
-			if len(revs) > 1 {
-				entry = revs[1]
-			}
-			add(entry+"^", entry)
-		}
-	}
-	return diffs
-}
-
-// gitOperands splits the words of a subcommand into possible revisions, and the paths after "--".
-func gitOperands(args []string) (revs, paths []string) {
-	if i := slices.Index(args, "--"); i >= 0 {
-		args, paths = args[:i], args[i+1:]
-	}
-	for _, a := range args {
-		if name, value, ok := strings.Cut(a, "="); ok && (name == "--onto" || name == "--source") {
-			a = value
-		}
-		switch {
-		case a == "-":
-			revs = append(revs, "@{-1}")
-		case a != "" && a[0] != '-':
-			revs = append(revs, a)
-		}
-	}
-	return revs, paths
 }

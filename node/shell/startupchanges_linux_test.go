@@ -25,7 +25,9 @@ func newRepository(t *testing.T) *bench {
 	out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Direct: true}, bashIn{Command: `git init -q -b main && git config user.name n && git config user.email e &&
 mkdir -p .vscode packages/a packages/b vendor && echo 1 >.envrc && echo 1 >file && echo 1 >packages/b/.npmrc && echo 1 >packages/a/x && echo 1 >packages/b/y && echo 1 >vendor/.npmrc &&
 git add -A && git commit -qm first && git checkout -qb topic && echo 2 >.envrc && echo 2 >.vscode/tasks.json && echo 2 >vendor/.npmrc && git add -A && git commit -qm topic &&
-git checkout -qb plain main && echo 2 >file && git commit -qam plain && git checkout -q main`})
+git checkout -qb twice && echo 1 >.envrc && git rm -q .vscode/tasks.json && git commit -qam twice &&
+git checkout -qb plain main && echo 2 >file && git commit -qam plain && git checkout -q main &&
+git diff main topic >topic.patch && git format-patch -q --stdout main..topic >topic.mbox`})
 	if err != nil || out.Status != "completed" {
 		t.Fatalf("preparing: %+v, %v", out, err)
 	}
@@ -35,10 +37,16 @@ git checkout -qb plain main && echo 2 >file && git commit -qam plain && git chec
 func TestReplacedStartupFilesAreKnownBefore(t *testing.T) {
 	b := newRepository(t)
 	const both = ".envrc .vscode/tasks.json"
+	b.File("packages/b/.npmrc", "an own edit\n")
+	b.File(".zshrc", "an own file\n")
 	for command, want := range map[string]string{
 		"git checkout topic": both, "git switch -q topic": both, "git merge topic": both, "git reset --hard topic": both, "git rebase topic": both, "git rebase --onto=topic main": both,
 		"git cherry-pick topic": both, "git revert topic": both, "git restore --source=topic .": both, "git checkout topic -- .vscode": ".vscode/tasks.json",
 		"cd packages && git -C .. checkout topic && ls": both, "git checkout plain && git checkout topic": both, "x=1; (git checkout topic)": both,
+		"git apply topic.patch": both, "git -C packages apply ../topic.patch": "", "git am -3 topic.mbox": both, "git apply --check topic.patch": both, "git apply missing.patch": "",
+		"git apply --directory=vendor topic.patch": "", "git apply --exclude=.envrc topic.patch": ".vscode/tasks.json", "git am --abort": "",
+		"git bisect start twice main": ".envrc .vscode/tasks.json", "git bisect start twice main && git bisect run make": ".envrc .vscode/tasks.json", "git bisect start": "", "git bisect reset": "",
+		"git stash": "packages/b/.npmrc", "git stash push -- file": "", "git stash push packages": "packages/b/.npmrc", "git stash -u": ".zshrc packages/b/.npmrc", "git stash list": "",
 		"git checkout -b new": "", "git checkout plain": "", "git merge plain": "", "git status": "", "git checkout none": "", "git commit -m topic": "", "git log topic": "", "echo git checkout topic": "",
 		"git checkout $BRANCH": "", "git stash pop": "", "git pull": "", "git checkout --": "",
 		"mv packages/b packages/c": "packages/b/.npmrc packages/c/.npmrc", "git mv packages/b packages/a": "packages/a/b/.npmrc packages/b/.npmrc", "mv packages/a packages/c": "", "mv packages/a": "",
