@@ -89,7 +89,7 @@ func (j *job) remarks() string {
 	if j.isRunning() {
 		return j.note
 	}
-	return strings.TrimSpace(j.note + " " + j.result.note())
+	return strings.TrimSpace(strings.TrimSpace(j.note+" "+j.result.note()) + " " + stoppedGit(j.command, j.result.refused))
 }
 
 // note describes in one sentence the end of the command's processes, and whether its own end is

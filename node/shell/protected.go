@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,6 +43,19 @@ func refusedPaths(output, command, dir string, protected []string) (list []strin
 		add(names)
 	}
 	return list
+}
+
+// worksOnTree matches the commands of Git that replace many files of the work tree, one after the
+// other. Those that a question could name are known before; see [launcher.startupChanges].
+var worksOnTree = regexp.MustCompile(`\bgit\b.*\b(am|apply|bisect|checkout|cherry-pick|merge|pull|rebase|reset|restore|revert|stash|switch|submodule)\b`)
+
+// stoppedGit says what to do about a work tree of which Git has changed a part; empty for another
+// command, or if it was not refused anything.
+func stoppedGit(command string, refused []string) string {
+	if len(refused) == 0 || !worksOnTree.MatchString(command) {
+		return ""
+	}
+	return "Git may have changed a part of the files before that: look at git status, and undo that part (git restore, or the command's --abort) before you repeat the command."
 }
 
 // namedIn returns the names under which a line mentions protected paths, or folders that contain

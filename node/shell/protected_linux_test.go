@@ -9,6 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
+	"fairlead/node/tooltest"
 )
 
 func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
@@ -88,5 +89,32 @@ func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
 		if got := b.jobs.neededFolders(b.WS, command, b.WS.Dir()); len(got) != want {
 			t.Errorf("%s: got the folders %v, want %d", command, got, want)
 		}
+	}
+}
+
+func TestAPullThatStopsHalfWaySaysWhatToDo(t *testing.T) {
+	b := newRepository(t)
+	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	run := func(command string, call access.Call) bashOut {
+		t.Helper()
+		out, err := runBash(t.Context(), b.WS, b.jobs, call, bashIn{Command: command, Workdir: "clone"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	b.File("clone/README", "")
+	run("rm README; git clone -q .. . && cd .. && echo 3 >.envrc && echo 3 >file && git commit -qam 3", access.Call{Direct: true})
+	const pull = "git pull -q"
+	out := run(pull, access.Call{})
+	if out.Status != "failed" || !strings.Contains(out.Note, `with changes: [".envrc"]`) || !strings.Contains(out.Note, "git restore") {
+		t.Errorf("got %s with note %q (%s)", out.Status, out.Note, out.Output)
+	}
+	run("git restore .", access.Call{})
+	changes := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": pull, "workdir": "clone"}).Changes
+	if out := run(pull, access.Call{Lifts: changes}); len(changes) != 1 || out.Status != "completed" || out.Note != "" {
+		t.Errorf("again with %q: got %s with note %q (%s)", changes, out.Status, out.Note, out.Output)
 	}
 }
