@@ -19,7 +19,7 @@ var recorded = func() map[string]bool {
 		"author": "name email", "committer": "name email", "submodule": "url active branch path ignore fetchrecursesubmodules recurse shallow update",
 		"init": "defaultbranch", "pull": "rebase ff", "push": "default autosetupremote followtags", "fetch": "prune prunetags parallel recursesubmodules",
 		"merge": "conflictstyle ff", "rebase": "autosquash autostash updaterefs", "rerere": "enabled autoupdate", "commit": "gpgsign verbose", "tag": "gpgsign sort",
-		"color": "ui", "gc": "auto autodetach", "maintenance": "auto strategy", "index": "version threads", "feature": "manyfiles", "status": "showuntrackedfiles",
+		"color": "ui", "gc": "auto autodetach", "maintenance": "auto strategy", "index": "version threads sparse", "feature": "manyfiles", "status": "showuntrackedfiles",
 		"lfs": "repositoryformatversion",
 	} {
 		for key := range strings.FieldsSeq(keys) {
