@@ -405,8 +405,13 @@ func (d *desktop) keys(names ...string) {
 	d.run("xdotool", append([]string{"key", "--delay", "40"}, names...)...)
 }
 
+// typeText types characters of a US keyboard. For others, xdotool changes the keymap and changes it
+// back, and a program that is busy meanwhile looks up a wrong character, or none.
 func (d *desktop) typeText(s string) {
 	d.t.Helper()
+	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
+		d.t.Fatalf("%q has a character without a key at %d", s, i)
+	}
 	d.readings = nil
 	d.run("xdotool", "type", "--delay", "25", s)
 }

@@ -54,9 +54,21 @@ func (e *Entry) TypedShortcut(s fyne.Shortcut) {
 			return
 		}
 	}
+	e.endEmptySelection()
 	e.Entry.TypedShortcut(s)
 	PassShortcut(e.outer, s)
 }
+
+// TypedRune implements fyne.Focusable.
+func (e *Entry) TypedRune(r rune) {
+	e.endEmptySelection()
+	e.Entry.TypedRune(r)
+}
+
+// endEmptySelection ends a selection without text, which Fyne keeps when the selected text is
+// replaced by SetText or undone. What is typed or pasted next would be selected at once, and the
+// next character would replace it.
+func (e *Entry) endEmptySelection() { e.DragEnd() }
 
 // TypedKey implements fyne.Focusable.
 func (e *Entry) TypedKey(k *fyne.KeyEvent) {
@@ -64,6 +76,7 @@ func (e *Entry) TypedKey(k *fyne.KeyEvent) {
 		PassKey(e.outer, k)
 		return
 	}
+	e.endEmptySelection()
 	e.Entry.TypedKey(k)
 }
 
