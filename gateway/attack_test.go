@@ -63,6 +63,10 @@ func TestWebPagesReachNoSurface(t *testing.T) {
 			"a rebound name": {"Host", "attacker.example" + port}, "a similar name": {"Host", "127.0.0.1.attacker.example" + port}, "a foreign page": {"Origin", "https://attacker.example"}, "a page without an origin": {"Origin", "null"},
 		} {
 			status, answer, head := p.request(method, path, `{}`, append(headers, "Authorization", bearer)...)
+			var refusal struct{ Error protocol.Fault }
+			if err := json.Unmarshal([]byte(answer), &refusal); err != nil || refusal.Error.Code != protocol.FaultForbidden || refusal.Error.Message == "" {
+				t.Errorf("%s, %s: got %s, want the envelope of an error with the code forbidden", path, name, answer)
+			}
 			if status != http.StatusForbidden || head.Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("%s, %s: %d %s", path, name, status, answer)
 			}
