@@ -95,8 +95,17 @@ func readTools(log *ring, all []*mcp.Tool) (list []remoteTool) {
 // readTool reads the description of a tool; ok is false if no model could use it.
 func readTool(log *ring, t *mcp.Tool) (out remoteTool, ok bool) {
 	schema, err := protocol.Marshal(t.InputSchema)
-	if err != nil || t.Name == "" || len(schema) > maxSchema {
-		log.addf("The tool %q is left out: its schema cannot be used", format.Line(t.Name, maxTitle))
+	problem := ""
+	switch {
+	case t.Name == "":
+		problem = "it has no name"
+	case err != nil:
+		problem = "its schema cannot be read"
+	case len(schema) > maxSchema:
+		problem = fmt.Sprintf("its schema has more than %d bytes", maxSchema)
+	}
+	if problem != "" {
+		log.addf("The tool %q is left out: %s", format.Line(t.Name, maxTitle), problem)
 		return out, false
 	}
 	if !message.IsObjectSchema(t.InputSchema) {

@@ -108,8 +108,12 @@ var errOffline = errors.New("its machine is offline")
 // is an errOffline.
 func (s *server) machine() (found protocol.NodeInfo, err error) {
 	want := s.settings().Node
+	name := string(want)
 	host, _ := os.Hostname()
 	for _, n := range s.m.o.Machines.Nodes() {
+		if n.ID == want {
+			name = nameOf(n)
+		}
 		switch {
 		case !n.Online:
 		case want != "" && n.ID == want, want == "" && n.Local:
@@ -120,12 +124,15 @@ func (s *server) machine() (found protocol.NodeInfo, err error) {
 	}
 	switch {
 	case want != "":
-		return found, fmt.Errorf("%w: %s", errOffline, want)
+		return found, fmt.Errorf("%w: %s", errOffline, name)
 	case found.ID == "":
 		return found, fmt.Errorf("%w: no node runs on the gateway's own machine; start one, or choose another machine for the server", errOffline)
 	}
 	return found, nil
 }
+
+// nameOf returns the name that the person gave a machine, or its ID.
+func nameOf(n protocol.NodeInfo) string { return cmp.Or(n.Name, string(n.ID)) }
 
 // hasNetwork reports whether a server may use the network on a machine, as far as is known.
 func hasNetwork(n protocol.NodeInfo) bool {
@@ -140,7 +147,7 @@ func networkHint(name protocol.ServerName, spec protocol.ServerSpec, n protocol.
 	case spec.Network == protocol.ServerNetworkNo:
 		return fmt.Sprintf("the server has no network; if it needs it: fairlead servers network %s yes", name)
 	case !hasNetwork(n):
-		return fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", n.ID)
+		return fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", nameOf(n))
 	case spec.Network == protocol.ServerNetworkFetch:
 		return fmt.Sprintf("the server has the network only to fetch its package; if it needs it later: fairlead servers network %s yes", name)
 	}
@@ -185,14 +192,14 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 	})
 	if err != nil {
 		if errors.Is(err, protocol.ErrNotFound) {
-			err = fmt.Errorf("the machine %s runs a version of Fairlead that cannot run MCP servers: update it", node)
+			err = fmt.Errorf("the machine %s runs a version of Fairlead that cannot run MCP servers: update it", nameOf(machine))
 		}
 		return nil, err
 	}
 	if args.Fetch != "" {
-		s.log.addf("Fetching on %s: %s", node, args.Fetch)
+		s.log.addf("Fetching on %s: %s", nameOf(machine), args.Fetch)
 	}
-	s.log.addf("Starting on %s: %s", node, args.Command)
+	s.log.addf("Starting on %s: %s", nameOf(machine), args.Command)
 	p, err := process.Start(ctx, process.Options{
 		Continue: s.m.o.Continue, Call: allowed.ID(), Owner: auth.Owner(starter), Args: args, Log: &s.log, Logf: s.log.addf,
 		Network: spec.MayUseNetwork(), NoNetwork: networkHint(s.name, spec, machine),

@@ -119,7 +119,7 @@ func (o *options) send(cmd *cobra.Command, p protocol.TransferStartParams) error
 		if err := c.requireMethod(protocol.TransferStart.Name); err != nil {
 			return err
 		}
-		if err := checkMachines(ctx, c, p); err != nil {
+		if err := checkMachines(ctx, c, &p); err != nil {
 			return err
 		}
 		t, err := call(ctx, c, protocol.TransferStart, p)
@@ -261,33 +261,4 @@ func explainDashFile(cmd *cobra.Command, err error) error {
 		}
 	}
 	return usageError("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())
-}
-
-// checkMachines returns an error that says that no machine has a name, or how to wait for one that
-// is offline. If that cannot be determined, the gateway decides.
-func checkMachines(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
-	nodes, err := c.nodes(ctx)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, n := range nodes {
-		names = append(names, string(n.ID))
-	}
-	for _, end := range []string{p.Sources[0], p.Destination} {
-		name, _, _ := strings.Cut(end, ":")
-		i := slices.Index(names, name)
-		switch {
-		case name == string(protocol.Here) || name == string(protocol.NativePrefix) || name == "":
-		case i < 0:
-			there := "; no machine is paired"
-			if len(names) > 0 {
-				there = ". Machines: " + strings.Join(names, ", ")
-			}
-			return usageError("no machine is named %q%s", name, there)
-		case !nodes[i].Online && !p.Later:
-			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is offline. To send when it connects, add --later 24h", name))
-		}
-	}
-	return nil
 }

@@ -63,7 +63,7 @@ func (c Checker) cleanList(result map[string]json.RawMessage, name string, list 
 			Name string `json:"name"`
 		}
 		_ = json.Unmarshal(item, &named) // a number says which one it is if that fails
-		c.Logf("Number %d of the %s, %q, is left out: %s", i+1, name, format.Line(named.Name, maxShown), format.Line(err.Error(), maxShown))
+		c.Logf("Number %d of the %s, %q, is left out: %s", i+1, name, format.Line(named.Name, maxShown), format.Line(protocol.Problem(err), maxShown))
 	}
 	if len(good) == len(items) {
 		return false
@@ -111,7 +111,7 @@ func (c Checker) cleanContent(result map[string]json.RawMessage, content json.Ra
 			if part.MIME == "" {
 				text = fmt.Sprintf("[%s, left out: it cannot be read]", kind)
 			}
-			c.Logf("Part %d of an answer is left out: %s", i+1, format.Line(err.Error(), maxShown))
+			c.Logf("Part %d of an answer is left out: %s", i+1, format.Line(protocol.Problem(err), maxShown))
 		}
 		if raw, err := protocol.Marshal(map[string]string{"type": "text", "text": text}); err == nil {
 			items[i] = raw

@@ -79,7 +79,7 @@ func TestOneBadToolIsLeftOut(t *testing.T) {
 	if err := json.Unmarshal(msg.(*jsonrpc.Response).Result, &list); err != nil || !changed || len(list.Tools) != 1 || list.Tools[0].Name != "good" || list.NextCursor != "" {
 		t.Errorf("got %s (%v), want the good tool alone", describe(msg), err)
 	}
-	for _, want := range []string{`"bad"`, "Number 3 of the tools", "invalid cursor"} {
+	for _, want := range []string{`"bad", is left out: description must be a string, not number`, "Number 3 of the tools", "invalid cursor"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log)
 		}

@@ -1,6 +1,11 @@
 package message
 
-import "slices"
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // types are the types of JSON Schema.
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
@@ -13,10 +18,11 @@ const maxDepth = 64
 // keywords that providers read are checked, because servers use several versions of JSON Schema.
 func IsObjectSchema(schema any) bool {
 	s, ok := schema.(map[string]any)
-	return ok && s["type"] == "object" && isSchema(s, maxDepth)
+	return ok && s["type"] == "object" && isSchema(s, s, maxDepth)
 }
 
-func isSchema(schema any, depth int) bool {
+// isSchema checks a part of the schema root.
+func isSchema(root map[string]any, schema any, depth int) bool {
 	if _, isBool := schema.(bool); isBool {
 		return true
 	}
@@ -24,19 +30,23 @@ func isSchema(schema any, depth int) bool {
 	if !ok || depth == 0 {
 		return false
 	}
-	below := func(one any) bool { return isSchema(one, depth-1) }
+	below := func(one any) bool { return isSchema(root, one, depth-1) }
 	for keyword, value := range s {
 		switch keyword {
 		case "type":
-			ok = isType(value) || isListOf(value, isType)
+			ok = isType(value) || isListOf(value, isType) && !isEmpty(value)
 		case "required":
 			ok = isListOf(value, func(one any) bool { _, isText := one.(string); return isText })
 		case "enum":
-			ok = isListOf(value, func(any) bool { return true })
+			ok = isListOf(value, func(any) bool { return true }) && !isEmpty(value)
 		case "items":
 			ok = below(value) || isListOf(value, below)
 		case "anyOf", "oneOf", "allOf":
-			ok = isListOf(value, below)
+			ok = isListOf(value, below) && !isEmpty(value)
+		case "not", "additionalProperties":
+			ok = below(value)
+		case "$ref":
+			ok = hasTarget(root, value)
 		case "properties", "$defs", "definitions":
 			var named map[string]any
 			if named, ok = value.(map[string]any); ok {
@@ -44,7 +54,7 @@ func isSchema(schema any, depth int) bool {
 					ok = ok && below(one)
 				}
 			}
-		case "description", "title":
+		case "description", "title", "pattern", "format":
 			_, ok = value.(string)
 		}
 		if !ok {
@@ -62,4 +72,58 @@ func isType(value any) bool {
 func isListOf(value any, is func(any) bool) bool {
 	list, ok := value.([]any)
 	return ok && !slices.ContainsFunc(list, func(one any) bool { return !is(one) })
+}
+
+func isEmpty(list any) bool { return len(list.([]any)) == 0 }
+
+// hasTarget reports whether a reference leads to a part of root, and not in a circle of references.
+// Providers do not read other documents.
+func hasTarget(root map[string]any, reference any) bool {
+	for range maxDepth {
+		text, ok := reference.(string)
+		pointer, isLocal := strings.CutPrefix(text, "#")
+		if !ok || !isLocal {
+			return false
+		}
+		if !strings.HasPrefix(pointer, "/") {
+			return true // the whole schema, or a part with a name of its own
+		}
+		target, ok := find(root, pointer)
+		if !ok {
+			return false
+		}
+		s, _ := target.(map[string]any)
+		if reference, ok = s["$ref"]; !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the part to which a JSON Pointer leads (RFC 6901, section 6).
+func find(part any, pointer string) (any, bool) {
+	decoded, err := url.PathUnescape(pointer)
+	if err != nil {
+		return nil, false
+	}
+	for _, token := range strings.Split(decoded, "/")[1:] {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch at := part.(type) {
+		case map[string]any:
+			next, ok := at[token]
+			if !ok {
+				return nil, false
+			}
+			part = next
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil, false
+			}
+			part = at[i]
+		default:
+			return nil, false
+		}
+	}
+	return part, true
 }
