@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -136,7 +137,7 @@ func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
 	for _, e := range a.Calls {
 		title, text := AuditLine(e, v)
 		title, _ = Reveal(title)
-		text, _ = Reveal(text)
+		text, _ = Reveal(format.Capital(text))
 		line := ActivityLine{Title: title, Text: text, Detail: When(e.At, now)}
 		line.Icon, line.Failed, line.NeedsYou = AuditIcon(e)
 		line.FullTime = FullTime(e.At, now)

@@ -101,7 +101,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",
 		"# Today", "1 command · 1 file changed · 1 transfer · 1 other action · 1 denied |  | ",
 		"You: run “make” on tower |  | 11:00", "You: edit a.go on tower |  | 11:00",
-		"x You: write a.go on tower | failed | 11:00", "x You: run “rm -rf /” on tower | denied | 11:00",
+		"x You: write a.go on tower | Failed | 11:00", "x You: run “rm -rf /” on tower | Denied | 11:00",
 		"You: use Process: kill on tower |  | 11:00", "Sent a from tower to tower |  | 11:00", "Open the audit log |  | ",
 		"# Cost by day and model",
 		"Today · large | 1 step, 42k tokens | $0.42", "Thursday, 26 March · new | 2 steps, 10 tokens | price unknown",

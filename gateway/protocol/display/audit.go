@@ -74,6 +74,8 @@ func act(e protocol.AuditEntry) string {
 	switch {
 	case isFile:
 		verb = tool
+	case e.Tool == protocol.KeepTool:
+		verb = "keep the change of"
 	case verb == "" || e.Node == protocol.NativePrefix:
 		return strings.TrimSuffix("use "+e.Tool+": "+e.What, ": ")
 	case SubjectArgument(e.Tool) == "command":

@@ -2,6 +2,7 @@ package display
 
 import (
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -92,6 +93,24 @@ func TestFailedCallIsNoDeniedOne(t *testing.T) {
 	} {
 		if got := AuditFailed(c.e); got != c.want {
 			t.Errorf("%s: failed: got %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+func TestTrustAndKeptChangesReadAsSentences(t *testing.T) {
+	noon := time.Date(2026, 5, 3, 12, 0, 0, 0, time.Local)
+	trust := func(until time.Time) protocol.AuditEntry {
+		return protocol.AuditEntry{Kind: protocol.AuditMode, By: "person", SessionKey: "s", At: noon.UnixMilli(), What: "trust until " + until.Format(time.RFC3339)}
+	}
+	for want, e := range map[string]protocol.AuditEntry{
+		"Set approvals in “Photos” to “trust” until 13:15":        trust(noon.Add(75 * time.Minute)),
+		"Set approvals in “Photos” to “trust” until 4 May, 12:00": trust(noon.Add(24 * time.Hour).UTC()),
+		"Chat “Photos”: keep the change of .husky/pre-commit on tower": {
+			Kind: protocol.AuditCall, Tool: protocol.KeepTool, Node: "tower", What: ".husky/pre-commit", Approval: "a", SessionKey: "s", By: "owner this computer",
+		},
+	} {
+		if got, _ := AuditLine(e, someNames); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package display
 
 import (
 	"strings"
+	"time"
 
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -45,8 +46,9 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 	}
 	switch e.Kind {
 	case protocol.AuditMode:
-		if words := modes[e.What]; words != "" {
-			return "Set approvals" + chat + " to “" + words + "”"
+		mode, until, _ := strings.Cut(e.What, " until ")
+		if words := modes[mode]; words != "" {
+			return "Set approvals" + chat + " to “" + words + "”" + untilWords(until, e.At)
 		}
 	case protocol.AuditApp:
 		did, name, ok := strings.Cut(e.What, " app ")
@@ -72,6 +74,19 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 		return words + ": " + e.What + chat
 	}
 	return format.Capital(joinParts(": ", e.Kind, e.What)) + chat + place(e.Node, n)
+}
+
+// untilWords says until when a mode holds, with the day if it is not the day on which it was set.
+func untilWords(until string, set int64) string {
+	end, err := time.Parse(time.RFC3339, until)
+	if err != nil {
+		return ""
+	}
+	end = end.Local()
+	if began := time.UnixMilli(set); end.Format(time.DateOnly) != began.Format(time.DateOnly) {
+		return " until " + end.Format("2 January, 15:04")
+	}
+	return " until " + end.Format("15:04")
 }
 
 // withoutID removes the ID in parentheses at the end of a name.
