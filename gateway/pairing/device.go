@@ -143,15 +143,15 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 	if err == nil {
 		err = m.requests.withdraw(ctx, m.requests.forgetDevice(id))
 		if now {
-			m.unpaired(out)
+			m.o.unpaired(out)
 		}
 	}
 	return out, err
 }
 
-func (m *Manager) unpaired(d protocol.Device) {
-	if n, known := m.o.Nodes.Node(d.NodeID); !known || n.Device == d.ID {
-		m.o.Unpaired(d)
+func (o *Options) unpaired(d protocol.Device) {
+	if n, known := o.Nodes.Node(d.NodeID); !known || n.Device == d.ID {
+		o.Unpaired(d)
 	}
 }
 
@@ -171,7 +171,7 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	}
 	m.CloseDevice(id)
 	if d.RevokedAt == 0 {
-		m.unpaired(d.Device)
+		m.o.unpaired(d.Device)
 	}
 	publishChange(m.o.Bus)
 	return nil

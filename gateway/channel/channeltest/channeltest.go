@@ -65,7 +65,7 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	}
 	b.Hub = channel.New(channel.Options{
 		Stores: channel.Stores{Channels: b.Store.Channels, Outbox: b.Store.Outbox, Runs: b.Store.Runs, Messages: b.Store.Messages},
-		Bus:    b.Bus, Messages: b, Chats: b, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers,
+		Bus:    b.Bus, Messages: b, Chats: chats{b}, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers,
 	})
 	if err := b.Hub.Load(context.Background()); err != nil {
 		t.Fatal(err)
@@ -124,8 +124,11 @@ func (b *Bench) File(t testing.TB, name string) string {
 	return string(f.Data)
 }
 
+// chats are the chats that the hub writes to.
+type chats struct{ bench *Bench }
+
 // Route implements channel.Chats.
-func (b *Bench) Route(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
+func (chats) Route(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
 	if kind == protocol.PeerDM {
 		return protocol.MainAgent, protocol.MainSession
 	}
@@ -133,15 +136,15 @@ func (b *Bench) Route(channel, _, kind, id string) (protocol.AgentID, protocol.S
 }
 
 // Get implements channel.Chats.
-func (b *Bench) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
-	return protocol.SessionGetResult{Label: b.Label(in.SessionKey)}, nil
+func (c chats) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
+	return protocol.SessionGetResult{Label: c.bench.Label(in.SessionKey)}, nil
 }
 
 // Patch implements channel.Chats.
-func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.labels[in.SessionKey] = *in.Label
+func (c chats) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	c.bench.mu.Lock()
+	defer c.bench.mu.Unlock()
+	c.bench.labels[in.SessionKey] = *in.Label
 	return protocol.OK{OK: true}, nil
 }
 
