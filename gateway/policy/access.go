@@ -77,9 +77,14 @@ func recursive(words []shell.Word) bool {
 	return hasFlag("-r", words) || hasFlag("-a", words) || hasFlag("--archive", words)
 }
 
+// unkept are the verbs of accesses that a machine does not stop as a whole: of programs that pass
+// files on or let something else use them, and of those that remove all that is not protected.
+var unkept = set("service give show-container send show pass take remove clear reach rename")
+
 // folderRule finds a rule about something in a folder that a command accesses as a whole. The
 // folder's contents are unknown here, so the call needs an approval.
 func (ma *matcher) folderRule(c shell.Command) (v Verdict, match *rule, why string) {
+	isKept := !isSeparate(baseName(c.Words[0].Text))
 	for _, a := range accesses(c) {
 		a.word = resolvePWD(a.word)
 		list, known := ma.resolver.paths(a.word)
@@ -87,7 +92,8 @@ func (ma *matcher) folderRule(c shell.Command) (v Verdict, match *rule, why stri
 			list = ma.resolver.repository(list)
 		}
 		for _, r := range ma.fileRestrictions {
-			if !ma.appliesToAny(r, verbs[a.verb].tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.ends(a.only) {
+			tools := verbs[a.verb].tools
+			if !ma.appliesToAny(r, tools) || isKept && !unkept[a.verb] && a.word != everywhere && ma.keeps(r, tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
 			if a.word.Dynamic {

@@ -16,13 +16,14 @@ func (ma *matcher) isEnforced(r *rule) bool {
 		dir = clean(dir)
 		return ma.resolver.match(r.path, dir, true) || ma.resolver.within(r.path, dir, false) != none || r.path.home && ma.resolver.home == ""
 	}
-	return !(ma.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern))) && (!ma.appliesToAny(r, reading) || ma.isHidden(r))
+	isLoose := ma.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern)) && !ma.keeps(r, writing)
+	return !isLoose && (!ma.appliesToAny(r, reading) || ma.isHidden(r))
 }
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (ma *matcher) isHidden(r *rule) bool {
-	if ma.call.Contained && r.Verdict == Deny && r.cwd == "" && ma.resolver.isFindable(ma.absolute(r)) {
-		return true // see commandRules
+	if ma.keeps(r, reading) {
+		return true
 	}
 	start := r.path.start(ma.resolver.root, ma.resolver.home)
 	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))

@@ -3,6 +3,7 @@ package policy
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"fairlead/gateway/peer/shell"
 	"fairlead/gateway/protocol"
@@ -17,7 +18,9 @@ import (
 //   - Variables are harmless unless they are known to change what programs do, and all are if the
 //     default allows and no rule restricts anything.
 //   - Unpacking an archive in the workspace is not the floor.
-//   - Deny rules about reading files are enforced for code that is not in the command.
+//   - Deny rules about files are enforced for code that is not in the command, for names that only the
+//     running shell knows, and for folders that a program reads or writes in. A rule about writing must name a file or a folder without
+//     wildcards: only existing files can be protected, and a folder protects its new files.
 //
 // It still asks for words that are known to run code, that name a protected file or a place outside
 // the workspace, and for what no machine contains.
@@ -31,12 +34,35 @@ func (q Request) isContained() bool {
 	return slices.ContainsFunc(q.Host.Enforcement.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "fs.read.secrets" && c.Enforced })
 }
 
+// keeps reports whether the machine enforces a deny rule against the use of its files by tools,
+// whatever a command does. See [matcher.commandRules].
+func (ma *matcher) keeps(r *rule, tools []string) bool {
+	if !ma.call.Contained || r.Verdict != Deny || r.cwd != "" {
+		return false
+	}
+	patterns := ma.absolute(r)
+	mayGrow := slices.ContainsFunc(tools, mayWrite) && ma.appliesToAny(r, writing) && slices.ContainsFunc(patterns, hasWildcard)
+	return !mayGrow && ma.resolver.isFindable(patterns)
+}
+
+// isSeparate reports whether the files that a machine protects are not all that a program's use of a
+// path can affect: version control has other copies of their contents, and would stop half-way at a
+// protected one; containers and other machines are not contained.
+func isSeparate(name string) bool {
+	return versionControl[name] || remotePrograms[name] || guardedLike[name] == "docker" || name == "docker"
+}
+
+var versionControl = set("git hg svn jj fossil bzr cvs darcs pijul")
+
 // isContained reports whether the machine prevents what a word may do that no rule contains. Words
 // that are no options must belong to a rule about the whole program, and an alias of git may be a
 // command that a rule restricts.
 func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
 	name := baseName(c.Words[0].Text)
 	if !ma.call.Contained || !h.containable || remotePrograms[name] || h.at >= 0 && h.unknown && !isWhole && !isFlag(c.Words[h.at].Text) {
+		return false
+	}
+	if unstoppable[name] || h.at > 0 && unstoppable[strings.SplitN(c.Words[h.at].Text, "=", 2)[0]] {
 		return false
 	}
 	if h.opaque && len(ma.strict[name])+len(ma.anyProgram) > 0 {

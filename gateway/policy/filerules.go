@@ -30,7 +30,7 @@ func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why
 	}
 	var t fileDecision
 	for _, m := range fileWords(name, c) {
-		ma.checkMention(m, &t)
+		ma.checkMention(m, !isSeparate(name), &t)
 	}
 	if t.verdict == Deny {
 		return t.verdict, t.rule, t.reason
@@ -50,15 +50,15 @@ func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why
 	return t.verdict, t.rule, t.reason
 }
 
-// checkMention handles one word.
-func (ma *matcher) checkMention(m fileWord, t *fileDecision) {
+// checkMention handles one word. isKept means that the program has only what the machine leaves it.
+func (ma *matcher) checkMention(m fileWord, isKept bool, t *fileDecision) {
 	var list []string
 	if !m.word.Dynamic {
 		m.word = ma.resolver.expandShortNames(m.word)
 		list, _ = ma.resolver.paths(m.word)
 	}
 	if m.word.Dynamic || len(list) == 0 && m.sure { // or the folder is unknown
-		i := slices.IndexFunc(ma.fileRestrictions, func(r *rule) bool { return ma.appliesToAny(r, m.tools) })
+		i := slices.IndexFunc(ma.fileRestrictions, func(r *rule) bool { return ma.appliesToAny(r, m.tools) && !(isKept && ma.keeps(r, m.tools)) })
 		if i >= 0 && t.rule == nil {
 			t.verdict, t.rule, t.unknownWord = Ask, ma.fileRestrictions[i], m.word.Text
 		}
@@ -179,7 +179,7 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 		case v == Ask:
 			asked, p.byRule = true, true
 			p.set(Ask, r.ID, reason)
-		case !ok && !asked:
+		case !ok && !asked && !(kind == "redirect" && ev.keeps(r, []string{tool})):
 			asked = true
 			p.set(Ask, "", fmt.Sprintf("The file %s is known only when the command runs, and %s restricts some files", text, r.label()))
 		}

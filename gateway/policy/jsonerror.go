@@ -36,15 +36,16 @@ func explain(data []byte, err error) error {
 	case errors.As(err, &when):
 		return fmt.Errorf("expires %q must be a time such as \"2030-12-31T18:00:00Z\"", when.Value)
 	case errors.As(err, &kind) && kind.Field == "":
-		return fmt.Errorf("it must be an object such as %s, not %s", smallest, article(kind.Value))
+		return fmt.Errorf("it must be an object such as %s, not %s", smallest, describeKind(kind.Value))
 	case errors.As(err, &kind):
 		field := kind.Field[strings.LastIndexByte(kind.Field, '.')+1:]
-		return fmt.Errorf("%s must be %s, not %s", field, expectedValue(field, kind.Type), article(kind.Value))
+		return fmt.Errorf("%s must be %s, not %s", field, expectedValue(field, kind.Type), describeKind(kind.Value))
 	}
 	return err
 }
 
-func article(value string) string {
+// describeKind names a kind of JSON value.
+func describeKind(value string) string {
 	known := map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false"}
 	return cmp.Or(known[value], "a "+value)
 }
@@ -61,17 +62,30 @@ func expectedValue(field string, t reflect.Type) string {
 	return cmp.Or(expectedValues[field], types[t.Kind()], "an object")
 }
 
-// isSimilar reports whether two names differ in at most two letters, whatever their order.
+// isSimilar reports whether one name becomes the other if at most two letters, and half of them, are
+// added, removed or replaced.
 func isSimilar(a, b string) bool {
-	extra := 0
-	for _, r := range strings.ToLower(a) {
-		if short := strings.Replace(b, string(r), "", 1); short != b {
-			b = short
-		} else {
-			extra++
+	const most = 2
+	a = strings.ToLower(a)
+	if len(a) > len(b)+most || len(b) > len(a)+most {
+		return false
+	}
+	row := make([]int, len(b)+1) // the changes from the first letters of a to each beginning of b
+	for k := range row {
+		row[k] = k
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for k := range len(b) {
+			change := before
+			if a[i] != b[k] {
+				change++
+			}
+			before, row[k+1] = row[k+1], min(change, row[k]+1, row[k+1]+1)
 		}
 	}
-	return extra+len(b) <= 2
+	return row[len(b)] <= min(most, len(b)/2)
 }
 
 // describeUnknown lists the unknown fields and the most similar known ones.

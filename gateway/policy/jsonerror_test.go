@@ -53,6 +53,7 @@ func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
 	for file, want := range map[string]string{
 		`{"rules":[{"tool":"Bash","agrv":["ls"],"verdict":"deny"}]}`:            `"agrv" (did you mean "argv"?) is unknown: the rule is off`,
 		`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"deny","colour":1}]}`: `"colour" is unknown: the rule is off`,
+		`{"rules":[{"tool":"Bash","vgra":["ls"],"verdict":"deny"}]}`:            `"vgra" is unknown: the rule is off`,
 		`{"rules":[],"grant":[]}`: `"grant" (did you mean "grants"?) is unknown and has no effect`,
 		`{"rules":[],"grants":[{"argv":["x"],"cwd":"/x","sesion":"a","b":"c"}]}`: `"b", "sesion" (did you mean "session"?) are unknown: the grant is off`,
 	} {

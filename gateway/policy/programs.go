@@ -28,6 +28,7 @@ var (
 	shellBuiltins      = class("shellBuiltins")
 	confinedPrograms   = class("confinedPrograms")
 	remotePrograms     = class("remotePrograms")
+	unstoppable        = class("unstoppable")
 	gitServices        = class("gitServices")
 	inlineModules      = class("inlineModules")
 	versionedNames     = class("versionedNames")
