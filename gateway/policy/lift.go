@@ -9,10 +9,10 @@ import (
 )
 
 // The machine keeps commands from changing the files of the floor while they run. An answer lifts
-// that for the files that its question named, and for nothing else. What git itself records, such as
-// the branches of a remote, needs no question: the command may change it, and a look afterwards puts
-// back everything that git does not record. So a hook of the person that starts code of the project
-// while git runs gains nothing.
+// that for the files that its question named, and for nothing else. What git itself records, such
+// as the branches of a remote, needs no question: the command may change it, and a look
+// afterwards puts back everything that git does not record. So a hook of the person that starts
+// code of the project while git runs gains nothing.
 
 // maxLifts is the number of files that one call may name.
 const maxLifts = 64

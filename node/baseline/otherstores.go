@@ -9,9 +9,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// ordinaryLines match the lines that version control systems other than Git write into their settings
-// themselves, by the end of the path. None of them starts a program: Mercurial's requirements name
-// formats and parts of Mercurial, and its paths where a clone came from.
+// ordinaryLines match the lines that version control systems other than Git write into their
+// settings themselves, by the end of the path. None of them starts a program: Mercurial's
+// requirements name formats and parts of Mercurial, and its paths where a clone came from.
 var ordinaryLines = map[string]*regexp.Regexp{
 	".hg/requires":              regexp.MustCompile(`^[\w.-]*$`),
 	".hg/hgrc":                  regexp.MustCompile(`^([#;].*|\[paths\]|\[ui\]|username\s*=.*|(default|default-push|default:pushurl|[\w-]+-clone)\s*=.*|)$`),
@@ -22,9 +22,9 @@ var ordinaryLines = map[string]*regexp.Regexp{
 	".pijul/config":             regexp.MustCompile(`^(#.*|\[hooks\]|record\s*=\s*\[\]|default_remote\s*=\s*["'][^"']*["']|)$`),
 }
 
-// isOrdinary reports whether a file of a repository has only what its version control system writes
-// itself, and had only that before. Where it names another repository, that must be one that commands
-// can change, so that its settings are looked at, too.
+// isOrdinary reports whether a file of a repository has only what its version control system
+// writes itself, and had only that before. Where it names another repository, that must be one
+// that commands can change, so that its settings are looked at, too.
 func (s judge) isOrdinary(path string, before, after state) bool {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	for n := 2; n <= min(4, len(parts)); n++ {

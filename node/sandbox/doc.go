@@ -40,16 +40,16 @@
 // mount needs something to be on, and neither Landlock nor a mount can except a name from a folder
 // in which others may be created. Package baseline looks for those after the command.
 //
-// With a mount name space, commands also get what many programs expect of a system: a /tmp, shared
-// memory in /dev/shm (a quarter of the memory at most) and pseudo terminals. Their /tmp is the folder
-// of TMPDIR, on the disk, shared by the commands of a helper and removed with it. No other program
-// reads it by accident, so nothing in it is protected. It has links to what is in the system's /tmp,
-// which is mounted read-only in a folder of /dev: Landlock adds up the rules of all folders above a
-// file, and /dev has none. So the rights in the private folder do not apply to files of the system,
-// nor to services that have their sockets there. A workspace in /tmp stays at its path, and the
-// folders above it cannot be moved. Without mounts, only TMPDIR is writable; the system's shared
-// memory and terminals stay inaccessible, because Landlock could not tell those of other programs
-// from the command's.
+// With a mount name space, commands also get what many programs expect of a system: a /tmp,
+// shared memory in /dev/shm (a quarter of the memory at most) and pseudo terminals. Their /tmp is
+// the folder of TMPDIR, on the disk, shared by the commands of a helper and removed with it. No
+// other program reads it by accident, so nothing in it is protected. It has links to what is in
+// the system's /tmp, which is mounted read-only in a folder of /dev: Landlock adds up the rules
+// of all folders above a file, and /dev has none. So the rights in the private folder do not
+// apply to files of the system, nor to services that have their sockets there. A workspace in
+// /tmp stays at its path, and the folders above it cannot be moved. Without mounts, only TMPDIR
+// is writable; the system's shared memory and terminals stay inaccessible, because Landlock could
+// not tell those of other programs from the command's.
 //
 // While a rule denies a program, every exec of a command waits for the helper, which reads the
 // program and its arguments from the memory of the process and refuses what the rule denies, also

@@ -31,7 +31,8 @@ func (k *kit) succeed(script string) string {
 	return out
 }
 
-// TestProgramsFindWhatTheyExpectOfASystem runs programs that need a terminal, shared memory or /tmp.
+// TestProgramsFindWhatTheyExpectOfASystem runs programs that need a terminal, shared memory or
+// /tmp.
 func TestProgramsFindWhatTheyExpectOfASystem(t *testing.T) {
 	k := newTempKit(t)
 	for program, script := range map[string]string{
@@ -97,8 +98,8 @@ func TestTemporaryFilesArePrivateToCommands(t *testing.T) {
 	}
 }
 
-// TestPrivateTemporaryFolderOpensNoWay tries to reach protected and hidden files and the terminals of
-// others by what commands have for themselves.
+// TestPrivateTemporaryFolderOpensNoWay tries to reach protected and hidden files and the
+// terminals of others by what commands have for themselves.
 func TestPrivateTemporaryFolderOpensNoWay(t *testing.T) {
 	k := newTempKit(t)
 	envrc := filepath.Join(k.ws, ".envrc")

@@ -79,10 +79,6 @@ type Ruleset struct {
 	granted int // folders of views
 }
 
-// maxGranted is the number of folders of views that a ruleset gets. They no longer exist when their
-// command has ended, but the ruleset grows.
-const maxGranted = 128
-
 // mark is the state of a listed folder, or of a root, when the ruleset was built.
 type mark struct {
 	path  string
@@ -139,17 +135,6 @@ func NewRuleset(f Files) (*Ruleset, error) {
 		return nil, b.err
 	}
 	return &Ruleset{fd: b.fd, handled: b.handled, seen: b.seen}, nil
-}
-
-// Grant allows everything in folders that exist only in the view of the calling thread. Other users
-// of the ruleset cannot reach them.
-func (r *Ruleset) Grant(folders []string) error {
-	b := builder{fd: r.fd, handled: r.handled}
-	for _, dir := range folders {
-		b.add(dir, full|device, false)
-	}
-	r.granted += len(folders)
-	return b.err
 }
 
 // Fresh reports whether a new ruleset of the same Files would be the same.

@@ -29,9 +29,9 @@ type Temp struct {
 // maxMirrored is the number of entries of the system's folder that commands see.
 const maxMirrored = 4096
 
-// Mirror makes links in Dir, which root is, to what is in the system's folder, and removes those to
-// what is no longer there. Commands can change what is in Dir, but not outside of it by any link that
-// they made, because everything is done by root.
+// Mirror makes links in Dir, which root is, to what is in the system's folder, and removes those
+// to what is no longer there. Commands can change what is in Dir, but not outside of it by any
+// link that they made, because everything is done by root.
 func (t Temp) Mirror(root *os.Root) error {
 	left := maxMirrored
 	return t.mirror(root, ".", &left)
@@ -201,4 +201,19 @@ func (v View) enterTemp() ([]string, error) {
 		}
 	}
 	return v.mountOwn(), nil
+}
+
+// maxGranted is the number of folders of views that a ruleset gets. They no longer exist when their
+// command has ended, but the ruleset grows.
+const maxGranted = 128
+
+// Grant allows everything in folders that exist only in the view of the calling thread. Other users
+// of the ruleset cannot reach them.
+func (r *Ruleset) Grant(folders []string) error {
+	b := builder{fd: r.fd, handled: r.handled}
+	for _, dir := range folders {
+		b.add(dir, full|device, false)
+	}
+	r.granted += len(folders)
+	return b.err
 }

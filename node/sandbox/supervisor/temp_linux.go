@@ -85,8 +85,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// giveOwn gives a view what the command has for itself. A command in a terminal of the node keeps the
-// terminals of the system, of which it can open only that one, because its programs look it up there.
+// giveOwn gives a view what the command has for itself. A command in a terminal of the node keeps
+// the terminals of the system, of which it can open only that one, because its programs look it
+// up there.
 func (c *confiner) giveOwn(v *confine.View, t *temp, o *wireRequest) error {
 	if !c.files {
 		return nil // the command may use those of the system
@@ -134,8 +135,8 @@ func systemTemp(granted []string) string {
 
 const tempPrefix = "fairlead-commands-"
 
-// makeTemps creates the folder of all temporary folders. It is not in the system's, which commands see
-// only by links.
+// makeTemps creates the folder of all temporary folders. It is not in the system's, which
+// commands see only by links.
 func (c *confiner) makeTemps() (err error) {
 	if c.temp != "" {
 		return nil
