@@ -7,6 +7,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // remindTime is how often a caller with a stream learns that its call goes on: many programs give up
@@ -186,7 +187,7 @@ func (s *jobs) limit(p auth.Principal) {
 		j.mu.Lock()
 		machine := j.machine
 		j.mu.Unlock()
-		if checkScopes(p, j.need) != nil || machine != "" && !p.MayUse(machine) {
+		if tool.CheckScopes(p, j.need) != nil || machine != "" && !p.MayUse(machine) {
 			j.cancel()
 		}
 	}

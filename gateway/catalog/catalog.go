@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -109,21 +108,8 @@ func (c *Catalog) CancelOf(id protocol.AppID) {
 func (c *Catalog) Limit(p auth.Principal) {
 	c.jobs.limit(p)
 	c.Commands.loseAll(func(x session) bool {
-		return x.caller.ID == p.Caller() && (!p.MayUse(x.node) || checkScopes(p, []protocol.Scope{scopeOf(x.tool)}) != nil)
+		return x.caller.ID == p.Caller() && (!p.MayUse(x.node) || tool.CheckScopes(p, protocol.ScopesOf(x.tool)) != nil)
 	})
-}
-
-// scopeOf returns the scope that continuing a session with a tool of a machine needs.
-func scopeOf(tool string) protocol.Scope {
-	switch tool {
-	case commandTool:
-		return protocol.ScopeShell
-	case fsRead:
-		return protocol.ScopeFilesRead
-	case fsWrite:
-		return protocol.ScopeFilesWrite
-	}
-	return protocol.ScopeAllTools
 }
 
 // Tools lists the tools that the caller may use, in a fixed order.
@@ -159,7 +145,7 @@ func (c *Catalog) Check(p auth.Principal, r Request) error {
 	if e == nil {
 		return nil // the call says so
 	}
-	return checkScopes(p, e.need(r.Args))
+	return tool.CheckScopes(p, e.need(r.Args))
 }
 
 // Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
@@ -180,7 +166,7 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 		r.Args = args
 	}
 	need := e.need(r.Args)
-	if err := checkScopes(p, need); err != nil {
+	if err := tool.CheckScopes(p, need); err != nil {
 		return Result{}, err
 	}
 	if invalid != nil {
@@ -227,25 +213,6 @@ func (c *Catalog) Withdraw(ctx context.Context, p auth.Principal, id protocol.Ca
 }
 
 var errNotWaiting = protocol.NewFault(protocol.FaultNotFound, "no call with this ID waits for its outcome")
-
-func checkScopes(p auth.Principal, need []protocol.Scope) error {
-	if p.Kind == auth.KindOwner {
-		return nil
-	}
-	missing := slices.DeleteFunc(slices.Clone(need), p.Has)
-	if len(missing) == 0 {
-		return nil
-	}
-	var granted []protocol.Scope
-	for s, ok := range p.Scopes {
-		if ok {
-			granted = append(granted, s)
-		}
-	}
-	slices.Sort(granted)
-	f := protocol.NewFault(protocol.FaultForbidden, fmt.Sprintf("the token has no permission for this call: it needs the scope %s", missing[0]))
-	return f.With(map[string]any{"required_scopes": need, "granted_scopes": granted})
-}
 
 // call is one call while it runs.
 type call struct {

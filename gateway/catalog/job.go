@@ -12,6 +12,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // Limits of calls.
@@ -229,7 +230,7 @@ func (s *jobs) byCall(p auth.Principal, id protocol.CallID) *job {
 	defer s.mu.Unlock()
 	for _, j := range s.running {
 		j.mu.Lock()
-		found := j.owner == p.Caller() && j.keep && slices.Contains(j.asked, id) && checkScopes(p, j.need) == nil
+		found := j.owner == p.Caller() && j.keep && slices.Contains(j.asked, id) && tool.CheckScopes(p, j.need) == nil
 		j.mu.Unlock()
 		if found {
 			return j

@@ -46,15 +46,15 @@ type deleteIn struct {
 	Path string `json:"path" jsonschema:"file in the agent's workspace"`
 }
 
-func (t tools) files() []toolkit.Tool[tool.Call] {
+func (t tools) files() []tool.Own {
 	write := toolkit.Traits{Effect: protocol.EffectWrite}
 	read := toolkit.Define("ReadFile", "Read a file of your own workspace, or list one of its folders. The workspace holds your identity, notes, memory and skills; it is not on any machine.",
 		toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile)
-	return []toolkit.Tool[tool.Call]{
-		toolkit.WithPreview(toolkit.WithResults(read, protocol.WorkspaceReadResult{}, protocol.WorkspaceListResult{}),
-			func(_ context.Context, call tool.Call, in readIn) (protocol.CallPreview, error) {
-				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.isShared(call)}, nil
-			}),
+	read = toolkit.WithPreview(toolkit.WithResults(read, protocol.WorkspaceReadResult{}, protocol.WorkspaceListResult{}),
+		func(_ context.Context, call tool.Call, in readIn) (protocol.CallPreview, error) {
+			return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.isShared(call)}, nil
+		})
+	return append(own(protocol.ScopeRead, read), own(protocol.ScopeAdmin,
 		toolkit.WithPreview(toolkit.Define("WriteFile", "Write or create a file of your own workspace. Missing folders are created.",
 			toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
 			func(_ context.Context, call tool.Call, in writeIn) (protocol.CallPreview, error) {
@@ -71,7 +71,7 @@ func (t tools) files() []toolkit.Tool[tool.Call] {
 			func(_ context.Context, call tool.Call, in deleteIn) (protocol.CallPreview, error) {
 				return t.preview(call, in.Path, false, func([]byte) ([]byte, error) { return nil, nil }), nil
 			}),
-	}
+	)...)
 }
 
 // readFile returns a protocol.WorkspaceReadResult, or a protocol.WorkspaceListResult for a folder.

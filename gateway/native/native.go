@@ -72,11 +72,15 @@ type tools struct{ Services }
 // Tools returns the gateway's own tools.
 func Tools(s Services) []tool.Own {
 	t := tools{s}
-	var list []tool.Own
-	for _, one := range slices.Concat(t.files(), t.inspect(), []toolkit.Tool[tool.Call]{s.Cron}, t.talk()) {
-		list = append(list, tool.Own{Tool: one})
+	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()})
+}
+
+// own returns tools of the gateway with the scope of their equivalent methods.
+func own(scope protocol.Scope, tools ...toolkit.Tool[tool.Call]) (list []tool.Own) {
+	for _, t := range tools {
+		list = append(list, tool.Own{Tool: t, Scope: scope})
 	}
-	return append(list, t.transferTool())
+	return list
 }
 
 func (t tools) isShared(call tool.Call) bool {
@@ -108,12 +112,12 @@ type logsIn struct {
 	Lines  *float64        `json:"lines,omitempty" jsonschema:"number of lines from the end; default 100, at most 5000"`
 }
 
-func (t tools) inspect() []toolkit.Tool[tool.Call] {
+func (t tools) inspect() []tool.Own {
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
-	return []toolkit.Tool[tool.Call]{
+	return own(protocol.ScopeRead,
 		toolkit.Define("ConfigGet", "Read Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
 		toolkit.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
-	}
+	)
 }
 
 func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (protocol.ConfigGetResult, error) {
@@ -203,7 +207,7 @@ func access(at protocol.Endpoint, name string, effect protocol.Effect) tool.File
 }
 
 func (t tools) transferTool() tool.Own {
-	own := tool.Own{Tool: toolkit.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
+	own := tool.Own{Scope: protocol.ScopeInvoke, Tool: toolkit.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
 		toolkit.Traits{Effect: protocol.EffectWrite}, t.Transfer)}
 	// A large file takes long, and a transfer without progress is stopped by its queue.
 	own.Spec.OwnTime = true

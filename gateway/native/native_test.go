@@ -258,3 +258,11 @@ func TestMessageAndTransferCheckWhatTheyAreGiven(t *testing.T) {
 	}
 	k.want("Transfer", `{"source":"gsv:y"}`, "input: ")
 }
+
+func TestEveryToolStatesItsScope(t *testing.T) {
+	for _, own := range open(t).tools {
+		if own.Scope == "" {
+			t.Errorf("%s has no scope, which only the owner's own windows have", own.Spec.Name)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,18 +80,19 @@ type sendOut struct {
 	Error      string              `json:"error,omitempty"`
 }
 
-func (t tools) talk() []toolkit.Tool[tool.Call] {
-	return []toolkit.Tool[tool.Call]{
+func (t tools) talk() []tool.Own {
+	list := own(protocol.ScopeChat,
 		oneOf(toolkit.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to, it is sent to where the last message of this chat came from.",
 			toolkit.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
-		toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and, if requested, their last messages.",
-			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
-			func(_ context.Context, call tool.Call, _ sessionsIn) (protocol.CallPreview, error) {
-				return protocol.CallPreview{Personal: t.isShared(call)}, nil
-			}),
 		toolkit.Define("SessionSend", "Send a message to another chat, whose agent then works on it, and wait for the answer.",
 			toolkit.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
-	}
+	)
+	sessions := toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and, if requested, their last messages.",
+		toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
+		func(_ context.Context, call tool.Call, _ sessionsIn) (protocol.CallPreview, error) {
+			return protocol.CallPreview{Personal: t.isShared(call)}, nil
+		})
+	return slices.Insert(list, 1, own(protocol.ScopeRead, sessions)...)
 }
 
 func (t tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, error) {

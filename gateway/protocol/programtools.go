@@ -30,6 +30,23 @@ func ActsAs(bare string) string {
 	return bare
 }
 
+// appScopes are the scopes of the tools of nodes that apps reach without the scope for all tools.
+var appScopes = map[string][]Scope{
+	"command": {ScopeShell},
+	"fs_read": {ScopeFilesRead}, "fs_stat": {ScopeFilesRead}, "fs_list": {ScopeFilesRead}, "fs_glob": {ScopeFilesRead}, "fs_grep": {ScopeFilesRead},
+	"fs_write": {ScopeFilesWrite}, "fs_delete": {ScopeFilesWrite}, "fs_mkdir": {ScopeFilesWrite}, FetchTool: {ScopeFilesWrite},
+	"Edit":           {ScopeAllTools, ScopeFilesWrite}, // which fs_edit calls
+	"net_interfaces": {ScopeNetRead}, "net_metrics": {ScopeNetRead}, "net_routes": {ScopeNetRead}, "net_dns": {ScopeNetRead},
+}
+
+// ScopesOf returns the scopes of which an app needs one to call a node's tool.
+func ScopesOf(bare string) []Scope {
+	if s := appScopes[bare]; s != nil {
+		return s
+	}
+	return []Scope{ScopeAllTools}
+}
+
 // ReadsFacts reports whether a node's tool only reads facts about its machine, such as its network
 // interfaces, and no files: the scope of the app that calls it decides.
 func ReadsFacts(bare string) bool {

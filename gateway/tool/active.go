@@ -18,20 +18,21 @@ import (
 // activeCall is one call on its way through the stages.
 type activeCall struct {
 	*Pipeline
-	call    Call
-	target  Target
-	record  Record // of an earlier start, until validate fills it
-	stored  bool   // record is in the journal
-	request policy.Request
-	version string                  // of the rules under which the person was asked
-	folders []protocol.FolderAccess // the folders outside the workspace that the person opened
-	lifts   []string                // the protected files that the command may change
-	records []string                // those that git may change in part
-	rules   *protocol.CommandRules  // what the machine enforces against the command's code
-	again   bool                    // it is judged once more, see [Pipeline.Continue]
-	ended   bool                    // the record has its end
-	result  Result                  // of a call that has ended
-	release func()                  // removes the call from those in progress
+	call      Call
+	target    Target
+	lookupErr error  // why the tool was not found
+	record    Record // of an earlier start, until validate fills it
+	stored    bool   // record is in the journal
+	request   policy.Request
+	version   string                  // of the rules under which the person was asked
+	folders   []protocol.FolderAccess // the folders outside the workspace that the person opened
+	lifts     []string                // the protected files that the command may change
+	records   []string                // those that git may change in part
+	rules     *protocol.CommandRules  // what the machine enforces against the command's code
+	again     bool                    // it is judged once more, see [Pipeline.Continue]
+	ended     bool                    // the record has its end
+	result    Result                  // of a call that has ended
+	release   func()                  // removes the call from those in progress
 }
 
 // reconnectLimit is the time that a call from before a restart waits for its node. It is longer
@@ -39,28 +40,20 @@ type activeCall struct {
 const reconnectLimit = 45 * time.Second
 
 // resolve finds the tool. After a restart, an approved call waits for its node to reconnect.
-func (a *activeCall) resolve(ctx context.Context) (err error) {
+func (a *activeCall) resolve(ctx context.Context) error {
 	if a.call.FileOperation != nil {
-		a.target, err = a.Registry.fileOperation(a.call)
-		return err
+		a.target, a.lookupErr = a.Registry.fileOperation(a.call)
+		return nil
 	}
-	// Beside its machines, a caller that is limited to some has neither servers nor the gateway's own
-	// tools, which reach every machine.
-	if node, _, ok := a.call.Tool.Split(); ok && !a.call.Principal.MayUse(node) {
-		return noTool(a.call.Tool)
+	isOffline := func() bool {
+		a.target, a.lookupErr = a.Registry.Lookup(a.call.Tool)
+		return errors.Is(a.lookupErr, protocol.ErrUnavailable)
 	}
-	a.target, err = a.Registry.Lookup(a.call.Tool)
-	if !a.stored || !errors.Is(err, protocol.ErrUnavailable) {
-		return err
+	if isOffline() && a.stored {
+		a.waitForNodes(ctx, func() bool { return !isOffline() })
+		return context.Cause(ctx)
 	}
-	a.waitForNodes(ctx, func() bool {
-		a.target, err = a.Registry.Lookup(a.call.Tool)
-		return !errors.Is(err, protocol.ErrUnavailable)
-	})
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	return err
+	return nil
 }
 
 // waitForNodes waits until ready, which depends on nodes, returns true, or reconnectLimit is over.

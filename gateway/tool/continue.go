@@ -92,10 +92,10 @@ func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeStep, error) {
 	a := &activeCall{Pipeline: p, record: r, again: true, call: Call{
 		ID: i.CallID, Tool: protocol.NewToolName(i.Node, i.Tool), Args: i.Args, Principal: s.Principal, AskedBy: r.AskedBy, Session: i.SessionKey, Run: i.RunID, Direct: i.Direct,
 	}}
-	if !s.Principal.MayUse(i.Node) {
+	a.target, err = p.Registry.Lookup(a.call.Tool)
+	if err = authorize(a.call, a.target, err); errors.Is(err, protocol.ErrNotFound) {
 		return nil, ErrNoCall
-	}
-	if a.target, err = p.Registry.Lookup(a.call.Tool); err != nil {
+	} else if err != nil {
 		return nil, err
 	}
 	if a.target.Spec.EffectOf != nil {

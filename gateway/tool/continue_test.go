@@ -11,6 +11,11 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
+// anApp returns an app with every scope, and with some machines only if there are any.
+func anApp(id protocol.AppID, nodes ...protocol.NodeID) auth.Principal {
+	return auth.App(protocol.App{ID: id, Scopes: protocol.AppScopes, Nodes: nodes})
+}
+
 // read makes a call of an app that reads a.txt, and returns its ID.
 func (g *gateway) read(app auth.Principal) protocol.CallID {
 	g.t.Helper()
@@ -32,7 +37,7 @@ func TestStepsAreRecorded(t *testing.T) {
 	g := start(t, &tooltest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
 		return map[string]any{"size": 3, "sha256": "sum" + string(inv.Args[6:7])}, nil
 	}})
-	app := auth.App(protocol.App{ID: "a"})
+	app := anApp("a")
 	id := g.read(app)
 	for _, part := range []string{"1", "2"} {
 		if _, err := g.Continue(t.Context(), tool.Step{Call: id, Principal: app, Args: json.RawMessage(`{"id":` + part + `}`)}); err != nil {
@@ -49,7 +54,9 @@ func TestStepsAreRecorded(t *testing.T) {
 }
 
 func TestStepNeedsWhatTheCallNeeded(t *testing.T) {
-	app, limited := auth.App(protocol.App{ID: "a"}), auth.App(protocol.App{ID: "a", Nodes: []protocol.NodeID{"laptop"}})
+	noScope := anApp("a")
+	noScope.Scopes = nil
+	app, limited := anApp("a"), anApp("a", "laptop")
 	deny := `{"tool":"Read","path":"/home/ann/a.txt","verdict":"deny"}`
 	for name, c := range map[string]struct {
 		who  auth.Principal
@@ -57,8 +64,9 @@ func TestStepNeedsWhatTheCallNeeded(t *testing.T) {
 		want protocol.FaultCode
 	}{
 		"the same app":        {app, "", ""},
-		"another app":         {auth.App(protocol.App{ID: "b"}), "", protocol.FaultNotFound},
+		"another app":         {anApp("b"), "", protocol.FaultNotFound},
 		"the owner":           {auth.Owner("API"), "", protocol.FaultNotFound},
+		"without the scope":   {noScope, "", protocol.FaultForbidden},
 		"limited to another":  {limited, "", protocol.FaultNotFound},
 		"a deny rule":         {app, deny, protocol.FaultPermissionDenied},
 		"a rule that asks":    {app, `{"tool":"Read","path":"/home/ann/a.txt","verdict":"ask"}`, protocol.FaultPermissionDenied},
@@ -86,7 +94,7 @@ func TestLookFailsWhenThePathLeadsElsewhere(t *testing.T) {
 	path := "/home/ann/a.txt"
 	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview { return protocol.CallPreview{Path: path} }})
 	g.rule(`{"tool":"Read","path":"/home/ann/a.txt","verdict":"ask"}`)
-	app := auth.App(protocol.App{ID: "a"})
+	app := anApp("a")
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	id := make(chan protocol.CallID, 1)
@@ -105,7 +113,7 @@ func TestLookFailsWhenThePathLeadsElsewhere(t *testing.T) {
 
 func TestStepOfAnotherMachineIsRefused(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
-	app := auth.App(protocol.App{ID: "a"})
+	app := anApp("a")
 	_, err := g.Continue(t.Context(), tool.Step{Call: g.read(app), Principal: app, Node: "laptop", Tool: "Glob", Args: json.RawMessage(`{}`)})
 	if !errors.Is(err, tool.ErrNoCall) {
 		t.Errorf("got %v, want %v", err, tool.ErrNoCall)

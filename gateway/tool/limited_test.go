@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
@@ -16,7 +15,7 @@ func TestLimitedAppUsesOnlyItsMachines(t *testing.T) {
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.Registry.Register(ownTool(make(chan protocol.AskedBy, 1), ""))
 	run := func(name protocol.ToolName, nodes ...protocol.NodeID) error {
-		p := auth.App(protocol.App{ID: "app", Scopes: protocol.AppScopes, Nodes: nodes})
+		p := anApp("app", nodes...)
 		_, err := g.Run(t.Context(), tool.Call{Tool: name, Args: json.RawMessage(`{"command":"make"}`), Principal: p})
 		return err
 	}

@@ -81,7 +81,7 @@ func (p *Pipeline) Run(ctx context.Context, c Call) (res Result, err error) {
 	case a.record.Info.State == protocol.CallRunning:
 		return p.rejoin(ctx, a)
 	}
-	err = a.through(ctx, a.resolve, a.validate, a.preview, a.decide, a.approve, a.start, a.execute)
+	err = a.through(ctx, a.resolve, a.authorize, a.validate, a.preview, a.decide, a.approve, a.start, a.execute)
 	slog.Info("Call ended", "call", a.call.ID, "tool", c.Tool, "principal", c.Principal.String(), "state", a.result.Info.State, "err", err)
 	return a.result, err
 }
@@ -95,7 +95,7 @@ func (p *Pipeline) Authorize(ctx context.Context, c Call) (Authorization, error)
 	if err != nil {
 		return Authorization{}, err
 	}
-	err = a.through(ctx, a.resolve, a.validate, a.preview, a.decide, a.approve, a.start)
+	err = a.through(ctx, a.resolve, a.authorize, a.validate, a.preview, a.decide, a.approve, a.start)
 	if err == nil && a.ended {
 		err = protocol.ErrForbidden.With(a.record.Info.Error)
 	}

@@ -47,6 +47,8 @@ const FindTools = "FindTools"
 // Own is one of the gateway's own tools, gsv__*.
 type Own struct {
 	toolkit.Tool[Call]
+	// Scope is that of the equivalent method, which a device of the owner needs too; empty: admin.
+	Scope protocol.Scope
 	// Files returns the files of machines that a call accesses; may be nil.
 	Files func(args json.RawMessage) []FileAccess
 }

@@ -20,9 +20,11 @@ import (
 // transfer continues later.
 const rest = 60 * time.Second
 
-// Authorizer decides whether a call may run, and asks the person if that is needed. Continue makes
-// a step after one that was allowed. *tool.Pipeline implements it.
+// Authorizer decides whether a call may run, and asks the person if that is needed. Continue makes a
+// step after one that was allowed. Check only returns why the caller may not make it. *tool.Pipeline
+// implements it.
 type Authorizer interface {
+	Check(c tool.Call) error
 	Authorize(ctx context.Context, c tool.Call) (tool.Authorization, error)
 	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
 }
@@ -139,6 +141,20 @@ func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStart
 	return t, err
 }
 
+// CheckBy returns why a client may not continue a transfer: it could not have started it.
+func (e *Engine) CheckBy(ctx context.Context, c Client, in protocol.TransferParams) error {
+	t, err := e.Get(ctx, in)
+	if err != nil {
+		return err
+	}
+	call, err := transferCall(protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
+	if err != nil {
+		return err
+	}
+	call.Principal = c.Principal
+	return e.authorizer.Check(call)
+}
+
 // transferCall returns a call of gsv__Transfer that does not wait for the end.
 func transferCall(p protocol.TransferStartParams) (tool.Call, error) {
 	wait := false
@@ -165,7 +181,8 @@ func principalOf(t protocol.Transfer) auth.Principal {
 	case t.Session != "":
 		return auth.Agent(t.Session, "")
 	case t.App != "":
-		return auth.App(protocol.App{ID: t.App, Name: t.AskedBy.Name})
+		// AppRevoked fails its transfers when it loses this scope.
+		return auth.App(protocol.App{ID: t.App, Name: t.AskedBy.Name, Scopes: []protocol.Scope{protocol.ScopeAllTools}})
 	}
 	return auth.Owner(t.AskedBy.Name)
 }

@@ -86,6 +86,9 @@ func (s *stage) Authorize(ctx context.Context, _ tool.Call) (tool.Authorization,
 	return tool.Authorization{}, context.Cause(ctx)
 }
 
+// Check implements transfer.Authorizer.
+func (s *stage) Check(tool.Call) error { return nil }
+
 // Link implements transfer.Machines.
 func (s *stage) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	s.mu.Lock()

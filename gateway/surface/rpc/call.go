@@ -65,9 +65,6 @@ func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInv
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	if err := checkToolScope(r.conn.peer().principal, p.Tool, p.Args); err != nil {
-		return protocol.ToolInvokeResult{}, err
-	}
 	raw, err := runDirect(ctx, m.tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
@@ -122,11 +119,10 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	if args := bytes.TrimSpace(p.Args); len(args) == 0 || args[0] != '{' {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	_, lookupErr := m.registry.Lookup(p.Tool)
 	if err := cmp.Or(
 		checkKey(p.SessionKey), checkID("callId", string(p.CallID)),
 		requireScope(who, protocol.ScopeChat, "the result would go to a chat, and this device may not write there"),
-		checkToolScope(who, p.Tool, p.Args), lookupErr,
+		m.tools.Check(tool.Call{Tool: p.Tool, Args: p.Args, Principal: who}),
 	); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}

@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/native"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -38,6 +39,7 @@ type fakes struct {
 	channels  *channel.Hub    // likewise
 	files     *workspace.Files
 	rules     *approval.Rules
+	pipeline  *tool.Pipeline // with the machines' and the gateway's tools, for its checks
 	transfers *transfer.Engine
 	calls     atomic.Int32
 	offNet    bool                          // other machines cannot reach the gateway
@@ -71,7 +73,10 @@ func newFakes() *fakes {
 		panic(err)
 	}
 	f.files = workspace.NewFiles(home, workspace.FilesOptions{})
-	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{}})
+	registry := tool.NewRegistry(f.hub, nil)
+	registry.Register(native.Tools(native.Services{Cron: cron.Tool(nil)})...)
+	f.pipeline = tool.New(tool.Options{Registry: registry})
+	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{f.pipeline}})
 	return f
 }
 
@@ -126,10 +131,15 @@ func fails(key string) error {
 
 type fakeTools struct{ f *fakes }
 
-func (t fakeTools) IsKnown(context.Context, protocol.CallID) (bool, error) { return false, nil }
+func (t fakeTools) Check(c tool.Call) error { return t.f.pipeline.Check(c) }
+
+func (fakeTools) IsKnown(context.Context, protocol.CallID) (bool, error) { return false, nil }
 
 // Run runs the call on the node, or ends as the argument "end" says.
 func (t fakeTools) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
+	if err := t.Check(c); err != nil && c.FileOperation == nil {
+		return tool.Result{}, err
+	}
 	if c.OnStart != nil {
 		c.OnStart()
 	}

@@ -40,7 +40,7 @@ func TestATransferWaitsForTheNodesHelloOk(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakes()
 			f.hub = nodes.New(f.bus, slowDisk{})
-			f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{}})
+			f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{f.pipeline}})
 			b, stop := open(f)
 			defer stop()
 			defer f.transfers.Close()

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,66 +8,8 @@ import (
 	"unicode/utf8"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 )
-
-// nativeToolScopes are the scopes that the gateway's own tools need in addition to the scope to run
-// tools: the scope of the equivalent method. A device that may run tools on nodes must not read all
-// chats with one of them, or change the agent's identity.
-var nativeToolScopes = map[string]protocol.Scope{
-	"ReadFile":     protocol.ScopeRead,
-	"WriteFile":    protocol.ScopeAdmin,
-	"EditFile":     protocol.ScopeAdmin,
-	"DeleteFile":   protocol.ScopeAdmin,
-	"ConfigGet":    protocol.ScopeRead,
-	"LogsGet":      protocol.ScopeRead,
-	"SessionsList": protocol.ScopeRead,
-	"SessionSend":  protocol.ScopeChat,
-	"Message":      protocol.ScopeChat,
-	"Cron":         protocol.ScopeChat,
-	"Transfer":     protocol.ScopeInvoke,
-}
-
-// checkToolScope refuses a native tool to a peer that may not call the equivalent method. An
-// unknown tool needs the admin scope.
-func checkToolScope(who auth.Principal, name protocol.ToolName, args json.RawMessage) error {
-	node, bare, ok := name.Split()
-	if !ok || node != protocol.NativePrefix {
-		return nil
-	}
-	right, known := nativeToolScopes[bare]
-	if !known {
-		right = protocol.ScopeAdmin
-	}
-	if bare == "Transfer" {
-		var in native.TransferIn
-		if json.Unmarshal(args, &in) != nil {
-			return nil // invalid arguments are refused by the tool
-		}
-		return checkTransferScopes(who, in)
-	}
-	return requireScope(who, right, fmt.Sprintf("%s needs the right to %s, which this device does not have", name, right))
-}
-
-// checkTransferScopes refuses transfers from or to the agent's workspace to a peer that may not
-// read or change it.
-func checkTransferScopes(who auth.Principal, in native.TransferIn) error {
-	for _, f := range in.Files() {
-		var err error
-		switch {
-		case f.Node != protocol.NativePrefix:
-		case f.Effect == protocol.EffectRead:
-			err = requireScope(who, protocol.ScopeRead, "this device may not read the agent's workspace")
-		default:
-			err = requireScope(who, protocol.ScopeAdmin, "this device may not change the agent's workspace")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func requireScope(who auth.Principal, right protocol.Scope, otherwise string) error {
 	if !who.Has(right) {

@@ -76,6 +76,8 @@ type Messages interface {
 // Tools runs tool calls.
 type Tools interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
+	// Check returns why a call cannot be made now.
+	Check(c tool.Call) error
 	IsKnown(ctx context.Context, id protocol.CallID) (bool, error)
 	Cancel(id protocol.CallID) bool
 	Running() []protocol.CallInfo
@@ -90,7 +92,6 @@ type Results interface {
 // Registry lists the tools that exist now.
 type Registry interface {
 	Tools() []protocol.ToolSpec
-	Lookup(name protocol.ToolName) (tool.Target, error)
 }
 
 // Questions holds what waits for the person.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"fairlead/gateway/native"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/transfer"
@@ -20,9 +19,6 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handleReport(all, protocol.TransferComplete, relays.Complete)
 	handleReport(all, protocol.TransferFinish, relays.Done)
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		if err := checkTransferScopes(r.conn.peer().principal, native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
-			return protocol.Transfer{}, err
-		}
 		return e.StartBy(ctx, r.conn.transferClient(), p)
 	})
 	handle(all, protocol.TransferList, plain(e.List))
@@ -35,9 +31,9 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handle(all, protocol.TransferRetry, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
 		return e.Retry(ctx, p, c.socket)
 	}))
-	handle(all, protocol.TransferUndo, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		return e.UndoBy(ctx, c.transferClient(), p)
-	}))
+	handle(all, protocol.TransferUndo, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
+		return e.UndoBy(ctx, r.conn.transferClient(), p)
+	})
 	handle(all, protocol.TransferForget, plain(e.Forget))
 }
 
@@ -51,11 +47,7 @@ func continueTransfer(
 	e *transfer.Engine, f func(context.Context, *Conn, protocol.TransferParams) (protocol.Transfer, error),
 ) func(context.Context, *request, protocol.TransferParams) (protocol.Transfer, error) {
 	return func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		t, err := e.Get(ctx, p)
-		if err == nil {
-			err = checkTransferScopes(r.conn.peer().principal, native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
-		}
-		if err != nil {
+		if err := e.CheckBy(ctx, r.conn.transferClient(), p); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return f(ctx, r.conn, p)

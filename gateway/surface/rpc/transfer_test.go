@@ -68,9 +68,13 @@ func (s *transferRows) Delete(_ context.Context, ids []protocol.TransferID) (gon
 }
 
 // transferCalls decides about transfers: each one to a path with "forbidden" in it is denied.
-type transferCalls struct{}
+// transferCalls authorizes transfers by the caller's scopes, and by whether they are forbidden.
+type transferCalls struct{ *tool.Pipeline }
 
-func (transferCalls) Authorize(_ context.Context, call tool.Call) (tool.Authorization, error) {
+func (c transferCalls) Authorize(_ context.Context, call tool.Call) (tool.Authorization, error) {
+	if err := c.Check(call); err != nil {
+		return tool.Authorization{}, err
+	}
 	if strings.Contains(string(call.Args), "forbidden") {
 		return tool.Authorization{}, protocol.ErrForbidden.With("Denied by a rule: no.")
 	}
