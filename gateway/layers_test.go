@@ -62,6 +62,8 @@ var rules = []rule{
 	{from: "gateway/peer/shell", not: "", why: "parsing a command needs nothing else"},
 	{from: "gateway/policy", not: "", may: []string{"gateway/protocol", "gateway/peer/shell", "gateway/peer/sensitive"}, why: "the command line judges like the gateway"},
 	{from: "gateway/agent", not: "gateway/store", why: "the loop does no I/O"},
+	{from: "gateway/tool", not: "gateway/nodes", except: []string{"gateway/tool/tooltest"}, why: "the stages import the spine, not the other way round"},
+	{from: "gateway/tool", not: "gateway/store", why: "the stages import the spine, not the other way round"},
 	{from: "gateway/channel", not: "gateway/session", why: "a channel reaches chats through an interface"},
 	{from: "gateway/transfer", not: "gateway/session", why: "transfers do not need chats"},
 	{

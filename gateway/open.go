@@ -218,10 +218,10 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		return err
 	}
 	g.config.OnChange(g.servers.ConfigChanged)
-	g.tools = tool.NewRegistry(g.hub, g.servers.Toolbox())
+	g.tools = tool.NewRegistry(g.hub, g.hub, g.servers.Toolbox())
 	calls := journal.New(g.store.Calls, g.store.Calls)
 	g.calls = tool.New(tool.Options{
-		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.questions, Journal: calls, Steps: calls, Grants: g.store.Grants, Sessions: g.store.Sessions,
+		Registry: g.tools, Policy: g.rules, Approver: g.questions, Journal: calls, Steps: calls, Permissions: approval.Permissions{Grants: g.store.Grants, Chats: g.store.Sessions},
 		Bus: g.bus, Config: g.config.Get,
 	})
 	g.keeper = tool.NewKeeper(g.calls)

@@ -14,7 +14,6 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -404,7 +403,7 @@ func TestFailuresHaveCodes(t *testing.T) {
 		{"timeout", tool.Result{}, fmt.Errorf("call: %w", protocol.ErrTimeout), protocol.FaultTimeout},
 		{"no tool", tool.Result{}, protocol.ErrNotFound, protocol.FaultNotFound},
 		{"arguments", tool.Result{}, protocol.ErrBadRequest, protocol.FaultInvalidArgs},
-		{"a node's error", tool.Result{}, &nodes.ToolError{Text: "x", Fault: protocol.NewFault(protocol.FaultUnsupported, "x")}, protocol.FaultUnsupported},
+		{"a node's error", tool.Result{}, &tool.Failure{Text: "x", Fault: protocol.NewFault(protocol.FaultUnsupported, "x")}, protocol.FaultUnsupported},
 		{"unknown", tool.Result{}, errors.New("secret detail"), protocol.FaultInternal},
 	} {
 		t.Run(c.name, func(t *testing.T) {

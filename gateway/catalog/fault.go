@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -28,7 +27,7 @@ func FaultOf(err error) error {
 	if f, ok := errors.AsType[*protocol.Fault](err); ok {
 		return f
 	}
-	if failed, ok := errors.AsType[*nodes.ToolError](err); ok {
+	if failed, ok := errors.AsType[*tool.Failure](err); ok {
 		return toolFault(failed.Fault, failed.Text)
 	}
 	if bad, ok := errors.AsType[*toolkit.InputError](err); ok {

@@ -53,11 +53,3 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 		t.Errorf("the pipeline had %d calls", len(b.calls))
 	}
 }
-
-func TestObserveNeedsTheScopeOfALook(t *testing.T) {
-	b := newBench(t)
-	_, err := b.Observe(t.Context(), app("a", protocol.ScopeShell), "call1")
-	if !isFault(err, protocol.FaultForbidden) || len(b.steps) != 0 {
-		t.Errorf("got %v after %d steps, want forbidden before any", err, len(b.steps))
-	}
-}

@@ -5,14 +5,13 @@ import (
 
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 )
 
 func TestAuditRecordsWhoAsked(t *testing.T) {
 	app := protocol.AskedBy{Kind: protocol.AskedByApp, Name: "MCP CLI Proxy"}
 	r := &tool.Record{
-		Call:     store.Call{Info: protocol.CallInfo{Tool: "command", Effect: protocol.EffectExec, State: protocol.CallDenied}, AskedBy: app},
+		Entry:    tool.Entry{Info: protocol.CallInfo{Tool: "command", Effect: protocol.EffectExec, State: protocol.CallDenied}, AskedBy: app},
 		Decision: policy.Decision{Verdict: policy.Deny}, DecidedBy: "owner this computer", Resumed: true,
 	}
 	lines := auditEntries(r)

@@ -77,7 +77,7 @@ func (j *Journal) Start(ctx context.Context, r *tool.Record) error {
 	if r.Info.Over() {
 		lines = auditEntries(r)
 	}
-	return j.store.Put(ctx, storedForm(r.Call), lines...)
+	return j.store.Put(ctx, storedForm(store.Call(r.Entry)), lines...)
 }
 
 // Finish stores the end of an open call. It returns false if the call had ended before.
@@ -86,20 +86,20 @@ func (j *Journal) Finish(ctx context.Context, r *tool.Record) (bool, error) {
 		return true, j.addJudgement(ctx, r)
 	}
 	addChecksums(r)
-	return j.store.Finish(ctx, storedForm(r.Call), auditEntries(r)...)
+	return j.store.Finish(ctx, storedForm(store.Call(r.Entry)), auditEntries(r)...)
 }
 
 // Correct stores the outcome of a call whose outcome was unknown. For any other call it returns
 // false.
 func (j *Journal) Correct(ctx context.Context, r *tool.Record) (bool, error) {
 	addChecksums(r)
-	return j.store.Correct(ctx, storedForm(r.Call), auditEntries(r)...)
+	return j.store.Correct(ctx, storedForm(store.Call(r.Entry)), auditEntries(r)...)
 }
 
 // Find returns a call, or protocol.ErrNotFound.
 func (j *Journal) Find(ctx context.Context, id protocol.CallID) (tool.Record, error) {
 	c, err := j.store.Get(ctx, id)
-	return tool.Record{Call: c}, err
+	return tool.Record{Entry: tool.Entry(c)}, err
 }
 
 // Open returns the calls that have not ended.
@@ -107,7 +107,7 @@ func (j *Journal) Open(ctx context.Context) ([]tool.Record, error) {
 	calls, err := j.store.Open(ctx)
 	list := make([]tool.Record, len(calls))
 	for i, c := range calls {
-		list[i].Call = c
+		list[i].Entry = tool.Entry(c)
 	}
 	return list, err
 }

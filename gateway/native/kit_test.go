@@ -83,7 +83,7 @@ func open(t *testing.T) *kit {
 	bus := new(event.Bus)
 	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
 	hub := nodes.New(bus, nil)
-	k.Registry = tool.NewRegistry(hub, nil)
+	k.Registry = tool.NewRegistry(hub, hub, nil)
 	k.tools = Tools(Services{
 		Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Chats: k.chats, History: k.chats, Messages: k.chats,
 		Cron:    toolkit.Define("Cron", "Schedules.", toolkit.Traits{}, func(context.Context, tool.Call, struct{}) (any, error) { return nil, nil }),
@@ -111,7 +111,7 @@ func (k *kit) own(name string) tool.Own {
 func (k *kit) call(name, args string) string {
 	k.t.Helper()
 	raw, err := k.own(name).Execute(k.t.Context(), tool.Call{Args: json.RawMessage(args), Session: protocol.MainSession})
-	if err != nil {
+	if err != nil && !errors.Is(err, tool.ErrReported) {
 		var bad *toolkit.InputError
 		if !errors.As(err, &bad) {
 			k.t.Errorf("%s %s: %v", name, args, err)

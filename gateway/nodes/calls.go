@@ -9,21 +9,10 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 const previewLimit = 5 * time.Second
-
-// ToolError is a node's message that a tool failed. It is a result for the model, not a failure of
-// the gateway.
-type ToolError struct {
-	Text  string
-	Fault *protocol.Fault // the failure with its code; nil if the tool has none
-	cause error           // protocol.ErrUnavailable if the node did not get the call
-}
-
-func (e *ToolError) Error() string { return e.Text }
-
-func (e *ToolError) Unwrap() error { return e.cause }
 
 // notSent returns the error of a call that its node did not get: a failure, not an unknown outcome.
 // It is also a protocol.ErrUnavailable.
@@ -32,7 +21,7 @@ func notSent(err error) error {
 		return err
 	}
 	text := "The call was not sent: " + err.Error()
-	return &ToolError{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text), cause: err}
+	return &tool.Failure{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text), Cause: err}
 }
 
 // open registers a call on a connected node, or a request for logs, for which inv is nil.
@@ -55,7 +44,7 @@ func (h *Hub) open(id protocol.NodeID, call protocol.CallID, inv *protocol.ToolI
 
 // Call runs a tool on a node and waits for its result. progress may be nil; it is called on the
 // connection's goroutine and must not block. If the tool fails, or the node did not get the call, the
-// error is a *ToolError. If the node disconnects later, it is a protocol.ErrUnavailable alone: the
+// error is a *[tool.Failure]. If the node disconnects later, it is a protocol.ErrUnavailable alone: the
 // outcome is then unknown. With
 // [protocol.ExtKeep], Call waits for a limited time for the node to reconnect, if the call has an
 // effect. When ctx is cancelled, a node that supports tool.cancel is told to stop; a result that
@@ -153,7 +142,7 @@ func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protoco
 	h.mu.Unlock()
 	r := reply{result: p.Result}
 	if p.Error != "" {
-		r = reply{err: &ToolError{Text: p.Error, Fault: p.Fault}}
+		r = reply{err: &tool.Failure{Text: p.Error, Fault: p.Fault}}
 	} else if len(r.result) == 0 {
 		r.result = json.RawMessage("null")
 	}

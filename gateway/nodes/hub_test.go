@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // fakeLink records events and close calls.
@@ -187,7 +188,7 @@ func TestNodeFailureIsAToolError(t *testing.T) {
 		h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Error: "no such file"})
 	}()
 	_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
-	var failed *ToolError
+	var failed *tool.Failure
 	if !errors.As(err, &failed) || failed.Text != "no such file" {
 		t.Errorf("Call = %v", err)
 	}
@@ -425,7 +426,7 @@ func TestCallOfAnOfflineNodeIsNotSent(t *testing.T) {
 	want := func(why string) {
 		t.Helper()
 		_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
-		failed, ok := errors.AsType[*ToolError](err)
+		failed, ok := errors.AsType[*tool.Failure](err)
 		if text := "The call was not sent: " + why; !ok || failed.Text != text || failed.Fault.Code != protocol.FaultTargetUnreachable || !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("got %#v, want a failure: %s", err, text)
 		}

@@ -93,9 +93,13 @@ func (s *Queue) Ask(ctx context.Context, q protocol.Question, limit time.Duratio
 	return s.AskFor(ctx, q, Terms{Expires: limit}, onOpen)
 }
 
-// AskWith is Ask for a call that can be allowed for its chat, which saves grant.
-func (s *Queue) AskWith(ctx context.Context, q protocol.Question, grant *store.Grant, limit time.Duration, onOpen func()) (protocol.Question, error) {
-	return s.AskFor(ctx, q, Terms{Expires: limit, Grant: grant}, onOpen)
+// AskWith is Ask for a call that can be allowed for its chat, which saves grant unless it is nil.
+func (s *Queue) AskWith(ctx context.Context, q protocol.Question, grant *tool.Grant, limit time.Duration, onOpen func()) (protocol.Question, error) {
+	t := Terms{Expires: limit}
+	if grant != nil {
+		t.Grant = &store.Grant{ID: protocol.NewID(), Session: grant.Session, Node: q.Node, Tool: q.Tool, Match: grant.Match, Words: q.SessionRule, From: q.ID}
+	}
+	return s.AskFor(ctx, q, t, onOpen)
 }
 
 // AskFor asks a question and waits until it is closed in any way; see the result's State. A preset

@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
@@ -23,7 +22,7 @@ import (
 const maxTail = 4_000 // characters of a report on progress
 
 // Call runs a tool of a server. inv.Tool is its bare name, as models see it. Its failure, and a call
-// that the server did not get or refused, is a *nodes.ToolError; protocol.ErrUnavailable means that the
+// that the server did not get or refused, is a *tool.Failure; protocol.ErrUnavailable means that the
 // outcome is unknown. When ctx ends, Call notifies the server and returns the cause.
 //
 // A call that the server did not get because it has forgotten the session, or because the connection was
@@ -58,7 +57,7 @@ func (b Toolbox) Call(ctx context.Context, server protocol.NodeID, inv protocol.
 	}
 	out := convert(res)
 	if res.IsError {
-		return nil, &nodes.ToolError{Text: tool.Shorten(strings.TrimSpace(out.Content.Text()))}
+		return nil, &tool.Failure{Text: tool.Shorten(strings.TrimSpace(out.Content.Text()))}
 	}
 	return protocol.Marshal(out)
 }
@@ -74,14 +73,14 @@ func callError(ctx context.Context, server protocol.ServerName, err error) error
 	case isRefused && refused.mayBeDone:
 		return protocol.ErrUnavailable.With(refused.Error())
 	case isRefused:
-		return &nodes.ToolError{Text: "The server did not carry out the call: " + refused.Error()}
+		return &tool.Failure{Text: "The server did not carry out the call: " + refused.Error()}
 	case isFailed && (failed.Code == message.CodeBroken || failed.Code == message.CodeTooLong):
 		return protocol.ErrUnavailable.With(failed.Message)
 	case isFailed:
-		return &nodes.ToolError{Text: tool.Shorten(failed.Message)}
+		return &tool.Failure{Text: tool.Shorten(failed.Message)}
 	case errors.Is(err, mcp.ErrConnectionClosed), errors.Is(err, process.ErrNotSent):
 		text := fmt.Sprintf("The call was not sent to the MCP server %s: %s", server, reasonOf(err))
-		return &nodes.ToolError{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text)}
+		return &tool.Failure{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text)}
 	}
 	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, format.Line(err.Error(), maxProblem)))
 }

@@ -92,8 +92,8 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	rules := openRules(g.t, s, cfg)
 	g.gate = question.New(s.Approvals, rules, g.bus, nil)
 	calls := tool.New(tool.Options{
-		Registry: tool.NewRegistry(hub, nil), Executor: hub, Policy: rules, Approver: g.gate, Journal: journal.New(s.Calls, s.Calls), Steps: journal.New(s.Calls, s.Calls),
-		Grants: s.Grants, Sessions: s.Sessions, Bus: g.bus, Config: func() config.Config { return cfg },
+		Registry: tool.NewRegistry(hub, hub, nil), Policy: rules, Approver: g.gate, Journal: journal.New(s.Calls, s.Calls), Steps: journal.New(s.Calls, s.Calls),
+		Permissions: approval.Permissions{Grants: s.Grants, Chats: s.Sessions}, Bus: g.bus, Config: func() config.Config { return cfg },
 	})
 	cfg.Session.AutoTitle = g.autoTitle
 	g.current.Store(&cfg)

@@ -8,18 +8,16 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 )
 
 // activeCall is one call on its way through the stages.
 type activeCall struct {
 	*Pipeline
 	call      Call
-	target    Target
+	target    resolved
 	lookupErr error  // why the tool was not found
 	record    Record // of an earlier start, until validate fills it
 	stored    bool   // record is in the journal
@@ -90,7 +88,7 @@ func (a *activeCall) validate(context.Context) error {
 	if spec.EffectOf != nil {
 		spec.Effect = spec.EffectOf(c.Args)
 	}
-	a.record = Record{Call: store.Call{
+	a.record = Record{Entry: Entry{
 		Info: protocol.CallInfo{
 			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: a.target.Node, Tool: spec.Name,
 			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: a.record.Info.ApprovalID,
@@ -122,9 +120,6 @@ func idempotencyKey(c Call) (string, error) {
 // preview asks what the call would do. A call that cannot work needs no approval. One of the person
 // has a preview too: it says which files a deny rule is compared with, and which folders to open.
 func (a *activeCall) preview(ctx context.Context) error {
-	if a.call.FileOperation != nil {
-		return nil // it names its files itself
-	}
 	problem, err := a.updatePreview(ctx)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
@@ -137,18 +132,9 @@ func (a *activeCall) preview(ctx context.Context) error {
 
 // updatePreview sets the preview of the call. problem says why the call cannot work.
 func (a *activeCall) updatePreview(ctx context.Context) (problem string, err error) {
-	var preview protocol.CallPreview
-	hasPreview := true
-	switch {
-	case a.target.Spec.Server != "": // nobody but the server knows, so there is nothing to show
-	case a.target.own != nil:
-		preview, err = a.target.own.preview(ctx, a.call)
-	default:
-		inv := protocol.ToolInvoke{Tool: a.target.Spec.Name, Args: a.call.Args, SessionKey: a.call.Session, RunID: a.call.Run}
-		preview, hasPreview, err = a.Executor.Preview(ctx, a.target.Node, inv)
-	}
+	preview, hasPreview, err := a.target.Preview(ctx, a.call)
 	a.record.Info.Preview = nil
-	var failed *nodes.ToolError
+	var failed *Failure
 	switch {
 	case errors.As(err, &failed):
 		a.record.Info.Fault = failed.Fault

@@ -7,7 +7,6 @@ import (
 
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 )
 
 // approve asks the person, if the policy requires it, and waits. If the rules change meanwhile and
@@ -90,7 +89,7 @@ func (a *activeCall) startPending() error {
 
 // newApproval builds the approval of the call. grant is the permission that the chat gets if the
 // person allows it there; nil when that is not offered.
-func (a *activeCall) newApproval() (q protocol.Question, grant *store.Grant, err error) {
+func (a *activeCall) newApproval() (q protocol.Question, grant *Grant, err error) {
 	d, info := a.record.Decision, a.record.Info
 	q = protocol.Question{
 		ID: info.ApprovalID, Kind: protocol.KindOfCall(info.Tool, a.target.Spec.Server, info.Preview), State: protocol.QuestionPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
@@ -100,17 +99,9 @@ func (a *activeCall) newApproval() (q protocol.Question, grant *store.Grant, err
 	if q.ID == "" {
 		q.ID = protocol.QuestionID(protocol.NewID())
 	}
-	if a.target.Spec.Server != "" {
-		q.ServerTool = describeServerTool(a.target.Spec, q.Args)
-	}
-	if node, ok := a.Registry.Node(q.Node); ok && node.Host != nil {
-		q.Host, q.Sandbox = node.Host, node.Host.Sandbox
-	}
-	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix && a.target.Spec.Server == "" {
-		q.Sandbox = protocol.NotEnforced
-	}
+	a.target.Label(&q)
 	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.request.Session != "" {
-		grant = &store.Grant{ID: protocol.NewID(), Session: a.request.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}
+		grant = &Grant{Session: a.request.Session, Match: match}
 		q.Choices, q.SessionRule = append(q.Choices, protocol.ScopeSession), words
 	}
 	return q, grant, a.Policy.Offer(&q, d)

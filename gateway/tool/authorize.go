@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,43 +18,37 @@ func (a *activeCall) authorize(context.Context) error {
 // authorize returns why the caller may not use a tool. A caller that is limited to some machines has
 // neither servers nor the gateway's own tools, which reach every machine, and does not learn which
 // others exist: err, the failure of the lookup, is for everybody else.
-func authorize(c Call, t Target, err error) error {
-	node, _, ok := c.Tool.Split()
+func authorize(c Call, t resolved, err error) error {
+	node := t.Node
+	if err != nil {
+		node, _, _ = c.Tool.Split()
+	}
 	switch {
-	case ok && !c.Principal.MayUse(node):
+	case !c.Principal.MayUse(node):
 		return noTool(c.Tool)
 	case err != nil:
 		return err
-	case c.Principal.Kind == auth.KindApp:
-		if need := t.appScopes(); !slices.ContainsFunc(need, c.Principal.Has) {
-			return CheckScopes(c.Principal, need[:1])
+	}
+	needs := t.Resources(c)
+	switch c.Principal.Kind {
+	case auth.KindApp:
+		if !slices.ContainsFunc(needs.Apps, c.Principal.Has) {
+			return CheckScopes(c.Principal, needs.Apps[:1])
 		}
-	case c.Principal.Kind == auth.KindOwner && t.own != nil:
-		return t.own.authorizeDevice(c)
+	case auth.KindOwner:
+		return authorizeDevice(c, needs)
 	}
-	return nil // an agent's calls are for the rules; a device's, for the method that makes them
+	return nil // what an agent calls is for the rules
 }
 
-// appScopes returns the scopes of which an app needs one.
-func (t Target) appScopes() []protocol.Scope {
-	if t.own != nil || t.Spec.Server != "" {
-		return []protocol.Scope{protocol.ScopeAllTools}
+// authorizeDevice returns why a device of the owner may not use a tool. A device that may run tools
+// on nodes must not do with the gateway's own what it may not do by a method: read all chats, or
+// change the agent's identity.
+func authorizeDevice(c Call, needs Resources) error {
+	if !c.Principal.Has(needs.Device) {
+		return protocol.ErrForbidden.With(fmt.Sprintf("%s needs the right to %s, which this device does not have", c.Tool, needs.Device))
 	}
-	return protocol.ScopesOf(t.Spec.Name)
-}
-
-// authorizeDevice returns why a device of the owner may not use one of the gateway's own tools. A
-// device that may run tools on nodes must not do with them what it may not do by a method: read all
-// chats, or change the agent's identity.
-func (t Own) authorizeDevice(c Call) error {
-	need := cmp.Or(t.Scope, protocol.ScopeAdmin)
-	if !c.Principal.Has(need) {
-		return protocol.ErrForbidden.With(fmt.Sprintf("%s needs the right to %s, which this device does not have", c.Tool, need))
-	}
-	if t.Files == nil {
-		return nil
-	}
-	for _, f := range t.Files(c.Args) {
+	for _, f := range needs.Files {
 		switch {
 		case f.Node != protocol.NativePrefix:
 		case f.Effect == protocol.EffectRead && !c.Principal.Has(protocol.ScopeRead):

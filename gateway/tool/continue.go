@@ -56,14 +56,15 @@ func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error
 	}
 	progress := p.countProgress(s)
 	defer progress.store()
+	spec := x.call.target.Spec
+	spec.Name = inv.Tool
+	at := p.Registry.at(cmp.Or(s.Node, x.call.target.Node), spec)
 	if !s.IsStart {
-		spec := x.call.target.Spec
-		spec.Name = inv.Tool
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.timeLimit(spec, inv.Args), errTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, p.timeLimit(at, inv.Args), errTimeout)
 		defer cancel()
 	}
-	raw, err := p.Executor.Call(ctx, cmp.Or(s.Node, x.call.target.Node), inv, progress.add)
+	raw, err := at.Execute(ctx, x.call.call, inv, progress.add)
 	if err == nil && !s.IsStart {
 		p.recordStep(ctx, s.Call, passed(inv.Args, raw))
 	}
@@ -102,7 +103,7 @@ func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeStep, error) {
 		a.target.Spec.Effect = a.target.Spec.EffectOf(i.Args)
 	}
 	hasFile := func(f FileAccess) bool { return f.Node == s.Node }
-	if s.Node != "" && s.Node != i.Node && (a.target.own == nil || a.target.own.Files == nil || !slices.ContainsFunc(a.target.own.Files(i.Args), hasFile)) {
+	if s.Node != "" && s.Node != i.Node && !slices.ContainsFunc(a.target.Resources(a.call).Files, hasFile) {
 		return nil, ErrNoCall
 	}
 	return &activeStep{s, a}, nil

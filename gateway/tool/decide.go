@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"fairlead/gateway/policy"
@@ -55,33 +54,25 @@ func (a *activeCall) judge(ctx context.Context, r policy.Request) policy.Decisio
 
 // decision returns the stricter of the decisions about the call and the files that it accesses.
 func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
-	name, bare := a.call.Tool, protocol.ActsAs(a.target.Spec.Name)
-	if a.target.Spec.Server != "" {
-		bare = a.target.Spec.Name
-	}
-	if bare != a.target.Spec.Name {
-		name = protocol.NewToolName(a.target.Node, bare)
+	needs := a.target.Resources(a.call)
+	name := a.call.Tool
+	if needs.Bare != a.target.Spec.Name {
+		name = protocol.NewToolName(a.target.Node, needs.Bare)
 	}
 	a.request = policy.Request{
-		Tool: name, Node: a.target.Node, Bare: bare, Own: a.target.Spec.Name, Effect: a.target.Spec.Effect, Args: a.call.Args,
+		Tool: name, Node: a.target.Node, Bare: needs.Bare, Own: a.target.Spec.Name, Effect: a.target.Spec.Effect, Args: a.call.Args,
 		Preview: a.record.Info.Preview, Session: a.call.grantee(), Direct: a.call.Direct, By: a.call.AskedBy,
-		Server: a.target.Spec.Server, Risk: a.target.Spec.Risk,
+		Server: a.target.Spec.Server, Risk: a.target.Spec.Risk, Host: needs.Host,
 	}
-	if info, ok := a.Registry.Node(a.target.Node); ok {
-		a.request.Host = info.Host
-	}
-	if op := a.call.FileOperation; op != nil {
-		return a.decideFiles(ctx, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, op.Files), nil
+	if a.call.FileOperation != nil {
+		return a.decideFiles(ctx, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, needs.Files), nil
 	}
 	if err := a.addChat(ctx, &a.request); err != nil {
 		return policy.Decision{}, err
 	}
 	d := a.judge(ctx, a.request)
 	a.lifts, a.records, a.rules = d.Lifts, d.Records, d.Rules
-	if own := a.target.own; own != nil && own.Files != nil {
-		d = a.decideFiles(ctx, d, own.Files(a.call.Args))
-	}
-	return d, nil
+	return a.decideFiles(ctx, d, needs.Files), nil
 }
 
 // addChat adds the chat's current approval mode and permissions to a request.
@@ -89,23 +80,9 @@ func (p *Pipeline) addChat(ctx context.Context, r *policy.Request) error {
 	if r.Session == "" || r.Direct {
 		return nil
 	}
-	grants, err := p.Grants.List(ctx, r.Session)
-	if err != nil {
-		return err
-	}
-	r.Grants = nil
-	for _, g := range grants {
-		r.Grants = append(r.Grants, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
-	}
-	s, err := p.Sessions.Get(ctx, r.Session)
-	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
-		return err
-	}
-	r.Mode = protocol.ApprovalMode{}
-	if s.Prefs.Approvals != nil {
-		r.Mode = *s.Prefs.Approvals
-	}
-	return nil
+	var err error
+	r.Mode, r.Grants, err = p.Permissions.Of(ctx, r.Session)
+	return err
 }
 
 // decideFiles returns the strictest of d and the decisions about files.
@@ -121,7 +98,7 @@ func (a *activeCall) decideFiles(ctx context.Context, d policy.Decision, files [
 		if f.Path == "" {
 			q.Preview.Path = "." // the workspace
 		}
-		if info, ok := a.Registry.Node(f.Node); ok {
+		if info, ok := a.Registry.machines.Node(f.Node); ok {
 			q.Host = info.Host
 		}
 		var err error

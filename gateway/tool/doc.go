@@ -1,8 +1,8 @@
 // Package tool is the one path of every tool call, whoever makes it: a model in a chat, a schedule,
 // a message of a channel, a window, the command line. Nothing else may call a node's tools.
 //
-//	resolve → validate → preview → decide → approve → journal → execute → journal
-//	Registry  schema     node      Policy   Approver  Journal   Executor  Journal
+//	resolve → authorize → validate → preview → decide → approve → journal → execute → journal
+//	Registry  scopes      schema     target    Policy   Approver  Journal   target    Journal
 //
 // [Pipeline.Run] takes a [Call] through these stages and returns its [Result]. [Pipeline.Authorize]
 // stops before the execution, for work that has a queue of its own, such as transfers.
@@ -10,6 +10,9 @@
 // judges the call again and adds what passed to its record. A test of package gateway finds any
 // other path to a node. Each stage is an interface in stages.go that another package implements. A
 // surface translates between its wire format and Call and Result, and does nothing else.
+//
+// A target is where a tool runs: the gateway, a node or an MCP server. [Registry] finds it, and
+// target.go holds what differs between the three.
 //
 // # After a crash
 //

@@ -60,7 +60,7 @@ func (a *activeCall) storeEnd(ctx context.Context) error {
 			o.failure = errNotStored
 		}
 		a.mu.Unlock()
-		if a.target.own == nil && a.target.Spec.Server == "" { // a node reports it again
+		if _, again := a.target.target.(rejoiner); again {
 			a.unstored.add(a.record)
 		}
 	}

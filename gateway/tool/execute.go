@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -38,22 +37,14 @@ var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
 
 // execute runs the call, and ends it with the outcome.
 func (a *activeCall) execute(ctx context.Context) error {
-	limit := a.timeLimit(a.target.Spec, a.call.Args)
+	limit := a.timeLimit(a.target, a.call.Args)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	if a.target.own != nil {
-		raw, err := a.target.own.Execute(limited, a.call)
-		return a.finish(ctx, raw, err, limit)
-	}
 	inv, err := a.invocation()
 	if err != nil {
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
-	run := a.Executor.Call
-	if a.target.Spec.Server != "" {
-		run = a.Registry.servers.Call
-	}
-	raw, err := run(limited, a.target.Node, inv, a.publishProgress(a.record, a.call.OnProgress))
+	raw, err := a.target.Execute(limited, a.call, inv, a.publishProgress(a.record, a.call.OnProgress))
 	return a.finish(ctx, raw, err, limit)
 }
 
@@ -143,47 +134,20 @@ func mayUseNetwork(c Call, info protocol.CallInfo) bool {
 	return json.Unmarshal(c.Args, &args) == nil && args.Network
 }
 
-// noLimit is the time limit of a tool that has its own.
-const noLimit = 365 * 24 * time.Hour
-
-// timeLimit returns how long a call may take: the configured time, but at least the call's own
-// timeout argument, which for a command may mean no limit.
-func (p *Pipeline) timeLimit(spec protocol.ToolSpec, raw json.RawMessage) time.Duration {
-	if spec.OwnTime {
-		return noLimit
-	}
-	limit := time.Duration(p.Config().Timeouts.Tool) * time.Millisecond
-	if spec.Server != "" {
-		return limit // an argument called timeout means what its server wants
-	}
-	switch spec.Name {
-	case protocol.CommandTool:
-		return max(limit, protocol.CommandTime(raw))
-	case protocol.FetchTool:
-		return max(limit, protocol.FetchTime+time.Minute) // the node ends it before, and says why
-	}
-	var args struct {
-		Timeout *float64 `json:"timeout"`
-	}
-	if json.Unmarshal(raw, &args) != nil || args.Timeout == nil {
-		return limit
-	}
-	switch {
-	case *args.Timeout > 0:
-		own := time.Duration(min(*args.Timeout, float64(noLimit.Milliseconds()))) * time.Millisecond
-		return max(limit, own+5*time.Second)
-	case *args.Timeout == 0 && spec.Effect == protocol.EffectExec: // 0 means no limit, as in Bash
-		return noLimit
-	}
-	return limit
+// timeLimit returns how long a call may take, which depends on its tool and its arguments.
+func (p *Pipeline) timeLimit(t target, args json.RawMessage) time.Duration {
+	return t.TimeLimit(args, time.Duration(p.Config().Timeouts.Tool)*time.Millisecond)
 }
 
 // finish ends the call with the response or the error of its execution.
 func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure error, limit time.Duration) error {
-	var failed *nodes.ToolError
+	var failed *Failure
+	_, isUnproven := errors.AsType[unproven](failure)
 	switch {
 	case failure == nil:
 		return a.end(ctx, a.record.interpret(raw), raw, "")
+	case errors.Is(failure, ErrReported):
+		return a.end(ctx, protocol.CallFailed, raw, "")
 	case errors.As(failure, &failed):
 		a.record.Info.Fault = failed.Fault
 		return a.end(ctx, protocol.CallFailed, nil, failed.Text)
@@ -199,8 +163,8 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 			return err
 		}
 		return errTimeout // a tool.invoke that takes too long is answered with an error
-	case errors.Is(failure, protocol.ErrUnavailable) && (a.target.Spec.Effect != protocol.EffectRead || a.target.Spec.Server != ""):
-		// The node disconnected during the call. That a server claims to only read proves nothing.
+	case errors.Is(failure, protocol.ErrUnavailable) && (a.target.Spec.Effect != protocol.EffectRead || isUnproven):
+		// The node disconnected during the call.
 		text := failure.Error() + ". " + unknownText(a.record)
 		a.record.Info.Fault = endFault(protocol.FaultTargetUnreachable, text, protocol.CallUnknown)
 		return a.end(ctx, protocol.CallUnknown, nil, text)
@@ -226,7 +190,6 @@ func (r *Record) interpret(raw json.RawMessage) (state string) {
 		ExitCode  *int   `json:"exitCode"`
 		Tail      string `json:"tail"`
 		SessionID string `json:"sessionId"`
-		OK        *bool  `json:"ok"` // see docs/protocol.md#tools-and-calls
 	}
 	if json.Unmarshal(raw, &out) != nil {
 		return state
@@ -241,9 +204,6 @@ func (r *Record) interpret(raw json.RawMessage) (state string) {
 	// A node without extensions declares no effects.
 	if out.Status == "running" && (effect == protocol.EffectExec || effect == protocol.EffectUnknown) {
 		r.Process = out.SessionID
-	}
-	if info.Node == protocol.NativePrefix && out.OK != nil && !*out.OK {
-		state = protocol.CallFailed
 	}
 	return state
 }

@@ -75,10 +75,10 @@ func (g *gateway) open() {
 	if g.machines != nil {
 		machines = g.machines(g.hub)
 	}
-	registry := tool.NewRegistry(machines, nil)
+	registry := tool.NewRegistry(machines, g.hub, nil)
 	registry.Register(g.own...)
 	g.Pipeline = tool.New(tool.Options{
-		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}, s.Calls), Steps: journal.New(s.Calls, s.Calls), Grants: s.Grants, Sessions: s.Sessions,
+		Registry: registry, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}, s.Calls), Steps: journal.New(s.Calls, s.Calls), Permissions: approval.Permissions{Grants: s.Grants, Chats: s.Sessions},
 		Bus: g.bus, Config: func() config.Config { return g.cfg },
 	})
 	if g.tower != nil {

@@ -18,16 +18,14 @@ import (
 
 // Options are the stages of a pipeline. All fields are required.
 type Options struct {
-	Registry *Registry
-	Executor Executor
-	Policy   Policy
-	Approver Approver
-	Journal  Journal
-	Steps    Steps
-	Grants   Grants
-	Sessions Sessions
-	Bus      *event.Bus
-	Config   func() config.Config
+	Registry    *Registry
+	Policy      Policy
+	Approver    Approver
+	Journal     Journal
+	Steps       Steps
+	Permissions Permissions
+	Bus         *event.Bus
+	Config      func() config.Config
 }
 
 // Pipeline runs tool calls. It is safe for concurrent use.

@@ -50,8 +50,11 @@ func (p *Pipeline) endLost(ctx context.Context, r Record) (Result, error) {
 // rejoin ends a call that an earlier start of the gateway sent. If the node has continued it,
 // rejoin waits for its result; otherwise the outcome is unknown. The call is never sent again.
 func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
-	id := a.record.Info.Node
-	if a.record.Info.Effect == protocol.EffectRead || id == protocol.NativePrefix || p.Registry.isServer(id) {
+	i := a.record.Info
+	spec := protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: a.record.Idempotent}
+	a.target = resolved{i.Node, spec, p.Registry.at(i.Node, spec)}
+	sent, canRejoin := a.target.target.(rejoiner)
+	if i.Effect == protocol.EffectRead || !canRejoin {
 		return p.endLost(ctx, a.record)
 	}
 	if a.call.OnStart != nil {
@@ -59,7 +62,7 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	}
 	p.publish(a.record.Info)
 	p.waitForNodes(ctx, func() bool {
-		info, known := p.Registry.Node(id)
+		info, known := p.Registry.machines.Node(i.Node)
 		return !known || info.Online
 	})
 	switch cause := context.Cause(ctx); {
@@ -71,13 +74,11 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	if !a.record.Info.Edited {
 		a.record.Info.Args = a.call.Args // the journal does not store file contents
 	}
-	i := a.record.Info
-	a.target = Target{Node: i.Node, Spec: protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: a.record.Idempotent}}
 	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}, a.record.Principal
-	limit := a.timeLimit(a.target.Spec, a.call.Args)
+	limit := a.timeLimit(a.target, a.call.Args)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress(a.record, nil))
+	raw, err := sent.Rejoin(limited, a.call.ID, a.publishProgress(a.record, nil))
 	err = a.finish(ctx, raw, err, limit)
 	return a.result, err
 }

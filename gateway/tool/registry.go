@@ -57,16 +57,17 @@ type Own struct {
 // those of MCP servers. It is safe for concurrent use.
 type Registry struct {
 	machines Machines
+	executor Executor
 	servers  Servers // nil: there are none
 
 	mu  sync.RWMutex // guards own
 	own []Own
 }
 
-// NewRegistry returns a registry with the tools of the machines and of MCP servers; servers may be
-// nil.
-func NewRegistry(machines Machines, servers Servers) *Registry {
-	return &Registry{machines: machines, servers: servers}
+// NewRegistry returns a registry with the tools of the machines, which executor runs, and of MCP
+// servers; servers may be nil.
+func NewRegistry(machines Machines, executor Executor, servers Servers) *Registry {
+	return &Registry{machines: machines, executor: executor, servers: servers}
 }
 
 // Register adds tools of the gateway itself.
@@ -130,41 +131,57 @@ func (r *Registry) ownTools() []protocol.ToolSpec {
 	return list
 }
 
-// Target is where a call runs: a node or an MCP server with one of its tools, or the gateway with one
-// of its own.
-type Target struct {
-	Node protocol.NodeID   // or the name of the server
-	Spec protocol.ToolSpec // with the tool's name without the node
-	own  *Own
-}
-
 // Lookup finds a tool by its full name. Errors are those of [Machines].
-func (r *Registry) Lookup(name protocol.ToolName) (Target, error) {
-	if node, bare, ok := name.Split(); ok && node == protocol.NativePrefix {
-		r.mu.RLock()
-		defer r.mu.RUnlock()
-		if i := slices.IndexFunc(r.own, func(t Own) bool { return t.Spec.Name == bare }); i >= 0 {
-			own := r.own[i]
-			return Target{Node: node, Spec: own.Spec, own: &own}, nil
+func (r *Registry) Lookup(name protocol.ToolName) (t resolved, err error) {
+	node, bare, _ := name.Split()
+	switch {
+	case node == protocol.NativePrefix:
+		if own, ok := r.ownTool(bare); ok {
+			return resolved{node, own.Spec, own}, nil
 		}
+	case r.servers != nil && r.servers.Has(node):
+		t.Node = node
+		t.Spec, err = r.servers.Lookup(name)
+		t.target = r.at(t.Node, t.Spec)
+		return t, err
 	}
-	if server, _, ok := name.Split(); ok && r.isServer(server) {
-		spec, err := r.servers.Lookup(name)
-		return Target{Node: server, Spec: spec}, err
-	}
-	node, spec, err := r.machines.Lookup(name)
-	return Target{Node: node, Spec: spec}, err
+	t.Node, t.Spec, err = r.machines.Lookup(name)
+	t.target = nodeTool{t.Node, t.Spec, r.executor, r.machines}
+	return t, err
 }
 
-// fileOperation makes a specification that stands in for a tool.
-func (r *Registry) fileOperation(c Call) (Target, error) {
+func (r *Registry) ownTool(bare string) (ownTool, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	i := slices.IndexFunc(r.own, func(t Own) bool { return t.Spec.Name == bare })
+	if i < 0 {
+		return ownTool{}, false
+	}
+	return ownTool{r.own[i]}, true
+}
+
+// at returns a tool that was there once, whether it exists now or not.
+func (r *Registry) at(id protocol.NodeID, spec protocol.ToolSpec) target {
+	switch {
+	case id == protocol.NativePrefix:
+		return ownTool{Own{Tool: toolkit.Tool[Call]{Spec: spec}}}
+	case r.servers != nil && r.servers.Has(id):
+		return serverTool{id, spec, r.servers}
+	}
+	return nodeTool{id, spec, r.executor, r.machines}
+}
+
+// fileOperation returns an operation of a node's file browser with a specification that stands in
+// for a tool.
+func (r *Registry) fileOperation(c Call) (resolved, error) {
 	op := c.FileOperation
 	_, bare, _ := c.Tool.Split()
-	t := Target{Node: op.Node, Spec: protocol.ToolSpec{Name: bare, Effect: op.Effect}}
+	spec := protocol.ToolSpec{Name: bare, Effect: op.Effect}
+	t := resolved{op.Node, spec, fileOperation{nodeTool{op.Node, spec, r.executor, r.machines}, op.Files}}
 	if !c.Direct {
 		return t, noTool(c.Tool)
 	}
-	if info, ok := r.Node(op.Node); !ok || !info.Online {
+	if info, ok := r.machines.Node(op.Node); !ok || !info.Online {
 		return t, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", op.Node))
 	}
 	return t, nil
@@ -174,27 +191,8 @@ func noTool(name protocol.ToolName) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name))
 }
 
-func (r *Registry) isServer(name protocol.NodeID) bool {
-	return r.servers != nil && r.servers.Has(name)
-}
-
-// Node describes a node. The gateway itself and an MCP server count as nodes that are always online.
-func (r *Registry) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	if id == protocol.NativePrefix || r.isServer(id) {
-		return protocol.NodeInfo{ID: id, Online: true}, true
-	}
-	return r.machines.Node(id)
-}
-
-// preview describes what a call would do. A tool without a preview has an empty one: it affects no
-// machine, so nothing is outside of a sandbox.
-func (t Own) preview(ctx context.Context, c Call) (protocol.CallPreview, error) {
-	p, _, err := t.Preview(ctx, c, c.Args)
-	return p, err
-}
-
-// Execute runs a call. The tool's failure is part of its result; invalid arguments are an error, as
-// with a node's tools.
+// Execute runs a call. The tool's failure is part of its result, and [ErrReported]; invalid arguments
+// are an error, as with a node's tools.
 func (t Own) Execute(ctx context.Context, c Call) (json.RawMessage, error) {
 	raw, err := t.Call(ctx, c, c.Args)
 	var bad *toolkit.InputError
@@ -202,7 +200,10 @@ func (t Own) Execute(ctx context.Context, c Call) (json.RawMessage, error) {
 	case errors.As(err, &bad), err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return protocol.Marshal(protocol.NativeResult{Error: ErrorText(err)})
+		if raw, err = protocol.Marshal(protocol.NativeResult{Error: ErrorText(err)}); err == nil {
+			err = ErrReported
+		}
+		return raw, err
 	}
 	return protocol.Marshal(protocol.NativeResult{OK: true, Result: raw})
 }

@@ -8,14 +8,13 @@ import (
 
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 )
 
 // Executor runs calls on nodes. gateway/nodes implements it.
 type Executor interface {
 	// Preview describes what a call would do; ok is false if the node does not support previews.
 	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error)
-	// Call runs a call and waits for its result. A tool's failure is a *nodes.ToolError;
+	// Call runs a call and waits for its result. A tool's failure is a *[Failure];
 	// protocol.ErrUnavailable means that the node disconnected, and the outcome is unknown. When
 	// ctx ends, Call returns its cause with the result so far, if the node reports one.
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
@@ -43,7 +42,7 @@ var ErrSuspended = errors.New("the gateway is stopping")
 type Approver interface {
 	// AskWith requests an approval and waits until it is closed. The answer saves the rules that the
 	// person chose, or grant for the chat. pending, if not nil, is called once it can be answered.
-	AskWith(ctx context.Context, a protocol.Question, grant *store.Grant, limit time.Duration, pending func()) (protocol.Question, error)
+	AskWith(ctx context.Context, a protocol.Question, grant *Grant, limit time.Duration, pending func()) (protocol.Question, error)
 	// Review closes the pending approvals for which decided returns true.
 	Review(ctx context.Context, decided func(protocol.Question) bool) error
 	// Withdraw closes an approval that is no longer needed, if it is still pending.
@@ -72,21 +71,51 @@ type Steps interface {
 	Continue(ctx context.Context, id protocol.CallID, add func(protocol.Continuation) protocol.Continuation) error
 }
 
+// Permissions are what a chat or an app may do without a question. approval.Permissions implements
+// it.
+type Permissions interface {
+	// Of returns the approval mode of a chat, and what the person has allowed there.
+	Of(ctx context.Context, key protocol.SessionKey) (protocol.ApprovalMode, []policy.SessionGrant, error)
+}
+
+// Grant is a permission for a chat or an app that an answer can save. Its machine, its tool and its
+// text for people are those of the question.
+type Grant struct {
+	Session protocol.SessionKey
+	Match   string // the calls that it allows, in the form that package policy compares
+}
+
 // Record is a call as the journal stores it, with the decision about it.
 type Record struct {
-	store.Call
+	Entry
 	Decision  policy.Decision
 	DecidedBy string          // a person, a rule or the default; empty before the decision
 	Resumed   bool            // see [Call]; not stored
 	Of        protocol.CallID // see [Call]; not stored
 }
 
-// Grants reads the permissions of chats. *store.Grants implements it.
-type Grants interface {
-	List(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
-}
-
-// Sessions stores the approval modes of chats. *store.Sessions implements it.
-type Sessions interface {
-	Get(ctx context.Context, key protocol.SessionKey) (store.Session, error)
+// Entry is what is stored of a call. The journal converts it to its row, which has the same fields.
+type Entry struct {
+	Info           protocol.CallInfo
+	AskedBy        protocol.AskedBy
+	Principal      string
+	App            protocol.AppID // that called; empty for anybody else
+	IdempotencyKey string
+	Idempotent     bool
+	// from 1; incremented by each start of the gateway that resumes a call which had not started
+	Attempt      int
+	ResultJSON   json.RawMessage
+	Hash         string // of the preview
+	CreatedAt    int64
+	Iteration    int   // the model step of its run, from 1; 0 outside runs
+	Seq          int64 // number on its node, in the order of storing; set by the store
+	InputSHA256  string
+	InputBytes   int
+	OutputSHA256 string
+	OutputBytes  int
+	Truncated    bool // ResultJSON is only a part of the result
+	// Process is the ID of the command that the call has left running on its node, or empty.
+	Process string
+	// Continued counts what passed after the call. [Steps] alone changes it.
+	Continued protocol.Continuation
 }

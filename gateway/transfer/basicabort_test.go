@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fairlead/gateway/native"
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -162,7 +161,7 @@ func TestAnUnclearListingSendsNothing(t *testing.T) {
 		glob oneTool
 		want string
 	}{
-		"an error":          {answer("", &nodes.ToolError{Text: "Invalid pattern"}), "b could not list its files, so nothing was sent: Invalid pattern"},
+		"an error":          {answer("", &tool.Failure{Text: "Invalid pattern"}), "b could not list its files, so nothing was sent: Invalid pattern"},
 		"no JSON":           {answer("{", nil), "b could not list its files"},
 		"no list":           {answer(`{"count":0}`, nil), "b did not list its files"},
 		"null":              {answer("null", nil), "b did not list its files"},

@@ -10,7 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -43,7 +42,7 @@ func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	_, err = c.p.o.Continue(c.p.running, tool.Step{Call: c.p.o.Call, Principal: c.p.o.Owner, Args: args})
-	_, hasFailed := errors.AsType[*nodes.ToolError](err)
+	_, hasFailed := errors.AsType[*tool.Failure](err)
 	_, isDenied := errors.AsType[*protocol.Fault](err)
 	if hasFailed || isDenied {
 		return fmt.Errorf("%w: %w", ErrNotSent, err)

@@ -73,7 +73,7 @@ func newFakes() *fakes {
 		panic(err)
 	}
 	f.files = workspace.NewFiles(home, workspace.FilesOptions{})
-	registry := tool.NewRegistry(f.hub, nil)
+	registry := tool.NewRegistry(f.hub, f.hub, nil)
 	registry.Register(native.Tools(native.Services{Cron: cron.Tool(nil)})...)
 	f.pipeline = tool.New(tool.Options{Registry: registry})
 	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{f.pipeline}})
@@ -83,7 +83,7 @@ func newFakes() *fakes {
 func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
-		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, nil), Nodes: f.hub, Questions: fakeQuestions{}, Display: fakeQuestions{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
+		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, f.hub, nil), Nodes: f.hub, Questions: fakeQuestions{}, Display: fakeQuestions{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Channels: f.channels, Ready: func() bool { return !f.starting.Load() },
 		Status: func(context.Context) protocol.Status {
@@ -180,7 +180,7 @@ func (t fakeTools) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	raw, err := t.f.hub.Call(ctx, node, protocol.ToolInvoke{CallID: c.ID, Tool: spec.Name, Args: c.Args}, func(p protocol.ToolProgress) {
 		t.f.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, Call: &protocol.CallInfo{CallID: p.CallID, Tool: spec.Name, State: protocol.CallRunning, Tail: p.Tail, Bytes: p.Bytes}})
 	})
-	var failed *nodes.ToolError
+	var failed *tool.Failure
 	switch {
 	case errors.As(err, &failed):
 		return end(protocol.CallFailed, failed.Text)

@@ -23,7 +23,7 @@ func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
 }
 
 func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
-	c := &Conn{server: s, socket: new(socket)}
+	c := &Conn{server: s, socket: new(socket), feed: &feed{canonical: s.services.Canonical, spelling: map[protocol.SessionKey]protocol.SessionKey{}}}
 	if mode != "" {
 		c.socket.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
 	}
