@@ -65,7 +65,7 @@ type Catalog struct {
 // entry is a tool with its implementation.
 type entry struct {
 	Tool
-	in json.RawMessage // Tool.In as JSON
+	isForwarded bool // to one call with the same arguments, which validates them
 	// need returns the scopes that a call needs, of those in Tool.Scopes.
 	need func(args json.RawMessage) []protocol.Scope
 	run  func(ctx context.Context, c *call, args json.RawMessage) (Result, error)
@@ -161,9 +161,12 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	if !utf8.Valid(r.Args) { // decoding would replace such bytes, and the call would mean something else
 		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, "the arguments are not UTF-8")
 	}
-	args, invalid := toolkit.Arguments(e.in, r.Args)
-	if invalid == nil {
-		r.Args = args
+	var invalid error
+	if !e.isForwarded {
+		var args json.RawMessage
+		if args, invalid = toolkit.Arguments(e.InputSchema, r.Args); invalid == nil {
+			r.Args = args
+		}
 	}
 	need := e.need(r.Args)
 	if err := tool.CheckScopes(p, need); err != nil {
@@ -228,7 +231,7 @@ type call struct {
 func milliseconds(began time.Time) int64 { return time.Since(began).Milliseconds() }
 
 // add adds a tool.
-func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (Out, string, error)) {
+func add[In, Out any](c *Catalog, t protocol.CatalogTool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (Out, string, error)) {
 	addEncoded[In, Out](c, t, need, func(ctx context.Context, c *call, in In) (json.RawMessage, string, error) {
 		out, message, err := f(ctx, c, in)
 		if err != nil {
@@ -240,9 +243,13 @@ func add[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func
 }
 
 // addEncoded adds a tool whose result, an Out, is encoded already.
-func addEncoded[In, Out any](c *Catalog, t Tool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (json.RawMessage, string, error)) {
-	t.In, t.Out = inputSchema[In](), outputSchema[Out]()
-	e := &entry{Tool: t, in: mustJSON(t.In), need: func(json.RawMessage) []protocol.Scope { return t.Scopes }}
+func addEncoded[In, Out any](c *Catalog, t protocol.CatalogTool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (json.RawMessage, string, error)) {
+	in, out := inputSchema[In](), outputSchema[Out]()
+	t.InputSchema, t.OutputSchema = mustJSON(in), mustJSON(out)
+	if t.Scopes == nil {
+		t.Scopes = []protocol.Scope{} // in JSON, it needs none
+	}
+	e := &entry{Tool: Tool{t, in, out}, need: func(json.RawMessage) []protocol.Scope { return t.Scopes }}
 	if need != nil {
 		e.need = func(args json.RawMessage) []protocol.Scope {
 			var in In

@@ -63,7 +63,7 @@ type nodeCommand struct {
 const commandTool = protocol.CommandTool
 
 func addCommand(c *Catalog) {
-	add(c, Tool{
+	add(c, protocol.CatalogTool{
 		Name: commandTool, Title: "Run a command", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: []protocol.Scope{protocol.ScopeShell},
 		Description: "Runs a command: session starts it; command_id reads on, or sends input or a signal, until 30 seconds after its end. " +
 			"MACHINE__Bash is for commands in the workspace without input. To move files, use file or the fs_ tools.",

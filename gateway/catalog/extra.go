@@ -29,9 +29,9 @@ func (c *Catalog) extra(p auth.Principal, name string) []*entry {
 
 // extraEntry makes an entry of a tool; nil if its schema cannot be read.
 func extraEntry(spec protocol.ToolSpec) *entry {
-	e := &entry{in: spec.InputSchema, Tool: Tool{
-		Name: spec.Name, Title: spec.Name, Description: spec.Description, Mode: OneShot, Scopes: []protocol.Scope{protocol.ScopeAllTools},
-	}}
+	e := &entry{isForwarded: true, Tool: Tool{CatalogTool: protocol.CatalogTool{
+		Name: spec.Name, Title: spec.Name, Description: spec.Description, Mode: OneShot, Scopes: []protocol.Scope{protocol.ScopeAllTools}, InputSchema: spec.InputSchema,
+	}}}
 	effect := toolkit.Declared(spec).Effect
 	e.ReadOnly, e.Idempotent = effect == protocol.EffectRead, spec.Idempotent || effect == protocol.EffectRead
 	e.Destructive, e.OpenWorld = !e.ReadOnly, effect == protocol.EffectExec || effect == protocol.EffectNetwork
@@ -42,6 +42,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		e.Description += "\n- Use Bash in the workspace, with a time limit or in the background; use `command` to send input to a command and read on as it prints."
 	}
 	e.Out = extraOutput(spec)
+	e.OutputSchema = encode(e.Out)
 	e.need = func(json.RawMessage) []protocol.Scope { return e.Scopes }
 	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {
 		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)

@@ -31,7 +31,7 @@ func FaultOf(err error) error {
 		return toolFault(failed.Fault, failed.Text)
 	}
 	if bad, ok := errors.AsType[*toolkit.InputError](err); ok {
-		return protocol.NewFault(protocol.FaultInvalidArgs, bad.Error())
+		return protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(bad.Error()))
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

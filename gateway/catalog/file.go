@@ -75,7 +75,7 @@ var reading = []operation{opRead, opList, opStat}
 
 func addFile(c *Catalog) {
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite}
-	add(c, Tool{
+	add(c, protocol.CatalogTool{
 		Name: "file", Title: "Work with files", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: both,
 		Description: "Works with files by op. Use it for batch and fetch_url (a download); for one operation, prefer the fs_ tools, which describe arguments.",
 	}, fileIn.scopes, c.file)

@@ -26,27 +26,27 @@ const (
 
 func addFileTools(c *Catalog) {
 	addFile(c)
-	read := func(t Tool) Tool {
+	read := func(t protocol.CatalogTool) protocol.CatalogTool {
 		t.Mode, t.ReadOnly, t.Idempotent, t.Scopes = OneShot, true, true, []protocol.Scope{protocol.ScopeFilesRead}
 		return t
 	}
-	write := func(t Tool) Tool {
+	write := func(t protocol.CatalogTool) protocol.CatalogTool {
 		t.Mode, t.Destructive, t.Scopes = OneShot, true, []protocol.Scope{protocol.ScopeFilesWrite}
 		return t
 	}
-	addEncoded[readIn, readOut](c, read(Tool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts: pass file_id on until done; unused for 5 minutes, it expires. Prefer it to file and to cat with command."}), nil, c.read)
-	add(c, write(Tool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, c.write)
-	add(c, write(Tool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file."}), nil, c.edit)
-	add(c, read(Tool{Name: fsList, Title: "List a folder", Description: "Lists a folder."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
-	add(c, read(Tool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
-	add(c, write(Tool{Name: fsDelete, Title: "Delete a file or folder", Description: "Moves a file or folder to Fairlead's trash for 30 days."}), nil, forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target))
-	mkdir := write(Tool{Name: fsMkdir, Title: "Create a folder", Description: "Creates a folder."})
+	addEncoded[readIn, readOut](c, read(protocol.CatalogTool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts: pass file_id on until done; unused for 5 minutes, it expires. Prefer it to file and to cat with command."}), nil, c.read)
+	add(c, write(protocol.CatalogTool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, c.write)
+	add(c, write(protocol.CatalogTool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file."}), nil, c.edit)
+	add(c, read(protocol.CatalogTool{Name: fsList, Title: "List a folder", Description: "Lists a folder."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
+	add(c, read(protocol.CatalogTool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
+	add(c, write(protocol.CatalogTool{Name: fsDelete, Title: "Delete a file or folder", Description: "Moves a file or folder to Fairlead's trash for 30 days."}), nil, forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target))
+	mkdir := write(protocol.CatalogTool{Name: fsMkdir, Title: "Create a folder", Description: "Creates a folder."})
 	mkdir.Destructive, mkdir.Idempotent = false, true
 	add(c, mkdir, nil, forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target))
-	glob := read(Tool{Name: fsGlob, Title: "Find files", Description: "Finds files by a pattern for paths below path."})
+	glob := read(protocol.CatalogTool{Name: fsGlob, Title: "Find files", Description: "Finds files by a pattern for paths below path."})
 	glob.Mode = ServerStream
 	add(c, glob, nil, forwardFile[globIn, globOut](c, fsGlob, globIn.target))
-	grep := read(Tool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression."})
+	grep := read(protocol.CatalogTool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression."})
 	grep.Mode = ServerStream
 	add(c, grep, nil, forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)) // without a stream, the interface collects the parts into Matches
 }

@@ -73,22 +73,22 @@ type targetIn struct {
 type none struct{}
 
 func addNetworkTools(c *Catalog) {
-	read := func(t Tool) Tool {
+	read := func(t protocol.CatalogTool) protocol.CatalogTool {
 		t.Mode, t.ReadOnly, t.Idempotent = OneShot, true, true
 		return t
 	}
-	add(c, read(Tool{
+	add(c, read(protocol.CatalogTool{
 		Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
 		Description: "Lists your machines with system, workspace and whether they are online. Call it first.",
 	}), nil, c.directory)
-	add(c, read(Tool{Name: "whoami", Title: "Who am I", Description: "Returns the user of the token."}), nil,
+	add(c, read(protocol.CatalogTool{Name: "whoami", Title: "Who am I", Description: "Returns the user of the token."}), nil,
 		func(context.Context, *call, none) (whoamiOut, string, error) {
 			out := whoamiOut{UserID: c.o.OwnerID, Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
 			return out, "You act for " + out.Email, nil
 		})
 	net := []protocol.Scope{protocol.ScopeNetRead}
-	add(c, read(Tool{Name: "net_peers", Title: "List peers", Scopes: net, Description: "Lists the machines in a machine's network."}), nil, c.peers)
-	for _, t := range []Tool{
+	add(c, read(protocol.CatalogTool{Name: "net_peers", Title: "List peers", Scopes: net, Description: "Lists the machines in a machine's network."}), nil, c.peers)
+	for _, t := range []protocol.CatalogTool{
 		{Name: "net_interfaces", Title: "List network interfaces", Description: "Lists the network interfaces of a machine."},
 		{Name: "net_metrics", Title: "Show process metrics", Description: "Returns uptime and memory of the Fairlead process on a machine."},
 		{Name: "net_routes", Title: "List routes", Description: "Lists the routing table of a machine."},

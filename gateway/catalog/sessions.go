@@ -82,7 +82,7 @@ func (c *call) session(id string, tool string) (session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.all[id]
-	if !ok || x.caller.ID != c.principal.Caller() || x.tool != tool || x.isLost {
+	if !ok || x.caller.ID != c.principal.Caller() || x.tool != tool || x.isLost || !c.principal.MayUse(x.node) {
 		return session{}, protocol.NewFault(protocol.FaultNotFound, "there is no such session: it has ended, or belongs to another token")
 	}
 	x.used = time.Now()

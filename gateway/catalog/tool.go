@@ -10,24 +10,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Mode says how a tool answers.
-type Mode string
-
+// Modes of a tool: how it answers.
 const (
-	OneShot      Mode = "one_shot"
-	ServerStream Mode = "server_stream" // parts of the result arrive while the call runs
+	OneShot      = "one_shot"
+	ServerStream = "server_stream" // parts of the result arrive while the call runs
 )
 
-// Tool describes a tool. Every interface shows these same values.
+// Tool describes a tool. Every interface shows these same values. In and Out are its schemas, as
+// InputSchema and OutputSchema have them.
 type Tool struct {
-	Name, Title, Description string
-	Mode                     Mode
-	// ReadOnly, Destructive, Idempotent and OpenWorld are the annotations of MCP.
-	ReadOnly, Destructive, Idempotent, OpenWorld bool
-	// Scopes are all that a call may need; which of them it needs can depend on its arguments.
-	Scopes []protocol.Scope
-	In     *jsonschema.Schema // strict: unknown fields are refused
-	Out    *jsonschema.Schema // open: a newer version may add fields
+	protocol.CatalogTool
+	In  *jsonschema.Schema // strict: unknown fields are refused
+	Out *jsonschema.Schema // open: a newer version may add fields
 }
 
 // Kinds of [Part].

@@ -90,10 +90,10 @@ func TestListOfToolsIsShortWithAnyScopes(t *testing.T) {
 
 func TestArgumentsOfMachinesToolsStayDescribed(t *testing.T) {
 	in := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"target": {Type: "string", Description: "the branch"}}}
-	if got := brief(catalog.Tool{Name: "git__merge", In: in}); got.Properties["target"].Description != "the branch" {
+	if got := brief(catalog.Tool{CatalogTool: protocol.CatalogTool{Name: "git__merge"}, In: in}); got.Properties["target"].Description != "the branch" {
 		t.Errorf("got %+v, want the description", got.Properties["target"])
 	}
-	if got := brief(catalog.Tool{Name: "fs_stat", In: in}); got.Properties["target"].Description != "" || in.Properties["target"].Description == "" {
+	if got := brief(catalog.Tool{CatalogTool: protocol.CatalogTool{Name: "fs_stat"}, In: in}); got.Properties["target"].Description != "" || in.Properties["target"].Description == "" {
 		t.Errorf("got %+v, want no description, and the catalog unchanged", got.Properties["target"])
 	}
 }

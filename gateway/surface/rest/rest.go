@@ -83,7 +83,7 @@ type summary struct {
 	Name         string           `json:"name"`
 	Title        string           `json:"title"`
 	Description  string           `json:"description"`
-	Mode         catalog.Mode     `json:"mode"`
+	Mode         string           `json:"mode"`
 	Capabilities []protocol.Scope `json:"capabilities"` // the scopes that a call may need
 }
 

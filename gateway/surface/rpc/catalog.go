@@ -22,20 +22,10 @@ type Commands interface {
 }
 
 func registerCatalog(all methods, c Catalog) {
-	handle(all, protocol.CatalogList, func(_ context.Context, r *request, _ protocol.Empty) (out protocol.CatalogListResult, err error) {
-		out.Tools = []protocol.CatalogTool{}
+	handle(all, protocol.CatalogList, func(_ context.Context, r *request, _ protocol.Empty) (protocol.CatalogListResult, error) {
+		out := protocol.CatalogListResult{Tools: []protocol.CatalogTool{}}
 		for _, t := range c.Tools(r.conn.peer().principal) {
-			x := protocol.CatalogTool{
-				Name: t.Name, Title: t.Title, Description: t.Description, Mode: string(t.Mode), Scopes: list(t.Scopes), ReadOnly: t.ReadOnly, Destructive: t.Destructive,
-				Idempotent: t.Idempotent, OpenWorld: t.OpenWorld,
-			}
-			if x.InputSchema, err = protocol.Marshal(t.In); err == nil {
-				x.OutputSchema, err = protocol.Marshal(t.Out)
-			}
-			if err != nil {
-				return out, err
-			}
-			out.Tools = append(out.Tools, x)
+			out.Tools = append(out.Tools, t.CatalogTool)
 		}
 		return out, nil
 	})

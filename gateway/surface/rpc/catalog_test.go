@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
@@ -26,8 +24,10 @@ func (fakeCatalog) Stop(_ context.Context, id string) error {
 }
 
 func (fakeCatalog) Tools(auth.Principal) []catalog.Tool {
-	object := &jsonschema.Schema{Type: "object"}
-	return []catalog.Tool{{Name: "echo", Title: "Echo", Description: "Returns its arguments.", Mode: catalog.ServerStream, ReadOnly: true, Scopes: []protocol.Scope{protocol.ScopeFilesRead}, In: object, Out: object}}
+	object := json.RawMessage(`{"type":"object"}`)
+	return []catalog.Tool{{CatalogTool: protocol.CatalogTool{
+		Name: "echo", Title: "Echo", Description: "Returns its arguments.", Mode: catalog.ServerStream, ReadOnly: true, Scopes: []protocol.Scope{protocol.ScopeFilesRead}, InputSchema: object, OutputSchema: object,
+	}}}
 }
 
 func (fakeCatalog) Call(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
