@@ -34,7 +34,7 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Question, err err
 	if err != nil {
 		return answer, err
 	}
-	if err := a.startPending(); err != nil {
+	if err := a.startPending(a.call, a.request); err != nil {
 		return answer, err
 	}
 	defer func() {
@@ -64,14 +64,14 @@ const maxQuestions = 16
 
 // startPending stores the request of the pending approval for [Pipeline.ReviewPending]. It refuses
 // one more question of an app that has asked many already.
-func (a *activeCall) startPending() error {
-	p := a.Pipeline
+func (p *Pipeline) startPending(c Call, request policy.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.call.Principal.App != "" {
+	app := c.Principal.App
+	if app != "" {
 		count := 0
 		for _, o := range p.open {
-			if o.request != nil && o.app == a.call.Principal.App {
+			if o.request != nil && o.app == app {
 				count++
 			}
 		}
@@ -80,9 +80,8 @@ func (a *activeCall) startPending() error {
 			return f.With(map[string]int64{"retry_after_ms": 5000})
 		}
 	}
-	request := a.request
-	if o := p.open[a.call.ID]; o != nil {
-		o.request, o.app = &request, a.call.Principal.App
+	if o := p.open[c.ID]; o != nil {
+		o.request, o.app = &request, app
 	}
 	return nil
 }

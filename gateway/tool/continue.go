@@ -61,7 +61,7 @@ func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error
 	at := p.Registry.at(cmp.Or(s.Node, x.call.target.Node), spec)
 	if !s.IsStart {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.timeLimit(at, inv.Args), errTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, at.TimeLimit(inv.Args, usualLimit(p.Config())), errTimeout)
 		defer cancel()
 	}
 	raw, err := at.Execute(ctx, x.call.call, inv, progress.add)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -37,7 +38,7 @@ var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
 
 // execute runs the call, and ends it with the outcome.
 func (a *activeCall) execute(ctx context.Context) error {
-	limit := a.timeLimit(a.target, a.call.Args)
+	limit := a.target.TimeLimit(a.call.Args, usualLimit(a.Config()))
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	inv, err := a.invocation()
@@ -134,9 +135,9 @@ func mayUseNetwork(c Call, info protocol.CallInfo) bool {
 	return json.Unmarshal(c.Args, &args) == nil && args.Network
 }
 
-// timeLimit returns how long a call may take, which depends on its tool and its arguments.
-func (p *Pipeline) timeLimit(t target, args json.RawMessage) time.Duration {
-	return t.TimeLimit(args, time.Duration(p.Config().Timeouts.Tool)*time.Millisecond)
+// usualLimit returns how long a call of a tool without a limit of its own may take.
+func usualLimit(c config.Config) time.Duration {
+	return time.Duration(c.Timeouts.Tool) * time.Millisecond
 }
 
 // finish ends the call with the response or the error of its execution.

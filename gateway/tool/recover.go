@@ -75,7 +75,7 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 		a.record.Info.Args = a.call.Args // the journal does not store file contents
 	}
 	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}, a.record.Principal
-	limit := a.timeLimit(a.target, a.call.Args)
+	limit := a.target.TimeLimit(a.call.Args, usualLimit(p.Config()))
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	raw, err := sent.Rejoin(limited, a.call.ID, a.publishProgress(a.record, nil))

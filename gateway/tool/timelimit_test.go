@@ -12,9 +12,8 @@ import (
 func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 	cfg := config.Default()
 	cfg.Timeouts.Tool = 1000
-	p := New(Options{Config: func() config.Config { return cfg }})
 	limit := func(name string, effect protocol.Effect, args string) time.Duration {
-		return p.timeLimit(nodeTool{spec: protocol.ToolSpec{Name: name, Effect: effect}}, json.RawMessage(args))
+		return nodeTool{spec: protocol.ToolSpec{Name: name, Effect: effect}}.TimeLimit(json.RawMessage(args), usualLimit(cfg))
 	}
 	for args, want := range map[string]time.Duration{
 		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: noLimit + 5*time.Second,

@@ -29,11 +29,17 @@ func (e *Engine) stopBy(ctx context.Context, id protocol.TransferID, m message) 
 	return j.waitFor(ctx, j.workEnd()), nil
 }
 
-// continueBy is ask for a message that continues a transfer. window may be nil; it is the calling
-// window or command line, which becomes the transfer's end on that computer if the transfer has one
-// there.
-func (e *Engine) continueBy(ctx context.Context, id protocol.TransferID, kind eventKind, window Window) (protocol.Transfer, error) {
-	t, _, err := e.ask(ctx, id, message{event: kind, window: window})
+// continueBy is ask for a message that continues a transfer, by a client that could have started it.
+// The client's window becomes the transfer's end on that computer if the transfer has one there.
+func (e *Engine) continueBy(ctx context.Context, id protocol.TransferID, kind eventKind, c Client) (protocol.Transfer, error) {
+	known, err := e.Get(ctx, protocol.TransferParams{ID: id})
+	if err == nil {
+		err = c.check(e.services.judge.authorizer, known)
+	}
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	t, _, err := e.ask(ctx, id, message{event: kind, window: c.Window})
 	e.services.queue.Wake()
 	return t, err
 }
@@ -48,15 +54,15 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 	return e.stopBy(ctx, in.ID, message{event: eventCancel})
 }
 
-// Resume continues a paused transfer. window is as for continueBy.
-func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, window Window) (protocol.Transfer, error) {
-	return e.continueBy(ctx, in.ID, eventResume, window)
+// Resume continues a paused transfer. The client is as for continueBy.
+func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, c Client) (protocol.Transfer, error) {
+	return e.continueBy(ctx, in.ID, eventResume, c)
 }
 
 // Retry puts a failed or cancelled transfer into the queue again, under the same ID. Data that has
 // arrived is not sent again. If the transfer is being cancelled, Retry waits for that first.
-func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, window Window) (protocol.Transfer, error) {
-	return e.continueBy(ctx, in.ID, eventRetry, window)
+func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, c Client) (protocol.Transfer, error) {
+	return e.continueBy(ctx, in.ID, eventRetry, c)
 }
 
 // Undo asks the destination of an ended transfer to restore the files that were replaced; the
@@ -64,7 +70,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, window W
 // the transfer's problems. window may be nil; it is the caller's connection, for a transfer whose
 // destination was a window. Undo blocks until the node has finished.
 func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, window Window) (protocol.Transfer, error) {
-	return e.continueBy(ctx, in.ID, eventUndo, window)
+	return e.continueBy(ctx, in.ID, eventUndo, Client{Window: window})
 }
 
 // Forget removes ended transfers from the history. It also removes the unfinished files of failed

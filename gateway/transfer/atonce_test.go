@@ -72,13 +72,13 @@ var clientRequests = map[string]func(context.Context, *transfer.Engine) (protoco
 		return e.Pause(ctx, protocol.TransferParams{ID: "x"})
 	},
 	"resume": func(ctx context.Context, e *transfer.Engine) (protocol.Transfer, error) {
-		return e.Resume(ctx, protocol.TransferParams{ID: "x"}, nil)
+		return e.Resume(ctx, protocol.TransferParams{ID: "x"}, transfer.Client{})
 	},
 	"cancel": func(ctx context.Context, e *transfer.Engine) (protocol.Transfer, error) {
 		return e.Cancel(ctx, protocol.TransferParams{ID: "x"})
 	},
 	"retry": func(ctx context.Context, e *transfer.Engine) (protocol.Transfer, error) {
-		return e.Retry(ctx, protocol.TransferParams{ID: "x"}, nil)
+		return e.Retry(ctx, protocol.TransferParams{ID: "x"}, transfer.Client{})
 	},
 }
 

@@ -141,18 +141,14 @@ func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStart
 	return t, err
 }
 
-// CheckBy returns why a client may not continue a transfer: it could not have started it.
-func (e *Engine) CheckBy(ctx context.Context, c Client, in protocol.TransferParams) error {
-	t, err := e.Get(ctx, in)
-	if err != nil {
-		return err
-	}
+// check returns why a client may not continue a transfer: it could not have started it.
+func (c Client) check(a Authorizer, t protocol.Transfer) error {
 	call, err := transferCall(protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 	if err != nil {
 		return err
 	}
 	call.Principal = c.Principal
-	return e.authorizer.Check(call)
+	return a.Check(call)
 }
 
 // transferCall returns a call of gsv__Transfer that does not wait for the end.
@@ -265,7 +261,7 @@ func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfe
 
 // UndoBy is [Engine.Undo] for a person. Where a person may not send files, they may not restore any
 // either.
-func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParams) (protocol.Transfer, error) {
+func (e *Engine) UndoBy(ctx context.Context, in protocol.TransferParams, c Client) (protocol.Transfer, error) {
 	t, err := e.Get(ctx, in)
 	if err != nil {
 		return t, err

@@ -93,7 +93,7 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				e.Pause(t.Context(), id)
-				e.Resume(t.Context(), id, nil)
+				e.Resume(t.Context(), id, transfer.Client{})
 			})
 		}
 		wg.Go(func() {

@@ -64,7 +64,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 	<-s.writing
 	for range 2 { // from two windows
 		go func() {
-			now, err := e.Retry(t.Context(), id, nil)
+			now, err := e.Retry(t.Context(), id, transfer.Client{})
 			if err != nil {
 				t.Error(err)
 			}

@@ -25,12 +25,12 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 	actions := map[string]func(s *stage, id protocol.TransferParams) error{
 		"pause": func(s *stage, id protocol.TransferParams) error { _, err := s.e.Pause(s.t.Context(), id); return err },
 		"resume": func(s *stage, id protocol.TransferParams) error {
-			_, err := s.e.Resume(s.t.Context(), id, nil)
+			_, err := s.e.Resume(s.t.Context(), id, transfer.Client{})
 			return err
 		},
 		"cancel": func(s *stage, id protocol.TransferParams) error { _, err := s.e.Cancel(s.t.Context(), id); return err },
 		"retry": func(s *stage, id protocol.TransferParams) error {
-			_, err := s.e.Retry(s.t.Context(), id, nil)
+			_, err := s.e.Retry(s.t.Context(), id, transfer.Client{})
 			return err
 		},
 		"forget": func(s *stage, id protocol.TransferParams) error {

@@ -77,28 +77,28 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		id := start(ends[0], ends[1])
 		close(laptop.gone) // the command line was killed
 		machine.there.Store(true)
-		if _, err := e.Resume(t.Context(), id, desk); !errors.Is(err, protocol.ErrConflict) {
+		if _, err := e.Resume(t.Context(), id, transfer.Client{Window: desk}); !errors.Is(err, protocol.ErrConflict) {
 			t.Errorf("%s: went on at the desk: %v", ends, err)
 		}
 		if now, err := e.Pause(t.Context(), id); err != nil || now.State != protocol.TransferPaused {
 			t.Fatalf("%+v, %v", now, err)
 		}
 		// Anybody who sees the transfer may resume it, but only from its own computer.
-		now, err := e.Resume(t.Context(), id, desk)
+		now, err := e.Resume(t.Context(), id, transfer.Client{Window: desk})
 		if err != nil || now.State != protocol.TransferWaiting || now.Error == "" {
 			t.Errorf("%s: let go on at the desk: %+v, %v", ends, now, err)
 		}
 		if _, err := e.Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Retry(t.Context(), id, desk); !errors.Is(err, protocol.ErrConflict) {
+		if _, err := e.Retry(t.Context(), id, transfer.Client{Window: desk}); !errors.Is(err, protocol.ErrConflict) {
 			t.Errorf("%s: tried again at the desk: %v", ends, err)
 		}
 		if desk.events.Load() != 0 {
 			t.Errorf("%s: the desk heard of it", ends)
 		}
 		laptop = newScreen("laptop")
-		if _, err := e.Retry(t.Context(), id, laptop); err != nil {
+		if _, err := e.Retry(t.Context(), id, transfer.Client{Window: laptop}); err != nil {
 			t.Fatal(err)
 		}
 		for end := time.Now().Add(patience); laptop.events.Load() == 0 && machine.events.Load() == 0; time.Sleep(time.Millisecond) {

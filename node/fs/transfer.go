@@ -55,27 +55,42 @@ func (t *transfers) root() *transfers {
 	return t
 }
 
-// begin opens a transfer and returns its ID, which nobody can guess.
+// begin opens a transfer and returns its ID, which nobody can guess. What it has collected already,
+// such as a download, counts like parts.
 func (t *transfers) begin(x *transfer) (id string, err error) {
 	t = t.root()
 	var b [16]byte
 	rand.Read(b[:])
 	id = "file_" + hex.EncodeToString(b[:])
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	count := 0
-	for _, o := range t.open {
-		if o.caller == x.caller {
-			count++
+	if x.collected > 0 {
+		if err := checkFree(x.writer.new.FreeSpace(), 0); err != nil {
+			return "", err
 		}
 	}
-	if count >= maxOpen {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	count, total := t.usedBy(x.caller)
+	switch {
+	case total+x.collected > maxCollected:
+		return "", errCollected
+	case count >= maxOpen:
 		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d files are open on this machine. Finish one, or wait.", maxOpen))
 		return "", f.With(map[string]int64{"retry_after_ms": time.Second.Milliseconds()})
 	}
 	x.timer = crash.AfterFunc(t.idle, func() { t.end(id, x) })
 	t.open[id] = x
 	return id, nil
+}
+
+// usedBy returns how many files a program has open, and how many bytes it has collected. The caller
+// holds mu.
+func (t *transfers) usedBy(caller string) (files int, bytes int64) {
+	for _, x := range t.open {
+		if x.caller == caller {
+			files, bytes = files+1, bytes+x.collected
+		}
+	}
+	return files, bytes
 }
 
 // take returns an open transfer, locked for one part. The caller unlocks turn.
@@ -109,22 +124,24 @@ func (t *transfers) end(id string, x *transfer) {
 // room returns an error if a program may not collect n more bytes for a file.
 func (t *transfers) room(x *transfer, n int64) error {
 	t = t.root()
+	if err := checkFree(x.writer.new.FreeSpace(), n); err != nil {
+		return err
+	}
 	t.mu.Lock()
-	total := n
-	for _, o := range t.open {
-		if o.caller == x.caller {
-			total += o.collected
-		}
+	defer t.mu.Unlock()
+	if _, total := t.usedBy(x.caller); total+n > maxCollected {
+		return errCollected
 	}
-	if total <= maxCollected {
-		x.collected += n
-	}
-	t.mu.Unlock()
-	free := x.writer.new.FreeSpace()
-	switch {
-	case total > maxCollected:
-		return protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("The parts that are not finished yet would have more than %d GiB. Finish a file, or wait.", maxCollected>>30))
-	case free >= 0 && free-n < reserve:
+	x.collected += n
+	return nil
+}
+
+var errCollected = protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("The parts that are not finished yet would have more than %d GiB. Finish a file, or wait.", maxCollected>>30))
+
+// checkFree refuses to store n bytes on a disk that has too few bytes free; a negative number means
+// that it is not known how many.
+func checkFree(free, n int64) error {
+	if free >= 0 && free-n < reserve {
 		return protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("The disk has %d bytes free, which is too little. Nothing was written.", free))
 	}
 	return nil

@@ -24,34 +24,24 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handle(all, protocol.TransferList, plain(e.List))
 	handle(all, protocol.TransferGet, plain(e.Get))
 	handle(all, protocol.TransferPause, plain(e.Pause))
-	handle(all, protocol.TransferResume, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		return e.Resume(ctx, p, c.socket)
-	}))
+	handle(all, protocol.TransferResume, byClient(e.Resume))
 	handle(all, protocol.TransferCancel, plain(e.Cancel))
-	handle(all, protocol.TransferRetry, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		return e.Retry(ctx, p, c.socket)
-	}))
-	handle(all, protocol.TransferUndo, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		return e.UndoBy(ctx, r.conn.transferClient(), p)
-	})
+	handle(all, protocol.TransferRetry, byClient(e.Retry))
+	handle(all, protocol.TransferUndo, byClient(e.UndoBy))
 	handle(all, protocol.TransferForget, plain(e.Forget))
+}
+
+// byClient adapts a method about a transfer that depends on who calls it.
+func byClient(
+	f func(context.Context, protocol.TransferParams, transfer.Client) (protocol.Transfer, error),
+) func(context.Context, *request, protocol.TransferParams) (protocol.Transfer, error) {
+	return func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
+		return f(ctx, p, r.conn.transferClient())
+	}
 }
 
 func (c *Conn) transferClient() transfer.Client {
 	return transfer.Client{Principal: c.peer().principal, AskedBy: protocol.AskedBy{Kind: "client", Name: c.peer().client.ID}, Window: c.socket}
-}
-
-// continueTransfer adapts a method that continues a transfer. It refuses a peer that could not have
-// started the transfer.
-func continueTransfer(
-	e *transfer.Engine, f func(context.Context, *Conn, protocol.TransferParams) (protocol.Transfer, error),
-) func(context.Context, *request, protocol.TransferParams) (protocol.Transfer, error) {
-	return func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := e.CheckBy(ctx, r.conn.transferClient(), p); err != nil {
-			return protocol.Transfer{}, err
-		}
-		return f(ctx, r.conn, p)
-	}
 }
 
 // handleReport registers a transfer report. Its response is sent before the transfer continues.
