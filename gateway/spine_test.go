@@ -53,3 +53,85 @@ func TestOnePathLeadsToTheMachines(t *testing.T) {
 		}
 	}
 }
+
+// entrances are the places that make calls and steps, by file, with the number of them: every path
+// from a surface, a chat, a schedule or a transfer to a machine begins at one. A new surface adds its
+// line here. What they make goes to a method of tool.Pipeline, because no other package takes it
+// (TestOnePathLeadsToTheMachines).
+var entrances = map[string]int{
+	"gateway/agent/run.go":                  1, // a model's call, in a chat, a schedule or a channel
+	"gateway/session/direct.go":             1, // a command that the person types
+	"gateway/catalog/target.go":             2, // MCP, REST and the command line, and what they continue
+	"gateway/catalog/observe.go":            1, // a watched file
+	"gateway/servers/transport.go":          1, // the command of an MCP server
+	"gateway/servers/process/process.go":    1, // its start
+	"gateway/servers/process/connection.go": 1, // its input
+	"gateway/surface/rpc/call.go":           3, // tool.invoke and tool.request
+	"gateway/surface/rpc/browse.go":         1, // the file browser
+	"gateway/transfer/call.go":              1,
+	"gateway/transfer/listing.go":           1,
+}
+
+func TestEveryCallEntersThePipeline(t *testing.T) {
+	found := map[string]int{}
+	readSources(t, func(name string, _ *token.FileSet, file *ast.File) {
+		name = strings.TrimPrefix(name, "../")
+		ast.Inspect(file, func(n ast.Node) bool {
+			made, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			if of, ok := made.Type.(*ast.SelectorExpr); ok && len(made.Elts) > 0 && isNamed(of.X, "tool") && (of.Sel.Name == "Call" || of.Sel.Name == "Step") {
+				found[name]++
+			}
+			return true
+		})
+	})
+	if !maps.Equal(found, entrances) {
+		t.Errorf("places that make calls: got %v, want %v", found, entrances)
+	}
+}
+
+// TestOneStageExecutesCalls: in package tool, the targets alone reach the machines and the servers,
+// and the pipeline alone reaches the targets.
+func TestOneStageExecutesCalls(t *testing.T) {
+	want := map[string][]string{
+		"executor":   {"cleanup.go", "registry.go", "target.go"}, // Cleanup ends what calls have left, without a call
+		"servers":    {"registry.go", "target.go"},
+		"Execute":    {"continue.go", "execute.go", "target.go"},
+		"Rejoin":     {"recover.go", "target.go"},
+		"authorize(": {"authorize.go", "continue.go"},
+	}
+	found := map[string][]string{}
+	readSources(t, func(name string, _ *token.FileSet, file *ast.File) {
+		base, isTool := strings.CutPrefix(name, "../gateway/tool/")
+		if !isTool || strings.Contains(base, "/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			use := ""
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				use = n.Sel.Name
+			case *ast.CallExpr:
+				if isNamed(n.Fun, "authorize") {
+					use = "authorize("
+				}
+			}
+			if want[use] != nil && !slices.Contains(found[use], base) {
+				found[use] = append(found[use], base)
+			}
+			return true
+		})
+	})
+	for use, files := range want {
+		if slices.Sort(found[use]); !slices.Equal(found[use], files) {
+			t.Errorf("files of package tool that use %s: got %v, want %v", use, found[use], files)
+		}
+	}
+}
+
+func isNamed(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}

@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 )
 
@@ -25,7 +27,7 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 	}
 	defer st.Close()
 	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
-	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
 	defer e.Close()
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
 	if err != nil {
@@ -62,6 +64,19 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 	}
 }
 
+// anyCaller is a [transfer.Authorizer] that refuses nobody.
+type anyCaller struct{}
+
+func (anyCaller) Check(tool.Call) error { return nil }
+
+func (anyCaller) Authorize(context.Context, tool.Call) (tool.Authorization, error) {
+	return tool.Authorization{}, nil
+}
+
+func (anyCaller) Continue(context.Context, tool.Step) (json.RawMessage, error) {
+	return nil, protocol.ErrUnavailable
+}
+
 // lateStore is slow with the first rows, so that later writes overtake them unless writes are
 // serialized.
 type lateStore struct{ *store.Transfers }
@@ -81,7 +96,7 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	e := transfer.New(transfer.Options{Store: lateStore{st.Transfers}, Bus: new(event.Bus), Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: lateStore{st.Transfers}, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
 	defer e.Close()
 	for range 30 {
 		tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})

@@ -46,7 +46,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 	}
 	defer st.Close()
 	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
-	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
 	defer e.Close()
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
 	if err != nil {

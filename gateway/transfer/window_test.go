@@ -58,7 +58,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 	}
 	defer st.Close()
 	machine := &nas{screen: newScreen("")}
-	e := transfer.New(transfer.Options{Store: st.Transfers, Bus: new(event.Bus), Machines: machine})
+	e := transfer.New(transfer.Options{Store: st.Transfers, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: machine})
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan struct{})
 	go func() { defer close(ran); e.Run(ctx) }()
