@@ -60,7 +60,7 @@ func (j *Journal) addJudgement(ctx context.Context, r *tool.Record) error {
 		return err
 	}
 	r.Of = ""
-	return j.store.Put(ctx, storedForm(r.Call), auditEntries(r)...)
+	return j.store.Put(ctx, storedForm(store.Call(r.Entry)), auditEntries(r)...)
 }
 
 // Start stores a new call, or the new state of an open one. A call that was refused starts and ends
