@@ -22,7 +22,7 @@ func TestAnAgentsTransferIsWhoseItsRunIs(t *testing.T) {
 	}
 	defer s.Close()
 	bus := new(event.Bus)
-	e := transfer.New(transfer.Options{Store: s.Transfers, Bus: bus, Machines: nodes.New(bus, s.Nodes)})
+	e := transfer.New(transfer.Options{Store: s.Transfers, Bus: bus, Authorizer: anyCaller{}, Machines: nodes.New(bus, s.Nodes)})
 	defer e.Close()
 	for _, want := range []protocol.AskedBy{{Kind: protocol.AskedBySchedule, Name: "nightly"}, {Kind: protocol.AskedByChannel, Name: "eve"}, {Kind: "chat"}} {
 		call := tool.Call{}
