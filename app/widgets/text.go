@@ -171,8 +171,21 @@ func (p *Paragraph) Set(text string, color fyne.ThemeColorName) {
 		p.segment.Text, p.segment.Style.ColorName = text, color
 		p.rich.Refresh()
 	}
-	if p.isStatus {
+	if p.isStatus && p.Visible() != (text != "") {
 		SetVisible(p, text != "")
+		redraw(p)
+	}
+}
+
+// redraw draws the windows again if an object has never been drawn: Fyne does not know its window,
+// and drops its own request to be drawn.
+func redraw(o fyne.CanvasObject) {
+	driver := fyne.CurrentApp().Driver()
+	if driver.CanvasForObject(o) != nil {
+		return
+	}
+	for _, w := range driver.AllWindows() {
+		w.Canvas().Refresh(w.Canvas().Content())
 	}
 }
 
