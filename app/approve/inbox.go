@@ -212,7 +212,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 		in.h.Snooze(r.group.All...)
 	})
 	buttons := widgets.Flow(style.Inside, r.all, r.deny, r.later)
-	r.box = widgets.Col(0, widgets.WithControls(rowText, r.press, buttons), widgets.HLine())
+	r.box = widgets.Col(style.Gap, widgets.WithControls(rowText, r.press, buttons), widgets.HLine())
 	return r
 }
 
