@@ -109,8 +109,8 @@ func New(ctx context.Context, app *state.App, h Handlers, about About, title str
 		list = append(list, &entry{icon: l.Icon, title: l.Title, link: l.Open})
 	}
 	p.pages = newPages(list, func(title string) {
-		if title == gatewaysTitle && p.gateways != nil {
-			p.gateways.load() // a window may have learned that its pairing has ended
+		if title == gatewaysTitle && p.gateways != nil { // a window may know that its pairing has ended
+			p.gateways.load()
 		}
 		widgets.CallWith(h.Shown, title)
 	})
