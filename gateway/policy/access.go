@@ -83,25 +83,25 @@ var unkept = set("service give show-container send show pass take remove clear r
 
 // folderRule finds a rule about something in a folder that a command accesses as a whole. The
 // folder's contents are unknown here, so the call needs an approval.
-func (ma *matcher) folderRule(c shell.Command) (v Verdict, match *rule, why string) {
+func (fm *fileMatcher) folderRule(c shell.Command) (v Verdict, match *rule, why string) {
 	isKept := !isSeparate(baseName(c.Words[0].Text))
 	for _, a := range accesses(c) {
 		a.word = resolvePWD(a.word)
-		list, known := ma.resolver.paths(a.word)
+		list, known := fm.resolver.paths(a.word)
 		if a.tree {
-			list = ma.resolver.repository(list)
+			list = fm.resolver.repository(list)
 		}
-		for _, r := range ma.fileRestrictions {
+		for _, r := range fm.set.fileRestrictions {
 			tools := verbs[a.verb].tools
-			if !ma.appliesToAny(r, tools) || isKept && !unkept[a.verb] && a.word != everywhere && ma.keeps(r, tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.ends(a.only) {
+			if !fm.appliesToAny(r, tools) || isKept && !unkept[a.verb] && a.word != everywhere && fm.keeps(r, tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
 			if a.word.Dynamic {
 				return Ask, r, "The folder " + shorten(a.word.Text) + " is known only when the command runs, and " + r.label() + " restricts " + shorten(r.Path)
 			}
-			hit := !known && len(list) == 0 || ma.names(r, list, a.word.Glob && a.file)
+			hit := !known && len(list) == 0 || fm.names(r, list, a.word.Glob && a.file)
 			for _, f := range list {
-				in := ma.resolver.within(r.path, f, a.word.Glob)
+				in := fm.resolver.within(r.path, f, a.word.Glob)
 				hit = hit || !a.file && (in == certain || in == possible && !a.sure)
 			}
 			if hit {
@@ -186,12 +186,12 @@ func mountedFolders(words []shell.Word) (list []access) {
 
 // arrivalRule finds a rule about the name that a copied file gets in its target folder. sure means
 // that the target certainly is a folder and the name is not a pattern.
-func (ma *matcher) arrivalRule(c shell.Command, name string) (match *rule, sure bool, why string) {
+func (fm *fileMatcher) arrivalRule(c shell.Command, name string) (match *rule, sure bool, why string) {
 	to, list := copyTargets(c, name)
 	for _, at := range list {
-		files, _ := ma.resolver.paths(at)
-		for _, r := range ma.fileRestrictions {
-			if ma.appliesToAny(r, writing) && ma.names(r, files, at.Glob) {
+		files, _ := fm.resolver.paths(at)
+		for _, r := range fm.set.fileRestrictions {
+			if fm.appliesToAny(r, writing) && fm.names(r, files, at.Glob) {
 				return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + shorten(at.Text) + ", which a rule restricts; " + r.reason
 			}
 		}

@@ -10,24 +10,24 @@ import (
 )
 
 // isEnforced reports whether the sandbox prevents commands from accessing the files of r.
-func (ma *matcher) isEnforced(r *rule) bool {
-	s := ma.call.Sandbox
+func (fm *fileMatcher) isEnforced(r *rule) bool {
+	s := fm.call.Sandbox
 	mayConcern := func(dir string) bool { // or something in it
 		dir = clean(dir)
-		return ma.resolver.match(r.path, dir, true) || ma.resolver.within(r.path, dir, false) != none || r.path.home && ma.resolver.home == ""
+		return fm.resolver.match(r.path, dir, true) || fm.resolver.within(r.path, dir, false) != none || r.path.home && fm.resolver.home == ""
 	}
-	isLoose := ma.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern)) && !ma.keeps(r, writing)
-	return !isLoose && (!ma.appliesToAny(r, reading) || ma.isHidden(r))
+	isLoose := fm.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern)) && !fm.keeps(r, writing)
+	return !isLoose && (!fm.appliesToAny(r, reading) || fm.isHidden(r))
 }
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
-func (ma *matcher) isHidden(r *rule) bool {
-	if ma.keeps(r, reading) {
+func (fm *fileMatcher) isHidden(r *rule) bool {
+	if fm.keeps(r, reading) {
 		return true
 	}
-	start := r.path.start(ma.resolver.root, ma.resolver.home)
-	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
-	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
+	start := r.path.start(fm.resolver.root, fm.resolver.home)
+	start = fold(fm.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
+	return slices.ContainsFunc(fm.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(fm.resolver.realPath(clean(place)))) })
 }
 
 // isFindable reports whether the machine finds all files of patterns: it looks for those with
@@ -38,28 +38,28 @@ func (p *pathResolver) isFindable(patterns []string) bool {
 }
 
 // unenforcedRule returns a rule about files that nothing enforces against the code that c runs.
-func (ma *matcher) unenforcedRule(c shell.Command) (r *rule, why string) {
+func (fm *fileMatcher) unenforcedRule(c shell.Command) (r *rule, why string) {
 	what := runsCode(c)
-	isLoose := func(r *rule) bool { return ma.appliesToAny(r, anyAccess) && !ma.isEnforced(r) }
-	i := slices.IndexFunc(ma.fileRestrictions, isLoose)
+	isLoose := func(r *rule) bool { return fm.appliesToAny(r, anyAccess) && !fm.isEnforced(r) }
+	i := slices.IndexFunc(fm.set.fileRestrictions, isLoose)
 	if what == "" || i < 0 {
 		return nil, ""
 	}
-	r = ma.fileRestrictions[i]
+	r = fm.set.fileRestrictions[i]
 	return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"
 }
 
 // recordCode records which rules about files are enforced for the code that a command runs.
 func (ev *evaluation) recordCode(c shell.Command) {
-	if len(ev.fileRestrictions) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
+	if len(ev.set.fileRestrictions) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
 		return
 	}
-	for _, r := range ev.fileRestrictions {
-		if !ev.appliesToAny(r, anyAccess) {
+	for _, r := range ev.set.fileRestrictions {
+		if !ev.paths.appliesToAny(r, anyAccess) {
 			continue
 		}
 		list := &ev.unenforced
-		if ev.isEnforced(r) {
+		if ev.paths.isEnforced(r) {
 			list = &ev.enforced
 		}
 		if !slices.Contains(*list, r.Path) {

@@ -47,7 +47,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 	}
 	ev.lifts.addRecords(ev.facts, at)
 	for _, f := range ev.facts.Findings {
-		if f.Soft && ev.fallback == Allow && !ev.hasCommandRules {
+		if f.Soft && ev.set.fallback == Allow && !ev.set.hasCommandRules {
 			continue
 		}
 		ev.noOffers = true
@@ -61,8 +61,8 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 // decideEmpty decides about a text without a command by the rules about every command.
 func (ev *evaluation) decideEmpty() {
 	for _, v := range []Verdict{Deny, Ask} {
-		for _, r := range ev.anyProgram {
-			if r.argv == nil && r.Verdict == v && ev.applies(r, "Bash") {
+		for _, r := range ev.set.anyProgram {
+			if r.argv == nil && r.Verdict == v && ev.rules.applies(r, "Bash") {
 				ev.noOffers = true
 				ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: v, Rule: r.ID, Reason: r.reason, byRule: true})
 				return
@@ -84,18 +84,18 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	why := ev.floor.reason(c)
 	p, ok := ev.decideByRules(i, c)
 	if _, isCovered := ev.covered[i]; !isCovered && !c.Guess {
-		ev.unread = cmp.Or(ev.unread, ev.unreadReason(c))
+		ev.unread = cmp.Or(ev.unread, ev.rules.unreadReason(c))
 	}
 	if doubt := ev.mentionReason(i, c); doubt != "" && why == "" && p.Verdict != Deny {
 		ev.mentions = cmp.Or(ev.mentions, doubt)
 		ev.lifts.add(&p, ev.floor.protectedFiles(c))
 		if p.Verdict == Allow {
 			p.set(Ask, "", doubt)
-			p.byRule = ev.fallback == Deny
+			p.byRule = ev.set.fallback == Deny
 			ev.addOffers(i, c, "")
 		}
 	}
-	if why == "" || ok && p.Verdict == Deny || ev.fallback == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
+	if why == "" || ok && p.Verdict == Deny || ev.set.fallback == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
 		return p, ok
 	}
 	ev.noOffers = true
@@ -119,19 +119,19 @@ func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 		ev.covered[i] = cover
 		return p, true
 	}
-	p.set(ev.fallback, "", cmp.Or(why, ev.defaultReason(p.Text)))
-	switch ev.fallback {
+	p.set(ev.set.fallback, "", cmp.Or(why, ev.rules.defaultReason(p.Text)))
+	switch ev.set.fallback {
 	case Allow:
-		p.Reason = ev.defaultReason("")
-		if doubt := ev.concealReason(c); doubt != "" {
+		p.Reason = ev.rules.defaultReason("")
+		if doubt := ev.rules.concealReason(c); doubt != "" {
 			ev.noOffers = true
 			p.set(Ask, "", doubt)
-		} else if r, why := ev.unenforcedRule(c); r != nil {
+		} else if r, why := ev.paths.unenforcedRule(c); r != nil {
 			ev.noOffers = true
 			p.set(Ask, r.ID, why)
 		}
 	case Ask:
-		if other := ev.otherRepositoryReason(c, nil); why == "" && other != "" {
+		if other := ev.rules.otherRepositoryReason(c, nil); why == "" && other != "" {
 			why, p.Reason = other, other
 		}
 		ev.addOffers(i, c, why)
@@ -141,12 +141,12 @@ func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 
 // applyStrictRules applies the rules that deny or ask, and reports whether one matches.
 func (ev *evaluation) applyStrictRules(c shell.Command, p *Part) bool {
-	grade, denied := ev.strictest(c, Deny)
+	grade, denied := ev.rules.strictest(c, Deny)
 	if grade == certain && !c.Guess {
 		p.set(Deny, denied.ID, denied.reason)
 		return true
 	}
-	if v, r, why := ev.decideFileRules(c); r != nil {
+	if v, r, why := ev.paths.decideFileRules(c); r != nil {
 		if c.Guess {
 			v = Ask
 		}
@@ -157,7 +157,7 @@ func (ev *evaluation) applyStrictRules(c shell.Command, p *Part) bool {
 		p.set(Ask, denied.ID, "May run a command that "+denied.label()+" denies")
 		return true
 	}
-	grade, asked := ev.strictest(c, Ask)
+	grade, asked := ev.rules.strictest(c, Ask)
 	if grade != none {
 		p.byRule = grade == certain
 		p.set(Ask, asked.ID, asked.reason)
@@ -167,17 +167,17 @@ func (ev *evaluation) applyStrictRules(c shell.Command, p *Part) bool {
 
 // applyAllowRules applies the rules and grants that allow. why may say why none does.
 func (ev *evaluation) applyAllowRules(c shell.Command, p *Part) (cover coverage, why string) {
-	for _, r := range ev.allow[c.Name()] {
-		if !ev.applies(r, "Bash") {
+	for _, r := range ev.set.allow[c.Name()] {
+		if !ev.rules.applies(r, "Bash") {
 			continue
 		}
-		if r.cwd == "" && ev.isDisplaced(c) {
+		if r.cwd == "" && ev.rules.isDisplaced(c) {
 			why = "After changing the folder, the command may affect other files than the rule allows"
 			continue
 		}
-		cover, no := ev.covers(r, c)
+		cover, no := ev.rules.covers(r, c)
 		if no == "" {
-			no = ev.otherRepositoryReason(c, r)
+			no = ev.rules.otherRepositoryReason(c, r)
 		}
 		if no == "" {
 			p.set(Allow, r.ID, r.reason)
@@ -188,7 +188,7 @@ func (ev *evaluation) applyAllowRules(c shell.Command, p *Part) (cover coverage,
 		}
 	}
 	if parent, has := ev.covered[c.Parent]; has && (parent.exact || c.WordIndex > 0 && parent.has(c.WordIndex)) && isStatic(c) {
-		missing := ev.missingWords(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.WordIndex+at) })
+		missing := ev.rules.missingWords(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.WordIndex+at) })
 		if len(missing) == 0 {
 			p.set(Allow, "", "The rule for the command that starts it includes this command")
 			return coverage{exact: parent.exact}, ""
@@ -196,7 +196,7 @@ func (ev *evaluation) applyAllowRules(c shell.Command, p *Part) (cover coverage,
 		why = missing[0].reason
 	}
 	if isStatic(c) && !((c.Piped || c.Stdin != nil) && runsInput(c)) {
-		g, ok := ev.findGrant("Bash", func(g Grant) bool {
+		g, ok := ev.rules.findGrant("Bash", func(g Grant) bool {
 			return len(g.Argv) > 0 && slices.Equal(g.Argv, p.Argv) && ev.resolver.isOnlyIn(g.Cwd)
 		})
 		if ok {
@@ -239,7 +239,7 @@ func (ma *matcher) unreadReason(c shell.Command) string {
 
 // concealReason returns the reason why a command may be one that a rule restricts, or "".
 func (ma *matcher) concealReason(c shell.Command) string {
-	if !ma.hasCommandRules && len(ma.fileRestrictions) == 0 {
+	if !ma.set.hasCommandRules && len(ma.set.fileRestrictions) == 0 {
 		return ""
 	}
 	isUnknown := func(w shell.Word) bool { return w.Dynamic || w.Ambiguous || w.Glob }
@@ -247,12 +247,12 @@ func (ma *matcher) concealReason(c shell.Command) string {
 		return "The program " + shorten(c.Words[0].Text) + " is known only when the command runs"
 	}
 	for _, h := range guardsOf(c, ma.resolver) {
-		if h.opaque && (ma.hasCommandRules || !ma.namesItsFiles(c)) {
+		if h.opaque && (ma.set.hasCommandRules || !namesItsFiles(c)) {
 			return h.reason
 		}
 	}
 	name := baseName(c.Words[0].Text)
-	isRestricted := len(ma.strict[name]) > 0 || slices.ContainsFunc(ma.anyProgram, func(r *rule) bool { return r.argv != nil && r.argv[0].match(name) })
+	isRestricted := len(ma.set.strict[name]) > 0 || slices.ContainsFunc(ma.set.anyProgram, func(r *rule) bool { return r.argv != nil && r.argv[0].match(name) })
 	if i := slices.IndexFunc(c.Words, isUnknown); i > 0 && isRestricted {
 		return unknownValue(c.Words[i]) + ", and a rule restricts " + name
 	}
@@ -307,12 +307,12 @@ func (ev *evaluation) decideAssignment(a shell.Assign) {
 		return
 	}
 	isSensitive := sensitiveVariable.MatchString(a.Name) || ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)
-	isFree := ev.fallback == Allow && ev.call.Contained && !ev.hasCommandRules && len(ev.fileRestrictions) == 0
-	isContained := ev.fallback == Ask && ev.call.Contained && !harmlessVariable.MatchString(a.Name) && a.Value.Plain() && harmlessValue.MatchString(a.Value.Text)
-	if !isSensitive && (ev.fallback == Allow || isContained) || isFree {
+	isFree := ev.set.fallback == Allow && ev.call.Contained && !ev.set.hasCommandRules && len(ev.set.fileRestrictions) == 0
+	isContained := ev.set.fallback == Ask && ev.call.Contained && !harmlessVariable.MatchString(a.Name) && a.Value.Plain() && harmlessValue.MatchString(a.Value.Text)
+	if !isSensitive && (ev.set.fallback == Allow || isContained) || isFree {
 		p.Reason = a.Name + " is not known to change what programs do"
-		if ev.fallback == Allow {
-			p.Reason = ev.defaultReason("")
+		if ev.set.fallback == Allow {
+			p.Reason = ev.rules.defaultReason("")
 		}
 		if !a.Guess {
 			ev.addPart(p)

@@ -11,18 +11,18 @@ import (
 // commandRules returns the deny rules that the machine enforces against everything that a command
 // runs. Not included are rules that hold in one folder only, and paths that contain the workspace: a
 // command could not run there.
-func (ma *matcher) commandRules() *protocol.CommandRules {
+func (fm *fileMatcher) commandRules() *protocol.CommandRules {
 	var c protocol.CommandRules
-	for _, r := range ma.rules {
+	for _, r := range fm.set.rules {
 		if r.Verdict != Deny || r.cwd != "" {
 			continue
 		}
 		switch {
-		case r.path != nil && ma.appliesToAny(r, reading):
-			c.Hidden = append(c.Hidden, ma.absolute(r)...)
-		case r.path != nil && ma.appliesToAny(r, writing):
-			c.ReadOnly = append(c.ReadOnly, ma.absolute(r)...)
-		case r.path == nil && len(r.Argv) > 0 && !r.argv[0].rest && ma.applies(r, "Bash"):
+		case r.path != nil && fm.appliesToAny(r, reading):
+			c.Hidden = append(c.Hidden, fm.absolute(r)...)
+		case r.path != nil && fm.appliesToAny(r, writing):
+			c.ReadOnly = append(c.ReadOnly, fm.absolute(r)...)
+		case r.path == nil && len(r.Argv) > 0 && !r.argv[0].rest && fm.rules.applies(r, "Bash"):
 			c.Programs = append(c.Programs, r.Argv)
 		}
 	}
@@ -34,15 +34,15 @@ func (ma *matcher) commandRules() *protocol.CommandRules {
 
 // absolute returns the pattern of a rule with the folder to which it is relative. A folder with
 // everything in it is the folder.
-func (ma *matcher) absolute(r *rule) []string {
-	start := r.path.start(ma.resolver.root, ma.resolver.home)
+func (fm *fileMatcher) absolute(r *rule) []string {
+	start := r.path.start(fm.resolver.root, fm.resolver.home)
 	parts := r.path.parts
 	if n := len(parts) - 1; n > 0 && parts[n] == "**" {
 		parts = parts[:n]
 	}
 	fixed := path.Join(append([]string{start}, parts[:min(r.path.fixedParts(), len(parts))]...)...)
 	whole := fixed == path.Join(append([]string{start}, parts...)...)
-	if start == "" || whole && isIn(ma.resolver.root, ma.resolver.realPath(fixed)) || slices.Contains(parts[:1], "**") && len(parts) == 1 {
+	if start == "" || whole && isIn(fm.resolver.root, fm.resolver.realPath(fixed)) || slices.Contains(parts[:1], "**") && len(parts) == 1 {
 		return nil
 	}
 	if start != "/" {

@@ -35,14 +35,14 @@ func (q Request) isContained() bool {
 }
 
 // keeps reports whether the machine enforces a deny rule against the use of its files by tools,
-// whatever a command does. See [matcher.commandRules].
-func (ma *matcher) keeps(r *rule, tools []string) bool {
-	if !ma.call.Contained || r.Verdict != Deny || r.cwd != "" {
+// whatever a command does. See [fileMatcher.commandRules].
+func (fm *fileMatcher) keeps(r *rule, tools []string) bool {
+	if !fm.call.Contained || r.Verdict != Deny || r.cwd != "" {
 		return false
 	}
-	patterns := ma.absolute(r)
-	mayGrow := slices.ContainsFunc(tools, mayWrite) && ma.appliesToAny(r, writing) && slices.ContainsFunc(patterns, hasWildcard)
-	return !mayGrow && ma.resolver.isFindable(patterns)
+	patterns := fm.absolute(r)
+	mayGrow := slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) && slices.ContainsFunc(patterns, hasWildcard)
+	return !mayGrow && fm.resolver.isFindable(patterns)
 }
 
 // isSeparate reports whether the files that a machine protects are not all that a program's use of a
@@ -65,7 +65,7 @@ func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
 	if unstoppable[name] || h.at > 0 && unstoppable[strings.SplitN(c.Words[h.at].Text, "=", 2)[0]] {
 		return false
 	}
-	if h.opaque && len(ma.strict[name])+len(ma.anyProgram) > 0 {
+	if h.opaque && len(ma.set.strict[name])+len(ma.set.anyProgram) > 0 {
 		return false
 	}
 	return h.at < 0 || name == "sed" || !slices.ContainsFunc(c.Words[h.at:min(h.at+2, len(c.Words))], ma.resolver.namesOutside)

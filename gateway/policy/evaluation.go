@@ -11,9 +11,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// evaluation decides about one call. It asks the rules and the floor about each part.
 type evaluation struct {
-	*matcher
-	floor floor
+	set      *Set
+	call     *Call
+	resolver *pathResolver
+	rules    *matcher
+	paths    *fileMatcher
+	floor    floor
 
 	parts      []Part
 	facts      shell.Facts
@@ -29,12 +34,20 @@ type evaluation struct {
 	unread     string // see [Decision]
 }
 
-// matcher compares rules and grants with a call.
+// matcher compares the rules about commands, and grants, with a call.
 type matcher struct {
-	*Set
+	set      *Set
 	call     *Call
 	resolver *pathResolver
 	now      time.Time
+}
+
+// fileMatcher compares the rules about files with a call, and knows what the machine enforces.
+type fileMatcher struct {
+	set      *Set
+	call     *Call
+	resolver *pathResolver
+	rules    *matcher
 }
 
 // floor finds the calls that need an approval whatever the rules say, and why.
@@ -54,14 +67,18 @@ func (s *Set) Decide(c Call) Decision {
 		c.Now = time.Now()
 	}
 	k, known := shell.ParseKind(c.Shell)
-	m := &matcher{Set: s, call: &c, resolver: newPathResolver(&c), now: c.Now}
-	ev := &evaluation{matcher: m, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
+	resolver := newPathResolver(&c)
+	m := &matcher{set: s, call: &c, resolver: resolver, now: c.Now}
+	ev := &evaluation{
+		set: s, call: &c, resolver: resolver, rules: m, paths: &fileMatcher{set: s, call: &c, resolver: resolver, rules: m},
+		floor: floor{&c, resolver, k == shell.Zsh}, covered: map[int]coverage{},
+	}
 	ev.risks = &risks{ev: ev}
 	if c.User != "" {
 		ev.addPart(Part{Kind: "call", Text: c.User, Verdict: Ask, Floor: true, Reason: "Runs as another user (" + shorten(c.User) + ")", byRule: true})
 	}
 	if c.Command != "" {
-		ev.denied = m.commandRules()
+		ev.denied = ev.paths.commandRules()
 	}
 	ev.lifts.floor = &ev.floor
 	for _, p := range ev.lifts.requested(c.Changes) {
@@ -102,7 +119,7 @@ func (s *Set) concealedReason(c Call) string {
 
 // addPart adds a part. With a default that denies, it denies what asks only because of doubts.
 func (ev *evaluation) addPart(p Part) {
-	if p.Verdict == Ask && ev.fallback == Deny && !p.byRule {
+	if p.Verdict == Ask && ev.set.fallback == Deny && !p.byRule {
 		p.Verdict = Deny
 	}
 	ev.parts = append(ev.parts, p)
@@ -128,9 +145,9 @@ func (ev *evaluation) result() Decision {
 	if g, ok := ev.textGrant(r); ok {
 		r.Verdict, r.Rule, r.Reason = Allow, g.ID, exactlyAllowed
 	}
-	if r.Verdict == Allow && ev.doubt != "" {
-		r.Verdict, r.Rule, r.Reason = Ask, "", ev.doubt
-		r.Parts = append(r.Parts, Part{Kind: "call", Text: ev.call.Tool, Verdict: Ask, Reason: ev.doubt})
+	if r.Verdict == Allow && ev.set.doubt != "" {
+		r.Verdict, r.Rule, r.Reason = Ask, "", ev.set.doubt
+		r.Parts = append(r.Parts, Part{Kind: "call", Text: ev.call.Tool, Verdict: Ask, Reason: ev.set.doubt})
 	}
 	if r.Verdict == Ask && !ev.noOffers && !r.Floor {
 		r.Offers = ev.offers
@@ -148,7 +165,7 @@ func (ev *evaluation) summary(reason string) string {
 			continue
 		}
 		total++
-		if p.Verdict == Ask && p.Reason == ev.defaultReason(p.Text) {
+		if p.Verdict == Ask && p.Reason == ev.rules.defaultReason(p.Text) {
 			lacking++
 			isLack = isLack || p.Reason == reason
 		}
@@ -172,7 +189,7 @@ func (ev *evaluation) textGrant(r Decision) (Grant, bool) {
 		return Grant{}, false
 	}
 	at := newPathResolver(ev.call) // the folder in which it starts
-	return ev.findGrant("Bash", func(g Grant) bool {
+	return ev.rules.findGrant("Bash", func(g Grant) bool {
 		return isSameShell(g.Shell, ev.call.Shell) && g.covers(ev.call) && at.isOnlyIn(g.Cwd)
 	})
 }
@@ -187,7 +204,7 @@ func isSameShell(granted, name string) bool {
 
 // findGrant returns the first grant for a tool of which all conditions are met.
 func (ma *matcher) findGrant(tool string, fits func(Grant) bool) (Grant, bool) {
-	for _, g := range ma.grants {
+	for _, g := range ma.set.grants {
 		if g.Tool == tool && !isExpired(g.Expires, ma.now) && matchesExactly(g.Node, string(ma.call.Node), false) &&
 			matchesExactly(g.Session, string(ma.call.Session), false) && fits(g) {
 			return g, true
@@ -198,9 +215,9 @@ func (ma *matcher) findGrant(tool string, fits func(Grant) bool) (Grant, bool) {
 
 func (ma *matcher) defaultReason(what string) string {
 	switch {
-	case ma.fallback == Allow:
+	case ma.set.fallback == Allow:
 		return "No rule applies, and the default is to allow"
-	case ma.fallback == Deny:
+	case ma.set.fallback == Deny:
 		return "No rule allows this, and the default is to deny"
 	case what == "":
 		return "No rule allows this"
@@ -270,7 +287,7 @@ func (ev *evaluation) addOffers(i int, c shell.Command, why string) {
 	}
 	for _, pattern := range valueOffers {
 		spelled := func(at int) bool { return at >= 0 && at < len(pattern) && pattern[at] != "*" }
-		if matchesOffer(pattern, c.Words) && len(ev.missingWords(c, spelled)) == 0 {
+		if matchesOffer(pattern, c.Words) && len(ev.rules.missingWords(c, spelled)) == 0 {
 			ev.addOffer(pattern, strings.Join(pattern, " "))
 			break
 		}

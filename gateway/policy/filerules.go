@@ -20,8 +20,8 @@ type fileDecision struct {
 
 // decideFileRules applies the strict rules about files to a command's words: with their verdict for
 // programs that are known to read or write the files in their arguments; for others it asks.
-func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why string) {
-	if len(ma.fileRestrictions) == 0 || c.Words[0].Dynamic {
+func (fm *fileMatcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why string) {
+	if len(fm.set.fileRestrictions) == 0 || c.Words[0].Dynamic {
 		return "", nil, ""
 	}
 	name := baseName(c.Words[0].Text)
@@ -30,19 +30,19 @@ func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why
 	}
 	var t fileDecision
 	for _, m := range fileWords(name, c) {
-		ma.checkMention(m, !isSeparate(name), &t)
+		fm.checkMention(m, !isSeparate(name), &t)
 	}
 	if t.verdict == Deny {
 		return t.verdict, t.rule, t.reason
 	}
-	if r, sure, reason := ma.arrivalRule(c, name); r != nil && (t.rule == nil || t.unknownWord != "" || sure) {
+	if r, sure, reason := fm.arrivalRule(c, name); r != nil && (t.rule == nil || t.unknownWord != "" || sure) {
 		t = fileDecision{verdict: Ask, rule: r, reason: reason}
 		if sure && r.Verdict == Deny {
 			t.verdict = Deny
 		}
 	}
 	if t.rule == nil {
-		t.verdict, t.rule, t.reason = ma.folderRule(c)
+		t.verdict, t.rule, t.reason = fm.folderRule(c)
 	}
 	if t.unknownWord != "" {
 		t.reason = "The file " + shorten(t.unknownWord) + " is known only when the command runs, and " + t.rule.label() + " restricts " + shorten(t.rule.Path)
@@ -51,25 +51,25 @@ func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why
 }
 
 // checkMention handles one word. isKept means that the program has only what the machine leaves it.
-func (ma *matcher) checkMention(m fileWord, isKept bool, t *fileDecision) {
+func (fm *fileMatcher) checkMention(m fileWord, isKept bool, t *fileDecision) {
 	var list []string
 	if !m.word.Dynamic {
-		m.word = ma.resolver.expandShortNames(m.word)
-		list, _ = ma.resolver.paths(m.word)
+		m.word = fm.resolver.expandShortNames(m.word)
+		list, _ = fm.resolver.paths(m.word)
 	}
 	if m.word.Dynamic || len(list) == 0 && m.sure { // or the folder is unknown
-		i := slices.IndexFunc(ma.fileRestrictions, func(r *rule) bool { return ma.appliesToAny(r, m.tools) && !(isKept && ma.keeps(r, m.tools)) })
+		i := slices.IndexFunc(fm.set.fileRestrictions, func(r *rule) bool { return fm.appliesToAny(r, m.tools) && !(isKept && fm.keeps(r, m.tools)) })
 		if i >= 0 && t.rule == nil {
-			t.verdict, t.rule, t.unknownWord = Ask, ma.fileRestrictions[i], m.word.Text
+			t.verdict, t.rule, t.unknownWord = Ask, fm.set.fileRestrictions[i], m.word.Text
 		}
 		return
 	}
-	for _, r := range ma.fileRestrictions {
-		if !ma.appliesToAny(r, m.tools) {
+	for _, r := range fm.set.fileRestrictions {
+		if !fm.appliesToAny(r, m.tools) {
 			continue
 		}
-		hit := ma.names(r, list, m.word.Glob)
-		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return ma.resolver.within(r.path, f, m.word.Glob) == certain }) {
+		hit := fm.names(r, list, m.word.Glob)
+		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return fm.resolver.within(r.path, f, m.word.Glob) == certain }) {
 			t.apply(r, m, hit)
 		}
 	}
@@ -94,14 +94,14 @@ func (t *fileDecision) apply(r *rule, m fileWord, hit bool) {
 }
 
 // appliesToAny reports whether a rule applies to calls of one of the tools.
-func (ma *matcher) appliesToAny(r *rule, tools []string) bool {
-	return slices.ContainsFunc(tools, func(t string) bool { return ma.applies(r, t) })
+func (fm *fileMatcher) appliesToAny(r *rule, tools []string) bool {
+	return slices.ContainsFunc(tools, func(t string) bool { return fm.rules.applies(r, t) })
 }
 
 // names reports whether a rule is about one of the files, or may be if they are shell patterns.
-func (ma *matcher) names(r *rule, files []string, arePatterns bool) bool {
+func (fm *fileMatcher) names(r *rule, files []string, arePatterns bool) bool {
 	return slices.ContainsFunc(files, func(f string) bool {
-		return ma.resolver.match(r.path, f, true) || arePatterns && ma.resolver.mayMeet(r.path, f)
+		return fm.resolver.match(r.path, f, true) || arePatterns && fm.resolver.mayMeet(r.path, f)
 	})
 }
 
@@ -111,7 +111,7 @@ func containsReason(r *rule) string { return "Includes " + shorten(r.Path) + "; 
 // namesItsFiles reports whether the rules about files can check a program although it runs
 // something that cannot be checked: a command that xargs starts is checked separately, another
 // machine has other files, and a database query names the files that it opens.
-func (ma *matcher) namesItsFiles(c shell.Command) bool {
+func namesItsFiles(c shell.Command) bool {
 	switch baseName(c.Words[0].Text) {
 	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
 		return c.Starts || len(c.Words) > 1
@@ -158,20 +158,20 @@ func mayWrite(tool string) bool { return tool != "Read" && tool != "Glob" && too
 
 // decideAccess decides about an access to the meanings of one path; without ok there may be others.
 func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok bool) Part {
-	p := Part{Kind: kind, Text: text, Verdict: ev.fallback, Reason: ev.defaultReason(text)}
+	p := Part{Kind: kind, Text: text, Verdict: ev.set.fallback, Reason: ev.rules.defaultReason(text)}
 	var allowed *rule
 	asked := false
-	for _, r := range ev.files {
-		if !ev.applies(r, tool) && (r.Verdict == Allow || tool != "Grep" || !ev.applies(r, "Read")) {
+	for _, r := range ev.set.files {
+		if !ev.rules.applies(r, tool) && (r.Verdict == Allow || tool != "Grep" || !ev.rules.applies(r, "Read")) {
 			continue
 		}
 		if r.Verdict == Allow {
-			if allowed == nil && ok && ev.allowsFiles(r, kind, paths) {
+			if allowed == nil && ok && ev.paths.allowsFiles(r, kind, paths) {
 				allowed = r
 			}
 			continue
 		}
-		switch v, reason := ev.strictOnFiles(r, tool, paths); {
+		switch v, reason := ev.paths.strictOnFiles(r, tool, paths); {
 		case v == Deny:
 			ev.noOffers = true
 			p.set(Deny, r.ID, reason)
@@ -179,7 +179,7 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 		case v == Ask:
 			asked, p.byRule = true, true
 			p.set(Ask, r.ID, reason)
-		case !ok && !asked && !(kind == "redirect" && ev.keeps(r, []string{tool})):
+		case !ok && !asked && !(kind == "redirect" && ev.paths.keeps(r, []string{tool})):
 			asked = true
 			p.set(Ask, "", fmt.Sprintf("The file %s is known only when the command runs, and %s restricts some files", text, r.label()))
 		}
@@ -189,7 +189,7 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 	case allowed != nil:
 		p.set(Allow, allowed.ID, allowed.reason)
 	case ok && len(paths) > 0:
-		g, ok := ev.findGrant(tool, func(g Grant) bool {
+		g, ok := ev.rules.findGrant(tool, func(g Grant) bool {
 			return g.Path != "" && !slices.ContainsFunc(paths, func(f string) bool { return ev.resolver.realPath(f) != ev.resolver.realPath(clean(g.Path)) })
 		})
 		if ok {
@@ -201,24 +201,24 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 }
 
 // allowsFiles reports whether an allow rule covers all files. Redirects need a rule with a path.
-func (ma *matcher) allowsFiles(r *rule, kind string, paths []string) bool {
+func (fm *fileMatcher) allowsFiles(r *rule, kind string, paths []string) bool {
 	if r.path == nil {
 		return kind != "redirect"
 	}
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !ma.resolver.match(r.path, f, false) })
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !fm.resolver.match(r.path, f, false) })
 }
 
 // strictOnFiles returns the verdict of an ask or deny rule on files, or "".
-func (ma *matcher) strictOnFiles(r *rule, tool string, paths []string) (v Verdict, reason string) {
-	if r.path == nil || ma.names(r, paths, false) {
+func (fm *fileMatcher) strictOnFiles(r *rule, tool string, paths []string) (v Verdict, reason string) {
+	if r.path == nil || fm.names(r, paths, false) {
 		return r.Verdict, r.reason
 	}
-	if !ma.call.Whole && tool != "Grep" {
+	if !fm.call.Whole && tool != "Grep" {
 		return "", ""
 	}
 	inside := none
 	for _, f := range paths {
-		inside = max(inside, ma.resolver.within(r.path, f, false))
+		inside = max(inside, fm.resolver.within(r.path, f, false))
 	}
 	switch {
 	case inside == none:

@@ -25,7 +25,7 @@ func (ev *evaluation) decideInput() {
 	}
 	as := *ev.call
 	as.Input, as.Shell = nil, string(shell.Bash)
-	for _, p := range ev.Set.Decide(as).Parts {
+	for _, p := range ev.set.Decide(as).Parts {
 		if p.Verdict == Deny && p.Rule != "" || p.Floor {
 			ev.addPart(p)
 		}

@@ -16,8 +16,8 @@ var plainText = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_
 func (ev *evaluation) decideForeign() {
 	name := path.Base(strings.ReplaceAll(ev.call.Shell, `\`, "/"))
 	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: "No rule allows exactly this command for " + shorten(name)}
-	if ev.fallback == Deny {
-		p.Verdict, p.Reason = Deny, ev.defaultReason("")
+	if ev.set.fallback == Deny {
+		p.Verdict, p.Reason = Deny, ev.rules.defaultReason("")
 	}
 	if !plainText.MatchString(ev.call.Command) {
 		ev.unread = "Commands for " + shorten(name) + " cannot be read"
@@ -79,7 +79,7 @@ func (fl *floor) foreignReason(c shell.Command) string {
 // foreignPermission allows exactly the text that a grant or a rule contains.
 func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 	text := ev.call.Command
-	g, ok := ev.findGrant("Bash", func(g Grant) bool {
+	g, ok := ev.rules.findGrant("Bash", func(g Grant) bool {
 		return g.covers(ev.call) && g.Shell != "" && shellName(g.Shell) == name && ev.resolver.isOnlyIn(g.Cwd)
 	})
 	if ok {
@@ -90,8 +90,8 @@ func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 		return false
 	}
 	words := strings.Split(text, " ")
-	for _, r := range ev.allow[words[0]] {
-		if ev.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w }) {
+	for _, r := range ev.set.allow[words[0]] {
+		if ev.rules.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w }) {
 			p.set(Allow, r.ID, r.reason)
 			p.Argv = words
 			return true

@@ -36,17 +36,17 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, match 
 			return
 		}
 		name := baseName(words[0].Text)
-		try(ma.strict[name], func(r *rule) certainty { return min(most, strictMatch(r.argv, words)) })
-		if plain := unversionedName(name); plain != name && len(ma.strict[plain]) > 0 {
+		try(ma.set.strict[name], func(r *rule) certainty { return min(most, strictMatch(r.argv, words)) })
+		if plain := unversionedName(name); plain != name && len(ma.set.strict[plain]) > 0 {
 			as := slices.Clone(words)
 			as[0].Text = plain
-			try(ma.strict[plain], func(r *rule) certainty { return min(most, strictMatch(r.argv, as)) })
+			try(ma.set.strict[plain], func(r *rule) certainty { return min(most, strictMatch(r.argv, as)) })
 		}
 	}
 	if !c.Words[0].Dynamic {
 		tryProgram(c.Words, certain)
 	}
-	try(ma.anyProgram, func(r *rule) certainty {
+	try(ma.set.anyProgram, func(r *rule) certainty {
 		if r.argv == nil {
 			return certain
 		}
@@ -55,7 +55,7 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, match 
 	if copiers[baseName(c.Words[0].Text)] { // a program under another name is still that program
 		for _, w := range c.Words[1:] {
 			if system(w.Text) {
-				try(ma.strict[baseName(w.Text)], func(*rule) certainty { return possible })
+				try(ma.set.strict[baseName(w.Text)], func(*rule) certainty { return possible })
 			}
 		}
 	}

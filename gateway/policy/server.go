@@ -44,11 +44,11 @@ func namesServer(pattern string, server protocol.NodeID) bool {
 // decideServer decides about a call of a server's tool.
 func (ev *evaluation) decideServer() {
 	full := string(protocol.NewToolName(ev.call.Node, ev.call.Tool))
-	p := Part{Kind: "call", Text: full, Verdict: ev.fallback, Reason: ev.defaultReason(full), Risk: ev.call.Risk}
+	p := Part{Kind: "call", Text: full, Verdict: ev.set.fallback, Reason: ev.rules.defaultReason(full), Risk: ev.call.Risk}
 	var allowed *rule
-	for _, r := range ev.files {
+	for _, r := range ev.set.files {
 		switch {
-		case !ev.applies(r, ev.call.Tool) || r.path != nil:
+		case !ev.rules.applies(r, ev.call.Tool) || r.path != nil:
 		case r.Verdict == Deny:
 			ev.noOffers = true
 			p.set(Deny, r.ID, r.reason)

@@ -11,7 +11,7 @@ import (
 // variable in an expression is safe only if the text itself sets it to nothing but numbers.
 
 // evaluator finds the code that the shell runs while it expands words or calculates.
-type evaluator struct{ *analysis }
+type evaluator struct{ analysis *analysis }
 
 // arithmeticVariable is a variable in an arithmetic expression, and the expression.
 type arithmeticVariable struct{ name, text string }
@@ -47,7 +47,7 @@ func (a evaluator) isNumber(w *syntax.Word) bool {
 			return p.Length
 		}
 	}
-	d := a.word(w)
+	d := a.analysis.word(w)
 	return d.Plain() && number.MatchString(d.Text)
 }
 
@@ -59,9 +59,9 @@ func (a evaluator) parameter(p *syntax.ParamExp) {
 	}
 	switch {
 	case p.Excl && p.Names == 0 && !all,
-		p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.Trim(a.text(p.Exp.Word), "QEAaUuLKk") != "",
+		p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.Trim(a.analysis.text(p.Exp.Word), "QEAaUuLKk") != "",
 		p.Flags != nil && strings.Contains(p.Flags.Value, "e"):
-		a.addFinding(a.text(p), "evaluates the value of a variable")
+		a.analysis.addFinding(a.analysis.text(p), "evaluates the value of a variable")
 	}
 	if p.Index != nil && !all {
 		a.arithmetic(p.Index)
@@ -81,20 +81,20 @@ func (a evaluator) arithmetic(x syntax.ArithmExpr) {
 		switch n := n.(type) {
 		case *syntax.Lit:
 			if variableName.MatchString(n.Value) {
-				a.arithmeticVariables = append(a.arithmeticVariables, arithmeticVariable{n.Value, a.text(x)})
+				a.analysis.arithmeticVariables = append(a.analysis.arithmeticVariables, arithmeticVariable{n.Value, a.analysis.text(x)})
 			} else if !digits.MatchString(n.Value) {
-				a.addFinding(a.text(x), unknownArithmetic)
+				a.analysis.addFinding(a.analysis.text(x), unknownArithmetic)
 			}
 		case *syntax.ParamExp:
 			switch {
 			case plainParameter(n):
-				a.arithmeticVariables = append(a.arithmeticVariables, arithmeticVariable{n.Param.Value, a.text(x)})
+				a.analysis.arithmeticVariables = append(a.analysis.arithmeticVariables, arithmeticVariable{n.Param.Value, a.analysis.text(x)})
 			case !n.Length:
-				a.addFinding(a.text(x), unknownArithmetic)
+				a.analysis.addFinding(a.analysis.text(x), unknownArithmetic)
 			}
 			return n.Index != nil && !n.Length
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.SglQuoted, *syntax.ExtGlob:
-			a.addFinding(a.text(x), unknownArithmetic)
+			a.analysis.addFinding(a.analysis.text(x), unknownArithmetic)
 			return false
 		}
 		return true
@@ -108,10 +108,10 @@ func plainParameter(p *syntax.ParamExp) bool {
 
 // checkArithmetic reports the variables in expressions that may have a value other than a number.
 func (a evaluator) checkArithmetic() {
-	for _, c := range a.arithmeticVariables {
-		isNumber, known := a.numbers[c.name]
+	for _, c := range a.analysis.arithmeticVariables {
+		isNumber, known := a.analysis.numbers[c.name]
 		if !isNumber && (known || !alwaysNumbers[c.name]) {
-			a.addFinding(c.text, unknownArithmetic)
+			a.analysis.addFinding(c.text, unknownArithmetic)
 		}
 	}
 }
@@ -124,10 +124,10 @@ func (a evaluator) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { tracer{a.analysis}.isolate(func() { a.stmts(n.Stmts) }) })
+			a.analysis.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { tracer{a.analysis}.isolate(func() { a.analysis.stmts(n.Stmts) }) })
 			return false
 		case *syntax.ProcSubst:
-			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { tracer{a.analysis}.isolate(func() { a.stmts(n.Stmts) }) })
+			a.analysis.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { tracer{a.analysis}.isolate(func() { a.analysis.stmts(n.Stmts) }) })
 			return false
 		case *syntax.ArithmExp:
 			a.arithmetic(n.X)
@@ -138,8 +138,8 @@ func (a evaluator) substitutions(n syntax.Node) {
 				if n.Param != nil {
 					name = n.Param.Value
 				}
-				a.setNumber(name, false)
-				a.facts.Assigns = append(a.facts.Assigns, Assign{Name: name, Value: Word{Dynamic: true}, Text: a.text(n), Guess: a.guess})
+				a.analysis.setNumber(name, false)
+				a.analysis.facts.Assigns = append(a.analysis.facts.Assigns, Assign{Name: name, Value: Word{Dynamic: true}, Text: a.analysis.text(n), Guess: a.analysis.guess})
 			}
 		}
 		return true
@@ -151,7 +151,7 @@ func (a evaluator) analyzeEvaluated(n syntax.Node) {
 	a.substitutions(n)
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.Word); ok && w != nil {
-			a.evaluatedText(a.word(w).Text)
+			a.evaluatedText(a.analysis.word(w).Text)
 		}
 		return true
 	})
@@ -159,24 +159,24 @@ func (a evaluator) analyzeEvaluated(n syntax.Node) {
 
 // evaluatedText analyzes a text whose substitutions the shell runs although it was quoted.
 func (a evaluator) evaluatedText(text string) {
-	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") || a.depth >= maxDepth {
+	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") || a.analysis.depth >= maxDepth {
 		return
 	}
-	if !a.reserveWork(text) {
-		a.addFinding("", "is nested too deeply to be checked")
+	if !a.analysis.reserveWork(text) {
+		a.analysis.addFinding("", "is nested too deeply to be checked")
 		return
 	}
-	w, err := syntax.NewParser(syntax.Variant(variants[a.kind])).Document(strings.NewReader(text))
+	w, err := syntax.NewParser(syntax.Variant(variants[a.analysis.kind])).Document(strings.NewReader(text))
 	if err != nil {
-		a.addFinding(text, "is not valid for this shell")
+		a.analysis.addFinding(text, "is not valid for this shell")
 		return
 	}
-	src := a.src
-	a.src = text
-	a.depth++
+	src := a.analysis.src
+	a.analysis.src = text
+	a.analysis.depth++
 	a.substitutions(w)
-	a.depth--
-	a.src = src
+	a.analysis.depth--
+	a.analysis.src = src
 }
 
 func (a *analysis) assign(s *syntax.Assign) {

@@ -7,7 +7,7 @@ import (
 )
 
 // guesser guesses the expansion of words.
-type guesser struct{ *analysis }
+type guesser struct{ analysis *analysis }
 
 // guessWords returns the most likely expansion of a command with dynamic words: variables that the
 // text itself sets have that value, others are empty, $IFS is a space, and $(echo x) is x. It
@@ -35,7 +35,7 @@ func (a guesser) guessWord(w *syntax.Word) []string {
 		case *syntax.SglQuoted, *syntax.Lit:
 			var d Word
 			var t strings.Builder
-			a.part(&d, &t, p, false, false)
+			a.analysis.part(&d, &t, p, false, false)
 			b.WriteString(strings.ReplaceAll(t.String(), " ", "\x00"))
 		default:
 			b.WriteString(a.guessPart(p))
@@ -76,7 +76,7 @@ func (a guesser) guessPart(p syntax.WordPart) string {
 			return ""
 		}
 		name := p.Param.Value
-		v, set := a.vars[name]
+		v, set := a.analysis.vars[name]
 		if usual := usualValues[name]; usual != "" && (!set || name == "IFS") {
 			return usual
 		}
@@ -86,7 +86,7 @@ func (a guesser) guessPart(p syntax.WordPart) string {
 		return v
 	case *syntax.CmdSubst:
 		if len(p.Stmts) == 1 {
-			if a.text(p.Stmts[0]) == "pwd" {
+			if a.analysis.text(p.Stmts[0]) == "pwd" {
 				return "."
 			}
 			if w := a.echoOutput(p.Stmts[0]); w != nil {
@@ -112,13 +112,13 @@ func (a guesser) echoOutput(s *syntax.Stmt) *Word {
 	if !ok || len(c.Args) < 2 {
 		return nil
 	}
-	name := a.word(c.Args[0]).Text
+	name := a.analysis.word(c.Args[0]).Text
 	if name != "echo" && name != "printf" {
 		return nil
 	}
 	var list []string
 	for _, w := range c.Args[1:] {
-		d := a.word(w)
+		d := a.analysis.word(w)
 		if d.Dynamic {
 			return nil
 		}

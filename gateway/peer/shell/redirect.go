@@ -9,7 +9,7 @@ import (
 )
 
 // redirects analyzes the redirects of commands.
-type redirects struct{ *analysis }
+type redirects struct{ analysis *analysis }
 
 // input returns the input that a redirect gives to its command: the text of a here-document, or a
 // dynamic word for a file.
@@ -25,7 +25,7 @@ func (a redirects) input(r *syntax.Redirect) *Word {
 			switch {
 			case !ok:
 				w.Dynamic = true
-				w.Text += a.text(p)
+				w.Text += a.analysis.text(p)
 			case quoted:
 				w.Text += l.Value
 			default:
@@ -34,11 +34,11 @@ func (a redirects) input(r *syntax.Redirect) *Word {
 		}
 		return &w
 	case syntax.WordHdoc:
-		w := a.word(r.Word)
+		w := a.analysis.word(r.Word)
 		w.Glob, w.Tilde = false, false
 		return &w
 	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn:
-		if w := a.word(r.Word); (r.N == nil || r.N.Value == "0") && w.Text != "/dev/null" && w.Text != "-" {
+		if w := a.analysis.word(r.Word); (r.N == nil || r.N.Value == "0") && w.Text != "/dev/null" && w.Text != "-" {
 			return &Word{Dynamic: true}
 		}
 	}
@@ -63,39 +63,39 @@ func (a redirects) redirect(r *syntax.Redirect, own int) {
 	switch {
 	case r.N == nil:
 	case strings.HasPrefix(r.N.Value, "{"):
-		a.addFinding(a.text(r), "keeps a file open for later commands")
+		a.analysis.addFinding(a.analysis.text(r), "keeps a file open for later commands")
 	case len(r.N.Value) > 1: // dash and zsh read 12>x as the argument 12 and >x
-		a.addFinding(firstLine(a.text(r)), "contains a descriptor that shells read differently")
+		a.analysis.addFinding(firstLine(a.analysis.text(r)), "contains a descriptor that shells read differently")
 	}
 	if r.Hdoc != nil && !isQuoted(r.Word) {
-		a.inScope(func(s *scope) { s.origin = "here-document" }, func() { a.eval.substitutions(r.Hdoc) })
+		a.analysis.inScope(func(s *scope) { s.origin = "here-document" }, func() { a.analysis.eval.substitutions(r.Hdoc) })
 		if in := a.input(r); in.Dynamic {
-			a.addFinding(firstLine(a.text(r)), "contains a here-document with variables or commands")
+			a.analysis.addFinding(firstLine(a.analysis.text(r)), "contains a here-document with variables or commands")
 		}
 	}
-	text := a.text(r)
+	text := a.analysis.text(r)
 	if r.Word != nil {
-		a.eval.substitutions(r.Word)
-		if from, to := int(r.Pos().Offset()), int(r.Word.End().Offset()); from < to && to <= len(a.src) {
-			text = a.src[from:to] // without the here-document's body
+		a.analysis.eval.substitutions(r.Word)
+		if from, to := int(r.Pos().Offset()), int(r.Word.End().Offset()); from < to && to <= len(a.analysis.src) {
+			text = a.analysis.src[from:to] // without the here-document's body
 		}
 	}
-	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess, Folder: a.trace.folder}
+	d := Redirect{Text: text, Command: own, Loop: a.analysis.loop, Guess: a.analysis.guess, Folder: a.analysis.trace.folder}
 	if r.Word != nil {
-		d.From, d.To = a.place(r, r.Word)
+		d.From, d.To = a.analysis.place(r, r.Word)
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		// The shell reads <<'X'# as the delimiter X#, the parser as the delimiter X and a comment.
-		if to := int(r.Word.End().Offset()); to < len(a.src) && strings.IndexByte(blanks+operators, a.src[to]) < 0 {
-			a.addFinding(text, "contains a here-document whose end shells read differently")
+		if to := int(r.Word.End().Offset()); to < len(a.analysis.src) && strings.IndexByte(blanks+operators, a.analysis.src[to]) < 0 {
+			a.analysis.addFinding(text, "contains a here-document whose end shells read differently")
 		}
 		return
 	case syntax.WordHdoc:
-		w := a.word(r.Word)
-		a.facts.Texts = append(a.facts.Texts, w)
+		w := a.analysis.word(r.Word)
+		a.analysis.facts.Texts = append(a.analysis.facts.Texts, w)
 		if w.Dynamic || w.Ambiguous {
-			a.addFinding(text, "reads a text with variables or commands")
+			a.analysis.addFinding(text, "reads a text with variables or commands")
 		}
 		return
 	case syntax.RdrIn:
@@ -107,28 +107,28 @@ func (a redirects) redirect(r *syntax.Redirect, own int) {
 	default: // >, >>, >|, <>, &>, &>> and zsh's own
 		d.Write = true
 	}
-	list := a.words(nil, r.Word)
+	list := a.analysis.words(nil, r.Word)
 	for _, w := range list {
 		if len(list) > 1 || w.Glob {
 			w.Ambiguous = true // one shell reports an error, another opens all of them
 		}
 		d.Path = w
-		a.facts.Redirects = append(a.facts.Redirects, d)
+		a.analysis.facts.Redirects = append(a.analysis.facts.Redirects, d)
 	}
 }
 
 // duplicates reports whether the target of >& or <& is an open descriptor, and doubtful ones.
 func (a redirects) duplicates(w *syntax.Word, redirect string) bool {
-	target := a.text(w)
+	target := a.analysis.text(w)
 	switch {
 	case target == "-" || len(target) == 1 && isDigits(target):
 		return true
 	// Bash closes the descriptor for <&-x and reads x as a word. Only zsh opens a file for >&1-.
 	case strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")):
-		a.addFinding(redirect, "contains a descriptor that shells read differently")
+		a.analysis.addFinding(redirect, "contains a descriptor that shells read differently")
 	case !ordinary.MatchString(target): // bash runs the quoted substitution in >&'$(x)'
-		a.addFinding(redirect, "contains a file name that the shell expands twice")
-		a.eval.evaluatedText(a.word(w).Text)
+		a.analysis.addFinding(redirect, "contains a file name that the shell expands twice")
+		a.analysis.eval.evaluatedText(a.analysis.word(w).Text)
 	}
 	return false
 }
@@ -142,8 +142,8 @@ var descriptor = regexp.MustCompile(`^(\d+|\{\w+(\[.*\])?\})$`)
 // descriptors reports such words.
 func (a redirects) descriptors(c *syntax.CallExpr, list []*syntax.Redirect) {
 	for _, w := range c.Args {
-		if text := a.text(w); descriptor.MatchString(text) && slices.ContainsFunc(list, func(r *syntax.Redirect) bool { return r.Pos() == w.End() }) {
-			a.addFinding(text, "contains a descriptor that shells read differently")
+		if text := a.analysis.text(w); descriptor.MatchString(text) && slices.ContainsFunc(list, func(r *syntax.Redirect) bool { return r.Pos() == w.End() }) {
+			a.analysis.addFinding(text, "contains a descriptor that shells read differently")
 		}
 	}
 }
