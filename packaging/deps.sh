@@ -12,7 +12,7 @@ set -euo pipefail
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
   xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools bubblewrap
-  pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3"
+  pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3 mercurial tmux expect ed"
 
 case ${1:-build} in
   build) want=$build ;;
