@@ -103,6 +103,9 @@ func hasContent(path string, e os.DirEntry) bool {
 		return e.Type()&os.ModeSocket == 0
 	}
 	entries, err := os.ReadDir(path)
+	if len(entries) == 0 { // a command may start in it
+		return !strings.HasPrefix(e.Name(), "tmux-")
+	}
 	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Type()&os.ModeSocket == 0 })
 }
 

@@ -95,7 +95,10 @@ func (c *confiner) giveOwn(v *confine.View, t *temp, o *wireRequest) error {
 	v.OwnTerminals = !o.PTY
 	v.OwnMemory = !slices.ContainsFunc(v.Writable, func(w string) bool { return workspace.InFolder("/dev/shm", w) })
 	system := systemTemp(slices.Concat(v.Writable, o.Restrictions.Readable))
-	if !t.replacesSystem || system == "" {
+	// A command that starts in another folder there must find itself at its path.
+	dir := workspace.RealPath(o.Dir)
+	isElsewhere := workspace.InFolder(dir, confine.TempDir) && !slices.ContainsFunc(t.kept, func(k string) bool { return workspace.InFolder(dir, k) })
+	if !t.replacesSystem || system == "" || isElsewhere {
 		return nil
 	}
 	v.Temp = &confine.Temp{Dir: t.dir, System: system, Kept: t.kept}
