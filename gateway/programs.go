@@ -163,8 +163,8 @@ func (p prompts) Text(ctx context.Context, name string) (string, error) {
 	return "", protocol.ErrNotFound.With("there is no skill named " + name)
 }
 
-// baseOf returns the address of the gateway as an app sees it, without a path: its public address, or
-// that of the request.
+// baseOf returns the address of the gateway as an app sees it, without a path: its public address,
+// or that of the request.
 func baseOf(public string, r *http.Request) string {
 	if public != "" {
 		return strings.TrimRight(public, "/")

@@ -81,8 +81,8 @@ type Terms struct {
 }
 
 // New returns a queue. An answer saves the rules that it chose in rules. notify shows a question
-// that nobody has seen in any window outside of them, on a channel; it may block, and is nil when there
-// is no such way.
+// that nobody has seen in any window outside of them, on a channel; it may block, and is nil when
+// there is no such way.
 func New(s Store, rules Rules, bus *event.Bus, notify func(ctx context.Context, q protocol.Question) (shown bool, err error)) *Queue {
 	display := &Display{store: s, bus: bus, notify: notify, snoozed: make(map[protocol.QuestionID]*time.Timer)}
 	return &Queue{Display: display, store: s, rules: rules, open: make(map[protocol.QuestionID]*openQuestion), rates: make(rates)}

@@ -219,7 +219,8 @@ func finalAnswer(msgs []protocol.Message) string {
 	return ""
 }
 
-// maxFirstLine is the greatest length of the line of an answer that notifications show, in characters.
+// maxFirstLine is the greatest length of the line of an answer that notifications show, in
+// characters.
 const maxFirstLine = 200
 
 // firstLine returns the first line of an answer that has letters, without marks of Markdown.

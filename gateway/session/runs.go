@@ -113,8 +113,8 @@ func (r *Runs) IsActive(id protocol.RunID) bool { return r.x.active.get(id) != n
 // hasCommands reports whether commands of the person run in a chat.
 func (r *Runs) hasCommands(key protocol.SessionKey) bool { return len(r.x.active.commandsOf(key)) > 0 }
 
-// block prevents runs of a session from starting until unblock. It fails if some would be stopped for a
-// change that cannot be stored now.
+// block prevents runs of a session from starting until unblock. It fails if some would be stopped
+// for a change that cannot be stored now.
 func (r *Runs) block(ctx context.Context, key protocol.SessionKey) error {
 	isBusy := false
 	if err := r.do(key, func(s *session) {

@@ -105,8 +105,8 @@ func (s *session) start(row store.Run) error {
 	return nil
 }
 
-// startAfresh hides all earlier messages from the model when a schedule starts a run in its own chat:
-// each run of a task is independent of the others.
+// startAfresh hides all earlier messages from the model when a schedule starts a run in its own
+// chat: each run of a task is independent of the others.
 func (s *session) startAfresh(row store.Run) error {
 	id := s.key.Schedule()
 	if id == "" || id == protocol.HeartbeatSchedule || !isScheduled(row) {
