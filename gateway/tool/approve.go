@@ -137,7 +137,7 @@ func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
 	}
 	err := p.Approver.Review(ctx, func(a protocol.Question) bool {
 		r, ok := pending[a.ID]
-		if !ok || p.addChat(ctx, &r) != nil {
+		if !ok || addChat(ctx, p.Permissions, &r) != nil {
 			return false // it still needs an approval
 		}
 		return p.Policy.Evaluate(r).Verdict != policy.Ask

@@ -67,7 +67,7 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 	if a.call.FileOperation != nil {
 		return a.decideFiles(ctx, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, needs.Files), nil
 	}
-	if err := a.addChat(ctx, &a.request); err != nil {
+	if err := addChat(ctx, a.Permissions, &a.request); err != nil {
 		return policy.Decision{}, err
 	}
 	d := a.judge(ctx, a.request)
@@ -76,12 +76,12 @@ func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 }
 
 // addChat adds the chat's current approval mode and permissions to a request.
-func (p *Pipeline) addChat(ctx context.Context, r *policy.Request) error {
+func addChat(ctx context.Context, p Permissions, r *policy.Request) error {
 	if r.Session == "" || r.Direct {
 		return nil
 	}
 	var err error
-	r.Mode, r.Grants, err = p.Permissions.Of(ctx, r.Session)
+	r.Mode, r.Grants, err = p.Of(ctx, r.Session)
 	return err
 }
 
