@@ -22,20 +22,22 @@ func nodesCommand(o *options) *cobra.Command {
 		nodes, err := c.nodes(ctx)
 		return show(c, protocol.NodesListResult{Nodes: nodes}, err, printNodes)
 	})
-	rename := func(args []string) (protocol.NodesUpdateParams, error) {
-		return protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]}, nil
+	update := func(set func(p *protocol.NodesUpdateParams, value *string)) runner {
+		return o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			p := protocol.NodesUpdateParams{NodeID: c.machineID(ctx, args[0])}
+			set(&p, &args[1])
+			return showCall(ctx, c, protocol.NodesUpdate, p, nil)
+		})
 	}
-	colour := func(args []string) (protocol.NodesUpdateParams, error) {
-		return protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]}, nil
-	}
-	color := command("color NODE COLOR", "Set a machine's colour: "+strings.Join(protocol.NodeColours, ", ")+"; \"\" removes it", cobra.ExactArgs(2),
-		onMethod(o, protocol.NodesUpdate, colour, nil))
+	rename := update(func(p *protocol.NodesUpdateParams, name *string) { p.Name = name })
+	colour := update(func(p *protocol.NodesUpdateParams, colour *string) { p.Colour = colour })
+	color := command("color NODE COLOR", "Set a machine's colour: "+strings.Join(protocol.NodeColours, ", ")+"; \"\" removes it", cobra.ExactArgs(2), colour)
 	color.Aliases = []string{"colour"}
 	cmd := command("nodes", "List and manage machines", cobra.NoArgs, list)
 	cmd.AddCommand(command("list", "List all machines, including offline ones", cobra.NoArgs, list),
 		command("show NODE", "Show a machine's details", cobra.ExactArgs(1), o.onGateway(showNode)),
 		command("revoke NODE", "Revoke a machine's pairing", cobra.ExactArgs(1), o.onDevice(changeDevice(protocol.DeviceRevoke))),
-		command("rename NODE NAME", "Set a machine's display name; \"\" removes it", cobra.ExactArgs(2), onMethod(o, protocol.NodesUpdate, rename, nil)),
+		command("rename NODE NAME", "Set a machine's display name; \"\" removes it", cobra.ExactArgs(2), rename),
 		color, forgetNodeCommand(o), logsCommand(o, "logs NODE"))
 	return cmd
 }
@@ -44,7 +46,7 @@ func forgetNodeCommand(o *options) *cobra.Command {
 	var force bool
 	cmd := command("forget NODE", "Remove a machine from the list until it connects again", cobra.ExactArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
+			r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: c.machineID(ctx, args[0]), Force: force})
 			if errors.Is(err, protocol.ErrConflict) && !force {
 				return fmt.Errorf("%w. To remove it anyway: fairlead nodes forget %s --force", err, args[0])
 			}
@@ -94,11 +96,11 @@ func showNode(ctx context.Context, c *connection, args []string) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return string(n.ID) == args[0] })
-	if i < 0 {
+	machine, ok := findMachine(nodes, args[0])
+	if !ok {
 		return noMachine(protocol.NodeID(args[0]))
 	}
-	return show(c, nodes[i], nil, printNode)
+	return show(c, machine, nil, printNode)
 }
 
 func printNode(out io.Writer, n protocol.NodeInfo) error {
@@ -152,7 +154,7 @@ func logsCommand(o *options, use string) *cobra.Command {
 			node = args[0]
 		}
 		n := float64(lines)
-		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
+		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: c.machineID(ctx, node), Lines: &n})
 		if errors.Is(err, protocol.ErrUnavailable) && node != "" {
 			return c.orUnknown(ctx, protocol.NodeID(node), err)
 		}

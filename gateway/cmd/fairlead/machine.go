@@ -62,3 +62,17 @@ func findMachine(nodes []protocol.NodeInfo, name string) (found protocol.NodeInf
 	}
 	return found, ok
 }
+
+// machineID returns the ID of the machine that the person calls name; name itself if none is found,
+// for which the gateway answers, or if the gateway knows no names.
+func (c *connection) machineID(ctx context.Context, name string) protocol.NodeID {
+	if !c.offers(protocol.NodesList.Name) {
+		return protocol.NodeID(name)
+	}
+	if nodes, err := c.nodes(ctx); err == nil && name != "" {
+		if machine, ok := findMachine(nodes, name); ok {
+			return machine.ID
+		}
+	}
+	return protocol.NodeID(name)
+}
