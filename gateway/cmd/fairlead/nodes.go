@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -156,7 +155,12 @@ func logsCommand(o *options, use string) *cobra.Command {
 		n := float64(lines)
 		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: c.machineID(ctx, node), Lines: &n})
 		if errors.Is(err, protocol.ErrUnavailable) && node != "" {
-			return c.orUnknown(ctx, protocol.NodeID(node), err)
+			if nodes, listErr := c.nodes(ctx); listErr == nil {
+				if _, ok := findMachine(nodes, node); !ok {
+					return noMachine(protocol.NodeID(node))
+				}
+			}
+			return err
 		}
 		return show(c, r, err, func(out io.Writer, r protocol.LogsGetResult) error {
 			for _, l := range r.Lines {
@@ -170,15 +174,6 @@ func logsCommand(o *options, use string) *cobra.Command {
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
 	return cmd
-}
-
-// orUnknown returns err of an offline machine, or a better error if no machine has that name.
-func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
-	nodes, listErr := c.nodes(ctx)
-	if listErr != nil || slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {
-		return err
-	}
-	return noMachine(id)
 }
 
 func noMachine(id protocol.NodeID) error {

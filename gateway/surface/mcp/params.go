@@ -25,7 +25,7 @@ var paramsOf = map[string]params{
 	"ping":                     {newParams[mcp.PingParams], nil},
 	"server/discover":          {newParams[mcp.DiscoverParams], nil},
 	"completion/complete":      {newParams[mcp.CompleteParams], []string{"ref", "argument"}},
-	"logging/setLevel":         {newParams[mcp.SetLoggingLevelParams], []string{"level"}},
+	"logging/setLevel":         {newParams[struct{ Level string }], []string{"level"}},
 	"prompts/get":              {newParams[mcp.GetPromptParams], []string{"name"}},
 	"prompts/list":             {newParams[mcp.ListPromptsParams], nil},
 	"resources/list":           {newParams[mcp.ListResourcesParams], nil},
