@@ -158,7 +158,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		return err
 	}
 	g.questions = question.New(g.store.Approvals, g.rules, g.bus, func(ctx context.Context, q protocol.Question) (bool, error) {
-		return g.channels.NotifyApproval(ctx, q, cmp.Or(g.machineName(q.Node), string(q.Node)))
+		return g.channels.Messenger.NotifyApproval(ctx, q, cmp.Or(g.machineName(q.Node), string(q.Node)))
 	})
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
@@ -255,13 +255,13 @@ func (g *Gateway) openChats(ctx context.Context) error {
 			Jobs: g.store.Jobs, Heartbeats: g.store.Heartbeats, Runs: g.store.Runs, Messages: g.store.Messages, Approvals: g.store.Approvals, Calls: g.store.Calls,
 		},
 		Bus: g.bus, Chats: g.sessions.Chats, Messages: g.sessions.Messages, Runs: g.sessions.Runs, Trash: g.sessions.Trash, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
-		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive, PromptTokens: g.sessions.Prompts.Tokens,
+		Deliver: g.channels.Messenger.Deliver, LastActive: g.channels.Messenger.LastActive, PromptTokens: g.sessions.Prompts.Tokens,
 	})
 	g.config.OnChange(func(string) { g.schedules.Wake() })
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
-			return g.channels.SendFiles(ctx, call.Session.Agent(), call.Session, channel.Outgoing{
+			return g.channels.Messenger.SendFiles(ctx, call.Session.Agent(), call.Session, channel.Outgoing{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
 			}, in.Files)
 		},
@@ -289,7 +289,7 @@ func (g *Gateway) openSurface() {
 		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Questions: g.questions, Display: g.questions.Display, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: g.programs(),
 		Ready: g.ready.is.Load, Status: g.status.current, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels)),
+		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
 	}
 	if g.install != nil {
 		services.Install = g.install

@@ -17,11 +17,27 @@ import (
 // startWait is the time for which channel.start waits for the account to connect.
 const startWait = 15 * time.Second
 
-// accountManager configures the accounts of drivers and keeps them connected.
-type accountManager struct {
-	*registry
-	change  channelMutex // held while an account changes, so that starts and stops are serialized
-	inbound func(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
+// Accounts configures the accounts of drivers and keeps them connected.
+type Accounts struct {
+	registry *registry
+	store    accountStore
+	outbox   waitingCounter
+	secrets  keychain.Store
+	senders  *Senders
+	inbox    *Inbox
+	change   channelMutex // held while an account changes, so that starts and stops are serialized
+}
+
+// accountStore stores the settings of accounts; *store.Channels implements it.
+type accountStore interface {
+	Accounts(ctx context.Context) ([]store.ChannelAccount, error)
+	PutAccount(ctx context.Context, a store.ChannelAccount) error
+	DeleteAccount(ctx context.Context, channel, account string) error
+}
+
+// waitingCounter counts the messages that wait to be sent, by account; *store.Outbox implements it.
+type waitingCounter interface {
+	CountWaiting(ctx context.Context) (map[string]int, error)
 }
 
 // channelMutex is a mutex that lets the clock of a testing/synctest bubble advance.
@@ -32,12 +48,12 @@ func (l channelMutex) Unlock() { <-l }
 
 // edit changes an account of a driver while no other change is in progress. f gets normalized
 // names.
-func (m *accountManager) edit(channel, account string, f func(Driver, string, string) error) (protocol.ChannelOK, error) {
+func (m *Accounts) edit(channel, account string, f func(Driver, string, string) error) (protocol.ChannelOK, error) {
 	name, err := channelName(channel)
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	d, id := m.drivers[name], accountID(account)
+	d, id := m.registry.drivers[name], accountID(account)
 	if d == nil {
 		return protocol.ChannelOK{}, unknownChannel(name)
 	}
@@ -51,7 +67,7 @@ func (m *accountManager) edit(channel, account string, f func(Driver, string, st
 
 // Start connects an account and keeps it connected (channel.start). It waits up to [startWait]: it
 // returns an error when the account cannot log in, but not when its network is unreachable.
-func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
+func (m *Accounts) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
 		if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
 			return err
@@ -65,14 +81,14 @@ func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartPara
 
 // awaitStart waits until the first attempt to connect an account has ended, but at most
 // [startWait]. Only a failed login is an error, because the hub keeps trying otherwise.
-func (m *accountManager) awaitStart(ctx context.Context, name, id string) error {
+func (m *Accounts) awaitStart(ctx context.Context, name, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	for {
-		m.mu.Lock()
-		a := m.accounts[key(name, id)]
+		m.registry.mu.Lock()
+		a := m.registry.accounts[key(name, id)]
 		state, problem := a.state(), a.err
-		m.mu.Unlock()
+		m.registry.mu.Unlock()
 		switch state {
 		case protocol.AccountNoLogin:
 			return protocol.ErrBadRequest.With(problem)
@@ -89,14 +105,14 @@ func (m *accountManager) awaitStart(ctx context.Context, name, id string) error 
 }
 
 // Stop disconnects an account, also for later starts (channel.stop). Its settings stay stored.
-func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
+func (m *Accounts) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(_ Driver, name, id string) error {
 		_, a, err := m.withSecrets(name, id)
 		if err != nil {
 			return err
 		}
 		stopped := store.ChannelAccount{Channel: name, Account: id, Config: a.config, UpdatedAt: now()}
-		if err := m.o.Stores.Channels.PutAccount(ctx, stopped); err != nil {
+		if err := m.store.PutAccount(ctx, stopped); err != nil {
 			return err
 		}
 		return m.disconnect(ctx, a)
@@ -104,10 +120,10 @@ func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (p
 }
 
 // Login logs an account in, or begins a login (channel.login).
-func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
+func (m *Accounts) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 	login := LoginResult{Message: "The account is already logged in and connected."}
 	ok, err := m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
-		already := m.senderOf(name, id) != nil
+		already := m.registry.senderOf(name, id) != nil
 		if already && !in.Force && len(in.Config) == 0 {
 			return nil
 		}
@@ -138,7 +154,7 @@ func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginPara
 }
 
 // Logout disconnects an account and deletes it with its secrets and messages (channel.logout).
-func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
+func (m *Accounts) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
 		full, a, err := m.withSecrets(name, id)
 		if err != nil {
@@ -150,11 +166,11 @@ func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) 
 				secrets[secretName(name, id, f.Name)] = ""
 			}
 		}
-		undo, err := keychain.Replace(m.o.Secrets, secrets)
+		undo, err := keychain.Replace(m.secrets, secrets)
 		if err != nil {
 			return fmt.Errorf("forget the secrets of %s: %w", key(name, id), err)
 		}
-		if err := m.o.Stores.Channels.DeleteAccount(ctx, name, id); err != nil {
+		if err := m.store.DeleteAccount(ctx, name, id); err != nil {
 			return errors.Join(err, undo())
 		}
 		ctx := context.WithoutCancel(ctx) // from here on the logout must be completed
@@ -164,24 +180,24 @@ func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) 
 		if err := d.Logout(ctx, full); err != nil {
 			slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
 		}
-		m.mu.Lock()
-		delete(m.accounts, key(name, id))
-		m.mu.Unlock()
-		m.publishChange(name)
+		m.registry.mu.Lock()
+		delete(m.registry.accounts, key(name, id))
+		m.registry.mu.Unlock()
+		publishChange(m.registry.bus, name)
 		return nil
 	})
 }
 
 // connectAll connects the accounts that were connected before, unless they were started meanwhile.
-func (m *accountManager) connectAll(ctx context.Context) {
+func (m *Accounts) connectAll(ctx context.Context) {
 	m.change.Lock()
 	defer m.change.Unlock()
-	accounts, err := m.o.Stores.Channels.Accounts(ctx)
+	accounts, err := m.store.Accounts(ctx)
 	if err != nil && ctx.Err() == nil {
 		slog.Error("Reading the channel accounts failed; no channel is connected", "err", err)
 	}
 	for _, a := range accounts {
-		if a.Autostart && m.drivers[a.Channel] != nil && !m.isManaged(a.Channel, a.Account) {
+		if a.Autostart && m.registry.drivers[a.Channel] != nil && !m.registry.isManaged(a.Channel, a.Account) {
 			if err := m.connect(ctx, a.Channel, a.Account); err != nil {
 				slog.Warn("Connecting a channel failed", "channel", a.Channel, "account", a.Account, "err", err)
 			}
@@ -190,15 +206,15 @@ func (m *accountManager) connectAll(ctx context.Context) {
 }
 
 // List lists the connected accounts (channels.list).
-func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
+func (m *Accounts) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
 	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
-	for _, name := range slices.Sorted(maps.Keys(m.drivers)) {
-		res.Kinds = append(res.Kinds, m.drivers[name].Kind())
+	for _, name := range slices.Sorted(maps.Keys(m.registry.drivers)) {
+		res.Kinds = append(res.Kinds, m.registry.drivers[name].Kind())
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, k := range slices.Sorted(maps.Keys(m.accounts)) {
-		if a := m.accounts[k]; a.sender != nil {
+	m.registry.mu.Lock()
+	defer m.registry.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(m.registry.accounts)) {
+		if a := m.registry.accounts[k]; a.sender != nil {
 			res.Channels = append(res.Channels, protocol.ChannelEntry{Channel: a.channel, AccountID: a.id, ConnectedAt: a.connectedAt, LastMessageAt: a.lastMessage})
 		}
 	}
@@ -207,21 +223,21 @@ func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.Cha
 }
 
 // Status returns the state of a channel's accounts (channel.status).
-func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
+func (m *Accounts) Status(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
 	name, err := channelName(in.Channel)
 	if err != nil {
 		return protocol.ChannelStatusResult{}, err
 	}
-	waiting, err := m.o.Stores.Outbox.CountWaiting(ctx)
+	waiting, err := m.outbox.CountWaiting(ctx)
 	if err != nil {
 		return protocol.ChannelStatusResult{}, err
 	}
 	res := protocol.ChannelStatusResult{Channel: name, Accounts: []protocol.ChannelAccountStatus{}}
-	known := m.drivers[name] != nil
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, k := range slices.Sorted(maps.Keys(m.accounts)) {
-		a := m.accounts[k]
+	known := m.registry.drivers[name] != nil
+	m.registry.mu.Lock()
+	defer m.registry.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(m.registry.accounts)) {
+		a := m.registry.accounts[k]
 		known = known || a.channel == name
 		if a.channel != name || in.AccountID != "" && accountID(in.AccountID) != a.id {
 			continue

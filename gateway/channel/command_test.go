@@ -24,7 +24,7 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 		return in
 	}
 	for _, in := range []protocol.ChannelInboundParams{from("ann", "dm", "/new"), from("bob", "group", "/new"), from("*", "group", "/stop")} {
-		res, err := b.Inbound(t.Context(), in)
+		res, err := b.Inbox.Inbound(t.Context(), in)
 		if err != nil || res.Status != protocol.ChatStarted {
 			t.Errorf("%s in a %s: %+v, %v", in.Sender.ID, in.Peer.Kind, res, err)
 		}
@@ -35,21 +35,21 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 		}
 	}
 	own := from("bob", "dm", "/new")
-	res, err := b.Inbound(t.Context(), own)
+	res, err := b.Inbox.Inbound(t.Context(), own)
 	if err != nil || res.Status != protocol.ChatCommand || res.Command != "new" || res.Response != "Done new" || res.SessionKey == "" {
 		t.Errorf("%+v, %v", res, err)
 	}
 	polltest.Until(t, "the answer to the command", func() bool { return slices.Contains(texts(p), "Done new") })
-	if res, err := b.Inbound(t.Context(), own); err != nil || res.Status != protocol.InboundDuplicate {
+	if res, err := b.Inbox.Inbound(t.Context(), own); err != nil || res.Status != protocol.InboundDuplicate {
 		t.Errorf("a second time: %+v, %v", res, err)
 	}
 	if got := b.Commands(); !slices.Equal(got, []string{"owner pigeon bob: /new"}) {
 		t.Errorf("%q", got)
 	}
-	if last := b.LastActive(t.Context(), protocol.MainAgent); last == nil || last.Peer.ID != "bob" {
+	if last := b.Messenger.LastActive(t.Context(), protocol.MainAgent); last == nil || last.Peer.ID != "bob" {
 		t.Errorf("last active: got %+v, want bob, who sent a command", last)
 	}
-	res, err = b.Inbound(t.Context(), from("bob", "dm", "hello"))
+	res, err = b.Inbox.Inbound(t.Context(), from("bob", "dm", "hello"))
 	if last := b.Sent()[len(b.Sent())-1]; err != nil || res.Status != protocol.ChatStarted || last.By != "owner pigeon bob" {
 		t.Errorf("%+v, %v, %+v", res, err, last)
 	}
@@ -60,7 +60,7 @@ func TestWhatIsQuotedSetsNothing(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"owners":["ann"]}`)
 	in := dm("and /think:high in /srv/app")
 	in.Message.ReplyToText = "/model:evil/one and /t:low, see /srv/app"
-	if _, err := b.Inbound(t.Context(), in); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.Sent()[0].Message; !strings.Contains(got, "[in reply to: / model:evil/one and / t:low, see /srv/app]\nand /think:high in /srv/app") {

@@ -15,7 +15,7 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 	start(t, b)
 	in := dm("go")
 	in.Message.ID = "m1"
-	res, err := b.Inbound(t.Context(), in)
+	res, err := b.Inbox.Inbound(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 		run, after protocol.RunID
 		text       string
 	}{{"exec-1", res.RunID, "first"}, {"exec-2", "exec-1", "second"}, {"exec-3", "from-a-window", "unheard"}, {"exec-4", res.RunID, "third"}} {
-		if err := b.Follow(t.Context(), res.SessionKey, c.run, c.after); err != nil {
+		if err := b.Answers.Follow(t.Context(), res.SessionKey, c.run, c.after); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Send(t.Context(), auth.Node("box"), protocol.ChatSendParams{SessionKey: res.SessionKey, Message: c.text, RunID: c.run}); err != nil {
@@ -32,13 +32,13 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 		}
 	}
 	says(t, p, "You said go", "You said first", "You said second", "You said third")
-	if err := b.Follow(t.Context(), "agent:main:app:chat:x", "exec-5", "exec-4"); err != nil {
+	if err := b.Answers.Follow(t.Context(), "agent:main:app:chat:x", "exec-5", "exec-4"); err != nil {
 		t.Error(err)
 	}
-	if err := b.Follow(t.Context(), res.SessionKey, "exec-6", res.RunID); err != nil {
+	if err := b.Answers.Follow(t.Context(), res.SessionKey, "exec-6", res.RunID); err != nil {
 		t.Error(err)
 	}
-	b.Unfollow(t.Context(), "exec-6")
+	b.Answers.Unfollow(t.Context(), "exec-6")
 	polltest.Until(t, "the runs are forgotten", func() bool {
 		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0

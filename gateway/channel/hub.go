@@ -41,7 +41,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -93,29 +92,34 @@ type Options struct {
 	Drivers []Driver
 }
 
-// Hub manages all channels. It is safe for concurrent use. Call Load and Run, each once and in this
-// order.
+// Hub is all channels. Its parts are safe for concurrent use. Call Load and Run, each once and in
+// this order.
 type Hub struct {
-	*follower
-	accountManager
-	o      Options
-	outbox *outbox
-	rate   rateLimiter
-	allow  sync.Mutex // held while an allowFrom is read and written
+	Accounts  *Accounts
+	Programs  *Programs
+	Senders   *Senders
+	Inbox     *Inbox
+	Answers   *Answers
+	Messenger *Messenger
+	registry  *registry
 }
 
 // New returns a hub.
 func New(o Options) *Hub {
-	r := &registry{o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account)}
-	r.outbox = &outbox{messages: o.Stores.Outbox, senderOf: r.senderOf}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	for _, d := range o.Drivers {
-		r.drivers[d.Kind().Channel] = d
+	channels := o.Stores.Channels
+	r := newRegistry(channels, o.Bus, o.Drivers)
+	box := &outbox{messages: o.Stores.Outbox, registry: r}
+	r.outbox = box
+	senders := &Senders{store: channels, bus: o.Bus, outbox: box, config: o.Config, set: o.Set}
+	answers := &Answers{routes: channels, runs: o.Stores.Runs, messages: o.Stores.Messages, bus: o.Bus, outbox: box, registry: r}
+	inbox := &Inbox{
+		routes: channels, runs: o.Stores.Runs, messages: o.Messages, chats: o.Chats, config: o.Config, files: o.Files, senders: senders, answers: answers, outbox: box, registry: r,
 	}
-	f := &follower{stores: o.Stores, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf}
-	h := &Hub{o: o, outbox: r.outbox, follower: f}
-	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}
-	return h
+	return &Hub{
+		Accounts: &Accounts{registry: r, store: channels, outbox: o.Stores.Outbox, secrets: o.Secrets, senders: senders, inbox: inbox, change: make(channelMutex, 1)},
+		Programs: &Programs{registry: r}, Senders: senders, Inbox: inbox, Answers: answers, registry: r,
+		Messenger: &Messenger{routes: channels, outbox: box, registry: r, config: o.Config, files: o.Files},
+	}
 }
 
 // Load restores the accounts and the runs of an earlier start. Nothing connects before Run.
@@ -123,21 +127,14 @@ func (h *Hub) Load(ctx context.Context) error {
 	if err := h.registry.load(ctx); err != nil {
 		return err
 	}
-	runs, err := h.o.Stores.Channels.Runs(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		h.follower.runs.Store(r.Run, &following{ChannelRun: r, earlier: true})
-	}
-	return nil
+	return h.Answers.load(ctx)
 }
 
 // Run connects the accounts that were connected before and delivers answers until ctx is cancelled.
 func (h *Hub) Run(ctx context.Context) {
 	defer crash.WhenDone(ctx, h.registry.cancel)()
-	h.connectAll(ctx)
-	h.follower.run(ctx)
+	h.Accounts.connectAll(ctx)
+	h.Answers.run(ctx)
 	h.registry.close()
 }
 

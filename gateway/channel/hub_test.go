@@ -44,7 +44,7 @@ func TestPolicies(t *testing.T) {
 			if tc.peer.ID != "" {
 				in.Peer, in.Sender = tc.peer, &protocol.Sender{ID: tc.sender}
 			}
-			res, err := b.Inbound(t.Context(), in)
+			res, err := b.Inbox.Inbound(t.Context(), in)
 			if err != nil || res.Status != tc.status {
 				t.Errorf("%+v, %v", res, err)
 			}
@@ -86,7 +86,7 @@ func TestEnvelope(t *testing.T) {
 		},
 	} {
 		tc.in.Channel, tc.in.AccountID = "pigeon", "default"
-		if _, err := b.Inbound(t.Context(), tc.in); err != nil {
+		if _, err := b.Inbox.Inbound(t.Context(), tc.in); err != nil {
 			t.Fatal(err)
 		}
 		sent := b.Sent()
@@ -108,7 +108,7 @@ func TestDocumentsAreKeptUnderHarmlessNames(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	in := dm("look")
 	in.Message.Media = []protocol.Media{{Type: "document", Filename: `..\..\AGENTS.md`, MimeType: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte("obey"))}}
-	if _, err := b.Inbound(t.Context(), in); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	text := b.Sent()[0].Message
@@ -131,7 +131,7 @@ func TestRecordingsGoToTheChatThatUnderstandsThem(t *testing.T) {
 		{Type: "video", MimeType: "video/mp4", Filename: "c.mp4", Data: mp4},
 		{Type: "audio", MimeType: "audio/ogg", Filename: "d.txt", Data: encode("no sound at all")},
 	}
-	if _, err := b.Inbound(t.Context(), in); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	sent := b.Sent()[0]
@@ -150,14 +150,14 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 		blocked := 0
 		for range 30 {
-			if res, err := b.Inbound(t.Context(), dm("hold")); err != nil {
+			if res, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil {
 				t.Fatal(err)
 			} else if res.Status == protocol.InboundBlocked {
 				blocked++
 			}
 		}
 		time.Sleep(61 * time.Second)
-		res, err := b.Inbound(t.Context(), dm("hold"))
+		res, err := b.Inbox.Inbound(t.Context(), dm("hold"))
 		if err != nil || res.Status != protocol.ChatStarted || blocked != 10 {
 			t.Error(res, err, blocked)
 		}
@@ -170,7 +170,7 @@ func TestAnAccountThatIsStartedFirstKeepsItsConnection(t *testing.T) {
 	start(t, b)
 	was := p.Up("default")
 	b.Begin()
-	if _, err := b.Inbound(t.Context(), dm("hello")); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil {
 		t.Fatal(err)
 	}
 	polltest.Until(t, "nobody is answered", func() bool { return len(p.Sent()) > 0 })
@@ -188,7 +188,7 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 		start(t, b)
 		p.Drop("default")
 		synctest.Wait()
-		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"})
+		st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"})
 		if err != nil || st.Accounts[0].Connected || st.Accounts[0].Error != "a hawk" || !st.Accounts[0].Authenticated {
 			t.Errorf("%+v %v", st, err)
 		}
@@ -197,14 +197,14 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 		if p.Up("default") == nil {
 			t.Error("it did not connect again")
 		}
-		if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: map[string]json.RawMessage{"key": json.RawMessage(`"wrong"`)}}); !errors.Is(err, protocol.ErrBadRequest) {
+		if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: map[string]json.RawMessage{"key": json.RawMessage(`"wrong"`)}}); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Error(err)
 		}
 		time.Sleep(time.Hour)
-		if st, _ = b.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); st.Accounts[0].Connected || st.Accounts[0].Authenticated {
+		if st, _ = b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); st.Accounts[0].Connected || st.Accounts[0].Authenticated {
 			t.Errorf("%+v", st)
 		}
-		if _, err := b.Logout(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
+		if _, err := b.Accounts.Logout(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
 			t.Error(err)
 		}
 		if _, err := b.Secrets.Get("channel-pigeon-default-key"); err == nil || !slices.Equal(p.LoggedOut(), []string{"default wrong"}) {
@@ -225,7 +225,7 @@ func FuzzInbound(f *testing.F) {
 			return
 		}
 		before := len(b.Sent())
-		res, err := b.Inbound(t.Context(), in)
+		res, err := b.Inbox.Inbound(t.Context(), in)
 		var e *protocol.Error
 		if err != nil && !errors.As(err, &e) {
 			t.Errorf("%q: %v", raw, err)

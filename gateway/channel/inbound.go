@@ -6,10 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
 // Limits of incoming messages.
@@ -29,10 +28,30 @@ const (
 	maxFile  = 10 << 20 // bytes per file
 )
 
+// Inbox accepts what people write on channels.
+type Inbox struct {
+	routes   lastRouteStore
+	runs     runStore
+	messages Messages
+	chats    Chats
+	config   func() config.Config
+	files    *workspace.Files
+	senders  *Senders
+	answers  *Answers
+	outbox   *outbox
+	registry *registry
+	rate     rateLimiter
+}
+
+// lastRouteStore stores where the last message of a chat came from; *store.Channels implements it.
+type lastRouteStore interface {
+	SetLastRoute(ctx context.Context, chat protocol.SessionKey, r store.Route, at int64) error
+}
+
 // Inbound accepts a message that somebody wrote on a channel (channel.inbound): it checks the
 // sender's access, finds the chat, and passes the message to the agent there. The text is never a
 // command, except in a direct message of one of the channel's owners.
-func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
+func (b *Inbox) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	var res protocol.ChannelInboundResult
 	if err := checkInbound(&in); err != nil {
 		return res, err
@@ -44,24 +63,24 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if isRoom && in.WasMentioned != nil && !*in.WasMentioned {
 		return protocol.ChannelInboundResult{Status: protocol.InboundIgnored, Reason: "the agent was not mentioned"}, nil
 	}
-	if !h.rate.allow(in.Channel, sender) {
+	if !b.rate.allow(in.Channel, sender) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many messages in a minute"}, nil
 	}
-	cfg := h.o.Config()
-	if verdict, err := h.checkAccess(ctx, cfg.Channels[in.Channel], in, sender); err != nil || verdict.Status != "" {
+	cfg := b.config()
+	if verdict, err := b.senders.checkAccess(ctx, in, sender); err != nil || verdict.Status != "" {
 		return verdict, err
 	}
 	route, who := store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, sender
 	if isRoom {
 		route.ReplyToID, who = in.Message.ID, in.Peer.ID
 	}
-	agent, chat := h.o.Chats.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
-	if err := h.recordActivity(ctx, in.Channel, in.AccountID); err != nil {
+	agent, chat := b.chats.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
+	if err := b.registry.recordActivity(ctx, in.Channel, in.AccountID); err != nil {
 		return res, err
 	}
 	run := runID(in)
 	duplicate := protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}
-	if _, err := h.o.Stores.Runs.Get(ctx, run); err == nil {
+	if _, err := b.runs.Get(ctx, run); err == nil {
 		return duplicate, nil
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return res, err
@@ -69,26 +88,46 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	writer := auth.ChannelSender(in.Channel, sender)
 	if isOwner(cfg.Channels[in.Channel], in, sender) {
 		writer = auth.ChannelOwner(in.Channel, sender)
-		if res, ok, err := h.command(ctx, writer, chat, route, run, in); ok || err != nil {
+		if res, ok, err := b.command(ctx, writer, chat, route, run, in); ok || err != nil {
 			return res, err
 		}
 	}
-	text, attached := compose(h.o.Files, cfg, agent, in, fetch(ctx, h.registry.senderOf(in.Channel, in.AccountID), &in))
-	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
-	if err := h.o.Stores.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
+	text, attached := compose(b.files, cfg, agent, in, fetch(ctx, b.registry.senderOf(in.Channel, in.AccountID), &in))
+	if err := b.answers.follow(ctx, store.ChannelRun{Run: run, Session: chat, Route: route}, now()); err != nil {
 		return res, err
 	}
-	h.follower.runs.Store(run, f)
-	sent, err := h.o.Messages.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
+	sent, err := b.messages.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
 		return duplicate, nil
 	}
 	if err != nil {
-		h.follower.forget(ctx, run)
+		b.answers.forget(ctx, run)
 		return res, err
 	}
-	h.nameChat(ctx, chat, in)
+	b.nameChat(ctx, chat, in)
 	return protocol.ChannelInboundResult{Status: sent.Status, SessionKey: chat, RunID: sent.RunID, Directives: sent.Directives}, nil
+}
+
+// command runs the owner's command once and replies. ok is false if the message is for the agent.
+func (b *Inbox) command(ctx context.Context, p auth.Principal, chat protocol.SessionKey, to store.Route, run protocol.RunID,
+	in protocol.ChannelInboundParams,
+) (res protocol.ChannelInboundResult, ok bool, err error) {
+	id := "reply:" + string(run)
+	switch _, err := b.outbox.messages.Get(ctx, id); {
+	case err == nil:
+		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat}, true, nil
+	case !errors.Is(err, protocol.ErrNotFound):
+		return res, false, err
+	}
+	if err := b.routes.SetLastRoute(ctx, chat, to, now()); err != nil {
+		return res, false, err
+	}
+	done, ok := b.messages.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
+	if !ok {
+		return res, false, nil
+	}
+	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
+	return res, true, b.outbox.add(ctx, id, outboundTo(to, chat, res.Response))
 }
 
 func outboundTo(r store.Route, chat protocol.SessionKey, text string) protocol.ChannelOutbound {
@@ -98,44 +137,18 @@ func outboundTo(r store.Route, chat protocol.SessionKey, text string) protocol.C
 	}
 }
 
-// checkInbound validates a message and normalizes the names of its channel and account.
-func checkInbound(in *protocol.ChannelInboundParams) error {
-	name, err := channelName(in.Channel)
-	if err != nil {
-		return err
-	}
-	kinds := []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}
-	m := in.Message
-	switch {
-	case in.AccountID == "":
-		return protocol.ErrBadRequest.With("accountId required")
-	case in.Peer.ID == "" || in.Peer.Kind == "":
-		return protocol.ErrBadRequest.With("peer.kind and peer.id required")
-	case !slices.Contains(kinds, in.Peer.Kind):
-		return protocol.ErrBadRequest.With(fmt.Sprintf("peer.kind must be one of %s, not %q", strings.Join(kinds, ", "), format.Clip(in.Peer.Kind, 40)))
-	case strings.TrimSpace(m.Text) == "" && len(m.Media) == 0 && m.Location == nil:
-		return protocol.ErrBadRequest.With("message required: text, media or location")
-	case len(in.Peer.ID) > 512 || in.Sender != nil && len(in.Sender.ID) > 512 || len(m.ID) > 512:
-		return protocol.ErrBadRequest.With("an id is longer than 512 bytes")
-	case len(m.Media) > maxMedia:
-		return protocol.ErrTooLarge.With(fmt.Sprintf("a message may have at most %d files", maxMedia))
-	}
-	in.Channel, in.AccountID = name, accountID(in.AccountID)
-	return nil
-}
-
 // nameChat names a new chat after its peer.
-func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
+func (b *Inbox) nameChat(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
 	name := format.Line(in.Peer.Name, 0)
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
 	}
-	s, err := h.o.Chats.Get(ctx, protocol.SessionParams{SessionKey: chat})
+	s, err := b.chats.Get(ctx, protocol.SessionParams{SessionKey: chat})
 	if err != nil || s.Label != "" {
 		return
 	}
 	name = format.Clip(name, 80) + " (" + in.Channel + ")"
-	if _, err := h.o.Chats.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
+	if _, err := b.chats.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("Naming a chat failed", "session", chat, "err", err)
 	}
 }

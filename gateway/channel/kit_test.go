@@ -26,7 +26,7 @@ func open(t *testing.T) (*channeltest.Bench, *channeltest.Pigeon) {
 func start(t *testing.T, b *channeltest.Bench) {
 	t.Helper()
 	cfg := map[string]json.RawMessage{"loft": json.RawMessage(`"roof"`), "key": json.RawMessage(`"k"`)}
-	if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg}); err != nil {
+	if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg}); err != nil {
 		t.Fatal(err)
 	}
 }

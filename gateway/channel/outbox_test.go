@@ -68,7 +68,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	start(t, b)
 	in := dm("please hold")
 	in.Message.ID = "m1"
-	res, err := b.Inbound(t.Context(), in)
+	res, err := b.Inbox.Inbound(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	}
 	b.Begin()
 	says(t, p, "Here it is.")
-	if again, err := b.Inbound(t.Context(), in); err != nil || again.Status != protocol.InboundDuplicate {
+	if again, err := b.Inbox.Inbound(t.Context(), in); err != nil || again.Status != protocol.InboundDuplicate {
 		t.Error(again, err)
 	}
 	b.Close()
@@ -114,7 +114,7 @@ func TestWhatTheNetworkDoesNotTakeIsSaidAgainOrGivenUp(t *testing.T) {
 		for _, peer := range []string{"rain", "wall", "ann"} {
 			in := dm("hello")
 			in.Peer.ID = peer
-			if _, err := b.Inbound(t.Context(), in); err != nil {
+			if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -138,33 +138,33 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi"}); err == nil || !strings.Contains(err.Error(), "name the channel and the receiver") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi"}); err == nil || !strings.Contains(err.Error(), "name the channel and the receiver") {
 		t.Error(err)
 	}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Error(err)
 	}
 	start(t, b)
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Error(err)
 	}
-	said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"})
+	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"})
 	if err != nil || !said.Sent || said.To != "bob" || said.AccountID != "default" || said.PeerKind != "dm" || said.MessageID != "ph" {
 		t.Errorf("%+v %v", said, err)
 	}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
 		t.Error(err)
 	}
-	if _, err := b.Inbound(t.Context(), dm("hold")); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil {
 		t.Fatal(err)
 	}
-	if said, err = b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "by the way"}); err != nil || said.To != "ann" {
+	if said, err = b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "by the way"}); err != nil || said.To != "ann" {
 		t.Errorf("%+v %v", said, err)
 	}
-	if l := b.LastActive(t.Context(), "work"); l != nil {
+	if l := b.Messenger.LastActive(t.Context(), "work"); l != nil {
 		t.Errorf("another agent: %+v", l)
 	}
-	if l := b.LastActive(t.Context(), protocol.MainAgent); l == nil || l.Peer.ID != "ann" || l.Channel != "pigeon" || l.Timestamp == 0 {
+	if l := b.Messenger.LastActive(t.Context(), protocol.MainAgent); l == nil || l.Peer.ID != "ann" || l.Channel != "pigeon" || l.Timestamp == 0 {
 		t.Errorf("%+v", l)
 	}
 }
@@ -179,12 +179,12 @@ func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 		if err := channel.Name(&p); err != nil {
 			t.Fatal(err)
 		}
-		ready, detach, err := b.Attach(p, link)
+		ready, detach, err := b.Programs.Attach(p, link)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ready()
-		said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Channel: "telex", To: "ann", Files: []protocol.Media{{Filename: "a.txt", Data: "eA=="}}})
+		said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Channel: "telex", To: "ann", Files: []protocol.Media{{Filename: "a.txt", Data: "eA=="}}})
 		detach()
 		switch {
 		case ext == nil && (err == nil || !strings.Contains(err.Error(), "does not support files") || len(link.out) != 0):
@@ -202,21 +202,21 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 		b.Begin()
 		defer b.Close()
 		words := channel.Outgoing{Text: "report", Channel: "pigeon", To: "ann", Later: true}
-		if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
+		if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("over an account that nobody keeps connected: %v", err)
 		}
 		loft := func(name string) {
 			cfg := map[string]json.RawMessage{"loft": json.RawMessage(`"` + name + `"`), "key": json.RawMessage(`"k"`)}
-			if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg}); err != nil {
+			if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		loft("away")
-		if said, err := b.SendMessage(t.Context(), protocol.MainSession, words); err != nil || !said.Queued || said.Sent || said.AccountID != "default" {
+		if said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err != nil || !said.Queued || said.Sent || said.AccountID != "default" {
 			t.Errorf("%+v %v", said, err)
 		}
 		words.Later = false
-		if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
+		if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("what is said now: %v", err)
 		}
 		loft("roof")
@@ -225,13 +225,13 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-		if _, err := b.Inbound(t.Context(), dm("hold")); err != nil { // the chat's last sender is she now
+		if _, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil { // the chat's last sender is she now
 			t.Fatal(err)
 		}
-		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
+		if _, err := b.Accounts.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
 			t.Fatal(err)
 		}
-		if said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "report", Later: true}); !errors.Is(err, protocol.ErrUnavailable) {
+		if said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "report", Later: true}); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("over an account that was stopped: %+v %v", said, err)
 		}
 	})
@@ -249,7 +249,7 @@ func TestPanicFailsOneDelivery(t *testing.T) {
 		for _, peer := range []string{"hawk", "ann"} {
 			in := dm("hello")
 			in.Peer.ID = peer
-			if _, err := b.Inbound(t.Context(), in); err != nil {
+			if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}

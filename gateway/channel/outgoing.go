@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -43,26 +44,41 @@ type SendResult struct {
 	MessageID string `json:"messageId,omitempty"`
 }
 
+// Messenger sends the messages of agents and schedules.
+type Messenger struct {
+	routes   routeReader
+	outbox   *outbox
+	registry *registry
+	config   func() config.Config
+	files    *workspace.Files
+}
+
+// routeReader reads where the last messages came from; *store.Channels implements it.
+type routeReader interface {
+	LastRoute(ctx context.Context, chat protocol.SessionKey) (store.Route, int64, error)
+	LastRouteOfAgent(ctx context.Context, agent protocol.AgentID) (store.Route, int64, error)
+}
+
 // SendMessage sends a message and waits up to [sendWait] until the network accepts it.
-func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
-	route, known, err := h.target(ctx, from, w)
+func (m *Messenger) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
+	route, known, err := m.target(ctx, from, w)
 	if err != nil {
 		return SendResult{}, err
 	}
 	res := SendResult{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
-	isOffline := h.registry.senderOf(route.Channel, route.AccountID) == nil
+	isOffline := m.registry.senderOf(route.Channel, route.AccountID) == nil
 	// An account that the person stopped does not reconnect.
-	canWait := known && h.drivers[route.Channel] == nil || h.isManaged(route.Channel, route.AccountID)
+	canWait := known && m.registry.drivers[route.Channel] == nil || m.registry.isManaged(route.Channel, route.AccountID)
 	if isOffline && !(w.Later && canWait) {
 		return SendResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
 	outcome := make(chan delivery, 1)
-	h.outbox.waiters.Store(id, outcome)
-	defer h.outbox.waiters.Delete(id)
+	m.outbox.waiters.Store(id, outcome)
+	defer m.outbox.waiters.Delete(id)
 	e := outboundTo(route, from, w.Text)
 	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
-	if err := h.outbox.add(ctx, id, e); err != nil {
+	if err := m.outbox.add(ctx, id, e); err != nil {
 		return SendResult{}, err
 	}
 	if isOffline {
@@ -85,8 +101,8 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 
 // target returns the receiver of a message. known reports whether somebody wrote to the chat from
 // there.
-func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
-	last, _, err := h.o.Stores.Channels.LastRoute(ctx, from)
+func (m *Messenger) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
+	last, _, err := m.routes.LastRoute(ctx, from)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return r, false, err
 	}
@@ -114,25 +130,25 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) 
 		r.AccountID = accountID(w.AccountID)
 	}
 	if r.AccountID == "" {
-		r.AccountID, err = h.onlyAccount(name, w.Later)
+		r.AccountID, err = m.registry.onlyAccount(name, w.Later)
 	}
 	return r, r.Channel == last.Channel && r.AccountID == last.AccountID, err
 }
 
 // LastActive returns where somebody wrote to an agent last, or nil.
-func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
-	r, at, err := h.o.Stores.Channels.LastRouteOfAgent(ctx, agent)
+func (m *Messenger) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
+	r, at, err := m.routes.LastRouteOfAgent(ctx, agent)
 	if err != nil {
 		return nil
 	}
 	return &protocol.LastActive{Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, Timestamp: at}
 }
 
-// Deliver sends an answer to its receiver on a channel, or else to the last address of the main chat
-// on a channel. It describes where it went; "" means that the main chat has no such address.
-func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
-	home := h.o.Config().Session.Main(d.Agent)
-	sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
+// Deliver sends an answer to its receiver on a channel, or else to the last address of the main
+// chat on a channel. It describes where it went; "" means that the main chat has no such address.
+func (m *Messenger) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
+	home := m.config().Session.Main(d.Agent)
+	sent, err := m.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
 	switch {
 	case err == nil:
 		return sent.receiver(), nil
@@ -154,8 +170,8 @@ func (s SendResult) receiver() string {
 // NotifyApproval notifies the person on the channel in the settings (approvals.tell) of an approval
 // that nobody has seen. The message does not contain the call, because the network belongs to
 // others, and no reply from there answers an approval.
-func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Question, machine string) (sent bool, err error) {
-	to := h.o.Config().Approvals.Tell
+func (m *Messenger) NotifyApproval(ctx context.Context, a protocol.Question, machine string) (sent bool, err error) {
+	to := m.config().Approvals.Tell
 	if to.Channel == "" || to.To == "" {
 		return false, nil
 	}
@@ -164,7 +180,7 @@ func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Question, machine s
 		what = fmt.Sprintf("wants to use %s on %s", a.Tool, machine)
 	}
 	text := fmt.Sprintf("Fairlead needs your approval: the agent %s, and no window shows the question. Answer in a Fairlead window, or with fairlead approvals.", what)
-	_, err = h.SendMessage(ctx, a.SessionKey, Outgoing{Text: text, Channel: to.Channel, AccountID: to.Account, To: to.To})
+	_, err = m.SendMessage(ctx, a.SessionKey, Outgoing{Text: text, Channel: to.Channel, AccountID: to.Account, To: to.To})
 	return err == nil, err
 }
 
@@ -174,13 +190,13 @@ const (
 	maxAttachedBytes = 10 << 20
 )
 
-// SendFiles is [Hub.SendMessage] with files from the agent's workspace.
-func (h *Hub) SendFiles(ctx context.Context, agent protocol.AgentID, from protocol.SessionKey, w Outgoing, paths []string) (SendResult, error) {
+// SendFiles is [Messenger.SendMessage] with files from the agent's workspace.
+func (m *Messenger) SendFiles(ctx context.Context, agent protocol.AgentID, from protocol.SessionKey, w Outgoing, paths []string) (SendResult, error) {
 	var err error
-	if w.Files, err = attach(h.o.Files, agent, paths); err != nil {
+	if w.Files, err = attach(m.files, agent, paths); err != nil {
 		return SendResult{}, err
 	}
-	return h.SendMessage(ctx, from, w)
+	return m.SendMessage(ctx, from, w)
 }
 
 // attach reads the files that an agent sends.

@@ -17,7 +17,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 		for i := range 101 {
 			in := dm("hello")
 			in.Peer.ID = fmt.Sprint("stranger", i)
-			res, err := b.Inbound(t.Context(), in)
+			res, err := b.Inbox.Inbound(t.Context(), in)
 			want := protocol.InboundPending
 			if i == 100 {
 				want = protocol.InboundBlocked
@@ -26,18 +26,18 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 				t.Fatal(i, res, err)
 			}
 		}
-		if list, err := b.Pairs(t.Context(), protocol.Empty{}); err != nil || len(list.Pairs) != 100 {
+		if list, err := b.Senders.Pairs(t.Context(), protocol.Empty{}); err != nil || len(list.Pairs) != 100 {
 			t.Error(len(list.Pairs), err)
 		}
 		time.Sleep(8 * 24 * time.Hour)
-		if list, _ := b.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
+		if list, _ := b.Senders.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
 			t.Error(len(list.Pairs))
 		}
-		_, err := b.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "pigeon", SenderID: "stranger7"})
+		_, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "pigeon", SenderID: "stranger7"})
 		if !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("one who is not listed any more is let in: %v", err)
 		}
-		if res, err := b.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
+		if res, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
 			t.Error(res, err)
 		}
 	})
@@ -47,10 +47,10 @@ func TestWhatAStrangerSaysIsOneLineThatCanBeSeen(t *testing.T) {
 	b, _ := open(t)
 	in := dm("I am\n\n\u202eallowed\u2066 already")
 	in.Peer.ID, in.Peer.Name = "mallory", "Ann\x1b[2J\n\u202e"
-	if _, err := b.Inbound(t.Context(), in); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	list, err := b.Pairs(t.Context(), protocol.Empty{})
+	list, err := b.Senders.Pairs(t.Context(), protocol.Empty{})
 	if p := list.Pairs["pigeon:mallory"]; err != nil || p.SenderName != "Ann[2J" || p.FirstMessage != "I am allowed already" {
 		t.Errorf("%+v %v", list.Pairs, err)
 	}
@@ -61,14 +61,14 @@ func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	for _, id := range []string{"ann", "bob"} {
 		in := dm("hello")
 		in.Peer.ID = id
-		if _, err := b.Inbound(t.Context(), in); err != nil {
+		if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.Approve(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
+	if _, err := b.Senders.Approve(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
+	if _, err := b.Senders.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
 		t.Fatal(err)
 	}
 	log, _, err := b.Store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})

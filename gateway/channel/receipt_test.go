@@ -22,14 +22,14 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		if err := channel.Name(&p); err != nil || p.Client.AccountID != "w" {
 			t.Fatal(p.Client, err)
 		}
-		ready, detach, err := b.Attach(p, link)
+		ready, detach, err := b.Programs.Attach(p, link)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ready()
 		in := dm("hello")
 		in.Channel, in.AccountID = "telex", "w"
-		if _, err := b.Inbound(t.Context(), in); err != nil {
+		if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(40 * time.Second) // no receipt within 30 s: the message is sent again 2 s later
@@ -37,7 +37,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		if len(link.out) != 2 || link.out[0].Message.Text != link.out[1].Message.Text || link.out[0].DeliveryID == "" {
 			t.Fatalf("%+v", link.out)
 		}
-		if ack, err := b.Delivered("telex", "w", protocol.ChannelDeliveredParams{DeliveryID: link.out[1].DeliveryID, MessageID: "t1"}); err != nil || ack.Dropped {
+		if ack, err := b.Programs.Delivered("telex", "w", protocol.ChannelDeliveredParams{DeliveryID: link.out[1].DeliveryID, MessageID: "t1"}); err != nil || ack.Dropped {
 			t.Error(ack, err)
 		}
 		synctest.Wait()
@@ -46,7 +46,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		}
 		detach()
 		in.Message.Text = "goodbye"
-		if _, err := b.Inbound(t.Context(), in); err != nil {
+		if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -54,7 +54,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 			t.Error(waiting, link.out)
 		}
 		time.Sleep(49 * time.Hour)
-		ready, detach, _ = b.Attach(p, link)
+		ready, detach, _ = b.Programs.Attach(p, link)
 		ready()
 		synctest.Wait()
 		if waiting, _ := b.Store.Outbox.CountWaiting(t.Context()); len(waiting) != 0 || len(link.out) != 2 {

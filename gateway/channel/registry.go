@@ -9,13 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // registry holds the accounts and their connections. It is safe for concurrent use.
 type registry struct {
-	o       Options
+	store   registryStore
+	bus     *event.Bus
 	outbox  *outbox
 	drivers map[string]Driver
 
@@ -26,6 +29,23 @@ type registry struct {
 	mu       sync.Mutex // guards the fields below
 	closed   bool
 	accounts map[string]*account // by CHANNEL:ACCOUNT
+}
+
+// registryStore stores the accounts and when they received a message; *store.Channels implements
+// it.
+type registryStore interface {
+	Accounts(ctx context.Context) ([]store.ChannelAccount, error)
+	ReceivedAt(ctx context.Context) (map[string]int64, error)
+	SetReceivedAt(ctx context.Context, channel, account string, at int64) error
+}
+
+func newRegistry(s registryStore, bus *event.Bus, drivers []Driver) *registry {
+	r := &registry{store: s, bus: bus, drivers: make(map[string]Driver), accounts: make(map[string]*account)}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	for _, d := range drivers {
+		r.drivers[d.Kind().Channel] = d
+	}
+	return r
 }
 
 // account is one account of a channel, of a driver or of a connection over the network.
@@ -50,11 +70,11 @@ func key(channel, account string) string { return channel + ":" + account }
 
 // load restores the accounts of an earlier start.
 func (r *registry) load(ctx context.Context) error {
-	accounts, err := r.o.Stores.Channels.Accounts(ctx)
+	accounts, err := r.store.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	seen, err := r.o.Stores.Channels.ReceivedAt(ctx)
+	seen, err := r.store.ReceivedAt(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,8 +110,8 @@ func (r *registry) goTracked(f func()) bool {
 }
 
 // publishChange publishes that a channel's state has changed.
-func (r *registry) publishChange(channel string) {
-	r.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
+func publishChange(bus *event.Bus, channel string) {
+	bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
 // setOnline registers that an account can send over l, and starts to deliver its outbox.
@@ -111,7 +131,7 @@ func (r *registry) setOnline(a *account, l *sender, extra map[string]any) {
 		old.cancel()
 	}
 	slog.Info("Channel connected", "channel", a.channel, "account", a.id)
-	r.publishChange(a.channel)
+	publishChange(r.bus, a.channel)
 }
 
 // setOffline registers that l has closed, the error, and the delay before the next connection.
@@ -134,7 +154,7 @@ func (r *registry) setOffline(a *account, l *sender, err error, retry time.Durat
 		}
 	}
 	r.mu.Unlock()
-	r.publishChange(a.channel)
+	publishChange(r.bus, a.channel)
 }
 
 // senderOf returns an account's sender, or nil.
@@ -184,7 +204,7 @@ func (r *registry) onlyAccount(name string, later bool) (string, error) {
 // recordActivity stores the time of an account's last incoming message.
 func (r *registry) recordActivity(ctx context.Context, channel, account string) error {
 	at := now()
-	if err := r.o.Stores.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
+	if err := r.store.SetReceivedAt(ctx, channel, account, at); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -207,5 +227,5 @@ func (r *registry) removeConnection(a *account, l *sender) {
 		}
 	}
 	r.mu.Unlock()
-	r.publishChange(a.channel)
+	publishChange(r.bus, a.channel)
 }

@@ -43,7 +43,7 @@ type sender struct {
 }
 
 func newSender(r *registry, a *account, t Transport) *sender {
-	l := &sender{outbox: r.outbox, bus: r.o.Bus, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
+	l := &sender{outbox: r.outbox, bus: r.bus, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
 	l.ctx, l.cancel = context.WithCancel(r.ctx)
 	return l
 }
@@ -112,8 +112,8 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	return 0, l.outbox.messages.SetState(context.WithoutCancel(l.ctx), o)
 }
 
-// storeDelivered stores that the last message was delivered, if that is not stored yet: it must not be
-// sent again.
+// storeDelivered stores that the last message was delivered, if that is not stored yet: it must not
+// be sent again.
 func (l *sender) storeDelivered() error {
 	if l.unstored == nil {
 		return nil
@@ -156,9 +156,18 @@ func (l *sender) forwardTyping() {
 
 // outbox holds the messages to be sent. It is safe for concurrent use.
 type outbox struct {
-	messages *store.Outbox
-	senderOf func(channel, account string) *sender
+	messages outboxStore
+	registry *registry
 	waiters  sync.Map // by outbox ID: a chan delivery, with room for one outcome
+}
+
+// outboxStore stores the messages to be sent; *store.Outbox implements it.
+type outboxStore interface {
+	Put(ctx context.Context, o store.Outbound) (added bool, err error)
+	Get(ctx context.Context, id string) (store.Outbound, error)
+	Next(ctx context.Context, channel, account string) (store.Outbound, error)
+	SetState(ctx context.Context, o store.Outbound) error
+	Purge(ctx context.Context, before int64) error
 }
 
 // delivery is the outcome of sending a message.
@@ -197,7 +206,7 @@ func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound)
 
 // wake makes the sender of an account look for new messages.
 func (o *outbox) wake(channel, account string) {
-	if l := o.senderOf(channel, account); l != nil {
+	if l := o.registry.senderOf(channel, account); l != nil {
 		select {
 		case l.wake <- struct{}{}:
 		default:

@@ -20,13 +20,13 @@ const maxConfig = 64 << 10
 
 // configure merges new settings into an account's and stores the result; secrets go to the
 // keychain. wanted sets whether the account connects when the gateway starts.
-func (m *accountManager) configure(ctx context.Context, d Driver, name, id string, changes map[string]json.RawMessage, wanted bool) error {
-	m.mu.Lock()
+func (m *Accounts) configure(ctx context.Context, d Driver, name, id string, changes map[string]json.RawMessage, wanted bool) error {
+	m.registry.mu.Lock()
 	next := Config{}
-	if a := m.accounts[key(name, id)]; a != nil {
+	if a := m.registry.accounts[key(name, id)]; a != nil {
 		maps.Copy(next, a.config)
 	}
-	m.mu.Unlock()
+	m.registry.mu.Unlock()
 	secrets, err := next.merge(name, d.Kind().Fields, changes)
 	if err != nil {
 		return err
@@ -47,19 +47,19 @@ func (m *accountManager) configure(ctx context.Context, d Driver, name, id strin
 	for field, v := range secrets {
 		named[secretName(name, id, field)] = v
 	}
-	undo, err := keychain.Replace(m.o.Secrets, named)
+	undo, err := keychain.Replace(m.secrets, named)
 	if err != nil {
 		return fmt.Errorf("store the secrets of %s: %w", key(name, id), err)
 	}
-	if err := m.o.Stores.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Autostart: wanted, UpdatedAt: now()}); err != nil {
+	if err := m.store.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Autostart: wanted, UpdatedAt: now()}); err != nil {
 		return errors.Join(err, undo())
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	a := m.accounts[key(name, id)]
+	m.registry.mu.Lock()
+	defer m.registry.mu.Unlock()
+	a := m.registry.accounts[key(name, id)]
 	if a == nil || a.driver == nil {
 		a = &account{channel: name, id: id, driver: d}
-		m.accounts[key(name, id)] = a
+		m.registry.accounts[key(name, id)] = a
 	}
 	a.config = next
 	return nil
@@ -93,7 +93,7 @@ func (c Config) merge(channel string, fields []protocol.ChannelField, changes ma
 }
 
 // complete returns the settings of an account with all of its secrets, new and stored ones.
-func (m *accountManager) complete(name, id string, fields []protocol.ChannelField, config Config, secrets map[string]keychain.Secret) (Config, error) {
+func (m *Accounts) complete(name, id string, fields []protocol.ChannelField, config Config, secrets map[string]keychain.Secret) (Config, error) {
 	full := Config{}
 	maps.Copy(full, config)
 	for _, f := range fields {
@@ -103,7 +103,7 @@ func (m *accountManager) complete(name, id string, fields []protocol.ChannelFiel
 		v, ok := secrets[f.Name]
 		var err error
 		if !ok {
-			v, err = m.o.Secrets.Get(secretName(name, id, f.Name))
+			v, err = m.secrets.Get(secretName(name, id, f.Name))
 		}
 		if err == nil {
 			full[f.Name], _ = json.Marshal(v.Reveal())
@@ -115,15 +115,15 @@ func (m *accountManager) complete(name, id string, fields []protocol.ChannelFiel
 }
 
 // withSecrets returns an account with its secrets.
-func (m *accountManager) withSecrets(name, id string) (Account, *account, error) {
-	m.mu.Lock()
-	a := m.accounts[key(name, id)]
+func (m *Accounts) withSecrets(name, id string) (Account, *account, error) {
+	m.registry.mu.Lock()
+	a := m.registry.accounts[key(name, id)]
 	if a == nil || a.driver == nil {
-		m.mu.Unlock()
+		m.registry.mu.Unlock()
 		return Account{}, nil, protocol.ErrNotFound.With(fmt.Sprintf("%s has no account %q. Start it or log in first.", name, id))
 	}
 	stored := a.config
-	m.mu.Unlock()
+	m.registry.mu.Unlock()
 	full, err := m.complete(name, id, a.driver.Kind().Fields, stored, nil)
 	return Account{ID: id, Config: full}, a, err
 }

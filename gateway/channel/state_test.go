@@ -19,11 +19,11 @@ func TestStateSaysHowAnAccountIs(t *testing.T) {
 		set := func(loft, key string) {
 			t.Helper()
 			cfg := map[string]json.RawMessage{"loft": json.RawMessage(`"` + loft + `"`), "key": json.RawMessage(`"` + key + `"`)}
-			b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg})
+			b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg})
 		}
 		is := func(want string) protocol.ChannelAccountStatus {
 			t.Helper()
-			st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"})
+			st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"})
 			if err != nil || len(st.Accounts) != 1 || st.Accounts[0].State != want {
 				t.Fatalf("%+v, %v; want %s", st, err, want)
 			}
@@ -46,7 +46,7 @@ func TestStateSaysHowAnAccountIs(t *testing.T) {
 				t.Errorf("connected with the trouble %q, not %q", a.Error, why)
 			}
 		}
-		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
+		if _, err := b.Accounts.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
 			t.Fatal(err)
 		}
 		up.Trouble("too late")

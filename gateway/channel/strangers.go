@@ -7,10 +7,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -35,19 +36,38 @@ const (
 	policyAllowlist = "allowlist"
 )
 
+// Senders decides who may write to the agent.
+type Senders struct {
+	store  pairStore
+	bus    *event.Bus
+	outbox *outbox
+	config func() config.Config
+	set    func(ctx context.Context, path string, value json.RawMessage) error
+	allow  sync.Mutex // held while an allowFrom is read and written
+}
+
+// pairStore stores the requests of strangers; *store.Channels implements it.
+type pairStore interface {
+	Pairs(ctx context.Context) ([]store.Pair, error)
+	Pair(ctx context.Context, channel, sender string, since int64) (store.Pair, error)
+	AddPair(ctx context.Context, p store.Pair, since int64, limit int, reply store.Outbound) (added bool, err error)
+	TakePair(ctx context.Context, p store.Pair, line protocol.AuditEntry, reply ...store.Outbound) error
+}
+
 // mayWrite reports whether a sender may write without an approval.
-func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
+func (s *Senders) mayWrite(in protocol.ChannelInboundParams, sender string) bool {
+	c := s.config().Channels[in.Channel]
 	return c.DMPolicy == policyOpen || isOwner(c, in, sender) || isAllowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
 }
 
 // checkAccess decides whether a sender may write; a result without a status means yes. In groups it
 // requests the pairing of the group and not of the sender, because the name of a member can belong
 // to somebody else tomorrow.
-func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
-	if mayWrite(c, in, sender) {
+func (s *Senders) checkAccess(ctx context.Context, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
+	if s.mayWrite(in, sender) {
 		return protocol.ChannelInboundResult{}, nil
 	}
-	if c.DMPolicy == policyAllowlist {
+	if s.config().Channels[in.Channel].DMPolicy == policyAllowlist {
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
 	}
 	id, name := sender, in.Peer.Name
@@ -61,7 +81,7 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 		AccountID: in.AccountID, FirstMessage: format.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
 	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending))
-	added, err := h.o.Stores.Channels.AddPair(ctx, p, oldest(), maxPending, reply)
+	added, err := s.store.AddPair(ctx, p, oldest(), maxPending, reply)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
@@ -69,10 +89,10 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 		return protocol.ChannelInboundResult{}, err
 	}
 	if added {
-		h.publishChange(in.Channel)
+		publishChange(s.bus, in.Channel)
 		who := in.Channel + ": " + format.Line(p.SenderID, 0)
-		h.o.Bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
-		h.outbox.wake(in.Channel, in.AccountID)
+		s.bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
+		s.outbox.wake(in.Channel, in.AccountID)
 	}
 	return protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
@@ -93,8 +113,8 @@ func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).
-func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
-	list, err := h.o.Stores.Channels.Pairs(ctx)
+func (s *Senders) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
+	list, err := s.store.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
 		if p.RequestedAt >= oldest() {
@@ -105,7 +125,7 @@ func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListRes
 }
 
 // pair returns the request that a person has decided about.
-func (h *Hub) pair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
+func (s *Senders) pair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
 	if strings.TrimSpace(in.Channel) == "" || strings.TrimSpace(in.SenderID) == "" {
 		return p, protocol.ErrBadRequest.With("channel and senderId required")
 	}
@@ -113,55 +133,55 @@ func (h *Hub) pair(ctx context.Context, in protocol.PairParams) (p store.Pair, e
 	if err != nil {
 		return p, err
 	}
-	return h.o.Stores.Channels.Pair(ctx, name, config.SenderID(name, in.SenderID), oldest())
+	return s.store.Pair(ctx, name, config.SenderID(name, in.SenderID), oldest())
 }
 
 // Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
-func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (out protocol.PairApproveResult, err error) {
-	h.allow.Lock()
-	defer h.allow.Unlock()
-	p, err := h.pair(ctx, in)
+func (s *Senders) Approve(ctx context.Context, by string, in protocol.PairParams) (out protocol.PairApproveResult, err error) {
+	s.allow.Lock()
+	defer s.allow.Unlock()
+	p, err := s.pair(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	before := h.o.Config().Channels[p.Channel].AllowFrom
+	before := s.config().Channels[p.Channel].AllowFrom
 	isNew := !isAllowed(before, p.Channel, p.SenderID, p.Peer)
 	if isNew {
-		if err := h.setAllowFrom(ctx, p.Channel, append(slices.Clone(before), p.SenderID)); err != nil {
+		if err := s.setAllowFrom(ctx, p.Channel, append(slices.Clone(before), p.SenderID)); err != nil {
 			return out, err
 		}
 	}
 	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved))
-	if err := h.o.Stores.Channels.TakePair(ctx, p, verdictEntry(by, p, "allowed"), reply); err != nil {
+	if err := s.store.TakePair(ctx, p, verdictEntry(by, p, "allowed"), reply); err != nil {
 		if isNew {
-			err = errors.Join(err, h.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
+			err = errors.Join(err, s.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
 		}
 		return out, err
 	}
-	h.publishChange(p.Channel)
-	h.outbox.wake(p.Channel, p.AccountID)
+	publishChange(s.bus, p.Channel)
+	s.outbox.wake(p.Channel, p.AccountID)
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
 }
 
 // setAllowFrom stores who may write on a channel.
-func (h *Hub) setAllowFrom(ctx context.Context, channel string, list []string) error {
+func (s *Senders) setAllowFrom(ctx context.Context, channel string, list []string) error {
 	raw, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
-	return h.o.Set(ctx, "channels."+channel+".allowFrom", raw)
+	return s.set(ctx, "channels."+channel+".allowFrom", raw)
 }
 
 // Reject removes a stranger's request (pair.reject). The stranger may ask again.
-func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
-	p, err := h.pair(ctx, in)
+func (s *Senders) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
+	p, err := s.pair(ctx, in)
 	if err == nil {
-		err = h.o.Stores.Channels.TakePair(ctx, p, verdictEntry(by, p, "denied"))
+		err = s.store.TakePair(ctx, p, verdictEntry(by, p, "denied"))
 	}
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	h.publishChange(p.Channel)
+	publishChange(s.bus, p.Channel)
 	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
 }
 
@@ -176,26 +196,4 @@ func isOwner(c config.Channel, in protocol.ChannelInboundParams, sender string) 
 	id := config.SenderID(in.Channel, sender)
 	return in.Peer.Kind == protocol.PeerDM && id != "" &&
 		slices.ContainsFunc(c.Owners, func(o string) bool { return config.SenderID(in.Channel, o) == id })
-}
-
-// command runs the owner's command once and replies. ok is false if the message is for the agent.
-func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.SessionKey, to store.Route, run protocol.RunID,
-	in protocol.ChannelInboundParams,
-) (res protocol.ChannelInboundResult, ok bool, err error) {
-	id := "reply:" + string(run)
-	switch _, err := h.o.Stores.Outbox.Get(ctx, id); {
-	case err == nil:
-		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat}, true, nil
-	case !errors.Is(err, protocol.ErrNotFound):
-		return res, false, err
-	}
-	if err := h.o.Stores.Channels.SetLastRoute(ctx, chat, to, now()); err != nil {
-		return res, false, err
-	}
-	done, ok := h.o.Messages.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
-	if !ok {
-		return res, false, nil
-	}
-	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
-	return res, true, h.outbox.add(ctx, id, outboundTo(to, chat, res.Response))
 }

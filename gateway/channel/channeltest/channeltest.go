@@ -210,7 +210,6 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 		b.end(ctx, r, protocol.RunFailed)
 	case "twice":
 		b.say(ctx, r, "Let me look.")
-		b.chat(r, protocol.ChatPartial)
 		b.Answer(ctx, r.ID, "You said "+last)
 	default:
 		b.Answer(ctx, r.ID, "You said "+last)
@@ -231,7 +230,10 @@ func (b *Bench) Answer(ctx context.Context, id protocol.RunID, text string) erro
 }
 
 func (b *Bench) say(ctx context.Context, r store.Run, text string) error {
-	_, err := b.Store.Messages.Append(ctx, r.Session, protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	stored, err := b.Store.Messages.Append(ctx, r.Session, protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	for _, m := range stored {
+		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: r.Session, Message: &m})
+	}
 	return err
 }
 
@@ -241,20 +243,11 @@ func (b *Bench) end(ctx context.Context, r store.Run, state string) error {
 		return err
 	}
 	b.run(r)
-	if state == protocol.RunDone {
-		b.chat(r, protocol.ChatFinal)
-	} else {
-		b.chat(r, protocol.ChatErrState)
-	}
 	return nil
 }
 
 func (b *Bench) run(r store.Run) {
-	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State}})
-}
-
-func (b *Bench) chat(r store.Run, state string) {
-	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.Session, Chat: &protocol.ChatEvent{RunID: &r.ID, SessionKey: r.Session, State: state}})
+	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State, EndedAt: r.EndedAt, Error: r.Error}})
 }
 
 func now() int64 { return time.Now().UnixMilli() }

@@ -30,7 +30,7 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	b := p.agent(t, `{"dmPolicy":"open"}`)
 	ann := p.person(t, "ann")
 	words := channel.Outgoing{Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a.png", string(pixel)), file("plan.txt", "dig here")}}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
 		t.Fatal(err)
 	}
 	isFile := func(m message) bool { return len(m.OOB) > 0 }

@@ -168,7 +168,7 @@ func (p *prosody) agent(t *testing.T, policy string) *channeltest.Bench {
 	t.Cleanup(b.Close)
 	b.Set(t, "channels.xmpp", policy)
 	b.Begin()
-	_, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp", Config: raw(t, "jid", "Agent@Town.test", "password", "secret of agent", "server", p.addr,
+	_, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp", Config: raw(t, "jid", "Agent@Town.test", "password", "secret of agent", "server", p.addr,
 		"certificate", p.cert, "rooms", "square@rooms.town.test")})
 	if err != nil {
 		t.Fatal(err)

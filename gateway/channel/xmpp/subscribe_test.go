@@ -51,10 +51,10 @@ func TestWhoMayWriteSeesThatTheAgentIsThere(t *testing.T) {
 
 	bob.do(t, "<message to='agent@town.test' type='chat' id='first-message'><body>hello</body></message>")
 	polltest.Until(t, "the request of bob arrives", func() bool {
-		pairs, err := b.Pairs(t.Context(), protocol.Empty{})
+		pairs, err := b.Senders.Pairs(t.Context(), protocol.Empty{})
 		return err == nil && len(pairs.Pairs) == 1
 	})
-	if _, err := b.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "bob@town.test"}); err != nil {
+	if _, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "bob@town.test"}); err != nil {
 		t.Fatal(err)
 	}
 	bob.do(t, "<message to='agent@town.test' type='chat' id='second-message'><body>hello again</body></message>")

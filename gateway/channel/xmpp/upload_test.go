@@ -22,7 +22,7 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 	b := p.agent(t, `{"dmPolicy":"open"}`)
 	ann := p.person(t, "ann")
 	words := channel.Outgoing{Text: "Here it is.", Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a plan & more.txt", "dig here"), file("b.txt", "and there")}}
-	said, err := b.SendMessage(t.Context(), protocol.MainSession, words)
+	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words)
 	if err != nil || !said.Sent || said.MessageID == "" {
 		t.Fatalf("%+v %v", said, err)
 	}
@@ -49,11 +49,11 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 		}
 	}
 	words.Text, words.Files = "", []protocol.Media{file("big.bin", strings.Repeat("x", 1001))}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); err == nil || !strings.Contains(err.Error(), "does not take big.bin (1001 bytes)") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err == nil || !strings.Contains(err.Error(), "does not take big.bin (1001 bytes)") {
 		t.Errorf("too large: %v", err)
 	}
 	words.Files = []protocol.Media{file("only.txt", "alone")}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
 		t.Error(err)
 	}
 	if m := ann.hears(t, "the file alone", func(m message) bool { return len(m.Body) > 0 }); len(m.OOB) == 0 {
@@ -66,12 +66,12 @@ func TestAServerWithoutUploadSaysSo(t *testing.T) {
 	b := p.agent(t, `{"dmPolicy":"open"}`)
 	ann := p.person(t, "ann")
 	words := channel.Outgoing{Text: "Here it is.", Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a.txt", "x")}}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); err == nil || !strings.Contains(err.Error(), "takes no files") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err == nil || !strings.Contains(err.Error(), "takes no files") {
 		t.Error(err)
 	}
 	words.Files = nil
 	words.Text = "Without it, then."
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
 		t.Error(err)
 	}
 	if m := ann.hears(t, "a text", func(m message) bool { return len(m.Body) > 0 }); m.Body[0] != "Without it, then." {

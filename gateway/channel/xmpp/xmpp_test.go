@@ -19,11 +19,11 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	b := p.agent(t, `{}`)
 	ann.do(t, "<message to='agent@town.test' type='chat' id='first-message'><body>hello</body></message>")
 	ann.hears(t, "that she is not known yet", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "do not know you yet") })
-	pairs, err := b.Pairs(t.Context(), protocol.Empty{})
+	pairs, err := b.Senders.Pairs(t.Context(), protocol.Empty{})
 	if err != nil || pairs.Pairs["xmpp:ann@town.test"].FirstMessage != "hello" {
 		t.Fatalf("%+v %v", pairs, err)
 	}
-	if _, err := b.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
+	if _, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
 		t.Fatal(err)
 	}
 	ann.hearsText(t, "You may write to me now.")
@@ -62,7 +62,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	ann.do(t, "<message to='agent@town.test' type='chat' id='fourth-message'><body>This is OMEMO</body><encrypted xmlns='eu.siacs.conversations.axolotl'/></message>")
 	ann.hears(t, "about encryption", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "cannot read encrypted") })
 
-	said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: strings.Repeat("ä line\n", 8000)})
+	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: strings.Repeat("ä line\n", 8000)})
 	if err != nil || !said.Sent || said.MessageID == "" {
 		t.Fatalf("%+v %v", said, err)
 	}
@@ -74,10 +74,10 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	if strings.Count(long, "ä line") != 8000 {
 		t.Errorf("%d lines arrived", strings.Count(long, "ä line"))
 	}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
 		t.Errorf("a message to nobody: %v", err)
 	}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "not an XMPP address") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "not an XMPP address") {
 		t.Errorf("%v", err)
 	}
 	ann.do(t, "<iq to='"+agentAddress(t, b)+"' id='v1' type='get'><query xmlns='jabber:iq:version'/></iq>")
@@ -85,7 +85,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 
 func agentAddress(t *testing.T, b *channeltest.Bench) string {
 	t.Helper()
-	st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+	st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 	if err != nil || len(st.Accounts) != 1 || !st.Accounts[0].Connected || !st.Accounts[0].Authenticated {
 		t.Fatalf("%+v %v", st, err)
 	}
@@ -134,7 +134,7 @@ func TestRoomsOverARealServer(t *testing.T) {
 	if sent := b.Sent(); len(sent) != 2 || strings.Contains(sent[1].Message, "psst") {
 		t.Errorf("%+v", sent)
 	}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "other@rooms.town.test", Kind: "group"}); err == nil || !strings.Contains(err.Error(), "not in the room") {
+	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "other@rooms.town.test", Kind: "group"}); err == nil || !strings.Contains(err.Error(), "not in the room") {
 		t.Errorf("%v", err)
 	}
 }
@@ -158,16 +158,16 @@ func TestARoomThatCannotBeEnteredIsSaid(t *testing.T) {
 	is := func(want string) {
 		t.Helper()
 		polltest.Until(t, "the account's trouble to be "+want, func() bool {
-			st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+			st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 			return err == nil && st.Accounts[0].Connected && st.Accounts[0].Error == want
 		})
 	}
 	is("the agent is not in the room square@rooms.town.test: only its members may enter")
 	members("0")
-	if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
+	if _, err := b.Accounts.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
+	if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
 		t.Fatal(err)
 	}
 	is("")
@@ -179,13 +179,13 @@ func TestLoginOverARealServer(t *testing.T) {
 	t.Cleanup(b.Close)
 	b.Begin()
 	cfg := raw(t, "jid", "agent@town.test", "password", "wrong", "server", p.addr, "certificate", p.cert)
-	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: cfg}); !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "cannot log in: the server refused the address or the password" {
+	if _, err := b.Accounts.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: cfg}); !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "cannot log in: the server refused the address or the password" {
 		t.Errorf("%v", err)
 	}
-	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "password", "secret of agent", "certificate", otherCertificate(t))}); !errors.Is(err, protocol.ErrUnavailable) || !strings.Contains(err.Error(), "certificate is not trusted, so the password was not sent (x509: ") {
+	if _, err := b.Accounts.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "password", "secret of agent", "certificate", otherCertificate(t))}); !errors.Is(err, protocol.ErrUnavailable) || !strings.Contains(err.Error(), "certificate is not trusted, so the password was not sent (x509: ") {
 		t.Errorf("a server that cannot be trusted: %v", err)
 	}
-	res, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "certificate", p.cert)})
+	res, err := b.Accounts.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "certificate", p.cert)})
 	if err != nil || res.Message != "agent@town.test can log in." {
 		t.Errorf("%+v %v", res, err)
 	}
@@ -203,7 +203,7 @@ func TestLoginOverARealServer(t *testing.T) {
 	if err := s.authenticate([]string{"X-OTHER"}, login{}); !errors.Is(err, channel.ErrLogin) {
 		t.Error(err)
 	}
-	if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
+	if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
 		t.Fatal(err)
 	}
 	ann := p.person(t, "ann")
@@ -213,7 +213,7 @@ func TestLoginOverARealServer(t *testing.T) {
 
 	p.stop()
 	polltest.Until(t, "the end of the connection", func() bool {
-		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+		st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 		ended := err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
 		// Seconds later it has tried to connect again, and shows that error.
 		if ended && st.Accounts[0].Error != "the server closed the connection" && !strings.Contains(st.Accounts[0].Error, "refused") {
@@ -223,19 +223,19 @@ func TestLoginOverARealServer(t *testing.T) {
 	})
 	p.start(t)
 	polltest.Until(t, "a new connection", func() bool {
-		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+		st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 		return err == nil && st.Accounts[0].Connected
 	})
 	ann = p.person(t, "ann")
 	ann.do(t, "<message to='agent@town.test' type='chat' id='after-a-restart'><body>two</body></message>")
 	ann.hearsText(t, "You said two")
-	if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
+	if _, err := b.Accounts.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
 		t.Error(err)
 	}
-	if list, err := b.List(t.Context(), protocol.Empty{}); err != nil || list.Count != 0 {
+	if list, err := b.Accounts.List(t.Context(), protocol.Empty{}); err != nil || list.Count != 0 {
 		t.Errorf("%+v %v", list, err)
 	}
-	if _, err := b.Logout(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
+	if _, err := b.Accounts.Logout(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
 		t.Error(err)
 	}
 	if _, err := b.Secrets.Get("channel-xmpp-default-password"); err == nil {

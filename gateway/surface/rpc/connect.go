@@ -142,7 +142,7 @@ func (h *handshake) attachChannel() error {
 	if err := channel.Name(&h.params); err != nil {
 		return err
 	}
-	ready, detach, err := h.conn.server.services.Channels.Attach(h.params, h.conn.socket)
+	ready, detach, err := h.conn.server.services.Channels.Programs.Attach(h.params, h.conn.socket)
 	if err != nil {
 		return err
 	}

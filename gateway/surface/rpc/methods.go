@@ -165,21 +165,21 @@ func registerChannels(all methods, hub *channel.Hub) {
 		if in.Channel != "" && in.AccountID != "" && (channel.Name(&same) != nil || same.Client.Channel != name || same.Client.AccountID != account) {
 			return protocol.ChannelInboundResult{}, protocol.ErrForbidden.With("This connection speaks for " + name + ":" + account + " only.")
 		}
-		return hub.Inbound(context.WithoutCancel(ctx), in)
+		return hub.Inbox.Inbound(context.WithoutCancel(ctx), in)
 	})
 	handle(all, protocol.ReportDelivery, func(_ context.Context, r *request, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
 		name, account := r.conn.peer().account()
-		return hub.Delivered(name, account, in)
+		return hub.Programs.Delivered(name, account, in)
 	})
-	handle(all, protocol.ChannelsList, plain(hub.List))
-	handle(all, protocol.ChannelStart, plain(hub.Start))
-	handle(all, protocol.ChannelStop, plain(hub.Stop))
-	handle(all, protocol.ChannelStatus, plain(hub.Status))
-	handle(all, protocol.ChannelLogin, plain(hub.Login))
-	handle(all, protocol.ChannelLogout, plain(hub.Logout))
-	handle(all, protocol.PairList, plain(hub.Pairs))
-	handle(all, protocol.PairApprove, withCaller(hub.Approve))
-	handle(all, protocol.PairReject, withCaller(hub.Reject))
+	handle(all, protocol.ChannelsList, plain(hub.Accounts.List))
+	handle(all, protocol.ChannelStart, plain(hub.Accounts.Start))
+	handle(all, protocol.ChannelStop, plain(hub.Accounts.Stop))
+	handle(all, protocol.ChannelStatus, plain(hub.Accounts.Status))
+	handle(all, protocol.ChannelLogin, plain(hub.Accounts.Login))
+	handle(all, protocol.ChannelLogout, plain(hub.Accounts.Logout))
+	handle(all, protocol.PairList, plain(hub.Senders.Pairs))
+	handle(all, protocol.PairApprove, withCaller(hub.Senders.Approve))
+	handle(all, protocol.PairReject, withCaller(hub.Senders.Reject))
 }
 
 func registerSessions(all methods, s Services) {
