@@ -51,36 +51,10 @@ type outcome struct {
 	bytes int64 // that have arrived
 }
 
-// attempt moves the files once. Errors: offlineError for an end that is offline, *finalError,
-// errStall, or ctx's cause.
-func (j *job) attempt(ctx context.Context) (out outcome, err error) {
-	j.mu.Lock()
-	row, window := j.row, j.window
-	j.mu.Unlock()
-	src, releaseSrc, err := j.services.ends.connect(row.From, "Source", row, window)
-	if err != nil {
-		return out, err
-	}
-	defer releaseSrc()
-	dst, releaseDst, err := j.services.ends.connect(row.To, "Destination", row, window)
-	if err != nil {
-		return out, err
-	}
-	defer releaseDst()
-	simple := !src.isFairlead || !dst.isFairlead
-	j.update(func(row *store.Transfer) { row.Simple, row.Attempts = simple, row.Attempts+1 })
-	if simple {
-		s := &basicTransfer{job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
-		return s.run(ctx)
-	}
-	a := newAttempt(j, src, dst)
-	return a.exchange(ctx, a.run)
-}
-
 // attempt is one exchange with the two ends: of all files between Fairlead's own ends, or of one
 // file if an end knows only the basic protocol.
 type attempt struct {
-	job          *job
+	mover        *mover
 	relays       *Relays
 	direct       *directPairs
 	relay        *relay
@@ -93,8 +67,8 @@ type attempt struct {
 	earlier    stream.ProgressReport // the amounts moved by earlier exchanges of this transfer
 }
 
-func newAttempt(j *job, src, dst *transferEnd) *attempt {
-	return &attempt{job: j, relays: j.services.relays, direct: j.services.direct, relay: newRelay(*src, *dst)}
+func newAttempt(m *mover, src, dst *transferEnd) *attempt {
+	return &attempt{mover: m, relays: m.services.relays, direct: m.services.direct, relay: newRelay(*src, *dst)}
 }
 
 // exchange runs f while reports and frames of the ends are routed to this attempt, and stops the
@@ -215,7 +189,7 @@ func (a *attempt) startSource(ctx context.Context, destination *protocol.Transfe
 
 // run executes a transfer between ends that support streams. Their frames carry records.
 func (a *attempt) run(ctx context.Context, wg *crash.Group) (out outcome, err error) {
-	r, t := a.relay, a.job.view()
+	r, t := a.relay, a.mover.live.view()
 	send := protocol.TransferSend{Path: pathOf(t.Sources[0]), Stream: a.terms(t)}
 	for _, s := range t.Sources {
 		send.Stream.Paths = append(send.Stream.Paths, pathOf(s))
@@ -227,13 +201,13 @@ func (a *attempt) run(ctx context.Context, wg *crash.Group) (out outcome, err er
 	if err != nil {
 		return out, err
 	}
-	a.job.update(func(row *store.Transfer) {
+	a.mover.live.update(func(row *store.Transfer) {
 		row.Bytes, row.Files, row.Mime = *meta.Size, meta.Files, meta.Mime
 		row.Route = a.pair().route()
 	})
 
 	a.awaitsAnswer.Store(true) // a person may have to answer
-	if err := a.job.authorizeStartup(ctx, t, meta.Startup); err != nil {
+	if err := a.mover.authorizeStartup(ctx, t, meta.Startup); err != nil {
 		return out, err
 	}
 	receive := protocol.TransferReceive{Path: pathOf(t.Destination), Size: *meta.Size, Mime: meta.Mime, Stream: a.terms(t), Holes: meta.Holes}

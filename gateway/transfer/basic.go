@@ -18,7 +18,7 @@ import (
 // basicTransfer moves files one by one, for ends that know only the basic protocol, which has no
 // folders and always overwrites.
 type basicTransfer struct {
-	job      *job
+	mover    *mover
 	src, dst *transferEnd
 	t        protocol.Transfer
 	written  map[string]bool // paths written at a destination that knows only the basic protocol, in lower case
@@ -45,7 +45,7 @@ func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 	for _, f := range files {
 		total += f.size
 	}
-	s.job.update(func(row *store.Transfer) { row.Files, row.Bytes = len(files), total })
+	s.mover.live.update(func(row *store.Transfer) { row.Files, row.Bytes = len(files), total })
 	startup, err := s.authorizeStartup(ctx, files)
 	if err != nil {
 		return out, err
@@ -79,7 +79,7 @@ func (s *basicTransfer) authorizeStartup(ctx context.Context, files []file) (not
 		f.name = strings.TrimPrefix(at, lastPart(pathOf(f.source))+"/")
 		notes.done.Problems = append(notes.done.Problems, protocol.TransferProblem{Path: s.place(f), Text: note})
 	}
-	return notes, s.job.authorizeStartup(ctx, s.t, names)
+	return notes, s.mover.authorizeStartup(ctx, s.t, names)
 }
 
 // add adds the outcome of another file.
@@ -111,7 +111,7 @@ func (s *basicTransfer) move(ctx context.Context, f file, before stream.Progress
 			return out, nil
 		}
 	}
-	a := newAttempt(s.job, s.src, s.dst)
+	a := newAttempt(s.mover, s.src, s.dst)
 	a.earlier = before
 	accepted := false
 	out, err = a.exchange(ctx, func(ctx context.Context, wg *crash.Group) (outcome, error) {
@@ -158,7 +158,7 @@ func (a *attempt) runFile(ctx context.Context, wg *crash.Group, s *basicTransfer
 	}
 	reported := time.Now()
 	r.size = *meta.Size
-	a.job.update(func(row *store.Transfer) {
+	a.mover.live.update(func(row *store.Transfer) {
 		row.Bytes, row.Route = max(row.Bytes, a.earlier.Bytes+r.size), a.pair().route()
 		row.Mime = ""
 		if row.Files == 1 {

@@ -189,9 +189,9 @@ func isPersonal(t protocol.Transfer) bool { return principalOf(t).Kind == auth.K
 // authorizeStartup asks about the start-up files in the folders of an agent's or app's transfer, as
 // about transfers of their own: the rules have seen only the folders. A person's transfers need no
 // answer.
-func (j *job) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
+func (m *mover) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
 	for _, name := range files {
-		if isPersonal(t) || j.startup[name] {
+		if isPersonal(t) || m.startup[name] {
 			continue
 		}
 		top, below, _ := strings.Cut(name, "/")
@@ -201,14 +201,14 @@ func (j *job) authorizeStartup(ctx context.Context, t protocol.Transfer, files [
 			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
 		}
 		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		_, err := j.services.judge.again(ctx, principalOf(t), one, false, "")
+		_, err := m.services.judge.again(ctx, principalOf(t), one, false, "")
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
 			return final("%s is a start-up file: %v", name, err)
 		}
-		j.startup[name] = true
+		m.startup[name] = true
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type message struct {
 
 // The checks of the table of transitions. They get the row as it is stored.
 
-func checkCanPause(_ *job, row store.Transfer, _ message) error {
+func checkCanPause(row store.Transfer, _ message, _ Machines) error {
 	if row.Simple {
 		return protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
 	}
@@ -33,14 +33,14 @@ func checkCanPause(_ *job, row store.Transfer, _ message) error {
 
 // checkWindow lets only a window on the computer that is an end continue a transfer, unless the
 // transfer is paused: then it waits for such a window.
-func checkWindow(_ *job, row store.Transfer, m message) error {
+func checkWindow(row store.Transfer, m message, _ Machines) error {
 	if row.State != paused && !isItsWindow(row.Transfer, m.window) {
 		return errElsewhere
 	}
 	return nil
 }
 
-func checkRetry(_ *job, row store.Transfer, m message) error {
+func checkRetry(row store.Transfer, m message, _ Machines) error {
 	if !isItsWindow(row.Transfer, m.window) {
 		return errElsewhere
 	}
@@ -53,7 +53,7 @@ func isItsWindow(t protocol.Transfer, w Window) bool {
 	return w == nil || !atWindow(t) || w.Device() == t.Device
 }
 
-func checkUndo(_ *job, row store.Transfer, m message) error {
+func checkUndo(row store.Transfer, m message, _ Machines) error {
 	switch {
 	case row.Undoable(m.now):
 	case row.Undone > 0:
@@ -68,8 +68,8 @@ func checkUndo(_ *job, row store.Transfer, m message) error {
 }
 
 // checkConfirmed accepts the confirmation of the destination only.
-func checkConfirmed(j *job, row store.Transfer, m message) error {
-	if link, _, ok := j.services.machines.Link(row.To); !needsCleanup(row.Transfer) || !ok || any(link) != any(m.link) {
+func checkConfirmed(row store.Transfer, m message, machines Machines) error {
+	if link, _, ok := machines.Link(row.To); !needsCleanup(row.Transfer) || !ok || any(link) != any(m.link) {
 		return errLate
 	}
 	return nil

@@ -39,7 +39,7 @@ func (a *attempt) offersDirect() bool {
 // checkDirect prevents direct connections of the pair for [directRetryAfter] if this attempt, which
 // ended with err, had none, or lost it.
 func (a *attempt) checkDirect(err error) {
-	unused := err == nil && a.job.view().Route != protocol.RouteDirect
+	unused := err == nil && a.mover.live.view().Route != protocol.RouteDirect
 	if !a.introduced || !unused && !errors.Is(err, errDirectLost) && !errors.Is(err, errStall) {
 		return
 	}

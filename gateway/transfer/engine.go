@@ -114,7 +114,7 @@ func (e *Engine) Load(ctx context.Context) error {
 			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
 		j := newJob(e.services, row, nil)
-		j.isContinued = row.State == protocol.TransferWaiting && row.Attempts > 0
+		j.live.isContinued = row.State == protocol.TransferWaiting && row.Attempts > 0
 		e.services.queue.add(j)
 	}
 	return nil

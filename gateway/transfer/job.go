@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"fairlead/gateway/peer/crash"
@@ -30,23 +29,15 @@ type job struct {
 	deferred []*request       // that wait until the work has ended
 	undo     *request         // whose undo is the work
 	stalls   int              // number of consecutive attempts that stalled without progress
-	startup  map[string]bool  // start-up files that may arrive; only the work uses it
 
-	mu            sync.Mutex // guards the fields below
-	row           store.Transfer
-	window        Window                  // that is an end; nil if none exists, or if it has not connected
-	cancel        context.CancelCauseFunc // cancels the work; nil if there is none
-	stopped       chan struct{}           // closed when the latest work has ended and its result is stored
-	ordered       eventKind               // what the queue has ordered; empty for nothing
-	revoked       string                  // why no further attempt may begin: a pairing or an app's access has ended
-	isContinued   bool                    // it ran before the gateway was restarted, which the journal does not say yet
-	needsApproval bool                    // waits for a renewed approval; does not count as running meanwhile
-	speed         meter
-	lastPublished time.Time // time of the last published progress
-	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expiryOf is the value of
-	// row.ExpiresAt from which it was computed.
-	monotonicExpiry time.Time
-	expiryOf        int64
+	live  *live
+	mover *mover
+
+	// live.mu guards these, too:
+	cancel  context.CancelCauseFunc // cancels the work; nil if there is none
+	stopped chan struct{}           // closed when the latest work has ended and its result is stored
+	ordered eventKind               // what the queue has ordered; empty for nothing
+	revoked string                  // why no further attempt may begin: a pairing or an app's access has ended
 }
 
 // request is a message to the owner of a job.
@@ -67,10 +58,16 @@ type answer struct {
 func newJob(p *services, row store.Transfer, window Window) *job {
 	stopped := make(chan struct{})
 	close(stopped)
-	return &job{
-		services: p, id: row.ID, row: row, window: window, stopped: stopped, startup: make(map[string]bool),
+	v := &live{bus: p.bus, row: row, window: window}
+	j := &job{
+		services: p, id: row.ID, live: v, stopped: stopped,
 		requests: make(chan *request), wake: make(chan struct{}, 1), finished: make(chan result, 1), done: make(chan struct{}),
 	}
+	j.mover = &mover{services: p, live: v, startup: make(map[string]bool), begin: func(ctx context.Context) error {
+		_, err := j.ask(ctx, message{event: eventBegin})
+		return err
+	}}
+	return j
 }
 
 // ask sends a message to the owner, and waits until it has stored the change or refused the
@@ -122,34 +119,34 @@ func (j *job) own() {
 
 // load reads the row of a job that was opened by its ID.
 func (j *job) load(ctx context.Context) error {
-	if j.row.State != "" {
+	if j.live.row.State != "" {
 		return nil
 	}
 	row, err := j.services.store.Get(ctx, j.id)
 	if err == nil {
-		j.mu.Lock()
-		j.row = row
-		j.mu.Unlock()
+		j.live.mu.Lock()
+		j.live.row = row
+		j.live.mu.Unlock()
 	}
 	return err
 }
 
 // isAtRest reports whether the job has nothing left to do.
 func (j *job) isAtRest() bool {
-	t := j.view()
+	t := j.live.view()
 	return !j.isBusy() && (t.Over() || t.State == "")
 }
 
 // isBusy reports whether work is in progress, or its result is not stored.
 func (j *job) isBusy() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.live.mu.Lock()
+	defer j.live.mu.Unlock()
 	return j.cancel != nil || j.end != nil // only the owner, which calls isBusy, uses end
 }
 
 // serve answers a request, or defers it until the work has ended.
 func (j *job) serve(r *request) {
-	if r.event.needsRest() && j.view().Over() && j.isBusy() {
+	if r.event.needsRest() && j.live.view().Over() && j.isBusy() {
 		j.deferred = append(j.deferred, r)
 		return
 	}
@@ -158,7 +155,7 @@ func (j *job) serve(r *request) {
 		j.useWindow(&r.message)
 		t, err := j.change(r.message)
 		if err == nil {
-			now = j.view()
+			now = j.live.view()
 			j.perform(t.do, r)
 		}
 		return err
@@ -171,15 +168,15 @@ func (j *job) serve(r *request) {
 // change makes the transition of a message: it is stored, then visible and published. What cannot
 // be stored does not happen.
 func (j *job) change(m message) (transition, error) {
-	j.mu.Lock()
-	row := j.row
-	j.mu.Unlock()
+	j.live.mu.Lock()
+	row := j.live.row
+	j.live.mu.Unlock()
 	t, ok := transitions[m.event][row.State]
 	if !ok {
 		return t, m.event.refusal(row.State)
 	}
 	if t.check != nil {
-		if err := t.check(j, row, m); err != nil {
+		if err := t.check(row, m, j.services.machines); err != nil {
 			return t, err
 		}
 	}
@@ -195,46 +192,46 @@ func (j *job) change(m message) (transition, error) {
 	if err := j.services.store.Put(context.WithoutCancel(j.services.queue.ctx), row); err != nil {
 		return t, err
 	}
-	j.update(set)
+	j.live.update(set)
 	return t, nil
 }
 
 // perform does what follows a transition.
 func (j *job) perform(do action, r *request) {
-	t := j.view()
+	t := j.live.view()
 	switch do {
 	case doAttempt:
-		j.startWork(workAttempt, j.runAttempt)
+		j.startWork(workAttempt, j.mover.runAttempt)
 	case doStop:
 		j.stop(errPaused)
 	case doDiscard:
 		if !j.stop(errCancelled) && mayDiscard(t) {
-			j.startWork(workDiscard, j.discard)
+			j.startWork(workDiscard, j.mover.discard)
 		}
 	case doCleanUp:
 		if needsCleanup(t) {
-			j.startWork(workDiscard, j.discard)
+			j.startWork(workDiscard, j.mover.discard)
 		}
 	case doUndo:
 		j.undo = r
-		j.startWork(workUndo, j.restore)
+		j.startWork(workUndo, func(ctx context.Context, res *result) error { return j.mover.restore(ctx, r.ctx, res) })
 	case doEnqueue:
-		j.stalls, j.startup = 0, make(map[string]bool)
-		j.mu.Lock()
-		j.revoked, j.isContinued = "", false
-		j.mu.Unlock()
+		j.stalls, j.mover.startup = 0, make(map[string]bool)
+		j.live.mu.Lock()
+		j.revoked, j.live.isContinued = "", false
+		j.live.mu.Unlock()
 		j.services.queue.enqueue(j)
 	}
 }
 
 // obey does what the queue has ordered, and ends a transfer that was revoked.
 func (j *job) obey() {
-	j.mu.Lock()
+	j.live.mu.Lock()
 	ordered, revoked, now := j.ordered, j.revoked, time.Now()
-	j.mu.Unlock()
+	j.live.mu.Unlock()
 	switch {
 	case j.isBusy(): // its end, which the revocation has caused, comes first
-	case revoked != "" && !j.view().Over():
+	case revoked != "" && !j.live.view().Over():
 		j.end = &message{event: eventRevoked, text: revoked, now: now}
 		j.settle()
 	case ordered != "":
@@ -249,9 +246,9 @@ func (j *job) obey() {
 			slog.Error("Storing a transfer failed", "transfer", j.id, "err", err) // the queue orders it again
 		}
 	}
-	j.mu.Lock()
+	j.live.mu.Lock()
 	j.ordered = ""
-	j.mu.Unlock()
+	j.live.mu.Unlock()
 }
 
 // shutDown stores how the work has ended, if that is possible.
@@ -267,21 +264,14 @@ func (j *job) shutDown() {
 // useWindow makes the window of a person who continues the transfer its end, if it is on the
 // computer that the transfer means. A resume waits while an end is offline.
 func (j *job) useWindow(m *message) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if t := j.row.Transfer; m.window != nil && atWindow(t) && m.window.Device() == t.Device {
-		j.window = m.window // a running attempt uses the old one, and ends with it
+	j.live.mu.Lock()
+	defer j.live.mu.Unlock()
+	if t := j.live.row.Transfer; m.window != nil && atWindow(t) && m.window.Device() == t.Device {
+		j.live.window = m.window // a running attempt uses the old one, and ends with it
 	}
 	if m.event == eventResume {
-		if m.text = j.services.ends.waitReason(j.row.Transfer, j.window); m.text != "" {
+		if m.text = j.services.ends.waitReason(j.live.row.Transfer, j.live.window); m.text != "" {
 			m.event = eventAwait
 		}
 	}
-}
-
-// allowedBy returns the call whose decision allows the transfer.
-func (j *job) allowedBy() protocol.CallID {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.row.Allowed
 }

@@ -12,24 +12,24 @@ import (
 func TestATransferWaitsIndependentlyOfTheClock(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour, 280 * 365 * 24 * time.Hour} {
 		now := time.Now()
-		j := &job{row: store.Transfer{Transfer: protocol.Transfer{ExpiresAt: now.Add(2 * time.Hour).UnixMilli()}}}
-		late := func(after time.Duration) bool { return j.isExpiredLocked(now.Add(after)) }
+		v := &live{row: store.Transfer{Transfer: protocol.Transfer{ExpiresAt: now.Add(2 * time.Hour).UnixMilli()}}}
+		late := func(after time.Duration) bool { return v.isExpiredLocked(now.Add(after)) }
 		if late(0) || late(time.Hour) {
 			t.Fatal("it is over before its time")
 		}
-		j.row.ExpiresAt += jump.Milliseconds()
-		j.expiryOf += jump.Milliseconds()
+		v.row.ExpiresAt += jump.Milliseconds()
+		v.expiryOf += jump.Milliseconds()
 		if late(time.Hour + 59*time.Minute) {
 			t.Errorf("%s back: it is over before its time", jump)
 		}
 		if !late(2 * time.Hour) {
 			t.Errorf("%s back: it waits on", jump)
 		}
-		j.row.ExpiresAt = now.Add(4 * time.Hour).UnixMilli() // the expiry is extended
+		v.row.ExpiresAt = now.Add(4 * time.Hour).UnixMilli() // the expiry is extended
 		if late(3*time.Hour) || !late(4*time.Hour) {
 			t.Errorf("%s back, and given more time: it is over at another one", jump)
 		}
-		j.row.ExpiresAt = 0
+		v.row.ExpiresAt = 0
 		if late(1000 * time.Hour) {
 			t.Error("one that nobody limits is over")
 		}

@@ -26,7 +26,7 @@ const (
 
 // hasGlob reports whether a node is online and has the tool Glob available.
 func (s *basicTransfer) hasGlob(id protocol.NodeID) bool {
-	_, _, err := s.job.services.machines.Lookup(protocol.NewToolName(id, "Glob"))
+	_, _, err := s.mover.services.machines.Lookup(protocol.NewToolName(id, "Glob"))
 	return err == nil
 }
 
@@ -39,7 +39,7 @@ func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern st
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, format.Duration(globLimit)))
 	defer cancel()
-	raw, err := s.job.services.judge.authorizer.Continue(ctx, tool.Step{Call: s.job.allowedBy(), Principal: principalOf(s.t), Node: id, Tool: "Glob", Args: args})
+	raw, err := s.mover.services.judge.authorizer.Continue(ctx, tool.Step{Call: s.mover.live.allowedBy(), Principal: principalOf(s.t), Node: id, Tool: "Glob", Args: args})
 	var out struct {
 		Matches   []string `json:"matches"`
 		Truncated bool     `json:"truncated"`
@@ -170,7 +170,7 @@ func (s *basicTransfer) list(ctx context.Context) (files []file, left outcome, e
 
 // listOurs asks a source that supports streams for a folder's files.
 func (s *basicTransfer) listOurs(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
-	a := newAttempt(s.job, s.src, s.dst)
+	a := newAttempt(s.mover, s.src, s.dst)
 	_, err = a.exchange(ctx, func(ctx context.Context, _ *crash.Group) (outcome, error) {
 		if meta, err = a.askSource(ctx, protocol.TransferSend{Path: f.from, List: true, Links: s.t.Links}); err != nil {
 			return outcome{}, err

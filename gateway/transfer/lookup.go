@@ -21,11 +21,11 @@ func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Dur
 	for {
 		select {
 		case <-j.done:
-			return j.view(), nil
+			return j.live.view(), nil
 		case <-ctx.Done():
-			return j.view(), context.Cause(ctx)
+			return j.live.view(), context.Cause(ctx)
 		case now := <-tick.C:
-			t := j.view()
+			t := j.live.view()
 			switch {
 			case t.State == protocol.TransferRunning || t.State == protocol.TransferQueued:
 				since = time.Time{}
@@ -43,7 +43,7 @@ func (e *Engine) Open() []protocol.Transfer {
 	jobs := e.services.queue.list()
 	list := make([]protocol.Transfer, 0, len(jobs))
 	for _, j := range jobs {
-		if t := j.view(); !t.Over() { // otherwise it is in the history
+		if t := j.live.view(); !t.Over() { // otherwise it is in the history
 			list = append(list, t)
 		}
 	}
@@ -81,7 +81,7 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 // Get returns one transfer, from the queue or the history.
 func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
 	if j := e.services.queue.find(in.ID); j != nil {
-		if t := j.view(); t.State != "" { // otherwise the job reads it at this moment
+		if t := j.live.view(); t.State != "" { // otherwise the job reads it at this moment
 			return t, nil
 		}
 	}

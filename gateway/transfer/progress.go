@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"sync"
 	"time"
 
 	"fairlead/gateway/event"
@@ -9,21 +10,38 @@ import (
 	"fairlead/gateway/store"
 )
 
+// live is a transfer as everybody sees it. Only the owner of its job changes the state.
+type live struct {
+	bus *event.Bus
+
+	mu            sync.Mutex // guards the fields below
+	row           store.Transfer
+	window        Window // that is an end; nil if none exists, or if it has not connected
+	isContinued   bool   // it ran before the gateway was restarted, which the journal does not say yet
+	needsApproval bool   // waits for a renewed approval; does not count as running meanwhile
+	speed         meter
+	lastPublished time.Time // time of the last published progress
+	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expiryOf is the value of
+	// row.ExpiresAt from which it was computed.
+	monotonicExpiry time.Time
+	expiryOf        int64
+}
+
 // view returns the transfer as it is now.
-func (j *job) view() protocol.Transfer {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.row.Transfer
+func (v *live) view() protocol.Transfer {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.row.Transfer
 }
 
 // update changes and publishes the row without storing it. Apart from the owner, which has stored
 // the change, the work calls it for amounts, which may be lost in a crash.
-func (j *job) update(f func(*store.Transfer)) {
-	j.mu.Lock()
-	f(&j.row)
-	t := j.row.Transfer
-	j.mu.Unlock()
-	publish(j.services.bus, t)
+func (v *live) update(f func(*store.Transfer)) {
+	v.mu.Lock()
+	f(&v.row)
+	t := v.row.Transfer
+	v.mu.Unlock()
+	publish(v.bus, t)
 }
 
 // publish publishes a change of a transfer.
@@ -32,32 +50,32 @@ func publish(bus *event.Bus, t protocol.Transfer) {
 }
 
 // setProgress records the destination's progress.
-func (j *job) setProgress(p stream.ProgressReport) {
+func (v *live) setProgress(p stream.ProgressReport) {
 	now := time.Now()
-	j.mu.Lock()
-	t := &j.row.Transfer
+	v.mu.Lock()
+	t := &v.row.Transfer
 	if p.Current == "" && p.Bytes < t.BytesDone {
 		// a later attempt counts again what it finds at the destination: the earlier count stays
 		// meanwhile
-		j.mu.Unlock()
+		v.mu.Unlock()
 		return
 	}
 	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
 	t.Speed, t.ETA = 0, 0
 	if t.State == protocol.TransferRunning { // otherwise the attempt is about to stop
-		t.Speed = j.speed.add(now, p.Bytes)
+		t.Speed = v.speed.add(now, p.Bytes)
 	}
 	if t.Speed > 0 && t.Bytes > p.Bytes {
 		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
 	}
-	show := now.Sub(j.lastPublished) >= progressEvery
+	show := now.Sub(v.lastPublished) >= progressEvery
 	if show {
-		j.lastPublished = now
+		v.lastPublished = now
 	}
 	row := *t
-	j.mu.Unlock()
+	v.mu.Unlock()
 	if show {
-		publish(j.services.bus, row)
+		publish(v.bus, row)
 	}
 }
 
@@ -89,4 +107,25 @@ func (m *meter) add(now time.Time, bytes int64) int64 {
 	}
 	m.at, m.bytes = now, bytes
 	return int64(max(m.speed, 0))
+}
+
+// isExpiredLocked reports whether a job has waited for too long. It checks the wall clock, which
+// advances while the machine sleeps or the gateway is off, and the monotonic clock, which nobody
+// can set back. The caller must hold mu.
+func (v *live) isExpiredLocked(now time.Time) bool {
+	if v.row.ExpiresAt == 0 {
+		return false
+	}
+	left := time.UnixMilli(v.row.ExpiresAt).Sub(now)
+	if v.expiryOf != v.row.ExpiresAt {
+		v.expiryOf, v.monotonicExpiry = v.row.ExpiresAt, now.Add(left)
+	}
+	return left <= 0 || !now.Before(v.monotonicExpiry)
+}
+
+// allowedBy returns the call whose decision allows the transfer.
+func (v *live) allowedBy() protocol.CallID {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.row.Allowed
 }

@@ -26,8 +26,8 @@ func TestProgressStaysWhileALaterAttemptComparesFiles(t *testing.T) {
 		{stream.ProgressReport{Files: 3, Bytes: 61, Current: "d"}, 61, false},
 		{stream.ProgressReport{Files: 3, Bytes: 40, Current: "d"}, 40, false}, // it has to be sent again
 	} {
-		j.setProgress(step.report)
-		if now := j.view(); now.BytesDone != step.bytes || now.Comparing() != step.isComparing {
+		j.live.setProgress(step.report)
+		if now := j.live.view(); now.BytesDone != step.bytes || now.Comparing() != step.isComparing {
 			t.Errorf("after %+v: %d bytes, comparing %v, want %d, %v", step.report, now.BytesDone, now.Comparing(), step.bytes, step.isComparing)
 		}
 	}

@@ -111,7 +111,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 		}
 		if from == a.relay.dst {
 			if p, ok := stream.ParseProgress(f); ok {
-				a.job.setProgress(sanitizeProgress(p))
+				a.mover.live.setProgress(sanitizeProgress(p))
 			}
 		}
 		if a.introduced {
@@ -122,7 +122,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 				a.cancel(errDirectLost)
 				return errDirectLost
 			case direct:
-				a.job.update(func(row *store.Transfer) { row.Route = protocol.RouteDirect })
+				a.mover.live.update(func(row *store.Transfer) { row.Route = protocol.RouteDirect })
 			}
 		}
 		if from.id != to.id {
@@ -138,7 +138,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 		}
 		if !a.relay.stream {
 			a.relay.touch() // a slow destination is alive
-			a.job.setProgress(stream.ProgressReport{Files: a.earlier.Files, Bytes: a.earlier.Bytes + a.relay.bytes.Load()})
+			a.mover.live.setProgress(stream.ProgressReport{Files: a.earlier.Files, Bytes: a.earlier.Bytes + a.relay.bytes.Load()})
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (a *attempt) stop(err error) {
 	var failed *finalError
 	discard := errors.Is(err, errCancelled) || errors.As(err, &failed) && !a.relay.stream
 	stop := protocol.TransferStop{Keep: !discard, Reason: err.Error()}
-	if t := a.job.view(); discard && a.relay.stream {
+	if t := a.mover.live.view(); discard && a.relay.stream {
 		stop.Path = pathOf(t.Destination)
 		// The transfer may no longer be open at the destination.
 		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current

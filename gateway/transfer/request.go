@@ -54,24 +54,24 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 			if in.Here == nil {
 				return protocol.Transfer{}, protocol.ErrBadRequest.With("only a window or command line can send or receive files on its own computer")
 			}
-			j.row.Device = in.Here.Device()
+			j.live.row.Device = in.Here.Device()
 			continue
 		}
 		if _, _, ok := e.services.machines.Link(end.id); !ok {
 			if !in.Later {
 				return protocol.Transfer{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", end.what, end.id))
 			}
-			j.row.State, j.row.Error = protocol.TransferWaiting, offlineText(end.id)
+			j.live.row.State, j.live.row.Error = protocol.TransferWaiting, offlineText(end.id)
 		}
 	}
 	if in.Later {
-		j.row.ExpiresIn = max(in.ExpiresIn, 0)
-		j.row.ExpiresAt = expiry(j.row.Transfer, now)
+		j.live.row.ExpiresIn = max(in.ExpiresIn, 0)
+		j.live.row.ExpiresAt = expiry(j.live.row.Transfer, now)
 	}
-	if err := e.services.store.Put(ctx, j.row); err != nil {
+	if err := e.services.store.Put(ctx, j.live.row); err != nil {
 		return protocol.Transfer{}, err
 	}
-	t = j.row.Transfer
+	t = j.live.row.Transfer
 	e.services.queue.add(j)
 	publish(e.services.bus, t)
 	e.services.queue.Wake()

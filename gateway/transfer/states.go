@@ -58,7 +58,7 @@ const (
 // stored; then do follows. Without set, nothing changes.
 type transition struct {
 	to    string
-	check func(*job, store.Transfer, message) error
+	check func(store.Transfer, message, Machines) error
 	set   func(*store.Transfer, message) // is called after the state is set
 	do    action
 }

@@ -111,7 +111,7 @@ func TestEveryEventInEveryState(t *testing.T) {
 			})
 			_, err := j.change(message{event: eventKind(c.event), text: "why", now: time.Now(), link: link{}})
 			sub.Close()
-			after := j.view().State
+			after := j.live.view().State
 			if stored, err := st.Transfers.Get(t.Context(), c.row.ID); err != nil || stored.State != after {
 				t.Errorf("%s while %s: got %s in the store, %v, want %s", c.event, c.before, stored.State, err, after)
 			}

@@ -34,13 +34,13 @@ type result struct {
 func (j *job) startWork(w work, run func(context.Context, *result) error) {
 	q := j.services.queue
 	ctx, cancel := context.WithCancelCause(q.ctx)
-	j.mu.Lock()
+	j.live.mu.Lock()
 	j.cancel, j.stopped = cancel, make(chan struct{})
-	res := result{work: w, moved: j.row.BytesDone}
+	res := result{work: w, moved: j.live.row.BytesDone}
 	if j.revoked != "" && w == workAttempt { // in this moment
 		cancel(final("%s", j.revoked))
 	}
-	j.mu.Unlock()
+	j.live.mu.Unlock()
 	q.wg.Go(func() {
 		res.err = crash.Call("transfer", func() error { return run(ctx, &res) }, "transfer", j.id)
 		cancel(nil)
@@ -50,8 +50,8 @@ func (j *job) startWork(w work, run func(context.Context, *result) error) {
 
 // stop cancels the work in progress and reports whether there is any.
 func (j *job) stop(cause error) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.live.mu.Lock()
+	defer j.live.mu.Unlock()
 	if j.cancel == nil {
 		return false
 	}
@@ -66,13 +66,13 @@ func (j *job) waitFor(ctx context.Context, end <-chan struct{}) protocol.Transfe
 	case <-ctx.Done():
 	case <-time.After(2 * stopLimit):
 	}
-	return j.view()
+	return j.live.view()
 }
 
 // workEnd returns a channel that is closed when the latest work has ended and its result is stored.
 func (j *job) workEnd() <-chan struct{} {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.live.mu.Lock()
+	defer j.live.mu.Unlock()
 	return j.stopped
 }
 
@@ -80,14 +80,14 @@ func (j *job) workEnd() <-chan struct{} {
 func (j *job) finish(res result) {
 	switch res.work {
 	case workAttempt:
-		j.mu.Lock()
-		j.speed = meter{}
-		if errors.Is(res.err, errStall) && j.row.BytesDone <= res.moved {
+		j.live.mu.Lock()
+		j.live.speed = meter{}
+		if errors.Is(res.err, errStall) && j.live.row.BytesDone <= res.moved {
 			j.stalls++
 		} else {
 			j.stalls = 0
 		}
-		m := message{out: res.out, progress: j.row.BytesDone > res.moved, now: time.Now()}
+		m := message{out: res.out, progress: j.live.row.BytesDone > res.moved, now: time.Now()}
 		if res.err != nil {
 			m.text = res.err.Error()
 		}
@@ -100,7 +100,7 @@ func (j *job) finish(res result) {
 		case eventShutdown:
 			m.text = "The gateway was restarted"
 		}
-		j.mu.Unlock()
+		j.live.mu.Unlock()
 		j.end = &m
 		j.settle()
 	case workUndo:
@@ -112,7 +112,7 @@ func (j *job) finish(res result) {
 			err = protocol.ErrConflict.With("The replaced files are no longer available")
 		}
 		j.leaveWork()
-		j.undo.reply <- answer{j.view(), err}
+		j.undo.reply <- answer{j.live.view(), err}
 		j.serveDeferred()
 	default:
 		j.leaveWork()
@@ -120,7 +120,7 @@ func (j *job) finish(res result) {
 	}
 }
 
-// endLocked returns the event for the end of an attempt. The caller must hold j.mu.
+// endLocked returns the event for the end of an attempt. The caller must hold j.live.mu.
 func (j *job) endLocked(res result) eventKind {
 	var away offlineError
 	var unstored unstoredError
@@ -140,7 +140,7 @@ func (j *job) endLocked(res result) eventKind {
 		return eventShutdown
 	case errors.As(err, &unstored):
 		return eventUnstored
-	case j.row.Simple && !errors.As(err, &failed):
+	case j.live.row.Simple && !errors.As(err, &failed):
 		return eventFailed
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		return eventOffline
@@ -167,13 +167,13 @@ func (j *job) settle() {
 	stopping := j.services.queue.ctx.Err() != nil
 	if err != nil && !errors.Is(err, errLate) {
 		slog.Error("Storing a transfer failed", "transfer", j.id, "err", err)
-		j.update(func(row *store.Transfer) { row.Error = fmt.Sprintf("The result cannot be stored: %v", err) })
+		j.live.update(func(row *store.Transfer) { row.Error = fmt.Sprintf("The result cannot be stored: %v", err) })
 		if !stopping {
 			j.retry = time.After(storeRetry)
 			return
 		}
 	}
-	slog.Info("Transfer", "transfer", j.id, "state", j.view().State, "err", j.end.text)
+	slog.Info("Transfer", "transfer", j.id, "state", j.live.view().State, "err", j.end.text)
 	j.end = nil
 	j.leaveWork()
 	if !stopping {
@@ -184,12 +184,12 @@ func (j *job) settle() {
 
 // leaveWork says that there is no work any more.
 func (j *job) leaveWork() {
-	j.mu.Lock()
+	j.live.mu.Lock()
 	if j.cancel != nil {
 		j.cancel = nil
 		close(j.stopped)
 	}
-	j.mu.Unlock()
+	j.live.mu.Unlock()
 	j.services.queue.Wake()
 }
 
@@ -204,79 +204,4 @@ func (j *job) serveDeferred() {
 	for _, r := range list {
 		j.serve(r)
 	}
-}
-
-// runAttempt makes one attempt, if the rules allow it.
-func (j *job) runAttempt(ctx context.Context, res *result) error {
-	if err := j.checkRules(ctx); err != nil {
-		return err
-	}
-	switch _, err := j.ask(ctx, message{event: eventBegin}); {
-	case errors.Is(err, errPaused), err != nil && ctx.Err() != nil:
-		return err
-	case err != nil:
-		return unstoredError{err}
-	}
-	out, err := j.attempt(ctx)
-	res.out = out
-	return err
-}
-
-// checkRules asks for permission again if the rules changed while the transfer waited. That a
-// person's transfer continues after a restart is recorded in the same way. Both are added to the
-// journal entry of the call that has allowed it.
-func (j *job) checkRules(ctx context.Context) error {
-	judge := j.services.judge
-	now := judge.version()
-	j.mu.Lock()
-	continued := j.isContinued && isPersonal(j.row.Transfer)
-	j.isContinued = false
-	t := j.row
-	j.needsApproval = t.Policy != now || continued
-	needed := j.needsApproval
-	j.mu.Unlock()
-	if !needed {
-		return nil
-	}
-	j.services.queue.Wake() // it does not count as running now
-	if !continued {
-		j.update(func(row *store.Transfer) { row.Error = "The rules changed while it waited: it needs approval again" })
-	}
-	call, err := judge.again(ctx, principalOf(t.Transfer), t.Transfer, t.CreatedAt < judge.startedAt, t.Allowed)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.needsApproval = false
-	switch {
-	case err == nil:
-		j.row.Policy, j.row.Allowed = now, call
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case protocol.ErrStorage.Is(err):
-		return unstoredError{err}
-	}
-	return final("%s", err)
-}
-
-// discard asks the destination of a transfer that has ended to remove unfinished files, if the
-// destination is connected.
-func (j *job) discard(ctx context.Context, _ *result) error {
-	j.mu.Lock()
-	row, window := j.row, j.window
-	j.mu.Unlock()
-	j.services.ends.discard(ctx, row, window)
-	return nil
-}
-
-// restore asks the destination to restore the replaced files, until the caller of the undo leaves.
-func (j *job) restore(ctx context.Context, res *result) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	caller := j.undo.ctx
-	defer crash.WhenDone(caller, func() { cancel(context.Cause(caller)) })()
-	j.mu.Lock()
-	row, window := j.row, j.window
-	j.mu.Unlock()
-	res.undone, err = j.services.ends.undo(ctx, row, window)
-	return err
 }
