@@ -19,8 +19,9 @@ import (
 //     default allows and no rule restricts anything.
 //   - Unpacking an archive in the workspace is not the floor.
 //   - Deny rules about files are enforced for code that is not in the command, for names that only the
-//     running shell knows, and for folders that a program reads or writes in. A rule about writing must name a file or a folder without
-//     wildcards: only existing files can be protected, and a folder protects its new files.
+//     running shell knows, and for folders that a program reads or writes in. A rule about writing
+//     must name a file or a folder without wildcards: only existing files can be protected, and a
+//     folder protects its new files.
 //
 // It still asks for words that are known to run code, that name a protected file or a place outside
 // the workspace, and for what no machine contains.
