@@ -25,7 +25,7 @@ var paramsOf = map[string]params{
 	"ping":                     {newParams[mcp.PingParams], nil},
 	"server/discover":          {newParams[mcp.DiscoverParams], nil},
 	"completion/complete":      {newParams[mcp.CompleteParams], []string{"ref", "argument"}},
-	"logging/setLevel":         {newParams[struct{ Level string }], []string{"level"}},
+	"logging/setLevel":         {newParams[setLevelParams], []string{"level"}},
 	"prompts/get":              {newParams[mcp.GetPromptParams], []string{"name"}},
 	"prompts/list":             {newParams[mcp.ListPromptsParams], nil},
 	"resources/list":           {newParams[mcp.ListResourcesParams], nil},
@@ -36,6 +36,11 @@ var paramsOf = map[string]params{
 	methodListen:               {newParams[mcp.SubscriptionsListenParams], []string{"notifications"}},
 	"tools/call":               {newParams[mcp.CallToolParamsRaw], []string{"name"}},
 	"tools/list":               {newParams[mcp.ListToolsParams], nil},
+}
+
+// setLevelParams are those of logging/setLevel; the type of the SDK is deprecated.
+type setLevelParams struct {
+	Level string `json:"level"`
 }
 
 func newParams[T any]() any { return new(T) }
