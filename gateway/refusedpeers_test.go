@@ -5,14 +5,10 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -148,23 +144,4 @@ func (r *refusal) leaving() protocol.Empty {
 	}
 	r.peer = c
 	return protocol.Empty{}
-}
-
-// running adds an MCP server that runs.
-func (r *refusal) running() protocol.ServerName {
-	s := mcp.NewServer(&mcp.Implementation{Name: "clock", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "now"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{}, nil, nil
-	})
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	r.t.Cleanup(func() {
-		web.CloseClientConnections() // the gateway's, which stays open
-		web.Close()
-	})
-	name := protocol.ServerName(r.name("clock"))
-	ask(r.house, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: protocol.ServerSpec{URL: web.URL}})
-	r.until("the server has its tool", func() bool {
-		return slices.ContainsFunc(ask(r.house, protocol.ServersList, protocol.Empty{}).Servers, func(s protocol.ServerStatus) bool { return s.Name == name && len(s.Tools) == 1 })
-	})
-	return name
 }
