@@ -18,10 +18,9 @@ import (
 //   - Variables are harmless unless they are known to change what programs do, and all are if the
 //     default allows and no rule restricts anything.
 //   - Unpacking an archive in the workspace is not the floor.
-//   - Deny rules about files are enforced for code that is not in the command, for names that only the
-//     running shell knows, and for folders that a program reads or writes in. A rule about writing
-//     must name a file or a folder without wildcards: only existing files can be protected, and a
-//     folder protects its new files.
+//   - Deny rules about reading files are enforced for code that is not in the command, for names that
+//     only the running shell knows, and for folders that a program reads. Those about writing are not:
+//     only existing files can be protected.
 //
 // It still asks for words that are known to run code, that name a protected file or a place outside
 // the workspace, and for what no machine contains.
@@ -41,9 +40,10 @@ func (fm *fileMatcher) keeps(r *rule, tools []string) bool {
 	if !fm.call.Contained || r.Verdict != Deny || r.cwd != "" {
 		return false
 	}
-	patterns := fm.absolute(r)
-	mayGrow := slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) && slices.ContainsFunc(patterns, hasWildcard)
-	return !mayGrow && fm.resolver.isFindable(patterns)
+	if slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) {
+		return false // a machine cannot protect a file that does not exist yet
+	}
+	return fm.resolver.isFindable(fm.absolute(r))
 }
 
 // isSeparate reports whether the files that a machine protects are not all that a program's use of a

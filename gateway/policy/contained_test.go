@@ -78,3 +78,14 @@ func TestMachineEnforcesDenyRulesForReading(t *testing.T) {
 		t.Errorf("npm test where nothing is contained: got %s (%s), want a question", d.Verdict, d.Reason)
 	}
 }
+
+// A command could create the denied file: a machine protects only files that exist.
+func TestDenyRuleForWritingAsksAboutCode(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"release.txt", "dist/**", "**/.env"} {
+		p := Policy{Rules: must(t, `{"rules":[{"tool":"Write","path":"`+path+`","verdict":"deny"}]}`)}
+		if d := p.Decide(containedRequest("python3 build.py", protocol.ModeTrust)); d.Verdict != Ask {
+			t.Errorf("%s: got %s (%s), want a question", path, d.Verdict, d.Reason)
+		}
+	}
+}
