@@ -82,7 +82,7 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 		v.Approvals = []protocol.Question{{
 			ID: "q", Hash: hash, Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "server", AskedBy: protocol.AskedBy{Kind: "chat"},
 			Choices: []string{protocol.ScopeOnce}, Args: []byte(`{"command":"` + command + `"}`), Preview: &protocol.CallPreview{},
-			Parts: []protocol.ApprovalPart{{Kind: "command", Argv: strings.Fields(command)}},
+			Parts: []protocol.QuestionPart{{Kind: "command", Argv: strings.Fields(command)}},
 		}}
 		return v
 	}

@@ -157,7 +157,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g.questions = question.New(g.store.Approvals, g.rules, g.bus, func(ctx context.Context, q protocol.Question) (bool, error) {
+	g.questions = question.New(g.store.Questions, g.rules, g.bus, func(ctx context.Context, q protocol.Question) (bool, error) {
 		return g.channels.Messenger.NotifyApproval(ctx, q, cmp.Or(g.machineName(q.Node), string(q.Node)))
 	})
 	hostname, _ := os.Hostname()
@@ -252,7 +252,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	})
 	g.schedules = cron.New(cron.Options{
 		Stores: cron.Stores{
-			Jobs: g.store.Jobs, Heartbeats: g.store.Heartbeats, Runs: g.store.Runs, Messages: g.store.Messages, Approvals: g.store.Approvals, Calls: g.store.Calls,
+			Jobs: g.store.Jobs, Heartbeats: g.store.Heartbeats, Runs: g.store.Runs, Messages: g.store.Messages, Questions: g.store.Questions, Calls: g.store.Calls,
 		},
 		Bus: g.bus, Chats: g.sessions.Chats, Messages: g.sessions.Messages, Runs: g.sessions.Runs, Trash: g.sessions.Trash, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
 		Deliver: g.channels.Messenger.Deliver, LastActive: g.channels.Messenger.LastActive, PromptTokens: g.sessions.Prompts.Tokens,

@@ -50,7 +50,7 @@ func (v *questionView) content(q protocol.Question, o *options) fyne.CanvasObjec
 }
 
 // serverTool shows what an MCP server says about its tool.
-func (f facts) serverTool(t *protocol.ApprovalTool) (rows []fyne.CanvasObject) {
+func (f facts) serverTool(t *protocol.QuestionTool) (rows []fyne.CanvasObject) {
 	if t == nil {
 		return nil
 	}

@@ -174,7 +174,7 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 	edit := protocol.Question{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
 	echo := protocol.Question{
 		Tool: "echo", Node: "everything", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"message":"hi"}`),
-		ServerTool: &protocol.ApprovalTool{Server: "everything", Name: "echo", Description: "Echoes back the input"},
+		ServerTool: &protocol.QuestionTool{Server: "everything", Name: "echo", Description: "Echoes back the input"},
 	}
 	by := func(q protocol.Question, kind, name string) protocol.Question {
 		q.AskedBy = protocol.AskedBy{Kind: kind, Name: name}

@@ -34,7 +34,7 @@ func FitsOnCard(q protocol.Question) bool {
 	case hidden, Lookalikes(text) != nil, utf8.RuneCountInString(facts) > maxFacts:
 		return false
 	}
-	return !slices.ContainsFunc(q.Parts, func(part protocol.ApprovalPart) bool {
+	return !slices.ContainsFunc(q.Parts, func(part protocol.QuestionPart) bool {
 		return part.Floor || display.Risk(part)+display.Stopped(part, q) != ""
 	})
 }

@@ -15,7 +15,7 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 		return protocol.Question{
 			Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make -j4"}`),
 			Choices: []string{protocol.ScopeOnce, protocol.ScopeAlways}, Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: "files workspace-write, network blocked",
-			Parts: []protocol.ApprovalPart{{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}}}, AskedBy: protocol.AskedBy{Kind: "chat"},
+			Parts: []protocol.QuestionPart{{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}}}, AskedBy: protocol.AskedBy{Kind: "chat"},
 			Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Lends: true, Summary: "contained"}},
 		}
 	}
@@ -37,10 +37,10 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 		"a change":             {edit("--- a.go\n+++ a.go\n" + hunk), true},
 		"a change in parts":    {edit("--- a.go\n+++ a.go\n" + hunk + "@@ -9 +9 @@\n-c\n+d\n"), false},
 		"a server's tool": {func(q *protocol.Question) {
-			q.ServerTool, q.Parts = &protocol.ApprovalTool{Server: "s", Name: "echo"}, nil
+			q.ServerTool, q.Parts = &protocol.QuestionTool{Server: "s", Name: "echo"}, nil
 		}, true},
 		"a server's long description": {func(q *protocol.Question) {
-			q.ServerTool = &protocol.ApprovalTool{Server: "s", Name: "echo", Description: strings.Repeat("long ", 200)}
+			q.ServerTool = &protocol.QuestionTool{Server: "s", Name: "echo", Description: strings.Repeat("long ", 200)}
 		}, false},
 		"a risk":                      {func(q *protocol.Question) { q.Parts[0].Risk = "runs as administrator (sudo)" }, false},
 		"a finding":                   {func(q *protocol.Question) { q.Parts[0].Kind, q.Parts[0].Reason = "finding", "defines a function" }, false},
@@ -77,7 +77,7 @@ func TestCardSaysWhatTheDialogSays(t *testing.T) {
 		Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"curl x | sh","timeout":9,"workdir":"/srv"}`),
 		Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: protocol.NotEnforced, Why: "Commands need your approval",
 		AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: "MCP CLI Proxy"},
-		Parts:   []protocol.ApprovalPart{{Kind: "command", Text: "curl x | sh", Argv: []string{"sh"}, Risk: "runs a script from the internet"}},
+		Parts:   []protocol.QuestionPart{{Kind: "command", Text: "curl x | sh", Argv: []string{"sh"}, Risk: "runs a script from the internet"}},
 	}
 	want := "asked by app “MCP CLI Proxy” · timeout: 9 · curl … | sh: runs a script from the internet · in /srv · sandbox " + NotConfinedText + " · Commands need your approval"
 	if got := CardFacts(q); got != want {

@@ -104,7 +104,7 @@ func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 	question := func(change func(*protocol.Question)) protocol.Question {
 		a := protocol.Question{
 			Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, AskedBy: protocol.AskedBy{Kind: "chat"}, Choices: []string{protocol.ScopeOnce},
-			Args: []byte(`{"command":"make -j4"}`), Preview: &protocol.CallPreview{Folder: "/srv/parser"}, Parts: []protocol.ApprovalPart{{Kind: "command", Argv: []string{"make", "-j4"}}},
+			Args: []byte(`{"command":"make -j4"}`), Preview: &protocol.CallPreview{Folder: "/srv/parser"}, Parts: []protocol.QuestionPart{{Kind: "command", Argv: []string{"make", "-j4"}}},
 			Sandbox: "files workspace-write, network blocked",
 		}
 		change(&a)
@@ -124,7 +124,7 @@ func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 		"no preview":   func(a *protocol.Question) { a.Preview = nil },
 		"two programs": func(a *protocol.Question) { a.Parts = append(a.Parts, a.Parts[0]) },
 		"a deletion": func(a *protocol.Question) {
-			a.Parts = []protocol.ApprovalPart{{Kind: "command", Argv: []string{"/bin/RM", "x"}}}
+			a.Parts = []protocol.QuestionPart{{Kind: "command", Argv: []string{"/bin/RM", "x"}}}
 		},
 		"another argument":    func(a *protocol.Question) { a.Args = []byte(`{"command":"make","yieldMs":10}`) },
 		"two lines":           func(a *protocol.Question) { a.Args = []byte(`{"command":"make\nls"}`) },
@@ -132,7 +132,7 @@ func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 		"invisible letters":   func(a *protocol.Question) { a.Args = []byte(`{"command":"make \u202ex"}`) },
 		"lookalikes":          func(a *protocol.Question) { a.Args = []byte(`{"command":"m\u0430ke"}`) },
 		"a long text":         func(a *protocol.Question) { a.Preview = &protocol.CallPreview{Folder: "/" + string(make([]byte, 200))} },
-		"a finding":           func(a *protocol.Question) { a.Parts = []protocol.ApprovalPart{{Kind: "finding"}} },
+		"a finding":           func(a *protocol.Question) { a.Parts = []protocol.QuestionPart{{Kind: "finding"}} },
 		"not allowed at once": func(a *protocol.Question) { a.Choices = nil },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func (a *fakeAgent) Options() cron.Options {
 
 func (a *fakeAgent) stores() cron.Stores {
 	s := a.Store
-	return cron.Stores{Jobs: s.Jobs, Heartbeats: s.Heartbeats, Runs: s.Runs, Messages: s.Messages, Approvals: s.Approvals, Calls: s.Calls}
+	return cron.Stores{Jobs: s.Jobs, Heartbeats: s.Heartbeats, Runs: s.Runs, Messages: s.Messages, Questions: s.Questions, Calls: s.Calls}
 }
 
 // Close stops all runs without an event, as a stopping gateway does, and closes the store.
@@ -222,7 +222,7 @@ func (a *fakeAgent) refused(r store.Run, state string) {
 	ctx, id := context.Background(), protocol.NewCallID()
 	q := protocol.Question{ID: protocol.QuestionID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
 	info := protocol.CallInfo{CallID: id, SessionKey: r.Session, RunID: r.ID, Node: "box", Tool: "Bash", State: protocol.CallDenied, ApprovalID: q.ID, EndedAt: 1}
-	if err := errors.Join(a.Store.Approvals.Put(ctx, q, nil), a.Store.Calls.Put(ctx, store.Call{Info: info})); err != nil {
+	if err := errors.Join(a.Store.Questions.Put(ctx, q, nil), a.Store.Calls.Put(ctx, store.Call{Info: info})); err != nil {
 		panic(err)
 	}
 }

@@ -30,7 +30,7 @@ func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 		}
 		var cfg atomic.Pointer[config.Config]
 		cfg.Store(inZone("UTC"))
-		s := New(Options{Stores: Stores{Jobs: st.Jobs, Heartbeats: st.Heartbeats, Runs: st.Runs, Messages: st.Messages, Approvals: st.Approvals, Calls: st.Calls}, Bus: new(event.Bus), Config: func() config.Config { return *cfg.Load() }})
+		s := New(Options{Stores: Stores{Jobs: st.Jobs, Heartbeats: st.Heartbeats, Runs: st.Runs, Messages: st.Messages, Questions: st.Questions, Calls: st.Calls}, Bus: new(event.Bus), Config: func() config.Config { return *cfg.Load() }})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		ready := make(chan struct{})

@@ -144,7 +144,7 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 
 // expiredText describes the calls of a run that were not made because their approvals expired.
 func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, error) {
-	n, err := x.o.Stores.Approvals.ExpiredCount(ctx, run)
+	n, err := x.o.Stores.Questions.ExpiredCount(ctx, run)
 	switch {
 	case err != nil || n == 0:
 		return "", err

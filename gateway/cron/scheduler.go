@@ -24,7 +24,7 @@ type Stores struct {
 	Heartbeats *store.Heartbeats
 	Runs       *store.Runs
 	Messages   *store.Messages
-	Approvals  *store.Approvals
+	Questions  *store.Questions
 	Calls      *store.Calls
 }
 

@@ -215,10 +215,10 @@ type Offer struct {
 	Text string `json:"text"` // as text for people
 }
 
-// ApprovalParts returns the parts of a decision for an approval.
-func (d Decision) ApprovalParts() (list []protocol.ApprovalPart) {
+// QuestionParts returns the parts of a decision for an approval.
+func (d Decision) QuestionParts() (list []protocol.QuestionPart) {
 	for _, p := range d.Parts {
-		list = append(list, protocol.ApprovalPart{
+		list = append(list, protocol.QuestionPart{
 			Kind: p.Kind, Text: p.Text, From: p.From, To: p.To, Argv: p.Argv, Verdict: string(p.Verdict), Reason: p.Reason, Floor: p.Floor,
 			Risk: p.Risk, Starts: p.Starts, Started: p.Started, NoNetwork: p.NoNetwork, Folders: p.Blocked, Changes: p.Changes,
 		})

@@ -7,8 +7,8 @@ import (
 )
 
 // NamedArguments returns the arguments of a call in their order; nil if they are no object.
-func NamedArguments(args json.RawMessage) []ApprovalArgument {
-	var list []ApprovalArgument
+func NamedArguments(args json.RawMessage) []QuestionArgument {
+	var list []QuestionArgument
 	in := json.NewDecoder(bytes.NewReader(args))
 	if start, err := in.Token(); err != nil || start != json.Delim('{') {
 		return nil
@@ -19,7 +19,7 @@ func NamedArguments(args json.RawMessage) []ApprovalArgument {
 		if err != nil || in.Decode(&value) != nil {
 			return list
 		}
-		list = append(list, ApprovalArgument{Name: fmt.Sprint(name), Value: argumentValue(value)})
+		list = append(list, QuestionArgument{Name: fmt.Sprint(name), Value: argumentValue(value)})
 	}
 	return list
 }

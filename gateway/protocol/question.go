@@ -136,7 +136,7 @@ type Question struct {
 	Preview *CallPreview    `json:"preview,omitempty"`
 	// ServerTool describes the tool of an MCP server that the call uses; nil for other calls
 	// (extension).
-	ServerTool *ApprovalTool `json:"serverTool,omitempty"`
+	ServerTool *QuestionTool `json:"serverTool,omitempty"`
 
 	AskedBy AskedBy `json:"askedBy"`
 	Why     string  `json:"why"`               // reason for the question, one sentence
@@ -148,7 +148,7 @@ type Question struct {
 	// SessionRule describes for people what an allow for the session would cover.
 	SessionRule string `json:"sessionRule,omitempty"`
 	// Parts are the pieces of a command, each with the verdict of the rules.
-	Parts []ApprovalPart `json:"parts,omitempty"`
+	Parts []QuestionPart `json:"parts,omitempty"`
 	// Offers are the rules that an allow for a folder, a machine or always would save. It is empty
 	// when the call can be allowed only once or for the session.
 	Offers []RuleOffer `json:"offers,omitempty"`

@@ -2,9 +2,9 @@ package protocol
 
 import "encoding/json"
 
-// ApprovalPart is one piece of a command: a program with its arguments, a redirection, an
+// QuestionPart is one piece of a command: a program with its arguments, a redirection, an
 // assignment, or a finding.
-type ApprovalPart struct {
+type QuestionPart struct {
 	Kind    string   `json:"kind"`
 	Text    string   `json:"text"`
 	Argv    []string `json:"argv,omitempty"`
@@ -31,19 +31,19 @@ type ApprovalPart struct {
 	Changes []string `json:"changes,omitempty"`
 }
 
-// ApprovalTool describes the called tool of an MCP server in the server's own words, which prove
+// QuestionTool describes the called tool of an MCP server in the server's own words, which prove
 // nothing.
-type ApprovalTool struct {
+type QuestionTool struct {
 	Server      ServerName `json:"server"`
 	Name        string     `json:"name"` // as the server calls it, without the server
 	Title       string     `json:"title,omitempty"`
 	Description string     `json:"description,omitempty"`
 	// Arguments are those of Args, in the same order.
-	Arguments []ApprovalArgument `json:"arguments,omitempty"`
+	Arguments []QuestionArgument `json:"arguments,omitempty"`
 }
 
-// ApprovalArgument is an argument of a call for people.
-type ApprovalArgument struct {
+// QuestionArgument is an argument of a call for people.
+type QuestionArgument struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"` // as the server describes it
 	Value       string `json:"value"`                 // a text without quotes, other values as JSON

@@ -31,7 +31,7 @@ func openManager(t *testing.T) (*Queue, *store.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(s.Approvals, rules, new(event.Bus), nil), s
+	return New(s.Questions, rules, new(event.Bus), nil), s
 }
 
 func question() protocol.Question {
@@ -94,7 +94,7 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 	g, s := openManager(t)
 	a := question()
 	a.ID, a.State, a.Hash = "a", protocol.QuestionPending, "right"
-	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+	if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 		if err := <-done; errors.Is(err, tool.ErrSuspended) != (want == protocol.QuestionPending) {
 			t.Errorf("Ask = %v", err)
 		}
-		if now, _ := s.Approvals.Get(t.Context(), a.ID); now.State != want {
+		if now, _ := s.Questions.Get(t.Context(), a.ID); now.State != want {
 			t.Errorf("after %v the question is %s, want %s", cause, now.State, want)
 		}
 		sub.Close()
@@ -151,7 +151,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	a := question()
 	a.ID, a.State, a.CreatedAt = "a", protocol.QuestionPending, 1
 	a.Hash, _ = hashOf(a)
-	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+	if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	// Nobody waits yet: the answer must not be lost.
@@ -169,7 +169,7 @@ func TestOrphansAreCancelled(t *testing.T) {
 	for _, id := range []protocol.QuestionID{"a", "b"} {
 		a := question()
 		a.ID, a.State = id, protocol.QuestionPending
-		if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+		if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

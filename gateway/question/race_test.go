@@ -77,7 +77,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		if next.Hash, err = hashOf(next); err != nil || next.Hash == a.Hash {
 			t.Fatalf("%v: the policy is not in the hash", err)
 		}
-		if err := s.Approvals.Put(t.Context(), next, nil); err != nil {
+		if err := s.Questions.Put(t.Context(), next, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Answer(t.Context(), auth.Owner("late"), protocol.QuestionAnswerParams{ID: next.ID, Hash: a.Hash, Decision: protocol.DecisionAllow}); !errors.Is(err, protocol.ErrConflict) {

@@ -19,7 +19,7 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	q.ID, q.State, q.Hash = "q", protocol.QuestionPending, "h"
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
-	if err := s.Approvals.Put(t.Context(), q, nil); err != nil {
+	if err := s.Questions.Put(t.Context(), q, nil); err != nil {
 		t.Fatal(err)
 	}
 	until := time.Now().Add(time.Hour)

@@ -93,8 +93,8 @@ func TestALyingServerStillAsks(t *testing.T) {
 	if a.Node != "liar" || a.Tool != "echo" || !strings.Contains(a.Why, "cannot check") || !slices.Equal(a.Choices, []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeAlways}) {
 		t.Errorf("question: %+v", a)
 	}
-	want := protocol.ApprovalTool{
-		Server: "liar", Name: "echo", Description: "Returns the text.", Arguments: []protocol.ApprovalArgument{{Name: "text", Description: "what to say", Value: "one"}},
+	want := protocol.QuestionTool{
+		Server: "liar", Name: "echo", Description: "Returns the text.", Arguments: []protocol.QuestionArgument{{Name: "text", Description: "what to say", Value: "one"}},
 	}
 	if a.ServerTool == nil || !reflect.DeepEqual(*a.ServerTool, want) {
 		t.Errorf("the question describes the tool as %+v, want %+v", a.ServerTool, want)

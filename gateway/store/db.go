@@ -38,7 +38,7 @@ type DB struct {
 	Media      *Media
 	Runs       *Runs
 	Search     *Search
-	Approvals  *Approvals
+	Questions  *Questions
 	Grants     *Grants
 	Rules      *Rules
 	Audit      *Audit
@@ -110,7 +110,7 @@ func (db *DB) openFamilies() {
 	db.Archives = &Archives{db.conn, db.Messages}
 	db.Media = &Media{db.conn}
 	db.Runs = &Runs{db.conn, db.Messages}
-	db.Approvals = &Approvals{db.conn}
+	db.Questions = &Questions{db.conn}
 	db.Grants = &Grants{db.conn}
 	db.Rules = &Rules{db.conn}
 	db.Audit = &Audit{db.conn}

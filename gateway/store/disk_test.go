@@ -101,7 +101,7 @@ func TestWinnerIsStored(t *testing.T) {
 	for i := range 200 {
 		id := protocol.QuestionID(protocol.NewID())
 		a := protocol.Question{ID: id, State: protocol.QuestionPending, CreatedAt: 1}
-		if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+		if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 			t.Fatal(err)
 		}
 		a.State = protocol.QuestionAllowed
@@ -113,9 +113,9 @@ func TestWinnerIsStored(t *testing.T) {
 			}
 			cancel()
 		})
-		_, won, err := s.Approvals.Change(ctx, id, func(now *protocol.Question) bool { *now = a; return true })
+		_, won, err := s.Questions.Change(ctx, id, func(now *protocol.Question) bool { *now = a; return true })
 		wg.Wait()
-		got := must(s.Approvals.Get(t.Context(), id))(t)
+		got := must(s.Questions.Get(t.Context(), id))(t)
 		if stored := got.State == protocol.QuestionAllowed; won != stored || won == (err != nil) {
 			t.Fatalf("won %v, error %v, stored %v", won, err, stored)
 		}
@@ -128,7 +128,7 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
 	for _, err := range []error{
 		s.Grants.Put(t.Context(), Grant{Session: key, Tool: "Bash"}),
-		s.Approvals.Put(t.Context(), protocol.Question{ID: "a", SessionKey: key, State: protocol.QuestionPending}, nil),
+		s.Questions.Put(t.Context(), protocol.Question{ID: "a", SessionKey: key, State: protocol.QuestionPending}, nil),
 		s.Calls.Put(t.Context(), Call{Info: protocol.CallInfo{CallID: "c", SessionKey: key, State: protocol.CallDone}}),
 	} {
 		if err != nil {
@@ -139,7 +139,7 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {
 		t.Errorf("grants = %v: the next session of that name would inherit them", g)
 	}
-	if a := must(s.Approvals.Get(t.Context(), "a"))(t); a.State != protocol.QuestionCancelled {
+	if a := must(s.Questions.Get(t.Context(), "a"))(t); a.State != protocol.QuestionCancelled {
 		t.Errorf("question is %s", a.State)
 	}
 	must(s.Calls.Get(t.Context(), "c"))(t) // the journal stays

@@ -169,14 +169,14 @@ func TestCallEndsOnce(t *testing.T) {
 func TestFirstAnswerIsStored(t *testing.T) {
 	s := openTest(t)
 	a := protocol.Question{ID: "a", State: protocol.QuestionPending, CreatedAt: 1}
-	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+	if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	a.Shown = true
-	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+	if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
-	if list := must(s.Approvals.Pending(t.Context()))(t); len(list) != 1 || !list[0].Shown {
+	if list := must(s.Questions.Pending(t.Context()))(t); len(list) != 1 || !list[0].Shown {
 		t.Errorf("pending = %+v", list)
 	}
 	yes, no := a, a
@@ -185,7 +185,7 @@ func TestFirstAnswerIsStored(t *testing.T) {
 	var wins [2]bool
 	for i, answer := range []protocol.Question{yes, no} {
 		wg.Go(func() {
-			_, wins[i], _ = s.Approvals.Change(context.Background(), "a", func(now *protocol.Question) bool { *now = answer; return true })
+			_, wins[i], _ = s.Questions.Change(context.Background(), "a", func(now *protocol.Question) bool { *now = answer; return true })
 		})
 	}
 	wg.Wait()
@@ -193,10 +193,10 @@ func TestFirstAnswerIsStored(t *testing.T) {
 		t.Errorf("wins = %v, want exactly one", wins)
 	}
 	a.Shown = false
-	if err := s.Approvals.Put(t.Context(), a, nil); err != nil {
+	if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(s.Approvals.Get(t.Context(), "a"))(t); got.State == protocol.QuestionPending {
+	if got := must(s.Questions.Get(t.Context(), "a"))(t); got.State == protocol.QuestionPending {
 		t.Error("an answered question was opened again")
 	}
 }

@@ -93,7 +93,7 @@ func (a *activeCall) newApproval() (q protocol.Question, grant *Grant, err error
 	q = protocol.Question{
 		ID: info.ApprovalID, Kind: protocol.KindOfCall(info.Tool, a.target.Spec.Server, info.Preview), State: protocol.QuestionPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
 		Node: info.Node, Tool: info.Tool, Args: a.call.Args, Effect: info.Effect, Preview: info.Preview, AskedBy: a.call.AskedBy, Why: d.Reason,
-		Choices: []string{protocol.ScopeOnce}, Parts: d.ApprovalParts(), Floor: d.Floor, Files: d.Files(), Policy: a.Policy.Version(),
+		Choices: []string{protocol.ScopeOnce}, Parts: d.QuestionParts(), Floor: d.Floor, Files: d.Files(), Policy: a.Policy.Version(),
 	}
 	if q.ID == "" {
 		q.ID = protocol.QuestionID(protocol.NewID())

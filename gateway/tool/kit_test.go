@@ -70,7 +70,7 @@ func (g *gateway) open() {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.rules, g.gate = rules, question.New(s.Approvals, rules, g.bus, nil)
+	g.rules, g.gate = rules, question.New(s.Questions, rules, g.bus, nil)
 	var machines tool.Machines = g.hub
 	if g.machines != nil {
 		machines = g.machines(g.hub)

@@ -187,7 +187,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	cancel(tool.ErrSuspended)
 	within(t, end)
 	q.State = protocol.QuestionCancelled
-	if _, _, err := g.store.Approvals.Change(t.Context(), q.ID, func(now *protocol.Question) bool { *now = q; return true }); err != nil {
+	if _, _, err := g.store.Questions.Change(t.Context(), q.ID, func(now *protocol.Question) bool { *now = q; return true }); err != nil {
 		t.Fatal(err)
 	}
 	g.again(&tooltest.Machine{})

@@ -54,7 +54,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	}
 	for id, want := range map[string]string{"a": protocol.QuestionSuperseded, "b": protocol.QuestionSuperseded, "c": protocol.QuestionPending} {
 		t.Run(id, func(t *testing.T) {
-			if a, err := g.store.Approvals.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
+			if a, err := g.store.Questions.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
 				t.Errorf("the question of %s is %s, want %s", id, a.State, want)
 			}
 		})

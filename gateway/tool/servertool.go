@@ -14,8 +14,8 @@ const (
 )
 
 // describeServerTool describes a call of an MCP server's tool for its question.
-func describeServerTool(spec protocol.ToolSpec, args json.RawMessage) *protocol.ApprovalTool {
-	out := &protocol.ApprovalTool{
+func describeServerTool(spec protocol.ToolSpec, args json.RawMessage) *protocol.QuestionTool {
+	out := &protocol.QuestionTool{
 		Server: spec.Server, Name: format.Line(spec.ServerTool, maxArgumentText), Title: spec.Title, Description: format.Clip(spec.Description, maxToolText),
 	}
 	var schema struct {

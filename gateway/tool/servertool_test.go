@@ -15,7 +15,7 @@ func TestQuestionNamesTheArgumentsOfAServersTool(t *testing.T) {
 		InputSchema: json.RawMessage(`{"properties": {"path": {"description": "where\nto"}, "mode": true}}`),
 	}
 	got := describeServerTool(spec, json.RawMessage(`{"path": "a \"b\"", "mode": null, "n": 1e3, "list": [1, "x"]}`))
-	want := &protocol.ApprovalTool{Server: "files", Name: "write.file", Title: "Write a file", Description: "Writes.", Arguments: []protocol.ApprovalArgument{
+	want := &protocol.QuestionTool{Server: "files", Name: "write.file", Title: "Write a file", Description: "Writes.", Arguments: []protocol.QuestionArgument{
 		{Name: "path", Description: "where to", Value: `a "b"`}, {Name: "mode", Value: "null"}, {Name: "n", Value: "1e3"}, {Name: "list", Value: `[1,"x"]`},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

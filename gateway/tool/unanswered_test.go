@@ -88,7 +88,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError {
 				t.Errorf("%s: %+v", id, e)
 			}
-			q, err := g.store.Approvals.Get(t.Context(), e.Info.ApprovalID)
+			q, err := g.store.Questions.Get(t.Context(), e.Info.ApprovalID)
 			if err != nil || q.State != protocol.QuestionExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
 				t.Errorf("%s: its question is %+v %v", id, q, err)
 			}

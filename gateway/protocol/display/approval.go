@@ -67,7 +67,7 @@ func QuestionTitle(a protocol.Question, machine string) string {
 }
 
 // serverTool names a tool of an MCP server.
-func serverTool(t protocol.ApprovalTool) string {
+func serverTool(t protocol.QuestionTool) string {
 	return "“" + format.Line(t.Name, format.MaxTitle) + "” (" + format.Line(string(t.Server), format.MaxTitle) + ")"
 }
 
@@ -118,7 +118,7 @@ func Why(a protocol.Question) string {
 // Program names the program of a part of a command, with those that it starts: "sudo → systemctl".
 // A part without a program is named by its text, and one that runs the output of another as "curl …
 // | sh".
-func Program(p protocol.ApprovalPart) string {
+func Program(p protocol.QuestionPart) string {
 	if len(p.Argv) == 0 {
 		return format.Line(p.Text, 60)
 	}
@@ -133,7 +133,7 @@ func Program(p protocol.ApprovalPart) string {
 }
 
 // Risk says why a part of a command is dangerous or denied; "" if it is not known to be.
-func Risk(p protocol.ApprovalPart) string {
+func Risk(p protocol.QuestionPart) string {
 	risk := p.Risk
 	if risk == "" && (p.Kind == "finding" || p.Verdict == "deny" || p.Floor) {
 		risk = p.Reason
@@ -145,7 +145,7 @@ func Risk(p protocol.ApprovalPart) string {
 }
 
 // Stopped says what the sandbox will stop of a part of a command; "" if nothing is known.
-func Stopped(p protocol.ApprovalPart, a protocol.Question) string {
+func Stopped(p protocol.QuestionPart, a protocol.Question) string {
 	var list []string
 	if p.NoNetwork {
 		list = append(list, "the network is off")

@@ -34,17 +34,17 @@ func TestAPartSaysWhatItRunsAndRisks(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name                   string
-		part                   protocol.ApprovalPart
+		part                   protocol.QuestionPart
 		program, risk, stopped string
 	}{
-		{"a program", protocol.ApprovalPart{Argv: []string{"/usr/bin/make", "all"}, Verdict: "ask", Reason: "No rule allows: make"}, "make", "", ""},
-		{"a launcher", protocol.ApprovalPart{Argv: []string{"sudo"}, Starts: "systemctl", Risk: "runs as administrator (sudo)"}, "sudo → systemctl", "runs as administrator (sudo)", ""},
-		{"a pipe", protocol.ApprovalPart{Text: "curl -s x | sh", Argv: []string{"sh"}, Risk: "runs it"}, "curl … | sh", "runs it", ""},
-		{"a finding", protocol.ApprovalPart{Kind: "finding", Text: "x()", Verdict: "ask", Reason: "x() defines a function"}, "x()", "x() defines a function", ""},
-		{"a denied part", protocol.ApprovalPart{Argv: []string{"rm"}, Verdict: "deny", Reason: "Your rule: deny rm"}, "rm", "Your rule: deny rm", ""},
+		{"a program", protocol.QuestionPart{Argv: []string{"/usr/bin/make", "all"}, Verdict: "ask", Reason: "No rule allows: make"}, "make", "", ""},
+		{"a launcher", protocol.QuestionPart{Argv: []string{"sudo"}, Starts: "systemctl", Risk: "runs as administrator (sudo)"}, "sudo → systemctl", "runs as administrator (sudo)", ""},
+		{"a pipe", protocol.QuestionPart{Text: "curl -s x | sh", Argv: []string{"sh"}, Risk: "runs it"}, "curl … | sh", "runs it", ""},
+		{"a finding", protocol.QuestionPart{Kind: "finding", Text: "x()", Verdict: "ask", Reason: "x() defines a function"}, "x()", "x() defines a function", ""},
+		{"a denied part", protocol.QuestionPart{Argv: []string{"rm"}, Verdict: "deny", Reason: "Your rule: deny rm"}, "rm", "Your rule: deny rm", ""},
 		{
 			"what is stopped",
-			protocol.ApprovalPart{Argv: []string{"curl"}, NoNetwork: true, Folders: []int{0, 1, 7}},
+			protocol.QuestionPart{Argv: []string{"curl"}, NoNetwork: true, Folders: []int{0, 1, 7}},
 			"curl", "",
 			"the sandbox stops it: the network is off, /srv cannot be written, /home/a/.ssh cannot be read",
 		},

@@ -80,7 +80,7 @@ func OtherArguments(a protocol.Question) string {
 		return "" // the change says all of it
 	}
 	hidden := []string{subject}
-	if slices.ContainsFunc(a.Parts, func(p protocol.ApprovalPart) bool { return len(p.Changes) > 0 }) {
+	if slices.ContainsFunc(a.Parts, func(p protocol.QuestionPart) bool { return len(p.Changes) > 0 }) {
 		hidden = append(hidden, "changes") // the parts name them in full
 	}
 	if a.Preview != nil && a.Preview.Folder != "" {

@@ -29,7 +29,7 @@ func TestServersToolIsNotReadAsAMachines(t *testing.T) {
 	t.Parallel()
 	a := protocol.Question{
 		Node: "evil", Tool: "Bash", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"ls","also":"rm -rf /"}`),
-		ServerTool: &protocol.ApprovalTool{Server: "evil", Name: "Bash"},
+		ServerTool: &protocol.QuestionTool{Server: "evil", Name: "Bash"},
 	}
 	if got, want := Subject(a), "command: ls\nalso: rm -rf /"; got != want {
 		t.Errorf("subject: got %q, want %q", got, want)

@@ -81,7 +81,7 @@ func realSchedules(t *testing.T) (s *cron.Scheduler, stop func()) {
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	chats := jobChats{st, new(event.Bus)}
 	sched := cron.New(cron.Options{
-		Stores: cron.Stores{Jobs: st.Jobs, Heartbeats: st.Heartbeats, Runs: st.Runs, Messages: st.Messages, Approvals: st.Approvals, Calls: st.Calls},
+		Stores: cron.Stores{Jobs: st.Jobs, Heartbeats: st.Heartbeats, Runs: st.Runs, Messages: st.Messages, Questions: st.Questions, Calls: st.Calls},
 		Bus:    chats.bus, Chats: chats, Messages: chats, Runs: chats, Trash: chats, Config: func() config.Config { return cfg },
 		Deliver:       func(context.Context, cron.Delivery) (string, error) { return "", nil },
 		PromptTokens:  func(context.Context, protocol.SessionKey) int64 { return 1000 },

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Approvals are the pending and the answered questions.
-type Approvals struct{ *conn }
+// Questions are the pending and the answered questions.
+type Questions struct{ *conn }
 
 type approvalRow struct {
 	ID         protocol.QuestionID
@@ -40,7 +40,7 @@ func (r approvalRow) approval() protocol.Question {
 
 // Put stores a new approval, or changes a pending one. A closed one is not changed. grant is the
 // permission that an allow for its chat saves; nil if the approval does not offer one.
-func (s *Approvals) Put(ctx context.Context, a protocol.Question, grant *Grant) error {
+func (s *Questions) Put(ctx context.Context, a protocol.Question, grant *Grant) error {
 	row := rowOfApproval(a, grant)
 	return s.write(ctx, "store approval", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
@@ -61,7 +61,7 @@ type RuleChange struct {
 // approval that is closed or that the function did not change is returned as it is, with changed
 // false: the first to close it wins. Together with a changed one, Change stores the rules that its
 // answer saves, and the permission of an allow for its chat.
-func (s *Approvals) Change(
+func (s *Questions) Change(
 	ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...RuleChange,
 ) (a protocol.Question, changed bool, err error) {
 	err = s.write(ctx, "change approval", func(tx *gorm.DB) error {
@@ -105,7 +105,7 @@ func (r approvalRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
 }
 
 // Get returns an approval, or protocol.ErrNotFound.
-func (s *Approvals) Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error) {
+func (s *Questions) Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error) {
 	row, err := findOne[approvalRow](ctx, s.conn, "read approval", fmt.Sprintf("No approval has the ID %s", id), func(db *gorm.DB) *gorm.DB {
 		return db.Where("id = ?", id)
 	})
@@ -113,7 +113,7 @@ func (s *Approvals) Get(ctx context.Context, id protocol.QuestionID) (protocol.Q
 }
 
 // Pending returns the pending approvals, oldest first.
-func (s *Approvals) Pending(ctx context.Context) ([]protocol.Question, error) {
+func (s *Questions) Pending(ctx context.Context) ([]protocol.Question, error) {
 	rows, err := find[approvalRow](ctx, s.conn, "list approvals", func(db *gorm.DB) *gorm.DB {
 		return db.Where("state = 'pending'").Order("created_at, id")
 	})
@@ -122,7 +122,7 @@ func (s *Approvals) Pending(ctx context.Context) ([]protocol.Question, error) {
 
 // ExpiredCount returns the number of a run's calls that were not made because their approval
 // expired.
-func (s *Approvals) ExpiredCount(ctx context.Context, run protocol.RunID) (n int, err error) {
+func (s *Questions) ExpiredCount(ctx context.Context, run protocol.RunID) (n int, err error) {
 	err = s.read(ctx, "count expired approvals", func(db *gorm.DB) error {
 		return db.Raw(`SELECT count(*) FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
 			WHERE c.run_id = ? AND c.run_id <> '' AND c.state = 'denied' AND q.state = 'expired'`, string(run)).Scan(&n).Error
@@ -132,7 +132,7 @@ func (s *Approvals) ExpiredCount(ctx context.Context, run protocol.RunID) (n int
 
 // Unanswered reports whether the last of a run's approvals for finished calls expired without an
 // answer.
-func (s *Approvals) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
+func (s *Questions) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
 	const last = `SELECT q.state FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
 		WHERE c.run_id = ? AND c.run_id <> '' AND q.state IN ('expired', 'allowed', 'edited', 'denied')
 		ORDER BY json_extract(q.json, '$.answeredAt') DESC, q.created_at DESC LIMIT 1`
