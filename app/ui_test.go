@@ -391,7 +391,7 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	v.Approvals = nil
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
-	pagetest.Shows(t, u.main.body, "The key for anthropic is missing.", "may be locked", "/data/secrets.json")
+	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
 	pagetest.Shot(t, u.main.window, "shell-locked")
 	u.messages.toast.Close()
 	u.update(v)

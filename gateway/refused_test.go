@@ -22,9 +22,10 @@ import (
 type refusal struct {
 	*programs
 	db      *sql.DB
-	channel *client.Client // a connection of a channel
-	peer    *client.Client // the connection that a row made last: of a machine, or of a device
-	n       int            // of the last thing that a row made
+	channel *client.Client      // a connection of a channel
+	peer    *client.Client      // the connection that a row made last: of a machine, or of a device
+	n       int                 // of the last thing that a row made
+	asked   protocol.QuestionID // the last question that a row caused
 }
 
 func openRefusal(t *testing.T) *refusal {
@@ -186,8 +187,15 @@ func (r *refusal) raw(by *client.Client, method string, params any) (json.RawMes
 	return client.Call(r.t.Context(), by, protocol.Method[any, json.RawMessage]{Name: method}, params)
 }
 
-// isIdle reports whether no chat has a run.
+// isIdle reports whether no chat has a run, and no call that was allowed is still on its way.
 func (r *refusal) isIdle() bool {
+	if r.asked != "" {
+		q := ask(r.house, protocol.QuestionGet, protocol.QuestionParams{ID: r.asked})
+		calls := ask(r.house, protocol.JournalList, protocol.JournalListParams{Limit: 1, CallID: q.CallID}).Calls
+		if q.Allowed() && (len(calls) == 0 || calls[0].EndedAt == 0) {
+			return false
+		}
+	}
 	for _, s := range ask(r.house, protocol.SessionsList, protocol.SessionsListParams{}).Sessions {
 		if st := ask(r.house, protocol.SessionGetStat, protocol.SessionParams{SessionKey: s.SessionKey}); st.IsProcessing || st.QueueSize > 0 {
 			return false

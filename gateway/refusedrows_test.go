@@ -62,6 +62,7 @@ func (r *refusal) question() protocol.Question {
 	r.surfaces()["REST"](token, "command", `{"session":{"node_name":"box","command":"`+name+`"}}`)
 	for _, q := range r.pending() {
 		if strings.Contains(string(q.Args), name) {
+			r.asked = q.ID
 			return q
 		}
 	}

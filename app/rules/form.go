@@ -133,8 +133,8 @@ func (f *form) drawWords() {
 	widgets.SetContent(f.words, buttons...)
 }
 
-// missing says what the form still needs, or that the typed command is none: the rule has the words
-// of an earlier text then.
+// missing says what the form still needs, or that the typed text is not a command: then the rule has
+// the words of an earlier text.
 func (f *form) missing() string {
 	r := f.rule
 	r.Words = slices.Clone(r.Words)

@@ -63,10 +63,15 @@ func expectedValue(field string, t reflect.Type) string {
 }
 
 // isSimilar reports whether one name becomes the other if at most two letters, and half of them, are
-// added, removed or replaced.
+// added, removed or replaced, or two neighbours change places.
 func isSimilar(a, b string) bool {
 	const most = 2
 	a = strings.ToLower(a)
+	for i := range len(a) - 1 {
+		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
+			return true
+		}
+	}
 	if len(a) > len(b)+most || len(b) > len(a)+most {
 		return false
 	}

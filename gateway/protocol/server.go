@@ -46,8 +46,9 @@ type ServerTool struct {
 	Effect      Effect `json:"effect"`
 	Enabled     bool   `json:"enabled"`
 	// Changed means that the description or the schema differs from what the person accepted: the
-	// agent gets the tool after the question of kind tools. Before is the accepted description, and Diff shows
-	// every change since, of schemas and annotations too, in the unified format.
+	// agent gets the tool once the question about it (kind tools) is allowed. Before is the accepted
+	// description, and Diff shows every change since, of schemas and annotations too, in the unified
+	// format.
 	Changed bool   `json:"changed,omitempty"`
 	Before  string `json:"before,omitempty"`
 	Diff    string `json:"diff,omitempty"`

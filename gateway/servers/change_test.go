@@ -83,7 +83,7 @@ func TestTheQuestionAboutAToolFollowsIt(t *testing.T) {
 		t.Errorf("the question about the older form is %s, want %s", q.State, protocol.QuestionCancelled)
 	}
 	ask(h, protocol.ServerRemove, protocol.ServerParams{Name: "srv"})
-	h.until("nothing is asked about a removed server", func() bool {
+	h.until("the question about a removed server is gone", func() bool {
 		return len(ask(h, protocol.QuestionList, protocol.Empty{}).Questions) == 0
 	})
 }

@@ -47,8 +47,8 @@ func checkRetry(row store.Transfer, m message, _ Machines) error {
 	return nil
 }
 
-// isItsWindow reports whether a window may be the end of a transfer. A transfer without such an
-// end, or a caller without a window, is no matter.
+// isItsWindow reports whether a window may be the end of a transfer, if the transfer has such an end
+// and the caller has a window.
 func isItsWindow(t protocol.Transfer, w Window) bool {
 	return w == nil || !atWindow(t) || w.Device() == t.Device
 }

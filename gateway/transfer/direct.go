@@ -17,7 +17,7 @@ type pair struct{ from, to protocol.NodeID }
 
 func (a *attempt) pair() pair { return pair{a.relay.src.name, a.relay.dst.name} }
 
-// route returns the initial route, or "" if the pair has no choice because an end is no node.
+// route returns the initial route, or "" if the pair has no choice because an end is not a node.
 func (p pair) route() string {
 	for _, id := range []protocol.NodeID{p.from, p.to} {
 		if id == protocol.NativePrefix || id == protocol.Here {

@@ -34,7 +34,7 @@ type job struct {
 	mover *mover
 
 	// live.mu guards these, too:
-	cancel  context.CancelCauseFunc // cancels the work; nil if there is none
+	cancel  context.CancelCauseFunc // cancels the work; nil without any
 	stopped chan struct{}           // closed when the latest work has ended and its result is stored
 	ordered eventKind               // what the queue has ordered; empty for nothing
 	revoked string                  // why no further attempt may begin: a pairing or an app's access has ended

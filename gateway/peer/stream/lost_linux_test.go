@@ -73,11 +73,13 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 			if !strings.Contains(res.Problems[0].Text, "permission denied") {
 				t.Errorf("%s: the person is told %q", where, res.Problems[0].Text)
 			}
-			if n := equal(t, dir, filepath.Join(to, "tree")); n != res.New {
-				t.Errorf("%s: %d files are there of %d", where, n, res.New)
+			// The file that was put in place in this moment may be there although it counts as failed.
+			there := equal(t, dir, filepath.Join(to, "tree"))
+			if there != res.New && there != res.New+1 {
+				t.Errorf("%s: got %d files, want the %d that were new", where, there, res.New)
 			}
 			again, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
-			if sendErr != nil || err != nil || again.New != 60-res.New || again.Skipped != res.New {
+			if sendErr != nil || err != nil || again.New != 60-there || again.Skipped != there {
 				t.Fatalf("%s, the second time: %+v, %v, %v", where, again, sendErr, err)
 			}
 			if n := equal(t, dir, filepath.Join(to, "tree")); n != 60 {
