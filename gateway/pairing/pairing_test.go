@@ -484,18 +484,22 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 }
 
 func TestControllersOfOneNameGetANumber(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{
-			"a": {Device: protocol.Device{ID: "a", Name: "vm"}}, "b": {Device: protocol.Device{ID: "b", Name: "VM (2)"}},
-			"c": {Device: protocol.Device{ID: "c", Name: "vm (3)", RevokedAt: 1}},
-		}})
-		_, hangUp := come(t, m, pake.Device{Key: identity.NewKey(), Applicant: pake.Applicant{Role: protocol.RoleClient, Name: "vm"}})
-		defer hangUp()
-		synctest.Wait()
-		if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != "vm (3)" {
-			t.Errorf("got %+v, want one request of vm (3)", waiting)
-		}
-	})
+	for name, want := range map[string]string{"vm": "vm (3)", "Tower": "Tower (2)"} { // the gateway is tower
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{
+					"a": {Device: protocol.Device{ID: "a", Name: "vm"}}, "b": {Device: protocol.Device{ID: "b", Name: "VM (2)"}},
+					"c": {Device: protocol.Device{ID: "c", Name: "vm (3)", RevokedAt: 1}},
+				}})
+				_, hangUp := come(t, m, pake.Device{Key: identity.NewKey(), Applicant: pake.Applicant{Role: protocol.RoleClient, Name: name}})
+				defer hangUp()
+				synctest.Wait()
+				if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != want {
+					t.Errorf("got %+v, want one request of %s", waiting, want)
+				}
+			})
+		})
+	}
 }
 
 // ownVM is a gateway whose own node is called vm.

@@ -106,11 +106,15 @@ func (r *registry) hasOtherNode(d protocol.Device) bool {
 	return false
 }
 
-// freeName returns the name of d, with a number if a paired device with another key has that name.
-func (r *registry) freeName(d protocol.Device, key []byte) string {
+// freeName returns the name of d, with a number if the gateway has that name, or a paired device with
+// another key.
+func (r *registry) freeName(d protocol.Device, key []byte, gateway string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	isTaken := func(name string) bool {
+		if strings.EqualFold(name, gateway) {
+			return true
+		}
 		for _, other := range r.devices {
 			if strings.EqualFold(other.Name, name) && !bytes.Equal(other.Key, key) && other.RevokedAt == 0 {
 				return true

@@ -231,7 +231,7 @@ func (m *Manager) request(ctx context.Context, g *pake.Gateway, invitation *invi
 	m.changing.Lock()
 	d.ID = m.devices.newID(h.Key, d.Role)
 	if d.Role == protocol.RoleClient { // its name is only for people
-		d.Name = m.devices.freeName(d, h.Key)
+		d.Name = m.devices.freeName(d, h.Key, m.o.Name)
 	}
 	r := &request{id: protocol.QuestionID(protocol.NewID()), device: d, words: g.Words(), end: after(time.Now(), life), key: h.Key}
 	var replaced []protocol.QuestionID
