@@ -25,7 +25,10 @@ func collecting(t *testing.T, caller string, bytes int64) *transfer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Abort() })
+	t.Cleanup(func() {
+		w.Abort()
+		root.Close()
+	})
 	return &transfer{caller: caller, collected: bytes, writer: &writer{at: p, new: w}}
 }
 
