@@ -56,7 +56,7 @@ func decode(raw []byte) (m message, failure *jsonrpc.Error) {
 	if request, ok := decoded.(*jsonrpc.Request); ok {
 		m.Method = request.Method
 		json.Unmarshal(request.Params, &m.Params) // checkParams finds what is wrong in them
-		if m.ID != nil {
+		if m.ID != nil && !(m.version() != "" && isOnlyLegacy[m.Method]) {
 			failure = checkParams(m.Method, request.Params)
 		}
 	}

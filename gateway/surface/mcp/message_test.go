@@ -246,3 +246,13 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestRemovedMethodsAreUnknownWhateverTheirParams(t *testing.T) {
+	b := serve(t)
+	for _, method := range []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"} {
+		status, _, answer := b.post(t, modern(method, "", "2026-07-28"), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method)
+		if code := codeOf(t, answer); status != http.StatusNotFound || code != -32601 {
+			t.Errorf("%s: got %d %s, want 404 with -32601", method, status, answer)
+		}
+	}
+}

@@ -38,6 +38,10 @@ var paramsOf = map[string]params{
 	"tools/list":               {newParams[mcp.ListToolsParams], nil},
 }
 
+// isOnlyLegacy has the methods that messages of the modern version, which name it, do not know: the
+// answer says so, whatever their parameters are.
+var isOnlyLegacy = map[string]bool{"initialize": true, "ping": true, "logging/setLevel": true, "resources/subscribe": true, "resources/unsubscribe": true}
+
 // setLevelParams are those of logging/setLevel; the type of the SDK is deprecated.
 type setLevelParams struct {
 	Level string `json:"level"`
