@@ -51,7 +51,7 @@ func beClient(url string) error {
 	c.MCP.Servers["suite"] = protocol.ServerSpec{URL: url, ClientID: client.ID, ClientSecret: client.Secret}
 	questions := question.New(questiontest.NewStore(), nil, new(event.Bus), nil)
 	m, err := servers.Open(ctx, servers.Options{
-		Questions: questions,
+		Questions: questions, Audit: noRows{},
 		Config:    fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",
 		ClientDocument: func() string { return "https://conformance-test.local/client-metadata.json" },
 	})
@@ -192,6 +192,8 @@ func (c fixedConfig) Server(name protocol.ServerName) (protocol.ServerSpec, bool
 }
 
 type noRows struct{}
+
+func (noRows) Append(context.Context, ...protocol.AuditEntry) error { return nil }
 
 func (noRows) List(context.Context) (map[protocol.ServerName]store.AcceptedTools, error) {
 	return make(map[protocol.ServerName]store.AcceptedTools), nil
