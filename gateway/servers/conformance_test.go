@@ -52,7 +52,7 @@ func beClient(url string) error {
 	questions := question.New(questiontest.NewStore(), nil, new(event.Bus), nil)
 	m, err := servers.Open(ctx, servers.Options{
 		Questions: questions, Audit: noRows{},
-		Config:    fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",
+		Config: fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",
 		ClientDocument: func() string { return "https://conformance-test.local/client-metadata.json" },
 	})
 	if err != nil {
