@@ -16,31 +16,30 @@ import (
 // review asks the person about tools of a server that have changed since they were accepted, or that
 // are new. Its goroutine is run.
 type review struct {
-	name     protocol.ServerName
-	m        *Manager
-	accepted *accepted
-	wake     signal // the tools, or which are on, may have changed
+	name protocol.ServerName
+	m    *Manager
+	wake signal // the tools, or which are on, may have changed
 	// present returns the server's tools, and the names of those that are off.
 	present func() (tools []remoteTool, off []string)
+
+	// Only run uses these: the open question, and what it is about.
+	asked protocol.QuestionID
+	about string
 }
 
 // run keeps one question open as long as there are changed tools that are on. It blocks until ctx
 // ends, and withdraws the question if stopped has ended, too: then the server is no longer wanted.
 func (r *review) run(ctx, stopped context.Context) {
-	var asked protocol.Question
-	about := ""
 	defer func() {
 		if stopped.Err() != nil { // not at the end of the gateway
-			r.withdraw(asked.ID)
+			r.withdraw()
 		}
 	}()
 	for {
-		changed, id := r.changed()
-		if id != about {
-			r.withdraw(asked.ID)
-			asked, about = protocol.Question{}, id
-			if len(changed) > 0 {
-				asked = r.ask(ctx, changed)
+		if changed, id := r.changed(); id != r.about {
+			r.withdraw()
+			if len(changed) == 0 || r.ask(ctx, changed) {
+				r.about = id // otherwise the next reading of the tools tries again
 			}
 		}
 		select {
@@ -51,19 +50,20 @@ func (r *review) run(ctx, stopped context.Context) {
 	}
 }
 
-func (r *review) withdraw(id protocol.QuestionID) {
-	if id == "" {
+func (r *review) withdraw() {
+	if r.asked == "" {
 		return
 	}
-	if err := r.m.o.Questions.Withdraw(context.Background(), id); err != nil {
-		slog.Error("Withdrawing the question about changed tools failed", "server", r.name, "question", id, "err", err)
+	if err := r.m.o.Questions.Withdraw(context.Background(), r.asked); err != nil {
+		slog.Error("Withdrawing the question about changed tools failed", "server", r.name, "question", r.asked, "err", err)
 	}
+	r.asked, r.about = "", ""
 }
 
 // changed returns the tools that the agent does not get before the person accepts them, and what
 // identifies their present form.
 func (r *review) changed() (list []remoteTool, id string) {
-	accepted := r.accepted.of(r.name)
+	accepted := r.m.accepted.of(r.name)
 	tools, off := r.present()
 	for _, t := range tools {
 		if accepted[t.name].Hash != t.hash && !slices.Contains(off, t.name) {
@@ -74,9 +74,10 @@ func (r *review) changed() (list []remoteTool, id string) {
 	return list, id
 }
 
-// ask opens the question whether the agent may use tools, in the form that they have now.
-func (r *review) ask(ctx context.Context, changed []remoteTool) protocol.Question {
-	accepted := r.accepted.of(r.name)
+// ask opens the question whether the agent may use tools, in the form that they have now, and reports
+// whether that could be stored.
+func (r *review) ask(ctx context.Context, changed []remoteTool) bool {
+	accepted := r.m.accepted.of(r.name)
 	subject := &protocol.ToolsSubject{Server: r.name}
 	for _, t := range changed {
 		subject.Tools = append(subject.Tools, t.describe(protocol.ServerSpec{}, accepted))
@@ -86,10 +87,12 @@ func (r *review) ask(ctx context.Context, changed []remoteTool) protocol.Questio
 	}, question.Terms{Apply: func(ctx context.Context, who auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
 		return r.answer(ctx, who, changed, p)
 	}})
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		slog.Error("The question about changed tools could not be opened", "server", r.name, "err", err)
+		return false
 	}
-	return q
+	r.asked = q.ID
+	return true
 }
 
 // answer accepts the tools that the person chose, or turns all of them off.
@@ -111,7 +114,7 @@ func (r *review) answer(ctx context.Context, who auth.Principal, changed []remot
 	if err := r.audit(ctx, who, "accepted "+namesOf(changed)+" of", "allowed"); err != nil {
 		return err
 	}
-	if err := r.accepted.add(ctx, r.name, changed); err != nil {
+	if err := r.m.accepted.add(ctx, r.name, changed); err != nil {
 		return err
 	}
 	r.m.publish()

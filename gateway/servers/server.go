@@ -63,7 +63,7 @@ type server struct {
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
 	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, changed: make(chan struct{})}
 	s.stopped, s.stop = context.WithCancel(context.Background())
-	s.review = review{name: name, m: m, accepted: &m.accepted, wake: newSignal(), present: func() ([]remoteTool, []string) {
+	s.review = review{name: name, m: m, wake: newSignal(), present: func() ([]remoteTool, []string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.tools, s.spec.DisabledTools

@@ -137,7 +137,7 @@ func outsideTemp(t *testing.T) string {
 		err = os.WriteFile(filepath.Join(dir, "old"), []byte("canary"), 0o600)
 	}
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return dir
 }

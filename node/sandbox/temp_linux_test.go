@@ -16,7 +16,7 @@ func newTempKit(t *testing.T) *kit {
 	k := newKit(t)
 	k.protectedOrSkip()
 	if !strings.HasPrefix(k.ws, "/tmp/") {
-		t.Skip("the workspace is not in /tmp")
+		t.Skip("the tests' own folders are not in /tmp, which TMPDIR decides")
 	}
 	return k
 }
@@ -115,7 +115,7 @@ func TestPrivateTemporaryFolderOpensNoWay(t *testing.T) {
 		"a link instead of the folder":      `rm -rf /tmp/` + top + `; ln -s /etc /tmp/` + top,
 		"a hidden file elsewhere":           `for d in /dev/*/ /tmp/ $TMPDIR/; do cat $d` + strings.TrimPrefix(k.home, "/tmp/") + `/.ssh/id_ed25519; done`,
 		"a hidden file by a link":           `ln -s $HOME/.ssh /tmp/s; cat /tmp/s/id_ed25519; ln $HOME/.ssh/id_ed25519 /tmp/k && cat /tmp/k`,
-		"the parent's temporary folder":     `echo evil >/proc/$PPID/root/tmp/evil; cat /proc/$PPID/root` + k.home + `/.ssh/id_ed25519`,
+		"the parent's temporary folder":     `P=/proc/$PPID/root; echo evil >$P/tmp/evil; cat $P` + k.home + `/.ssh/id_ed25519`,
 		"a file outside":                    `for d in /dev/*/ /tmp/; do echo evil >$d` + strings.TrimPrefix(k.outside, "/tmp/") + `/evil; done`,
 		"another's terminal":                `ls /dev/pts; for p in /dev/pts/[0-9]*; do echo canary >$p; done`,
 		"a mount of the system's terminals": `mount -t devpts devpts /tmp; mount --bind / /tmp; umount /tmp; umount /dev/pts; ls /dev/pts`,

@@ -81,7 +81,7 @@ func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
 	}
 	f, err := os.CreateTemp("/tmp", "existing")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	f.Close()
 	t.Cleanup(func() { os.Remove(f.Name()) })
