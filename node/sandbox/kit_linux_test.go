@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -211,9 +212,14 @@ func asNobody(t *testing.T, play string, env ...string) *exec.Cmd {
 		}
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	cmd.Env = append(cmd.Env, "HOME="+dir, "TMPDIR="+dir)
+	// In the system's table of users it has a shell that refuses to run.
+	cmd.Env = append(cmd.Env, "HOME="+dir, "TMPDIR="+dir, "SHELL=/bin/sh")
 	return cmd
 }
+
+// playLimit ends a play that waits for ever before the test itself has to end, and lets it print
+// what it waits for.
+const playLimit = 20 * time.Minute
 
 func playing(t *testing.T, play string, env ...string) *exec.Cmd {
 	t.Helper()
@@ -221,7 +227,10 @@ func playing(t *testing.T, play string, env ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe)
+	ctx, cancel := context.WithTimeout(t.Context(), playLimit)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, exe)
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }, 10*time.Second
 	cmd.Env = append(append(os.Environ(), env...), "SANDBOX_PLAY="+play)
 	cmd.Stderr = os.Stderr
 	return cmd

@@ -39,7 +39,7 @@ func TestProgramsFindWhatTheyExpectOfASystem(t *testing.T) {
 		"script":   `script -qec 'test -t 0 && tty' /dev/null | grep -q /dev/pts/`,
 		"expect":   `expect -c 'spawn sh -c "test -t 0 && echo yes"; expect yes exit; exit 1'`,
 		"python3":  `python3 -c 'import pty; raise SystemExit(pty.spawn(["ls"]) >> 8)'`,
-		"tmux":     `timeout 20 tmux -L t new -d 'echo yes >tmux; exec sleep 9' && until [ -s tmux ]; do sleep 0.05; done && tmux -L t kill-server`,
+		"tmux":     `timeout 20 tmux -L t new -d 'echo yes >tmux; exec sleep 9' && timeout 60 sh -c 'until [ -s tmux ]; do sleep 0.05; done' && tmux -L t kill-server`,
 		"ed":       `printf 'a\nline\n.\nw file\nq\n' | ed -s && grep -q line file`,
 		"mktemp":   `f=$(mktemp /tmp/x.XXXXXX) && echo x >$f && rm $f`,
 		"bash":     `bash -c 'cat <<<here' | grep here`,
