@@ -78,7 +78,7 @@ func connect(path string, conns int, txlock string, pragmas ...string) (*gorm.DB
 	return db, nil
 }
 
-// naming names tables after their types: approvalRow and Approval are rows of approvals. Types with
+// naming names tables after their types: questionRow and Question are rows of questions. Types with
 // another table say so.
 type naming struct{ schema.NamingStrategy }
 

@@ -1,5 +1,5 @@
 // Package store persists the gateway's state in SQLite through GORM. [DB] opens the database; each
-// family of tables is a field of it: sessions, messages, runs, approvals, transfers and so on.
+// family of tables is a field of it: sessions, messages, runs, questions, transfers and so on.
 // Methods return protocol types or the plain structs of this package, whose tags map them to the
 // columns that schema.sql describes. Only conn.go knows the driver.
 //
@@ -160,7 +160,7 @@ var createApps string
 var createServers string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals}
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';
@@ -170,6 +170,12 @@ CREATE INDEX calls_of_app ON calls (app, created_at) WHERE app <> '';`
 // transfer.
 const addContinued = `ALTER TABLE calls ADD COLUMN continued TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE transfers ADD COLUMN allowed TEXT NOT NULL DEFAULT '';`
+
+// renameApprovals gives the table of all questions, which was once for those about calls, its name.
+const renameApprovals = `ALTER TABLE approvals RENAME TO questions;
+DROP INDEX approvals_pending;
+CREATE INDEX questions_pending ON questions (created_at) WHERE state = 'pending';
+ALTER TABLE grants RENAME COLUMN from_approval TO from_question;`
 
 // firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
 // development. The version is stored as PRAGMA user_version.

@@ -139,8 +139,8 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {
 		t.Errorf("grants = %v: the next session of that name would inherit them", g)
 	}
-	if a := must(s.Questions.Get(t.Context(), "a"))(t); a.State != protocol.QuestionCancelled {
-		t.Errorf("question is %s", a.State)
+	if q := must(s.Questions.Get(t.Context(), "a"))(t); q.State != protocol.QuestionPending {
+		t.Errorf("question: got %s, want %s: whoever asks waits for its end", q.State, protocol.QuestionPending)
 	}
 	must(s.Calls.Get(t.Context(), "c"))(t) // the journal stays
 }

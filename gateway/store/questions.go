@@ -15,37 +15,37 @@ import (
 // Questions are the pending and the answered questions.
 type Questions struct{ *conn }
 
-type approvalRow struct {
+type questionRow struct {
 	ID         protocol.QuestionID
 	State      string
 	SessionKey protocol.SessionKey
 	CreatedAt  int64          `gorm:"autoCreateTime:false"`
-	Stored     storedApproval `gorm:"column:json;serializer:json"`
+	Stored     storedQuestion `gorm:"column:json;serializer:json"`
 }
 
-// storedApproval is an approval with the permission that an allow for its chat saves.
-type storedApproval struct {
+// storedQuestion is a question with the permission that an allow for the chat of its call saves.
+type storedQuestion struct {
 	protocol.Question
 	Grant *Grant `json:"grant,omitempty"`
 }
 
-func rowOfApproval(a protocol.Question, g *Grant) approvalRow {
-	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, storedApproval{a, g}}
+func rowOfQuestion(q protocol.Question, g *Grant) questionRow {
+	return questionRow{q.ID, q.State, q.SessionKey, q.CreatedAt, storedQuestion{q, g}}
 }
 
-func (r approvalRow) approval() protocol.Question {
+func (r questionRow) question() protocol.Question {
 	r.Stored.State = r.State
 	return r.Stored.Question
 }
 
-// Put stores a new approval, or changes a pending one. A closed one is not changed. grant is the
-// permission that an allow for its chat saves; nil if the approval does not offer one.
-func (s *Questions) Put(ctx context.Context, a protocol.Question, grant *Grant) error {
-	row := rowOfApproval(a, grant)
-	return s.write(ctx, "store approval", func(tx *gorm.DB) error {
+// Put stores a new question, or changes a pending one. A closed one is not changed. grant is the
+// permission that an allow for the chat of its call saves; nil if the question does not offer one.
+func (s *Questions) Put(ctx context.Context, q protocol.Question, grant *Grant) error {
+	row := rowOfQuestion(q, grant)
+	return s.write(ctx, "store question", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "id"}},
-			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "approvals.state = 'pending'"}}},
+			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "questions.state = 'pending'"}}},
 			DoUpdates: clause.AssignmentColumns([]string{"json"}),
 		}).Create(&row).Error
 	})
@@ -57,37 +57,37 @@ type RuleChange struct {
 	Audit []protocol.AuditEntry
 }
 
-// Change changes or closes a pending approval; the function reports whether it changed anything. An
-// approval that is closed or that the function did not change is returned as it is, with changed
+// Change changes or closes a pending question; the function reports whether it changed anything. A
+// question that is closed or that the function did not change is returned as it is, with changed
 // false: the first to close it wins. Together with a changed one, Change stores the rules that its
 // answer saves, and the permission of an allow for its chat.
 func (s *Questions) Change(
 	ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...RuleChange,
-) (a protocol.Question, changed bool, err error) {
-	err = s.write(ctx, "change approval", func(tx *gorm.DB) error {
+) (q protocol.Question, changed bool, err error) {
+	err = s.write(ctx, "change question", func(tx *gorm.DB) error {
 		changed = false
-		var row approvalRow
+		var row questionRow
 		if err := tx.Where("id = ?", string(id)).Take(&row).Error; err != nil {
 			return err
 		}
-		if a = row.approval(); a.State != protocol.QuestionPending || !change(&a) {
+		if q = row.question(); q.State != protocol.QuestionPending || !change(&q) {
 			return nil
 		}
-		row = rowOfApproval(a, row.Stored.Grant)
-		res := tx.Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
+		row = rowOfQuestion(q, row.Stored.Grant)
+		res := tx.Model(&questionRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
 		if changed = res.RowsAffected == 1; res.Error != nil || !changed {
 			return res.Error
 		}
 		return row.saveAnswer(tx, rules)
 	})
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		err = protocol.ErrNotFound.With(fmt.Sprintf("No approval has the ID %s", id))
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No question has the ID %s", id))
 	}
-	return a, changed && err == nil, err
+	return q, changed && err == nil, err
 }
 
-// saveAnswer stores what the answer to an approval saves beyond its call.
-func (r approvalRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
+// saveAnswer stores what the answer to a question saves beyond its call.
+func (r questionRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
 	for _, c := range rules {
 		if err := c.put(tx); err != nil {
 			return err
@@ -104,40 +104,40 @@ func (r approvalRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
 	return g.put(tx, nil)
 }
 
-// Get returns an approval, or protocol.ErrNotFound.
+// Get returns a question, or protocol.ErrNotFound.
 func (s *Questions) Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error) {
-	row, err := findOne[approvalRow](ctx, s.conn, "read approval", fmt.Sprintf("No approval has the ID %s", id), func(db *gorm.DB) *gorm.DB {
+	row, err := findOne[questionRow](ctx, s.conn, "read question", fmt.Sprintf("No question has the ID %s", id), func(db *gorm.DB) *gorm.DB {
 		return db.Where("id = ?", id)
 	})
-	return row.approval(), err
+	return row.question(), err
 }
 
-// Pending returns the pending approvals, oldest first.
+// Pending returns the pending questions, oldest first.
 func (s *Questions) Pending(ctx context.Context) ([]protocol.Question, error) {
-	rows, err := find[approvalRow](ctx, s.conn, "list approvals", func(db *gorm.DB) *gorm.DB {
+	rows, err := find[questionRow](ctx, s.conn, "list questions", func(db *gorm.DB) *gorm.DB {
 		return db.Where("state = 'pending'").Order("created_at, id")
 	})
-	return convert(rows, approvalRow.approval), err
+	return convert(rows, questionRow.question), err
 }
 
-// ExpiredCount returns the number of a run's calls that were not made because their approval
+// ExpiredCount returns the number of a run's calls that were not made because their question
 // expired.
 func (s *Questions) ExpiredCount(ctx context.Context, run protocol.RunID) (n int, err error) {
-	err = s.read(ctx, "count expired approvals", func(db *gorm.DB) error {
-		return db.Raw(`SELECT count(*) FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
+	err = s.read(ctx, "count expired questions", func(db *gorm.DB) error {
+		return db.Raw(`SELECT count(*) FROM calls c JOIN questions q ON q.id = json_extract(c.info, '$.approvalId')
 			WHERE c.run_id = ? AND c.run_id <> '' AND c.state = 'denied' AND q.state = 'expired'`, string(run)).Scan(&n).Error
 	})
 	return n, err
 }
 
-// Unanswered reports whether the last of a run's approvals for finished calls expired without an
+// Unanswered reports whether the last of a run's questions about finished calls expired without an
 // answer.
 func (s *Questions) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
-	const last = `SELECT q.state FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
+	const last = `SELECT q.state FROM calls c JOIN questions q ON q.id = json_extract(c.info, '$.approvalId')
 		WHERE c.run_id = ? AND c.run_id <> '' AND q.state IN ('expired', 'allowed', 'edited', 'denied')
 		ORDER BY json_extract(q.json, '$.answeredAt') DESC, q.created_at DESC LIMIT 1`
 	var states []string
-	err := s.read(ctx, "look for an expired approval", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
+	err := s.read(ctx, "look for an expired question", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
 	return len(states) == 1 && states[0] == protocol.QuestionExpired, err
 }
 
@@ -198,7 +198,7 @@ type Grant struct {
 	Match     string              // the call that it allows, in the form that package approval compares
 	Words     string              // the same for people
 	CreatedAt int64               `gorm:"autoCreateTime:false"`
-	From      protocol.QuestionID `gorm:"column:from_approval"`
+	From      protocol.QuestionID `gorm:"column:from_question"`
 }
 
 // Grants are the permissions for sessions. A revoked one stays in the table, because it can be

@@ -172,12 +172,13 @@ CREATE INDEX calls_of_node ON calls (node, seq);
 CREATE INDEX calls_by_time ON calls (created_at);
 CREATE INDEX calls_of_process ON calls (node, process) WHERE process <> '';
 
+-- Later renamed to questions, and from_approval below to from_question (db.go).
 CREATE TABLE approvals (
   id          TEXT PRIMARY KEY,
   state       TEXT NOT NULL CHECK (state IN ('pending', 'allowed', 'edited', 'denied', 'expired', 'cancelled', 'superseded')),
   session_key TEXT NOT NULL,
   created_at  INTEGER NOT NULL,
-  json        TEXT NOT NULL                        -- protocol.Approval
+  json        TEXT NOT NULL                        -- protocol.Question
 ) STRICT;
 CREATE INDEX approvals_pending ON approvals (created_at) WHERE state = 'pending';
 

@@ -148,8 +148,8 @@ func (s *Sessions) StartAfresh(ctx context.Context, key protocol.SessionKey) err
 }
 
 // PurgeDeleted permanently removes the sessions that were deleted before a time, and returns their
-// number. Their grants are deleted and their pending approvals cancelled, so that a later session
-// with the same key inherits no permission; the journal of calls remains.
+// number. Their grants are deleted, so that a later session with the same key inherits no permission.
+// The journal of calls remains, and so do questions, which package question closes.
 func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {
 	var keys []string
 	err = s.write(ctx, "remove deleted chats", func(tx *gorm.DB) error {
@@ -160,7 +160,6 @@ func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err e
 		for part := range slices.Chunk(keys, 500) {
 			for _, res := range []*gorm.DB{
 				tx.Where("session_key IN ?", part).Delete(&Grant{}),
-				tx.Model(&approvalRow{}).Where("session_key IN ? AND state = 'pending'", part).Update("state", protocol.QuestionCancelled),
 				tx.Where("key IN ?", part).Delete(&sessionRow{}),
 			} {
 				if res.Error != nil {
