@@ -262,9 +262,11 @@ func (a *Apps) app(id protocol.AppID) (protocol.App, error) {
 }
 
 func audit(by, what, verdict string, app protocol.App) protocol.AuditEntry {
-	text := fmt.Sprintf("%s app %s (%s)", what, app.Name, app.ID)
-	return protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditApp, By: by, What: text, Verdict: verdict}
+	return protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditApp, By: by, What: what + " " + nameOf(app), Verdict: verdict}
 }
+
+// nameOf identifies an app in the audit log.
+func nameOf(app protocol.App) string { return fmt.Sprintf("app %s (%s)", app.Name, app.ID) }
 
 // CreateToken makes an app with a token that lasts until it is revoked or expires. The token is in
 // the result only.

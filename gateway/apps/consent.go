@@ -62,8 +62,8 @@ func (a *Apps) Ask(ctx context.Context, c protocol.AppSubject) (asked protocol.Q
 		Kind: protocol.AskApp, AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.Name}, App: &c,
 	}, question.Terms{
 		Expires: consentTime, Limit: question.Limit{Asker: "apps to connect", Open: maxConsents, Burst: consentBurst, Every: consentEvery},
-		Apply: func(ctx context.Context, who auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) (err error) {
-			allowed, err = a.decide(ctx, who.String(), c, p)
+		Apply: func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) (err error) {
+			allowed, err = a.decide(ctx, who, *q, p)
 			return err
 		},
 		Ended: func(q protocol.Question) {
@@ -100,10 +100,11 @@ func newCode(open []protocol.Question) string {
 }
 
 // decide carries out an answer: it connects the app, or records that it was refused.
-func (a *Apps) decide(ctx context.Context, by string, c protocol.AppSubject, p protocol.QuestionAnswerParams) (Decision, error) {
+func (a *Apps) decide(ctx context.Context, who auth.Principal, q protocol.Question, p protocol.QuestionAnswerParams) (Decision, error) {
+	c := *q.App
 	if p.Decision != protocol.DecisionAllow {
 		app := protocol.App{Name: c.Name, ID: protocol.AppID(c.ClientID)}
-		return Decision{}, a.o.Store.Apply(ctx, auditOnly(audit(by, "refused", "denied", app)))
+		return Decision{}, a.o.Store.Apply(ctx, auditOnly(question.AuditLine(who, q, protocol.AuditApp, "refused "+nameOf(app))))
 	}
 	if err := a.o.checkMachines(p.Nodes, c.Nodes); err != nil {
 		return Decision{}, err
@@ -116,6 +117,8 @@ func (a *Apps) decide(ctx context.Context, by string, c protocol.AppSubject, p p
 			return Decision{}, protocol.ErrBadRequest.With(fmt.Sprintf("the app did not ask for %q", s))
 		}
 	}
-	app, err := a.grant(ctx, by, c, p.Scopes, p.Nodes)
+	app, err := a.grant(ctx, c, p.Scopes, p.Nodes, func(app protocol.App) protocol.AuditEntry {
+		return question.AuditLine(who, q, protocol.AuditApp, "connected "+nameOf(app))
+	})
 	return Decision{Allowed: err == nil, App: app, Scopes: distinct(p.Scopes)}, err
 }

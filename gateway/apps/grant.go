@@ -31,8 +31,11 @@ func auditOnly(e protocol.AuditEntry) store.AppChange {
 }
 
 // grant connects an app. An app that is connected already gets the scopes in addition, so that
-// another installation of the same program keeps its own; its name and machines are replaced.
-func (a *Apps) grant(ctx context.Context, by string, c protocol.AppSubject, scopes []protocol.Scope, nodes []protocol.NodeID) (protocol.App, error) {
+// another installation of the same program keeps its own; its name and machines are replaced. line
+// returns the line of the audit log about it.
+func (a *Apps) grant(
+	ctx context.Context, c protocol.AppSubject, scopes []protocol.Scope, nodes []protocol.NodeID, line func(protocol.App) protocol.AuditEntry,
+) (protocol.App, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
 	app, ok := a.signedIn(c.ClientID)
@@ -43,7 +46,7 @@ func (a *Apps) grant(ctx context.Context, by string, c protocol.AppSubject, scop
 	}
 	change := a.limitTokens(app)
 	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes)), nodes
-	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{audit(by, "connected", "allowed", app)}
+	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{line(app)}
 	err := a.apply(ctx, change)
 	a.o.limit(app, err)
 	return app, err

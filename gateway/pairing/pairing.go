@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
@@ -29,9 +30,8 @@ const (
 )
 
 const (
-	maxInvites  = 8
-	maxRequests = 16
-	maxName     = 60 // characters of a device's name
+	maxInvites = 8
+	maxName    = 60 // characters of a device's name
 	// maxGuesses is the number of wrong guesses that invalidates an invitation.
 	maxGuesses = 3
 )
@@ -122,5 +122,13 @@ func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
 func publishChange(b *event.Bus) { b.Publish(protocol.Change{Kind: protocol.ChangeDevices}) }
 
 func auditEntry(by, what, verdict string, d protocol.Device) protocol.AuditEntry {
-	return protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditDevice, By: by, Node: d.NodeID, What: what + " " + d.Name + " (" + string(d.ID) + ")", Verdict: verdict}
+	return protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditDevice, By: by, Node: d.NodeID, What: what + " " + nameOf(d), Verdict: verdict}
 }
+
+// auditAnswer is auditEntry for the answer to a question.
+func auditAnswer(who auth.Principal, q *protocol.Question, what string, d protocol.Device) protocol.AuditEntry {
+	return question.AuditLine(who, *q, protocol.AuditDevice, what+" "+nameOf(d))
+}
+
+// nameOf identifies a device in the audit log.
+func nameOf(d protocol.Device) string { return d.Name + " (" + string(d.ID) + ")" }

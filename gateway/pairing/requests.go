@@ -138,7 +138,7 @@ func (m *Manager) answerPairing(r *request) question.Apply {
 		}
 		defer publishChange(m.o.Bus)
 		if p.Decision != protocol.DecisionAllow {
-			if err := m.o.Audit.Append(ctx, auditEntry(who.String(), "refused", "denied", r.device)); err != nil {
+			if err := m.o.Audit.Append(ctx, auditAnswer(who, q, "refused", r.device)); err != nil {
 				return err
 			}
 			m.requests.remove(r, true)
@@ -152,7 +152,7 @@ func (m *Manager) answerPairing(r *request) question.Apply {
 				return err
 			}
 		}
-		d, err := m.pairDevice(ctx, who.String(), r, p.Name)
+		d, err := m.pairDevice(ctx, r, p.Name, auditAnswer(who, q, "paired", r.device))
 		if err == nil {
 			shown := *q.Pairing
 			shown.Device, q.Pairing = d, &shown
@@ -161,17 +161,17 @@ func (m *Manager) answerPairing(r *request) question.Apply {
 	}
 }
 
-// pairDevice pairs the device of a request, which then has its token. The caller must hold
-// m.changing.
-func (m *Manager) pairDevice(ctx context.Context, by string, r *request, name string) (protocol.Device, error) {
+// pairDevice pairs the device of a request, which then has its token. line is the line of the audit
+// log about it. The caller must hold m.changing.
+func (m *Manager) pairDevice(ctx context.Context, r *request, name string, line protocol.AuditEntry) (protocol.Device, error) {
 	d := store.PairedDevice{Device: r.device, Key: r.key}
 	if name != "" {
 		d.Name = format.Line(name, maxName)
 	}
-	d.PairedBy, d.PairedAt = displayName(by), time.Now().UnixMilli()
+	d.PairedBy, d.PairedAt = displayName(line.By), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
 	d.TokenHash = hash
-	out, err := m.devices.put(ctx, d, auditEntry(by, "paired", "allowed", d.Device))
+	out, err := m.devices.put(ctx, d, line)
 	if err != nil {
 		return protocol.Device{}, err
 	}
@@ -225,7 +225,7 @@ func (m *Manager) answerWidening(offer protocol.Device) question.Apply {
 		defer m.changing.Unlock()
 		defer publishChange(m.o.Bus)
 		if p.Decision != protocol.DecisionAllow {
-			err := m.o.Audit.Append(ctx, auditEntry(who.String(), "refused", "denied", offer))
+			err := m.o.Audit.Append(ctx, auditAnswer(who, q, "refused", offer))
 			if err == nil {
 				m.requests.refuse(offer)
 			}
@@ -236,7 +236,7 @@ func (m *Manager) answerWidening(offer protocol.Device) question.Apply {
 			return noDevice(offer.ID)
 		}
 		d.Reach = offer.Reach
-		if _, err := m.devices.put(ctx, *d, auditEntry(who.String(), "allowed more to", "allowed", d.Device)); err != nil {
+		if _, err := m.devices.put(ctx, *d, auditAnswer(who, q, "allowed more to", d.Device)); err != nil {
 			return err
 		}
 		m.requests.forgetQuestion(offer.ID)

@@ -64,7 +64,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		err := wait()
 		if err == nil {
 			m.changing.Lock()
-			_, err = m.pairDevice(ctx, invitation.by, r, "")
+			_, err = m.pairDevice(ctx, r, "", auditEntry(invitation.by, "paired", "allowed", r.device))
 			m.changing.Unlock()
 		}
 		if err != nil {
@@ -82,11 +82,12 @@ func (m *Manager) askToPair(gone context.Context, r *request, wait, done func() 
 	ctx, stop := context.WithCancelCause(gone)
 	defer stop(nil)
 	end, err := m.o.Questions.AskFor(ctx, r.question(), question.Terms{
-		Expires: time.Until(r.end.at), Limit: question.Limit{Asker: "devices to pair", Open: maxRequests}, Apply: m.answerPairing(r),
-	}, func() {
-		if err := wait(); err != nil {
-			stop(err)
-		}
+		Expires: time.Until(r.end.at), Limit: question.Limit{Asker: "devices to pair"}, Apply: m.answerPairing(r),
+		Opened: func() {
+			if err := wait(); err != nil {
+				stop(err)
+			}
+		},
 	})
 	isLate := end.State == protocol.QuestionExpired || errors.Is(context.Cause(ctx), errTimeout)
 	m.requests.remove(r, isLate)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
@@ -67,6 +68,21 @@ func (s *Queue) apply(ctx context.Context, who auth.Principal, q *protocol.Quest
 		return protocol.ErrNotFound.With("Nobody waits for this answer any longer: who asked has gone since")
 	}
 	return a.Apply(ctx, who, q, p)
+}
+
+// AuditLine returns the line of the audit log about the answer to a question other than those about
+// calls, whose line the journal writes. kind is one of protocol.AuditDevice and so on, and what says
+// what the answer did.
+func AuditLine(who auth.Principal, q protocol.Question, kind, what string) protocol.AuditEntry {
+	return protocol.AuditEntry{
+		At: time.Now().UnixMilli(), Kind: kind, By: who.String(), AskedBy: &q.AskedBy, Node: q.Node, SessionKey: q.SessionKey, CallID: q.CallID,
+		What: what, Verdict: verdicts[q.State], Approval: q.ID,
+	}
+}
+
+// verdicts are the verdicts of the audit log for the states after an answer.
+var verdicts = map[string]string{
+	protocol.QuestionAllowed: "allowed", protocol.QuestionDenied: "denied", protocol.QuestionCancelled: "dismissed",
 }
 
 // close closes a question with the person's answer.

@@ -19,7 +19,14 @@ func pairing(name string) protocol.Question {
 	return protocol.Question{Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: name}}}
 }
 
-func newQueue() *Queue { return New(questiontest.NewStore(), nil, new(event.Bus), nil) }
+func newQueue(t *testing.T) *Queue { return newQueueOn(t, questiontest.NewStore()) }
+
+// newQueueOn returns a queue that is closed at the end of the test.
+func newQueueOn(t *testing.T, s Store) *Queue {
+	q := New(s, nil, new(event.Bus), nil)
+	t.Cleanup(q.Close)
+	return q
+}
 
 func yes(q protocol.Question) protocol.QuestionAnswerParams {
 	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}
@@ -28,7 +35,7 @@ func yes(q protocol.Question) protocol.QuestionAnswerParams {
 // TestSecondAnswerLearnsWhoWasFirst answers while another answer is being carried out.
 func TestSecondAnswerLearnsWhoWasFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newQueue()
+		s := newQueue(t)
 		applied := 0
 		var ended []protocol.Question
 		q, err := s.Open(t.Context(), pairing("phone"), Terms{
@@ -73,7 +80,7 @@ func TestSecondAnswerLearnsWhoWasFirst(t *testing.T) {
 }
 
 func TestFailedAnswerLeavesTheQuestionOpen(t *testing.T) {
-	s := newQueue()
+	s := newQueue(t)
 	fail := true
 	q, err := s.Open(t.Context(), pairing("phone"), Terms{Apply: func(context.Context, auth.Principal, *protocol.Question, protocol.QuestionAnswerParams) error {
 		if fail {
@@ -94,7 +101,7 @@ func TestFailedAnswerLeavesTheQuestionOpen(t *testing.T) {
 }
 
 func TestKindsNeedTheirScope(t *testing.T) {
-	s := newQueue()
+	s := newQueue(t)
 	helper := auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeApprove}})
 	for kind, want := range map[string]error{protocol.AskPair: protocol.ErrForbidden, protocol.AskWiden: protocol.ErrForbidden, protocol.AskApp: protocol.ErrForbidden, protocol.AskInput: nil} {
 		q, err := s.Open(t.Context(), protocol.Question{Kind: kind}, Terms{Apply: func(context.Context, auth.Principal, *protocol.Question, protocol.QuestionAnswerParams) error {
@@ -111,12 +118,12 @@ func TestKindsNeedTheirScope(t *testing.T) {
 
 func TestQuestionWithoutAskerHasNoAnswer(t *testing.T) {
 	rows := questiontest.NewStore()
-	before := New(rows, nil, new(event.Bus), nil)
+	before := newQueueOn(t, rows)
 	q, err := before.Open(t.Context(), pairing("phone"), Terms{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(rows, nil, new(event.Bus), nil) // after a restart
+	s := newQueueOn(t, rows) // after a restart
 	if _, err := s.Answer(t.Context(), auth.Owner("w"), yes(q)); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, protocol.ErrNotFound)
 	}
@@ -130,7 +137,7 @@ func TestQuestionWithoutAskerHasNoAnswer(t *testing.T) {
 
 func TestAskersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newQueue()
+		s := newQueue(t)
 		ask := func(asker string) (protocol.Question, error) {
 			return s.Open(t.Context(), pairing("phone"), Terms{
 				Limit: Limit{Asker: asker, Open: 2, Burst: 3, Every: time.Minute},
@@ -171,7 +178,7 @@ func TestAskersAreLimited(t *testing.T) {
 }
 
 func TestQuestionsWithADeadlineComeFirst(t *testing.T) {
-	s := newQueue()
+	s := newQueue(t)
 	for i, q := range []protocol.Question{
 		{ID: "old", CreatedAt: 1}, {ID: "snoozed", CreatedAt: 1, ExpiresAt: 5, Later: 9}, {ID: "late", CreatedAt: 1, ExpiresAt: 20}, {ID: "soon", CreatedAt: 2, ExpiresAt: 10}, {ID: "new", CreatedAt: 2},
 	} {
@@ -196,7 +203,7 @@ func TestQuestionsWithADeadlineComeFirst(t *testing.T) {
 func TestDeviceThatRunsNothingCannotChangeACall(t *testing.T) {
 	for args, needs := range map[string]bool{"": false, `{"command":"id"}`: true} {
 		for scope, has := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
-			s := newQueue()
+			s := newQueue(t)
 			q := question()
 			q.ID, q.State, q.Hash = "q", protocol.QuestionPending, "h"
 			if err := s.store.Put(t.Context(), q, nil); err != nil {

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -9,16 +10,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Limit bounds the questions of one asker, such as an app or everybody who wants to pair a device.
-// The zero value sets no limit.
+// Limit bounds the questions of one asker, such as an app, an MCP server, or everybody who wants to
+// pair a device. Questions of all kinds count. Without an asker, nothing is limited.
 type Limit struct {
 	Asker string
-	Open  int // that wait at the same time
+	Open  int // that wait at the same time; 0: maxOpen
 	// Burst is the number of questions in a row, and Every the time until one more may follow: who
 	// gets a no must not ask again at once, without end. 0: no such limit.
 	Burst int
 	Every time.Duration
 }
+
+// maxOpen is the number of questions of one asker that wait at the same time.
+const maxOpen = 16
 
 // retryAfter is when an asker whose questions all wait should try again.
 const retryAfter = 5 * time.Second
@@ -42,7 +46,7 @@ func (l Limit) check(waiting int, paces rates, now time.Time) error {
 	switch {
 	case l.Asker == "":
 		return nil
-	case waiting >= l.Open:
+	case waiting >= cmp.Or(l.Open, maxOpen):
 		return tooMany(retryAfter, "%d questions of %s wait for Fairlead's owner already, which is the limit", waiting, l.Asker)
 	case l.Every == 0:
 		return nil

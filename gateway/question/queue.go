@@ -53,30 +53,40 @@ type Queue struct {
 	mu    sync.Mutex // guards the fields below, and the timers of open
 	open  map[protocol.QuestionID]*openQuestion
 	rates rates
+
+	showing crash.Group // the attempts to show questions
 }
 
 // openQuestion is a question of this start that is not closed.
 type openQuestion struct {
 	Terms
 	answers chan protocol.Question // capacity 1
-	expiry  *time.Timer            // nil if the one who waits looks at the time
+	expiry  *time.Timer            // nil: never; guarded by the queue's lock
+	seen    func()                 // ends the attempts to show it
 
 	// closing has room for the one who answers or closes the question, including what the answer
 	// does and the write to the store: a second answer learns which was first.
 	closing chan struct{}
 }
 
-// Apply carries out an answer before it is stored: it pairs the device, or connects the app. It may
-// complete the question's subject. After an error the question stays pending.
+// Apply carries out an answer before it is stored: it pairs the device, or connects the app, and
+// stores the [AuditLine] of the answer with that. It may complete the question's subject. After an
+// error the question stays pending.
 type Apply func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error
 
-// Terms are the conditions of a question.
+// Terms are the conditions of a question. All fields may be empty.
 type Terms struct {
 	Expires time.Duration // after this time; 0: never
 	Limit   Limit
 	Grant   *store.Grant // what an allow for the chat of a call saves
 	Apply   Apply        // of every kind except calls
-	// Ended, if set, is called once when the question is closed in any way.
+	// Store stores what asks the question. It is called before the question is stored, and only for
+	// one within the limits.
+	Store func() error
+	// Opened is called once the question is stored and published, not if it was answered before or
+	// expires at once; see expireUnattended.
+	Opened func()
+	// Ended is called once when the question is closed in any way.
 	Ended func(protocol.Question)
 }
 
@@ -88,56 +98,36 @@ func New(s Store, rules Rules, bus *event.Bus, notify func(ctx context.Context, 
 	return &Queue{Display: display, store: s, rules: rules, open: make(map[protocol.QuestionID]*openQuestion), rates: make(rates)}
 }
 
-// Ask is [Queue.AskFor] for a call, or for a run that asks whether to continue.
+// Ask is [Queue.AskFor] for a run that asks whether to continue.
 func (s *Queue) Ask(ctx context.Context, q protocol.Question, limit time.Duration, onOpen func()) (protocol.Question, error) {
-	return s.AskFor(ctx, q, Terms{Expires: limit}, onOpen)
+	return s.AskFor(ctx, q, Terms{Expires: limit, Opened: onOpen})
 }
 
-// AskWith is Ask for a call that can be allowed for its chat, which saves grant unless it is nil.
-func (s *Queue) AskWith(ctx context.Context, q protocol.Question, grant *tool.Grant, limit time.Duration, onOpen func()) (protocol.Question, error) {
-	t := Terms{Expires: limit}
-	if grant != nil {
-		t.Grant = &store.Grant{ID: protocol.NewID(), Session: grant.Session, Node: q.Node, Tool: q.Tool, Match: grant.Match, Words: q.SessionRule, From: q.ID}
+// AskCall is [Queue.AskFor] for a call.
+func (s *Queue) AskCall(ctx context.Context, q protocol.Question, c tool.Asking) (protocol.Question, error) {
+	t := Terms{Expires: c.Expires, Store: c.Store, Opened: c.Opened}
+	if c.App != "" {
+		t.Limit.Asker = "the app " + string(c.App)
 	}
-	return s.AskFor(ctx, q, t, onOpen)
+	if c.Grant != nil {
+		t.Grant = &store.Grant{ID: protocol.NewID(), Session: c.Grant.Session, Node: q.Node, Tool: q.Tool, Match: c.Grant.Match, Words: q.SessionRule, From: q.ID}
+	}
+	return s.AskFor(ctx, q, t)
 }
 
 // AskFor asks a question and waits until it is closed in any way; see the result's State. A preset
 // ID resumes a question of an earlier start: its time starts anew, and if it has been answered
 // meanwhile, AskFor returns that answer at once. When ctx ends, the question is cancelled, unless
-// the cause is [tool.ErrSuspended]; then it stays pending and the error is ctx's cause. onOpen, if
-// not nil, is called once the question is stored and published; it is not called if the question was
-// answered before or expires at once, see expireUnattended.
-func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms, onOpen func()) (protocol.Question, error) {
-	q, a, err := s.add(ctx, q, t)
+// the cause is [tool.ErrSuspended]; then it stays pending and the error is ctx's cause.
+func (s *Queue) AskFor(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, error) {
+	q, a, err := s.begin(ctx, q, t)
 	if err != nil || q.State != protocol.QuestionPending {
 		return q, err
 	}
 	defer s.remove(q.ID)
-	var expired <-chan time.Time
-	if t.Expires > 0 {
-		timer := time.NewTimer(t.Expires)
-		defer timer.Stop()
-		expired = timer.C
-	}
-	if onOpen != nil {
-		onOpen()
-	}
-	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var wg crash.Group
-	defer wg.Wait()
-	defer stop()
-	wg.Go(func() { s.Display.escalate(watch, q.ID) })
-	return s.await(ctx, q, a, expired)
-}
-
-// await waits until a question is answered or expires, or ctx ends, and closes it.
-func (s *Queue) await(ctx context.Context, q protocol.Question, a *openQuestion, expired <-chan time.Time) (protocol.Question, error) {
 	select {
 	case end := <-a.answers:
 		return end, nil
-	case <-expired:
-		return s.end(context.WithoutCancel(ctx), q, protocol.QuestionExpired, answeredByNobody)
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
 		if errors.Is(cause, tool.ErrSuspended) {
@@ -153,18 +143,40 @@ func (s *Queue) await(ctx context.Context, q protocol.Question, a *openQuestion,
 
 // Open asks a question without waiting for its answer; see [Terms.Ended].
 func (s *Queue) Open(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, error) {
+	q, _, err := s.begin(ctx, q, t)
+	return q, err
+}
+
+// begin opens a question. The result is closed if an earlier start's question with its ID was
+// answered, or if it expires at once.
+func (s *Queue) begin(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, *openQuestion, error) {
 	q, a, err := s.add(ctx, q, t)
-	if err != nil || t.Expires == 0 {
-		return q, err
+	if err != nil || q.State != protocol.QuestionPending {
+		return q, nil, err
 	}
 	s.mu.Lock()
+	if t.Expires > 0 && s.open[q.ID] == a { // it may have an answer already
+		a.expiry = crash.AfterFunc(t.Expires, func() { s.expire(q, a) })
+	}
+	s.mu.Unlock()
+	if t.Opened != nil {
+		t.Opened()
+	}
+	return q, a, nil
+}
+
+// expire closes a question whose time has passed. If that cannot be stored, it tries again.
+func (s *Queue) expire(q protocol.Question, a *openQuestion) {
+	_, err := s.end(context.Background(), q, protocol.QuestionExpired, answeredByNobody)
+	if err == nil {
+		return
+	}
+	slog.Error("Closing an expired question failed", "question", q.ID, "err", err)
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	a.expiry = crash.AfterFunc(t.Expires, func() {
-		if _, err := s.end(context.Background(), q, protocol.QuestionExpired, answeredByNobody); err != nil {
-			slog.Error("Closing an expired question failed", "question", q.ID, "err", err)
-		}
-	})
-	return q, nil
+	if s.open[q.ID] == a {
+		a.expiry.Reset(retryAfter)
+	}
 }
 
 // add stores and publishes a question. The result is closed if an earlier start's question with its
@@ -181,16 +193,18 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 	if q.Hash, err = hashOf(q); err != nil {
 		return q, nil, err
 	}
-	a := &openQuestion{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1)}
+	watch, seen := context.WithCancel(context.WithoutCancel(ctx))
+	a := &openQuestion{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1), seen: seen}
 	s.mu.Lock()
 	if err = t.Limit.check(s.waitingOf(t.Limit.Asker), s.rates, now); err == nil {
 		s.open[q.ID] = a // before the row is read: from here on an answer reaches us
 	}
 	s.mu.Unlock()
 	if err != nil {
+		seen()
 		return q, nil, err
 	}
-	if q, err = s.save(ctx, q, t.Grant); err != nil || q.State != protocol.QuestionPending {
+	if q, err = s.save(ctx, q, t); err != nil || q.State != protocol.QuestionPending {
 		s.remove(q.ID)
 		return q, nil, err
 	}
@@ -198,12 +212,18 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 		s.Display.scheduleEnd(q.ID, q.Later)
 	}
 	s.Display.publish(q)
+	s.showing.Go(func() { s.Display.escalate(watch, q.ID) })
 	return q, a, nil
 }
 
 // save stores a new question, or the one of an earlier start again. One that is closed already is
 // returned as it is.
-func (s *Queue) save(ctx context.Context, q protocol.Question, grant *store.Grant) (protocol.Question, error) {
+func (s *Queue) save(ctx context.Context, q protocol.Question, t Terms) (protocol.Question, error) {
+	if t.Store != nil {
+		if err := t.Store(); err != nil {
+			return q, err
+		}
+	}
 	old, err := s.store.Get(ctx, q.ID)
 	switch {
 	case err != nil:
@@ -215,18 +235,26 @@ func (s *Queue) save(ctx context.Context, q protocol.Question, grant *store.Gran
 	case old.Later > time.Now().UnixMilli():
 		q.Later = old.Later // a restart does not shorten a snooze
 	}
-	return q, s.store.Put(ctx, q, grant)
+	return q, s.store.Put(ctx, q, t.Grant)
 }
 
 // remove forgets a question of this start, which stays as it is in the store.
 func (s *Queue) remove(id protocol.QuestionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.open[id]; a != nil && a.expiry != nil {
-		a.expiry.Stop()
+	if a := s.open[id]; a != nil {
+		a.stop()
 	}
 	delete(s.open, id)
 	s.Display.forget(id)
+}
+
+// stop ends the timer of a question and the attempts to show it. The caller holds the queue's lock.
+func (a *openQuestion) stop() {
+	a.seen()
+	if a.expiry != nil {
+		a.expiry.Stop()
+	}
 }
 
 // find returns an open question of this start, or nil.
@@ -252,11 +280,11 @@ func (s *Queue) Pending(ctx context.Context) ([]protocol.Question, error) {
 // Close stops the timers of the open questions. Nobody may wait in AskFor any longer.
 func (s *Queue) Close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, a := range s.open {
-		if a.expiry != nil {
-			a.expiry.Stop()
-		}
+		a.stop()
 	}
+	clear(s.open)
+	s.mu.Unlock()
 	s.Display.close()
+	s.showing.Wait()
 }

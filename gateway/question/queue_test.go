@@ -31,7 +31,9 @@ func openManager(t *testing.T) (*Queue, *store.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(s.Questions, rules, new(event.Bus), nil), s
+	q := New(s.Questions, rules, new(event.Bus), nil)
+	t.Cleanup(q.Close)
+	return q, s
 }
 
 func question() protocol.Question {

@@ -35,15 +35,21 @@ func (r *review) run(ctx, stopped context.Context) {
 			r.withdraw()
 		}
 	}()
+	pause := retryMin
 	for {
+		var again <-chan time.Time
 		if changed, id := r.changed(); id != r.about {
 			r.withdraw()
 			if len(changed) == 0 || r.ask(ctx, changed) {
-				r.about = id // otherwise the next reading of the tools tries again
+				r.about, pause = id, retryMin
+			} else {
+				again = time.After(pause)
+				pause = min(pause*2, retryMax)
 			}
 		}
 		select {
 		case <-r.wake:
+		case <-again:
 		case <-ctx.Done():
 			return
 		}
@@ -74,8 +80,8 @@ func (r *review) changed() (list []remoteTool, id string) {
 	return list, id
 }
 
-// ask opens the question whether the agent may use tools, in the form that they have now, and reports
-// whether that could be stored.
+// ask opens the question whether the agent may use tools, in the form that they have now. It reports
+// whether that was possible: it fails on a full disk, and while too many questions of the server wait.
 func (r *review) ask(ctx context.Context, changed []remoteTool) bool {
 	accepted := r.m.accepted.of(r.name)
 	subject := &protocol.ToolsSubject{Server: r.name}
@@ -84,8 +90,8 @@ func (r *review) ask(ctx context.Context, changed []remoteTool) bool {
 	}
 	q, err := r.m.o.Questions.Open(ctx, protocol.Question{
 		Kind: protocol.AskTools, AskedBy: protocol.AskedBy{Kind: protocol.AskedByServer, Name: string(r.name)}, Tools: subject,
-	}, question.Terms{Apply: func(ctx context.Context, who auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
-		return r.answer(ctx, who, changed, p)
+	}, question.Terms{Limit: limitOf(r.name), Apply: func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error {
+		return r.answer(ctx, who, *q, changed, p)
 	}})
 	if err != nil {
 		slog.Error("The question about changed tools could not be opened", "server", r.name, "err", err)
@@ -96,12 +102,12 @@ func (r *review) ask(ctx context.Context, changed []remoteTool) bool {
 }
 
 // answer accepts the tools that the person chose, or turns all of them off.
-func (r *review) answer(ctx context.Context, who auth.Principal, changed []remoteTool, p protocol.QuestionAnswerParams) error {
+func (r *review) answer(ctx context.Context, who auth.Principal, q protocol.Question, changed []remoteTool, p protocol.QuestionAnswerParams) error {
 	switch p.Decision {
 	case protocol.DecisionDismiss:
 		return protocol.ErrBadRequest.With("changed tools are accepted or turned off; until then, the agent does not get them")
 	case protocol.DecisionDeny:
-		return r.turnOff(ctx, who, changed)
+		return r.turnOff(ctx, who, q, changed)
 	}
 	for _, name := range p.Tools {
 		if !slices.ContainsFunc(changed, func(t remoteTool) bool { return t.name == name }) {
@@ -111,7 +117,7 @@ func (r *review) answer(ctx context.Context, who auth.Principal, changed []remot
 	if len(p.Tools) > 0 {
 		changed = slices.DeleteFunc(slices.Clone(changed), func(t remoteTool) bool { return !slices.Contains(p.Tools, t.name) })
 	}
-	if err := r.audit(ctx, who, "accepted "+namesOf(changed)+" of", "allowed"); err != nil {
+	if err := r.m.audit(ctx, who, q, "accepted "+namesOf(changed)+" of", r.name); err != nil {
 		return err
 	}
 	if err := r.m.accepted.add(ctx, r.name, changed); err != nil {
@@ -123,7 +129,7 @@ func (r *review) answer(ctx context.Context, who auth.Principal, changed []remot
 }
 
 // turnOff turns tools off, as the person can in the settings of the server.
-func (r *review) turnOff(ctx context.Context, who auth.Principal, tools []remoteTool) error {
+func (r *review) turnOff(ctx context.Context, who auth.Principal, q protocol.Question, tools []remoteTool) error {
 	_, off := r.present()
 	off = slices.Clone(off)
 	for _, t := range tools {
@@ -135,7 +141,7 @@ func (r *review) turnOff(ctx context.Context, who auth.Principal, tools []remote
 	if err != nil {
 		return err
 	}
-	if err := r.audit(ctx, who, "turned off "+namesOf(tools)+" of", "denied"); err != nil {
+	if err := r.m.audit(ctx, who, q, "turned off "+namesOf(tools)+" of", r.name); err != nil {
 		return err
 	}
 	if err := r.m.o.Config.Set(ctx, settingOf(r.name)+".disabledTools", raw); err != nil {
@@ -143,6 +149,11 @@ func (r *review) turnOff(ctx context.Context, who auth.Principal, tools []remote
 	}
 	r.m.Reload()
 	return nil
+}
+
+// limitOf returns the limit of the questions of a server, and about it.
+func limitOf(name protocol.ServerName) question.Limit {
+	return question.Limit{Asker: "the server " + string(name)}
 }
 
 func namesOf(tools []remoteTool) string {
@@ -153,9 +164,7 @@ func namesOf(tools []remoteTool) string {
 	return strings.Join(names, ", ")
 }
 
-// audit records the answer to a question of the server, or about it.
-func (r *review) audit(ctx context.Context, who auth.Principal, did, verdict string) error {
-	return r.m.o.Audit.Append(ctx, protocol.AuditEntry{
-		At: time.Now().UnixMilli(), Kind: protocol.AuditServer, By: who.String(), What: did + " the server " + string(r.name), Verdict: verdict,
-	})
+// audit records the answer to a question of a server, or about it.
+func (m *Manager) audit(ctx context.Context, who auth.Principal, q protocol.Question, did string, name protocol.ServerName) error {
+	return m.o.Audit.Append(ctx, question.AuditLine(who, q, protocol.AuditServer, did+" the server "+string(name)))
 }

@@ -21,7 +21,6 @@ const (
 	// approvals wait forever.
 	questionLimit = 15 * time.Minute
 	maxMessage    = 2_000 // characters
-	maxQuestions  = 20    // of one server that wait at the same time
 )
 
 // elicit asks the person what a server wants to know.
@@ -43,21 +42,18 @@ func (s *server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 		Kind: protocol.AskInput, CallID: call, AskedBy: protocol.AskedBy{Kind: protocol.AskedByServer, Name: string(s.name)}, Input: input,
 	}, question.Terms{
 		Expires: cmp.Or(time.Duration(s.m.o.Config.Get().Approvals.Timeout)*time.Millisecond, questionLimit),
-		Limit:   question.Limit{Asker: "the server " + string(s.name), Open: maxQuestions},
-		Apply: func(ctx context.Context, who auth.Principal, _ *protocol.Question, p protocol.QuestionAnswerParams) error {
-			switch p.Decision {
-			case protocol.DecisionDeny:
-				return s.review.audit(ctx, who, "declined a question of", "denied")
-			case protocol.DecisionDismiss:
-				return nil
+		Limit:   limitOf(s.name),
+		Apply: func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error {
+			did := map[string]string{protocol.DecisionAllow: "answered", protocol.DecisionDeny: "declined", protocol.DecisionDismiss: "dismissed"}[p.Decision]
+			if p.Decision == protocol.DecisionAllow {
+				values = p.Values
+				if err := form.Check(input.Fields, values); err != nil {
+					return err
+				}
 			}
-			values = p.Values
-			if err := form.Check(input.Fields, values); err != nil {
-				return err
-			}
-			return s.review.audit(ctx, who, "answered a question of", "allowed")
+			return s.m.audit(ctx, who, *q, did+" a question of", s.name)
 		},
-	}, nil)
+	})
 	switch {
 	case err != nil:
 		s.log.addf("A question was cancelled: %v", err)

@@ -2,7 +2,7 @@ package tool
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 
 	"fairlead/gateway/policy"
@@ -28,62 +28,47 @@ func (a *activeCall) approve(ctx context.Context) error {
 	return nil
 }
 
-// ask requests one approval and returns it when it is closed.
+// ask asks one question and returns it when it is closed.
 func (a *activeCall) ask(ctx context.Context) (answer protocol.Question, err error) {
 	q, grant, err := a.newApproval()
 	if err != nil {
 		return answer, err
 	}
-	if err := a.startPending(a.call, a.request); err != nil {
-		return answer, err
-	}
-	defer func() {
-		a.Pipeline.mu.Lock()
-		defer a.Pipeline.mu.Unlock()
-		if o := a.Pipeline.open[a.call.ID]; o != nil {
-			o.request = nil
-		}
-	}()
-	a.record.Info.ApprovalID, a.version = q.ID, q.Policy
+	a.setPending(a.call.ID, &a.request)
+	defer a.setPending(a.call.ID, nil)
+	a.version = q.Policy
 	if a.record.Hash, err = protocol.CallHash(protocol.AskCall, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
 		return answer, err
 	}
-	if err := a.storeRecord(ctx); err != nil {
-		return answer, err
+	answer, err = a.Approver.AskCall(ctx, q, Asking{
+		App: a.call.Principal.App, Expires: a.Config().Approvals.Limit(a.call.AskedBy), Grant: grant,
+		Store: func() error {
+			a.record.Info.ApprovalID = q.ID
+			err := a.storeRecord(ctx)
+			if err == nil {
+				a.publish(a.record.Info)
+			}
+			return err
+		},
+		Opened: func() { a.call.notify(q) },
+	})
+	if e, ok := errors.AsType[*protocol.Error](err); ok && errors.Is(err, protocol.ErrTooMany) { // the caller is a program
+		a.record.Info.Fault = protocol.NewFault(protocol.FaultResourceExhausted, e.Message).With(e.Details)
+		return answer, a.record.Info.Fault
 	}
-	a.publish(a.record.Info)
-	answer, err = a.Approver.AskWith(ctx, q, grant, a.Config().Approvals.Limit(a.call.AskedBy), func() { a.call.notify(q) })
 	if err == nil {
 		a.call.notify(answer)
 	}
 	return answer, err
 }
 
-// maxQuestions bounds the questions of an app that wait for the person at the same time.
-const maxQuestions = 16
-
-// startPending stores the request of the pending approval for [Pipeline.ReviewPending]. It refuses
-// one more question of an app that has asked many already.
-func (p *Pipeline) startPending(c Call, request policy.Request) error {
+// setPending sets the request that [Pipeline.ReviewPending] decides again; nil for none.
+func (p *Pipeline) setPending(id protocol.CallID, request *policy.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	app := c.Principal.App
-	if app != "" {
-		count := 0
-		for _, o := range p.open {
-			if o.request != nil && o.app == app {
-				count++
-			}
-		}
-		if count >= maxQuestions {
-			f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d calls of this app wait for Fairlead's owner already, which is the limit", count))
-			return f.With(map[string]int64{"retry_after_ms": 5000})
-		}
+	if o := p.open[id]; o != nil {
+		o.request = request
 	}
-	if o := p.open[c.ID]; o != nil {
-		o.request, o.app = &request, app
-	}
-	return nil
 }
 
 // newApproval builds the approval of the call. grant is the permission that the chat gets if the

@@ -41,8 +41,7 @@ type Pipeline struct {
 type openCall struct {
 	info    *protocol.CallInfo // nil until the call is published; never changed through the pointer
 	cancel  context.CancelCauseFunc
-	request *policy.Request // what its pending approval was decided on
-	app     protocol.AppID  // that waits for the approval
+	request *policy.Request // what its pending question was decided on
 	ended   chan struct{}   // closed when the call is no longer in progress
 	failure error           // why its end is not stored; set before ended is closed
 }

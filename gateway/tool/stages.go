@@ -38,14 +38,15 @@ type Policy interface {
 // pending for the next start.
 var ErrSuspended = errors.New("the gateway is stopping")
 
-// Approver asks the person. gateway/approval implements it.
+// Approver asks the person. *question.Queue implements it.
 type Approver interface {
-	// AskWith requests an approval and waits until it is closed. The answer saves the rules that the
-	// person chose, or grant for the chat. pending, if not nil, is called once it can be answered.
-	AskWith(ctx context.Context, a protocol.Question, grant *Grant, limit time.Duration, pending func()) (protocol.Question, error)
-	// Review closes the pending approvals for which decided returns true.
+	// AskCall asks about a call and waits until the question is closed. The answer saves the rules
+	// that the person chose, or the permission for the chat. An app with too many questions gets
+	// protocol.ErrTooMany.
+	AskCall(ctx context.Context, q protocol.Question, a Asking) (protocol.Question, error)
+	// Review closes the pending questions for which decided returns true.
 	Review(ctx context.Context, decided func(protocol.Question) bool) error
-	// Withdraw closes an approval that is no longer needed, if it is still pending.
+	// Withdraw closes a question that is no longer needed, if it is still pending.
 	Withdraw(ctx context.Context, id protocol.QuestionID) error
 }
 
@@ -83,6 +84,17 @@ type Permissions interface {
 type Grant struct {
 	Session protocol.SessionKey
 	Match   string // the calls that it allows, in the form that package policy compares
+}
+
+// Asking are the conditions of a question about a call.
+type Asking struct {
+	App     protocol.AppID // that asks; empty for anybody else
+	Expires time.Duration  // after this time; 0: never
+	Grant   *Grant         // what an allow for the chat saves; nil when that is not offered
+	// Store stores the call with the ID of the question, before the question is stored. Opened is
+	// called once the person can answer.
+	Store  func() error
+	Opened func()
 }
 
 // Record is a call as the journal stores it, with the decision about it.
