@@ -40,12 +40,7 @@ var tooLarge = map[string]int{
 	"gateway/nodes.Hub":               26,
 	"gateway/servers.server":          26,
 	"gateway/tool.activeCall":         50,
-	"node/access.Scope":               36,
-	"node/file.tool":                  52,
-	"node/fs.files":                   67,
 	"node/shell.Jobs":                 27,
-	"node/workspace.Entries":          44,
-	"node/workspace.Root":             34,
 }
 
 func TestNoTypeHasTooManyMethods(t *testing.T) {

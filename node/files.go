@@ -10,7 +10,6 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/baseline"
 	"fairlead/node/sandbox"
-	"fairlead/node/workspace"
 )
 
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
@@ -35,7 +34,7 @@ func (n *Node) removeOldFiles(ctx context.Context, parts *stream.UnfinishedFiles
 	defer tick.Stop()
 	for {
 		now := time.Now()
-		if err := (workspace.Entries{Root: n.ws}).SweepTrash(now); err != nil {
+		if err := n.ws.Entries().SweepTrash(now); err != nil {
 			n.log.Warn("Emptying the trash failed", "err", err)
 		}
 		if err := n.browse.Sweep(now); err != nil {

@@ -40,7 +40,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := n.ws.HasWholeDisk(); got != wholeDisk {
+		if got := n.ws.Config().WholeDisk; got != wholeDisk {
 			t.Errorf("whole disk: got %v, want %v", got, wholeDisk)
 		}
 		n.Close()

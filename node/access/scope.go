@@ -19,7 +19,7 @@ import (
 
 // Scope is what the file tools of a call can reach.
 type Scope struct {
-	*workspace.Root
+	Root *workspace.Root
 	Home string // Fairlead's own data folder, which can never be opened; may be empty
 }
 
@@ -30,7 +30,7 @@ func (s Scope) WithFolders(folders []protocol.FolderAccess) (wider Scope, done f
 		return s, func() {}, nil
 	}
 	// The arguments of a file tool have one path.
-	root, err := s.WithGrant(workspace.Grant{Dir: workspace.Unspell(folders[0].Path), ReadOnly: !folders[0].Write})
+	root, err := s.Root.WithGrant(workspace.Grant{Dir: workspace.Unspell(folders[0].Path), ReadOnly: !folders[0].Write})
 	if err != nil {
 		return s, nil, err
 	}
@@ -45,7 +45,7 @@ func (s Scope) Preview(path string, write bool, preview func(Scope) (protocol.Ca
 	if err != nil || !p.Outside || p.Problem == "" {
 		return p, err
 	}
-	requested, _ := s.Resolve(path) // absolute even when it is refused
+	requested, _ := s.Root.Resolve(path) // absolute even when it is refused
 	need, ok := FolderFor(s.Root, s.Home, requested.Abs, write)
 	if requested.Abs == "" || !ok {
 		return p, nil
@@ -62,13 +62,31 @@ func (s Scope) Preview(path string, write bool, preview func(Scope) (protocol.Ca
 	return q, err
 }
 
+// PreviewRead describes a call that reads a file or folder.
+func (s Scope) PreviewRead(path string) (protocol.CallPreview, error) {
+	return s.Preview(path, false, func(s Scope) (protocol.CallPreview, error) { return PreviewPath(s.Root, path), nil })
+}
+
+// ForCalls returns the function of a tool that runs with the workspace and the folders which the
+// person opened for the call.
+func ForCalls[In, Out any](s Scope, run func(ctx context.Context, ws *workspace.Root, call Call, in In) (Out, error)) func(context.Context, Call, In) (Out, error) {
+	return func(ctx context.Context, call Call, in In) (out Out, err error) {
+		scope, done, err := s.WithFolders(call.Folders)
+		if err != nil {
+			return out, err
+		}
+		defer done()
+		return run(ctx, scope.Root, call, in)
+	}
+}
+
 // FolderFor returns the folder that a person would have to open to make a path accessible: the path
 // itself if it is a folder, else the nearest existing folder above it. ok is false if the path is
 // accessible already, and for folders that can never be opened: the program's own data and a whole
 // disk.
 func FolderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := workspace.RealPath(path)
-	if p, err := ws.At(real); err == nil && !p.Outside || ws.HasWholeDisk() || write && ws.IsReadOnly() {
+	if p, err := ws.At(real); err == nil && !p.Outside || ws.Config().WholeDisk || write && ws.Config().ReadOnly {
 		return f, false
 	}
 	dir := real
@@ -169,7 +187,7 @@ func SecretOf(ws *workspace.Root, path string) string {
 // workspace or was granted.
 func IsChosen(ws *workspace.Root, p sandbox.Place, path string) bool {
 	chosen := func(dir string) bool { return p.Contains(dir) && workspace.InFolder(path, dir) }
-	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Grants(), func(g workspace.Grant) bool { return chosen(g.Dir) })
+	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Config().Grants, func(g workspace.Grant) bool { return chosen(g.Dir) })
 }
 
 // PreviewPath previews the path of a reading tool. The target of a link counts, not its name.

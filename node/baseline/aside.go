@@ -114,7 +114,7 @@ func (s *Store) repeat(c protocol.ProtectedChange) error {
 		return err
 	}
 	defer s.Edit(at.Abs)()
-	entries := workspace.Entries{Root: s.ws}
+	entries := s.ws.Entries()
 	if c.Kind != protocol.ProtectedRemoved {
 		if after := s.disk.stateOf(entries.Trashed(at, c.Trash), state{}); after.Sum != c.SHA256 {
 			return errors.New("it is no longer in the trash as it was shown")
@@ -166,7 +166,7 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 			before = readable(at.Abs)
 		}
 		if c.Kind != protocol.ProtectedRemoved {
-			after = readable(workspace.Entries{Root: s.ws}.Trashed(at, c.Trash))
+			after = readable(s.ws.Entries().Trashed(at, c.Trash))
 		}
 		name := filepath.ToSlash(s.ws.Rel(at))
 		d := diff.New(name, name, []byte(before), []byte(after))

@@ -99,9 +99,9 @@ func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, rep
 		edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{},
 	}
 	s.reverted = sync.NewCond(&s.mu)
-	if !ws.IsReadOnly() {
+	if !ws.Config().ReadOnly {
 		s.folders = append(s.folders, ws.Dir())
-		for _, g := range ws.Grants() {
+		for _, g := range ws.Config().Grants {
 			if !g.ReadOnly {
 				s.folders = append(s.folders, g.Dir)
 			}

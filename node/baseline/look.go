@@ -188,7 +188,7 @@ func (s *Store) revert(path string, before state, isThere bool) (trash string, e
 	if isThere {
 		at, err := s.ws.At(path)
 		if err == nil {
-			trash, err = workspace.Entries{Root: s.ws}.Trash(at)
+			trash, err = s.ws.Entries().Trash(at)
 		}
 		if err != nil {
 			return "", err

@@ -25,7 +25,7 @@ type Browser struct {
 // home, which is created; if home is empty, nothing is saved. publish receives the changes in
 // watched folders, on one goroutine, until Close.
 func New(ws *workspace.Root, home string, publish func(protocol.FilesChange)) *Browser {
-	return &Browser{ws: ws, entries: workspace.Entries{Root: ws}, watches: watches{publish: publish}, backups: &backups{dir: home}}
+	return &Browser{ws: ws, entries: ws.Entries(), watches: watches{publish: publish}, backups: &backups{dir: home}}
 }
 
 // Close stops watching all folders.

@@ -58,30 +58,25 @@ type editOut struct {
 //go:embed edit.md
 var editDoc string
 
-func (t *tool) editTool() toolkit.Tool[access.Call] {
+func (t tools) editTool() toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
-	d := toolkit.Define("Edit", editDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, t.edit)
+	d := toolkit.Define("Edit", editDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, forCalls(t, files.edit))
 	return toolkit.WithPreview(d, func(ctx context.Context, _ access.Call, in editIn) (protocol.CallPreview, error) {
-		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in), nil })
+		return t.scope.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in), nil })
 	})
 }
 
-func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, error) {
-	t, done, err := t.begin(call)
+func (f files) edit(ctx context.Context, call access.Call, in editIn) (editOut, error) {
+	p, err := resolveFile(f.ws, in.Path)
 	if err != nil {
 		return editOut{}, err
 	}
-	defer done()
-	p, err := resolveFile(t.Root, in.Path)
-	if err != nil {
-		return editOut{}, err
-	}
-	unlock, err := t.Lock(ctx, p)
+	unlock, err := f.ws.Lock(ctx, p)
 	if err != nil {
 		return editOut{}, err
 	}
 	defer unlock()
-	old, sum, err := t.ReadFile(p, int64(t.limits.edit))
+	old, sum, err := f.ws.ReadFile(p, int64(f.limits.edit))
 	if errors.Is(err, fs.ErrNotExist) {
 		return editOut{}, notFound(p)
 	}
@@ -94,10 +89,10 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if err := compareChecksum(p, in.ExpectedSHA256, sum); err != nil {
 		return editOut{}, err
 	}
-	if err := t.Writable(p); err != nil {
+	if err := f.ws.Writable(p); err != nil {
 		return editOut{}, writeError(p, err)
 	}
-	data, n, err := t.applyEdits(ctx, p, old, in)
+	data, n, err := f.applyEdits(ctx, p, old, in)
 	if err != nil {
 		return editOut{}, err
 	}
@@ -105,7 +100,7 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if bytes.Equal(data, old) {
 		return out, nil // the modification time stays, so that nothing is built again
 	}
-	w, err := t.Write(p, data, sum, call.Backup)
+	w, err := f.ws.Write(p, data, sum, call.Backup)
 	if err != nil {
 		return editOut{}, writeError(p, err)
 	}
@@ -139,7 +134,7 @@ func (e *checksumError) Unwrap() []error {
 
 // applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed
 // or none is done.
-func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
+func (f files) applyEdits(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
 	steps := in.steps()
 	if len(steps) > maxEdits {
 		return nil, 0, toolkit.Failf("edits has %d replacements, at most %d are possible", len(steps), maxEdits)
@@ -161,7 +156,7 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 		if w == nil && !isASCII(step.NewString) && !utf8.Valid(text) {
 			return nil, 0, toolkit.Failf("'%s' is not UTF-8 text, so newString may have only ASCII characters: others would mix two encodings. %s", p, convertAdvice)
 		}
-		done, k, err := replace(p, text, step, t.limits.edit)
+		done, k, err := replace(p, text, step, f.limits.edit)
 		if err != nil && len(steps) > 1 {
 			return nil, 0, toolkit.Failf("Replacement %d of %d: %w. Nothing was written.", i+1, len(steps), err)
 		}
@@ -171,8 +166,8 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 		text, n = done, n+k
 	}
 	if w != nil {
-		if text = w.Encode(text); len(text) > t.limits.edit {
-			return nil, 0, contentTooLarge(p, int64(len(text)), t.limits.edit)
+		if text = w.Encode(text); len(text) > f.limits.edit {
+			return nil, 0, contentTooLarge(p, int64(len(text)), f.limits.edit)
 		}
 	}
 	return text, n, nil

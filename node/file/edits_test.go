@@ -202,7 +202,7 @@ func slowEdit(s string, steps []editStep) (string, int, bool) {
 
 func TestEditsAgreeWithASlowReference(t *testing.T) {
 	b := newBench(t)
-	f := &tool{access.Scope{Root: b.WS}, defaultLimits}
+	f := files{b.WS, defaultLimits}
 	p := workspace.Path{Abs: "f"}
 	rnd := rand.New(rand.NewPCG(11, 12))
 	text := func(most int, alphabet []string) string {

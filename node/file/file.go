@@ -1,6 +1,8 @@
 package file
 
 import (
+	"context"
+
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/access"
 	"fairlead/node/textfile"
@@ -21,27 +23,31 @@ type limits struct {
 // of 16 MiB.
 var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: textfile.MaxWide, write: 15 << 20, edit: 64 << 20}
 
-type tool struct {
-	access.Scope
+// tools makes Read, Write and Edit.
+type tools struct {
+	scope  access.Scope
 	limits limits
 }
 
-// begin returns the tool with what a call can reach. The caller calls done at the call's end.
-func (t *tool) begin(call access.Call) (_ *tool, done func(), err error) {
-	scope, done, err := t.WithFolders(call.Folders)
-	if err != nil {
-		return nil, nil, err
-	}
-	scope.Root = scope.WithTarget(workspace.Unspell(call.Target))
-	return t.within(scope), done, nil
+// files reads, writes and edits files for a call, within what the call can reach.
+type files struct {
+	ws     *workspace.Root
+	limits limits
 }
 
-func (t *tool) within(s access.Scope) *tool { return &tool{s, t.limits} }
+func (t tools) within(s access.Scope) files { return files{s.Root, t.limits} }
+
+// forCalls returns the function of a tool that runs on the files of a call.
+func forCalls[In, Out any](t tools, run func(files, context.Context, access.Call, In) (Out, error)) func(context.Context, access.Call, In) (Out, error) {
+	return access.ForCalls(t.scope, func(ctx context.Context, ws *workspace.Root, call access.Call, in In) (Out, error) {
+		return run(files{ws.WithTarget(workspace.Unspell(call.Target)), t.limits}, ctx, call, in)
+	})
+}
 
 // Tools makes Read, Write and Edit.
 func Tools(scope access.Scope) []toolkit.Tool[access.Call] { return limitedTools(scope, defaultLimits) }
 
 func limitedTools(scope access.Scope, l limits) []toolkit.Tool[access.Call] {
-	t := &tool{scope, l}
+	t := tools{scope, l}
 	return []toolkit.Tool[access.Call]{t.readTool(), t.writeTool(), t.editTool()}
 }

@@ -121,14 +121,14 @@ func FuzzEdit(f *testing.F) {
 	f.Add("a\r\nb", "a\nb", "c\n", true)
 	f.Add("aaa", "aa", "", true)
 	f.Add("x", "", "y", false)
-	files := &tool{access.Scope{Root: newBench(f).WS}, defaultLimits}
+	edits := files{newBench(f).WS, defaultLimits}
 	f.Fuzz(func(t *testing.T, file, from, to string, all bool) {
 		if textfile.DetectUTF16([]byte(file)) != nil {
 			return
 		}
 		in := editIn{OldString: from, NewString: to, ReplaceAll: all}
 		want, n, ok := slowEdit(file, in.steps())
-		got, m, err := files.applyEdits(t.Context(), workspace.Path{Abs: "f"}, []byte(file), in)
+		got, m, err := edits.applyEdits(t.Context(), workspace.Path{Abs: "f"}, []byte(file), in)
 		if ok != (err == nil) || ok && (want != string(got) || n != m) {
 			t.Fatalf("%q, %q, %q, %v: %q, %d, %v; want %q, %d, %v", file, from, to, all, got, m, err, want, n, ok)
 		}

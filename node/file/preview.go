@@ -24,21 +24,21 @@ const (
 	maxDiffLines = 250_000
 )
 
-func (t *tool) previewWrite(in writeIn) protocol.CallPreview {
-	preview, old, p := t.previewFile(in.Path, in.ExpectedSHA256)
+func (f files) previewWrite(in writeIn) protocol.CallPreview {
+	preview, old, p := f.previewFile(in.Path, in.ExpectedSHA256)
 	if preview.Problem != "" {
 		return preview
 	}
-	if err := t.checkContent(p, in); err != nil {
+	if err := f.checkContent(p, in); err != nil {
 		access.SetProblem(&preview, err)
 		return preview
 	}
-	addDiff(&preview, t.Rel(p), old, []byte(in.Content))
+	addDiff(&preview, f.ws.Rel(p), old, []byte(in.Content))
 	return preview
 }
 
-func (t *tool) previewEdit(ctx context.Context, in editIn) protocol.CallPreview {
-	preview, old, p := t.previewFile(in.Path, in.ExpectedSHA256)
+func (f files) previewEdit(ctx context.Context, in editIn) protocol.CallPreview {
+	preview, old, p := f.previewFile(in.Path, in.ExpectedSHA256)
 	switch {
 	case preview.Problem != "":
 		return preview
@@ -49,35 +49,35 @@ func (t *tool) previewEdit(ctx context.Context, in editIn) protocol.CallPreview 
 		access.SetProblem(&preview, protocol.NewFault(protocol.FaultTooLarge, "File too large for Edit. Replace it with Write, or change it with a command."))
 		return preview
 	}
-	data, _, err := t.applyEdits(ctx, p, old, in)
+	data, _, err := f.applyEdits(ctx, p, old, in)
 	if err != nil {
 		access.SetProblem(&preview, err)
 		return preview
 	}
-	addDiff(&preview, t.Rel(p), old, data)
+	addDiff(&preview, f.ws.Rel(p), old, data)
 	return preview
 }
 
 // previewFile describes a file that would be written. Preview.Truncated reports that it is too
 // large to be shown.
-func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
-	p, err := resolveFile(t.Root, path)
+func (f files) previewFile(path, want string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
+	p, err := resolveFile(f.ws, path)
 	preview.Path, preview.Outside = p.String(), p.Outside
 	if err != nil {
 		access.SetProblem(&preview, err)
 		return preview, nil, p
 	}
-	real, _, err := t.Target(p)
-	preview.Secret = access.SecretOf(t.Root, real.Abs)
+	real, _, err := f.ws.Target(p)
+	preview.Secret = access.SecretOf(f.ws, real.Abs)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		preview.Path, preview.Outside = real.String(), real.Outside
 	}
-	old, preview.FileSHA256, err = t.ReadFile(p, int64(t.limits.edit))
+	old, preview.FileSHA256, err = f.ws.ReadFile(p, int64(f.limits.edit))
 	if errors.Is(err, fs.ErrNotExist) {
 		preview.NewFile, preview.FileSHA256, err = true, workspace.Absent, nil
 	} else if _, ok := errors.AsType[*workspace.TooLargeError](err); ok {
 		preview.Truncated = true
-		preview.FileSHA256, err = t.Hash(p)
+		preview.FileSHA256, err = f.ws.Hash(p)
 	}
 	if err != nil {
 		_, outside := errors.AsType[*workspace.OutsideError](err)
@@ -85,7 +85,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 		access.SetProblem(&preview, access.ReadError(p, err))
 		return preview, old, p
 	}
-	if err = t.Writable(p); err == nil {
+	if err = f.ws.Writable(p); err == nil {
 		err = compareChecksum(p, want, preview.FileSHA256)
 	}
 	if err != nil {

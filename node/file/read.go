@@ -54,21 +54,14 @@ type readImage struct {
 //go:embed read.md
 var readDoc string
 
-func (t *tool) readTool() toolkit.Tool[access.Call] {
-	d := toolkit.Define("Read", readDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, t.read)
+func (t tools) readTool() toolkit.Tool[access.Call] {
+	d := toolkit.Define("Read", readDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, forCalls(t, files.read))
 	return toolkit.WithPreview(toolkit.WithResults(d, readText{}, readImage{}), func(_ context.Context, _ access.Call, in readIn) (protocol.CallPreview, error) {
-		return t.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
-			return access.PreviewPath(s.Root, in.Path), nil
-		})
+		return t.scope.PreviewRead(in.Path)
 	})
 }
 
-func (t *tool) read(ctx context.Context, call access.Call, in readIn) (any, error) {
-	t, done, err := t.begin(call)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
+func (f files) read(ctx context.Context, call access.Call, in readIn) (any, error) {
 	offset, err := toolkit.WholeNumber("offset", in.Offset, 0)
 	if err != nil {
 		return nil, err
@@ -77,12 +70,12 @@ func (t *tool) read(ctx context.Context, call access.Call, in readIn) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	p, err := resolveFile(t.Root, in.Path)
+	p, err := resolveFile(f.ws, in.Path)
 	if err != nil {
 		return nil, err
 	}
 	for try := 1; ; try++ {
-		out, changed, err := t.readOnce(ctx, p, offset, limit)
+		out, changed, err := f.readOnce(ctx, p, offset, limit)
 		if changed && try < readTries && ctx.Err() == nil {
 			continue
 		}
@@ -92,10 +85,10 @@ func (t *tool) read(ctx context.Context, call access.Call, in readIn) (any, erro
 
 // readOnce reads a file's present content. changed reports that the file was changed meanwhile
 // other than by appending, so that line numbers may be wrong.
-func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int64) (out any, changed bool, err error) {
-	file, info, err := t.Open(p)
+func (f files) readOnce(ctx context.Context, p workspace.Path, offset, limit int64) (out any, changed bool, err error) {
+	file, info, err := f.ws.Open(p)
 	if err != nil {
-		return nil, false, access.MissingError(t.Root, p, err)
+		return nil, false, access.MissingError(f.ws, p, err)
 	}
 	defer file.Close()
 	head := make([]byte, headSize)
@@ -105,28 +98,28 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 	}
 	head = head[:n]
 	if w := textfile.DetectUTF16(head); w != nil {
-		if info.Size() > t.limits.readWide {
-			return nil, false, access.TooLarge(p, "is UTF-16 and", info.Size(), t.limits.readWide)
+		if info.Size() > f.limits.readWide {
+			return nil, false, access.TooLarge(p, "is UTF-16 and", info.Size(), f.limits.readWide)
 		}
-		if text, ok := readWide(file, w, t.limits.readWide); ok {
-			out, err = t.text(ctx, p, bytes.NewReader(text), lineRange{offset, limit}, nil)
+		if text, ok := readWide(file, w, f.limits.readWide); ok {
+			out, err = f.text(ctx, p, bytes.NewReader(text), lineRange{offset, limit}, nil)
 			return out, false, err
 		}
 	}
 	if !startsAsText(head, n < headSize) || bytes.IndexByte(head, 0) >= 0 && strings.HasPrefix(mimeOf(head), "image/") {
-		out, err = t.binary(p, file, head, info.Size())
+		out, err = f.binary(p, file, head, info.Size())
 		return out, false, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, false, access.ReadError(p, err)
 	}
 	var sum hash.Hash
-	if offset == 0 && info.Size() <= int64(t.limits.readText) {
+	if offset == 0 && info.Size() <= int64(f.limits.readText) {
 		sum = sha256.New()
 	}
-	out, err = t.text(ctx, p, file, lineRange{offset, limit}, sum)
+	out, err = f.text(ctx, p, file, lineRange{offset, limit}, sum)
 	if errors.Is(err, errNotText) {
-		out, err = t.binary(p, file, head, info.Size())
+		out, err = f.binary(p, file, head, info.Size())
 		return out, false, err
 	}
 	now, statErr := file.Stat()
@@ -140,7 +133,7 @@ func isRewritten(before, now os.FileInfo) bool {
 
 // text returns the answer for a text at the beginning of src. If sum is not nil, the whole file is
 // written to it.
-func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, sum hash.Hash) (any, error) {
+func (f files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, sum hash.Hash) (any, error) {
 	start, err := src.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, access.ReadError(p, err)
@@ -149,7 +142,7 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	if sum != nil {
 		from = io.TeeReader(src, sum)
 	}
-	pg, err := numberLines(ctx, from, lr, t.limits.readText)
+	pg, err := numberLines(ctx, from, lr, f.limits.readText)
 	if errors.Is(err, errTooManyControls) {
 		if _, err := src.Seek(start, io.SeekStart); err != nil {
 			return nil, access.ReadError(p, err)
@@ -216,7 +209,7 @@ func isText(head []byte) bool {
 }
 
 // binary returns an image, or an error with the type of any other file.
-func (t *tool) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
+func (f files) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
 	mime, name := mimeOf(head), workspace.Spell(filepath.Base(p.Abs))
 	switch {
 	case isText(head):
@@ -227,7 +220,7 @@ func (t *tool) binary(p workspace.Path, file io.ReaderAt, head []byte, size int6
 	if !strings.HasPrefix(mime, "image/") {
 		return nil, toolkit.Failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
 	}
-	most := t.limits.readImage
+	most := f.limits.readImage
 	tooLarge := toolkit.Failf("Image file too large (%.1f MB, max %.1f MB): %s", float64(size)/(1<<20), float64(most)/(1<<20), name)
 	if size > most {
 		return nil, tooLarge

@@ -50,12 +50,12 @@ func BenchmarkReadLastLines(b *testing.B) {
 	})
 	b.Run("Read", func(b *testing.B) {
 		for b.Loop() {
-			readLast(b, &tool{access.Scope{Root: w.WS}, defaultLimits}, lines)
+			readLast(b, files{w.WS, defaultLimits}, lines)
 		}
 	})
 }
 
-func readLast(b *testing.B, f *tool, lines int) {
+func readLast(b *testing.B, f files, lines int) {
 	offset := float64(lines - 100)
 	out, err := f.read(context.Background(), access.Call{}, readIn{Path: "log", Offset: &offset})
 	if text, ok := out.(readText); err != nil || !ok || text.Lines != 100 {

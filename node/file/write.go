@@ -31,34 +31,29 @@ type writeOut struct {
 //go:embed write.md
 var writeDoc string
 
-func (t *tool) writeTool() toolkit.Tool[access.Call] {
-	d := toolkit.Define("Write", writeDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, t.write)
+func (t tools) writeTool() toolkit.Tool[access.Call] {
+	d := toolkit.Define("Write", writeDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, forCalls(t, files.write))
 	return toolkit.WithPreview(d, func(_ context.Context, _ access.Call, in writeIn) (protocol.CallPreview, error) {
-		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewWrite(in), nil })
+		return t.scope.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewWrite(in), nil })
 	})
 }
 
-func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOut, error) {
-	t, done, err := t.begin(call)
-	if err != nil {
-		return writeOut{}, err
-	}
-	defer done()
-	p, err := resolveFile(t.Root, in.Path)
+func (f files) write(ctx context.Context, call access.Call, in writeIn) (writeOut, error) {
+	p, err := resolveFile(f.ws, in.Path)
 	if err == nil {
-		err = t.checkContent(p, in)
+		err = f.checkContent(p, in)
 	}
 	if err != nil {
 		return writeOut{}, err
 	}
-	unlock, err := t.Lock(ctx, p)
+	unlock, err := f.ws.Lock(ctx, p)
 	if err != nil {
 		return writeOut{}, err
 	}
 	defer unlock()
 	expected := call.ExpectedSHA256
 	if in.ExpectedSHA256 != "" {
-		sum, err := t.Hash(p)
+		sum, err := f.ws.Hash(p)
 		if err != nil {
 			return writeOut{}, access.ReadError(p, err)
 		}
@@ -70,19 +65,19 @@ func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 		}
 		expected = sum
 	}
-	w, err := t.Write(p, []byte(in.Content), expected, call.Backup)
+	w, err := f.ws.Write(p, []byte(in.Content), expected, call.Backup)
 	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}
 	return writeOut{Path: p.String(), Bytes: len(in.Content), SHA256: w.SHA256, Created: w.Created, OtherNames: w.OtherNames}, nil
 }
 
-func (t *tool) checkContent(p workspace.Path, in writeIn) error {
+func (f files) checkContent(p workspace.Path, in writeIn) error {
 	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // the path is not empty here
 		return toolkit.Failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are created as needed.", p, in.Path[len(in.Path)-1:])
 	}
-	if len(in.Content) > t.limits.write {
-		return contentTooLarge(p, int64(len(in.Content)), t.limits.write)
+	if len(in.Content) > f.limits.write {
+		return contentTooLarge(p, int64(len(in.Content)), f.limits.write)
 	}
 	return nil
 }

@@ -20,16 +20,16 @@ import (
 
 // previewLast shows the change of a file whose parts are complete, and holds them for the person's
 // answer.
-func (f *files) previewLast(in writeIn) protocol.CallPreview {
-	x, err := f.lastPart(in)
+func (t writeTool) previewLast(scope access.Scope, in writeIn) protocol.CallPreview {
+	x, err := t.lastPart(in)
 	if err != nil {
 		return problem(in.Path, err)
 	}
 	defer x.turn.Unlock()
 	x.held = time.Now().Add(hold)
 	w := x.writer.new
-	return f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-		f.describeOld(s, p, at)
+	return preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+		describeOld(ws, p, at)
 		if p.Problem == "" && x.writer.expect != "" && x.writer.expect != p.FileSHA256 {
 			access.SetProblem(p, changedFault(at, p.FileSHA256))
 		}
@@ -41,14 +41,14 @@ func (f *files) previewLast(in writeIn) protocol.CallPreview {
 			access.SetProblem(p, faultOf(err))
 			return
 		}
-		describeNew(s, p, at, data, protocol.FileContent{Bytes: w.Size(), SHA256: w.Sum()})
+		describeNew(ws, p, at, data, protocol.FileContent{Bytes: w.Size(), SHA256: w.Sum()})
 	})
 }
 
 // lastPart returns the file that the last call of a program finishes, locked. It must name the path
 // of the first call and the checksum of the parts.
-func (f *files) lastPart(in writeIn) (*transfer, error) {
-	x, err := f.transfers.take(in.FileID)
+func (t writeTool) lastPart(in writeIn) (*transfer, error) {
+	x, err := t.open.take(in.FileID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,30 +71,30 @@ func (f *files) lastPart(in writeIn) (*transfer, error) {
 
 // describeNew shows the change from the old file to a new content, or describes the content. data
 // may be only its beginning if it is larger than what a diff shows.
-func describeNew(s access.Scope, p *protocol.CallPreview, at workspace.Path, data []byte, c protocol.FileContent) {
+func describeNew(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path, data []byte, c protocol.FileContent) {
 	c.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
 	p.Truncated, p.Content = true, &c // unless the change can be shown
-	old, _, err := s.ReadFile(at, maxDiffFile)
+	old, _, err := ws.ReadFile(at, maxDiffFile)
 	if len(data) > maxDiffFile || err != nil && !errors.Is(err, iofs.ErrNotExist) || !utf8.Valid(data) || !utf8.Valid(old) {
 		return
 	}
-	from := s.Rel(at)
+	from := ws.Rel(at)
 	if p.NewFile {
 		from = "/dev/null"
 	}
-	d := diff.New(from, s.Rel(at), old, data)
+	d := diff.New(from, ws.Rel(at), old, data)
 	if len(d.Text) <= maxDiff {
 		p.Truncated, p.Content, p.Diff, p.Added, p.Removed = false, nil, d.Text, d.Added, d.Removed
 	}
 }
 
 // commit puts the collected content in the place of the file.
-func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
-	to, err := f.path(w.at.String()) // with the folders that are open now
+func (w *writer) commit(ctx context.Context, ws *workspace.Root, call access.Call) error {
+	to, err := resolve(ws, w.at.String()) // with the folders that are open now
 	if err != nil {
 		return err
 	}
-	unlock, err := f.Lock(ctx, to)
+	unlock, err := ws.Lock(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -103,14 +103,14 @@ func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
 		return err
 	}
 	expect := cmp.Or(call.ExpectedSHA256, w.expect)
-	real, _, err := f.Target(to)
+	real, _, err := ws.Target(to)
 	if (err == nil || errors.Is(err, iofs.ErrNotExist)) && real.Abs == w.new.Path() {
 		w.new.Expect(expect)
 		_, err = w.new.Commit(w.mode, call.Backup)
 		return err
 	}
 	// It was collected in another folder, or the path leads elsewhere by now.
-	there, err := f.replace(to, expect)
+	there, err := replace(ws, to, expect)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (f *files) commit(ctx context.Context, w *writer, call access.Call) error {
 
 // destination resolves the path of a file to write. The parts of a file are collected also if its
 // folder is not open yet.
-func (f *files) destination(text string, collects bool) (workspace.Path, error) {
-	p, err := f.path(text)
+func destination(ws *workspace.Root, text string, collects bool) (workspace.Path, error) {
+	p, err := resolve(ws, text)
 	if _, isOutside := errors.AsType[*workspace.OutsideError](err); isOutside && collects && p.Abs != "" {
 		return p, nil
 	}
@@ -137,19 +137,19 @@ func (f *files) destination(text string, collects bool) (workspace.Path, error) 
 
 // collect begins to collect the content of a file that is written in parts: beside the file, or in
 // the workspace if the file's folder does not exist or is not open.
-func (f *files) collect(p workspace.Path) (*workspace.Replacement, error) {
-	f = &files{Scope: access.Scope{Root: f.WithTarget(""), Home: f.Home}} // the place of the parts is not the target
-	parent, err := f.At(filepath.Dir(p.Abs))
+func collect(ws *workspace.Root, p workspace.Path) (*workspace.Replacement, error) {
+	ws = ws.WithTarget("") // the place of the parts is not the target
+	parent, err := ws.At(filepath.Dir(p.Abs))
 	if err == nil {
 		var d *workspace.Dir
-		if d, err = f.OpenDir(parent); err == nil {
+		if d, err = ws.OpenDir(parent); err == nil {
 			d.Close()
-			return f.replace(p, "")
+			return replace(ws, p, "")
 		}
 	}
-	aside, err := f.At(filepath.Join(f.Dir(), "fairlead-parts"))
+	aside, err := ws.At(filepath.Join(ws.Dir(), "fairlead-parts"))
 	if err != nil {
 		return nil, err
 	}
-	return f.replace(aside, "")
+	return replace(ws, aside, "")
 }

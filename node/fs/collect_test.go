@@ -15,9 +15,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// collect begins a file in parts, with its whole content, and returns the arguments of its last
+// collectAll begins a file in parts, with its whole content, and returns the arguments of its last
 // call.
-func collect(b *tooltest.Bench, path, text string) tooltest.Args {
+func collectAll(b *tooltest.Bench, path, text string) tooltest.Args {
 	b.T.Helper()
 	first := write(b, tooltest.Args{"path": path, "chunk": text[:1]})
 	out := write(b, tooltest.Args{"file_id": first.FileID, "chunk": text[1:]})
@@ -57,7 +57,7 @@ func TestFirstPartHasNoEffectToAskAbout(t *testing.T) {
 func TestLastPartShowsTheWholeChange(t *testing.T) {
 	b := newBench(t)
 	path := b.File("a", "old\n")
-	last := collect(b, path, "one\ntwo\n")
+	last := collectAll(b, path, "one\ntwo\n")
 	p := tooltest.Preview(b, "fs_write", last)
 	if p.Path != workspace.RealPath(path) || !strings.Contains(p.Diff, "+one\n+two") || p.Truncated || p.Collects || p.FileSHA256 != fileSum(t, path) {
 		t.Errorf("preview %+v, want the diff", p)
@@ -92,7 +92,7 @@ func TestOnlyWhatWasShownTakesEffect(t *testing.T) {
 			}
 		}, protocol.FaultFailedPrecondition, ""},
 	} {
-		last := collect(b, path, "shown")
+		last := collectAll(b, path, "shown")
 		c.change(last)
 		if f := fault(b, "fs_write", last, c.code, c.text); content(t, path) != "old" {
 			t.Errorf("%s: wrote %q after %v", name, content(t, path), f)
@@ -108,7 +108,7 @@ func TestPartsOfAFileElsewhereAreCollectedInTheWorkspace(t *testing.T) {
 	b := newBench(t)
 	outside := tooltest.Folder(t)
 	for _, path := range []string{in(b, "new/folder/x"), filepath.Join(outside, "x")} {
-		last := collect(b, path, "hello")
+		last := collectAll(b, path, "hello")
 		if list, _ := os.ReadDir(outside); len(list) != 0 || len(collected(t, b.WS.Dir())) != 1 {
 			t.Errorf("%s: collected in %v and %v", path, list, collected(t, b.WS.Dir()))
 		}
@@ -120,7 +120,7 @@ func TestPartsOfAFileElsewhereAreCollectedInTheWorkspace(t *testing.T) {
 			t.Errorf("%s: left behind: %v", path, left)
 		}
 	}
-	last := collect(b, filepath.Join(outside, "y"), "hello")
+	last := collectAll(b, filepath.Join(outside, "y"), "hello")
 	fault(b, "fs_write", last, protocol.FaultPermissionDenied, "")
 	if _, err := os.Stat(filepath.Join(outside, "y")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without the folder: got %v, want no file", err)
@@ -134,19 +134,18 @@ func TestCompleteFileWaitsForTheAnswer(t *testing.T) {
 	}
 	defer ws.Close()
 	synctest.Test(t, func(t *testing.T) {
-		f := &files{Scope: access.Scope{Root: ws}}
-		f.transfers.open, f.transfers.idle = make(map[string]*transfer), idle
+		f := writeTool{newTransfers(idle)}
 		text := "hello"
-		out, err := f.write(t.Context(), access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new"), Chunk: &text})
+		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new"), Chunk: &text})
 		if err != nil {
 			t.Fatal(err)
 		}
 		last := writeIn{FileID: out.FileID, Path: out.Path, SHA256: out.SHA256, Done: true}
-		if p := f.previewLast(last); p.Problem != "" {
+		if p := f.previewLast(access.Scope{Root: ws}, last); p.Problem != "" {
 			t.Fatal(p.Problem)
 		}
 		time.Sleep(hold - time.Hour)
-		if _, err := f.write(t.Context(), access.Call{}, last); err != nil {
+		if _, err := f.run(t.Context(), ws, access.Call{}, last); err != nil {
 			t.Errorf("after the answer: %v", err)
 		}
 	})

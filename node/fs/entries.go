@@ -50,11 +50,13 @@ type listOut struct {
 	Duration  int64   `json:"duration_ms"`
 }
 
-func previewList(f *files, in listIn) protocol.CallPreview { return f.preview(in.Path, false, nil) }
+func previewList(scope access.Scope, in listIn) protocol.CallPreview {
+	return preview(scope, in.Path, false, nil)
+}
 
-// list lists a folder, in the order of names; with everything below if recursive. A folder that
+// listFolder lists a folder, in the order of names; with everything below if recursive. A folder that
 // cannot be read has an error and does not fail the call. Links are not followed.
-func (f *files) list(ctx context.Context, _ access.Call, in listIn) (out listOut, err error) {
+func listFolder(ctx context.Context, ws *workspace.Root, _ access.Call, in listIn) (out listOut, err error) {
 	began := time.Now()
 	if in.Limit < 0 || in.Limit > maxEntries {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("limit must be 1 to %d", maxEntries))
@@ -62,13 +64,13 @@ func (f *files) list(ctx context.Context, _ access.Call, in listIn) (out listOut
 	if in.Limit == 0 {
 		in.Limit = defaultEntries
 	}
-	p, err := f.path(in.Path)
+	p, err := resolve(ws, in.Path)
 	if err != nil {
 		return out, err
 	}
-	d, err := f.OpenDir(p)
+	d, err := ws.OpenDir(p)
 	if err != nil {
-		return out, f.unreadable(p, "list", err)
+		return out, unreadable(ws, p, "list", err)
 	}
 	defer d.Close()
 	out = listOut{Path: workspace.Spell(d.Abs), Entries: []entry{}}
@@ -144,44 +146,44 @@ type statOut struct {
 	Duration int64  `json:"duration_ms"`
 }
 
-func previewStat(f *files, in pathIn) protocol.CallPreview {
-	return f.preview(in.Path, false, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-		if i, err := f.info(s.Root, at); err == nil && i.Mode&iofs.ModeSymlink != 0 && !at.Outside {
+func previewStat(scope access.Scope, in pathIn) protocol.CallPreview {
+	return preview(scope, in.Path, false, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+		if i, err := info(ws, at); err == nil && i.Mode&iofs.ModeSymlink != 0 && !at.Outside {
 			*p = protocol.CallPreview{Path: at.String(), Secret: p.Secret} // of the link itself, wherever it leads
 		}
 	})
 }
 
 // stat describes an entry; of a link, the link itself.
-func (f *files) stat(_ context.Context, _ access.Call, in pathIn) (out statOut, err error) {
+func stat(_ context.Context, ws *workspace.Root, _ access.Call, in pathIn) (out statOut, err error) {
 	began := time.Now()
-	p, err := f.path(in.Path)
+	p, err := resolve(ws, in.Path)
 	if err != nil {
 		return out, err
 	}
-	i, err := f.info(f.Root, p)
+	i, err := info(ws, p)
 	if err != nil {
-		return out, f.unreadable(p, "read", err)
+		return out, unreadable(ws, p, "read", err)
 	}
 	return statOut{Path: p.String(), Entry: newEntry(i), Duration: since(began)}, nil
 }
 
 // info returns information about an entry, without following a link.
-func (f *files) info(root *workspace.Root, p workspace.Path) (workspace.Info, error) {
+func info(ws *workspace.Root, p workspace.Path) (workspace.Info, error) {
 	folder := filepath.Dir(p.Abs)
-	parent, err := root.At(folder)
+	parent, err := ws.At(folder)
 	if err == nil && folder != p.Abs {
-		if d, err := root.OpenDir(parent); err == nil {
+		if d, err := ws.OpenDir(parent); err == nil {
 			defer d.Close()
 			return d.Info(filepath.Base(p.Abs))
 		}
 	}
 	// The folder above lies outside of what is open, or p is the root of the disk.
-	_, info, err := root.Target(p)
+	_, i, err := ws.Target(p)
 	if err != nil {
 		return workspace.Info{}, err
 	}
-	return workspace.Info{Name: filepath.Base(p.Abs), Mode: info.Mode(), Size: info.Size(), Time: info.ModTime()}, nil
+	return workspace.Info{Name: filepath.Base(p.Abs), Mode: i.Mode(), Size: i.Size(), Time: i.ModTime()}, nil
 }
 
 type removeIn struct {
@@ -212,15 +214,15 @@ func (in removeIn) checkDepth() error {
 }
 
 // checkRemove returns why an entry cannot be deleted, so that the person is not asked in vain.
-func (f *files) checkRemove(root *workspace.Root, p workspace.Path, in removeIn) error {
-	i, err := f.info(root, p)
+func checkRemove(ws *workspace.Root, p workspace.Path, in removeIn) error {
+	i, err := info(ws, p)
 	if err != nil {
 		return at(p, "delete", err)
 	}
 	if !i.Mode.IsDir() || in.Recursive {
 		return nil
 	}
-	d, err := root.OpenDir(p)
+	d, err := ws.OpenDir(p)
 	if err != nil {
 		return at(p, "delete", err)
 	}
@@ -235,14 +237,14 @@ func (f *files) checkRemove(root *workspace.Root, p workspace.Path, in removeIn)
 	return nil
 }
 
-func previewRemove(f *files, in removeIn) protocol.CallPreview {
+func previewRemove(scope access.Scope, in removeIn) protocol.CallPreview {
 	if err := in.checkDepth(); err != nil {
 		return problem(in.Path, err)
 	}
-	return f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-		err := f.checkRemove(s.Root, at, in)
+	return preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+		err := checkRemove(ws, at, in)
 		if err == nil {
-			err = s.Writable(at)
+			err = ws.Writable(at)
 		}
 		if err != nil {
 			access.SetProblem(p, faultOf(err))
@@ -251,19 +253,19 @@ func previewRemove(f *files, in removeIn) protocol.CallPreview {
 }
 
 // remove moves an entry to the trash, where it stays for workspace.TrashAge.
-func (f *files) remove(_ context.Context, _ access.Call, in removeIn) (out doneOut, err error) {
+func remove(_ context.Context, ws *workspace.Root, _ access.Call, in removeIn) (out doneOut, err error) {
 	began := time.Now()
 	if err := in.checkDepth(); in.Path != "" && err != nil {
 		return out, err
 	}
-	p, err := f.path(in.Path)
+	p, err := resolve(ws, in.Path)
 	if err == nil {
-		err = f.checkRemove(f.Root, p, in)
+		err = checkRemove(ws, p, in)
 	}
 	if err != nil {
 		return out, err
 	}
-	if _, err := (workspace.Entries{Root: f.Root}).Trash(p); err != nil {
+	if _, err := ws.Entries().Trash(p); err != nil {
 		return out, at(p, "delete", err)
 	}
 	return doneOut{Path: p.String(), Duration: since(began)}, nil
@@ -275,37 +277,37 @@ type mkdirIn struct {
 	Recursive bool   `json:"recursive,omitempty"`
 }
 
-func previewMkdir(f *files, in mkdirIn) protocol.CallPreview {
-	return f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-		_, _, err := s.Target(at)
+func previewMkdir(scope access.Scope, in mkdirIn) protocol.CallPreview {
+	return preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+		_, _, err := ws.Target(at)
 		switch {
 		case err == nil && !in.Recursive:
 			access.SetProblem(p, protocol.NewFault(protocol.FaultAlreadyExists, "'"+at.String()+"' exists already"))
 		case err == nil, errors.Is(err, iofs.ErrNotExist):
-			access.SetProblem(p, faultOf(s.Writable(at)))
+			access.SetProblem(p, faultOf(ws.Writable(at)))
 		}
 	})
 }
 
 // mkdir creates a folder; with those above it, and without an error if it exists, if recursive.
-func (f *files) mkdir(_ context.Context, _ access.Call, in mkdirIn) (out doneOut, err error) {
+func mkdir(_ context.Context, ws *workspace.Root, _ access.Call, in mkdirIn) (out doneOut, err error) {
 	began := time.Now()
 	mode, err := parseMode(in.Mode)
 	if err != nil {
 		return out, err
 	}
-	p, err := f.path(in.Path)
+	p, err := resolve(ws, in.Path)
 	if err != nil {
 		return out, err
 	}
 	out = doneOut{Path: p.String()}
-	_, _, before := f.Target(p)
+	_, _, before := ws.Target(p)
 	if !in.Recursive {
-		_, err = workspace.Entries{Root: f.Root}.Mkdir(p)
+		_, err = ws.Entries().Mkdir(p)
 	}
 	if err == nil {
 		var h workspace.OpenFolder
-		if h, err = f.OpenFolderForWriting(p, in.Recursive); err == nil {
+		if h, err = ws.OpenFolderForWriting(p, in.Recursive); err == nil {
 			if before != nil { // an existing folder keeps its permissions
 				err = setMode(h.Root, mode)
 			}

@@ -55,9 +55,9 @@ func (in fetchIn) check() (*url.URL, error) {
 	return u, err
 }
 
-func previewFetch(f *files, in fetchIn) protocol.CallPreview {
-	p := f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-		f.describeOld(s, p, at)
+func previewFetch(scope access.Scope, in fetchIn) protocol.CallPreview {
+	p := preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+		describeOld(ws, p, at)
 		if _, err := in.check(); err != nil && p.Problem == "" {
 			access.SetProblem(p, err)
 		}
@@ -70,15 +70,18 @@ func previewFetch(f *files, in fetchIn) protocol.CallPreview {
 	return p
 }
 
-// fetch downloads an address to a file, which it replaces at the end. It needs the network, which
+// fetchTool is fs_fetch.
+type fetchTool struct{ open *transfers }
+
+// run downloads an address to a file, which it replaces at the end. It needs the network, which
 // the person allows with the call.
-func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fetchOut, err error) {
+func (t fetchTool) run(ctx context.Context, ws *workspace.Root, call access.Call, in fetchIn) (out fetchOut, err error) {
 	began := time.Now()
 	u, err := in.check()
 	if err != nil {
 		return out, err
 	}
-	p, err := f.destination(in.Path, in.Hold)
+	p, err := destination(ws, in.Path, in.Hold)
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +96,7 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 		return out, err
 	}
 	defer body.Close()
-	w, err := f.beginDownload(p, call, in)
+	w, err := in.begin(ws, p, call)
 	if err != nil {
 		return out, err
 	}
@@ -109,11 +112,11 @@ func (f *files) fetch(ctx context.Context, call access.Call, in fetchIn) (out fe
 	out = fetchOut{Path: p.String(), Total: w.Size(), SHA256: w.Sum()}
 	if in.Hold {
 		x := &transfer{caller: access.CallerID(call.Caller), collected: w.Size(), writer: &writer{at: p, mode: mode, new: w}}
-		out.FileID, err = f.transfers.begin(x)
+		out.FileID, err = t.open.begin(x)
 		isHeld, out.Duration = err == nil, since(began)
 		return out, err
 	}
-	unlock, err := f.Lock(ctx, p)
+	unlock, err := ws.Lock(ctx, p)
 	if err != nil {
 		return out, err
 	}
@@ -143,10 +146,10 @@ func (in fetchIn) download(ctx context.Context, w *workspace.Replacement, body i
 	return nil
 }
 
-// beginDownload makes the place for the content of a download.
-func (f *files) beginDownload(p workspace.Path, call access.Call, in fetchIn) (*workspace.Replacement, error) {
+// begin makes the place for the content of a download.
+func (in fetchIn) begin(ws *workspace.Root, p workspace.Path, call access.Call) (*workspace.Replacement, error) {
 	if in.Hold {
-		return f.collect(p)
+		return collect(ws, p)
 	}
-	return f.replace(p, call.ExpectedSHA256)
+	return replace(ws, p, call.ExpectedSHA256)
 }

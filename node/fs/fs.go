@@ -20,59 +20,50 @@ import (
 	"fairlead/node/workspace"
 )
 
-// files makes the tools.
-type files struct {
-	access.Scope
-	transfers transfers
-}
-
 // Tools makes the file tools for programs.
 func Tools(scope access.Scope) []toolkit.Tool[access.Call] {
-	f := &files{Scope: scope}
-	f.transfers.open = make(map[string]*transfer)
-	f.transfers.idle = idle
+	open := newTransfers(idle)
+	reads, writes, fetches := readTool{open}, writeTool{open}, fetchTool{open}
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}
 	list := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}}
 	write := toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true, Caps: []string{protocol.CapWrite}}
+	fetch := toolkit.Traits{Effect: protocol.EffectNetwork, Idempotent: true, Caps: []string{protocol.CapWrite}}
 	return []toolkit.Tool[access.Call]{
-		define(f, "fs_read", "Reads a file in parts. For programs.", read, (*files).read, previewRead),
-		define(f, "fs_write", "Writes a file in parts, and replaces it in one step. For programs.", write, (*files).write, previewWrite),
-		define(f, "fs_list", "Lists a folder. For programs.", list, (*files).list, previewList),
-		define(f, "fs_stat", "Describes a file or folder. For programs.", list, (*files).stat, previewStat),
-		define(f, "fs_delete", "Moves a file or folder to the trash. For programs.", write, (*files).remove, previewRemove),
-		define(f, "fs_mkdir", "Creates a folder. For programs.", write, (*files).mkdir, previewMkdir),
-		define(f, "fs_fetch", "Downloads a file. For programs.", toolkit.Traits{Effect: protocol.EffectNetwork, Idempotent: true, Caps: []string{protocol.CapWrite}}, (*files).fetch, previewFetch),
+		define(scope, "fs_read", "Reads a file in parts. For programs.", read, reads.run, previewRead),
+		define(scope, "fs_write", "Writes a file in parts, and replaces it in one step. For programs.", write, writes.run, writes.preview),
+		define(scope, "fs_list", "Lists a folder. For programs.", list, listFolder, previewList),
+		define(scope, "fs_stat", "Describes a file or folder. For programs.", list, stat, previewStat),
+		define(scope, "fs_delete", "Moves a file or folder to the trash. For programs.", write, remove, previewRemove),
+		define(scope, "fs_mkdir", "Creates a folder. For programs.", write, mkdir, previewMkdir),
+		define(scope, "fs_fetch", "Downloads a file. For programs.", fetch, fetches.run, previewFetch),
 	}
 }
 
 // define makes a tool whose calls get the folders that the person opened for them.
-func define[In, Out any](f *files, name, doc string, t toolkit.Traits, call func(*files, context.Context, access.Call, In) (Out, error),
-	preview func(*files, In) protocol.CallPreview,
+func define[In, Out any](scope access.Scope, name, doc string, t toolkit.Traits,
+	run func(context.Context, *workspace.Root, access.Call, In) (Out, error), preview func(access.Scope, In) protocol.CallPreview,
 ) toolkit.Tool[access.Call] {
-	d := toolkit.Define(name, doc, t, func(ctx context.Context, c access.Call, in In) (out Out, err error) {
-		scope, done, err := f.WithFolders(c.Folders)
-		if err != nil {
-			return out, faultOf(err)
-		}
-		defer done()
-		scope.Root = scope.WithTarget(workspace.Unspell(c.Target))
-		out, err = call(&files{Scope: scope, transfers: transfers{all: &f.transfers}}, ctx, c, in)
+	do := access.ForCalls(scope, func(ctx context.Context, ws *workspace.Root, c access.Call, in In) (Out, error) {
+		return run(ctx, ws.WithTarget(workspace.Unspell(c.Target)), c, in)
+	})
+	d := toolkit.Define(name, doc, t, func(ctx context.Context, c access.Call, in In) (Out, error) {
+		out, err := do(ctx, c, in)
 		return out, faultOf(err)
 	})
 	return toolkit.WithPreview(d, func(_ context.Context, _ access.Call, in In) (protocol.CallPreview, error) {
-		return preview(f, in), nil
+		return preview(scope, in), nil
 	})
 }
 
-// path resolves the absolute path of a call.
-func (f *files) path(text string) (workspace.Path, error) {
+// resolve resolves the absolute path of a call.
+func resolve(ws *workspace.Root, text string) (workspace.Path, error) {
 	if text == "" {
 		return workspace.Path{}, protocol.NewFault(protocol.FaultInvalidArgs, "path is required")
 	}
 	if !filepath.IsAbs(workspace.Unspell(text)) {
 		return workspace.Path{}, protocol.NewFault(protocol.FaultInvalidArgs, "path must be absolute on its machine, such as "+exampleOf())
 	}
-	return f.Resolve(text)
+	return ws.Resolve(text)
 }
 
 func exampleOf() string {
@@ -83,17 +74,17 @@ func exampleOf() string {
 }
 
 // preview describes a call with a path. It finds the folder that the person would have to open.
-func (f *files) preview(path string, write bool, describe func(access.Scope, *protocol.CallPreview, workspace.Path)) protocol.CallPreview {
-	if _, err := f.path(path); path == "" || err != nil {
+func preview(scope access.Scope, path string, write bool, describe func(*workspace.Root, *protocol.CallPreview, workspace.Path)) protocol.CallPreview {
+	if _, err := resolve(scope.Root, path); path == "" || err != nil {
 		if fault, ok := errors.AsType[*protocol.Fault](err); ok {
 			return problem("", fault)
 		}
 	}
-	p, err := f.Preview(path, write, func(s access.Scope) (protocol.CallPreview, error) {
+	p, err := scope.Preview(path, write, func(s access.Scope) (protocol.CallPreview, error) {
 		preview := access.PreviewPath(s.Root, path)
-		at, err := s.Resolve(path)
+		at, err := s.Root.Resolve(path)
 		if err == nil && describe != nil {
-			describe(s, &preview, at)
+			describe(s.Root, &preview, at)
 		}
 		return preview, nil
 	})
@@ -140,8 +131,8 @@ func at(p workspace.Path, doing string, err error) error {
 }
 
 // unreadable describes why an entry could not be read, and names the one that looks the same.
-func (f *files) unreadable(p workspace.Path, doing string, err error) error {
-	return access.NameLookAlike(f.Root, p, at(p, doing, err))
+func unreadable(ws *workspace.Root, p workspace.Path, doing string, err error) error {
+	return access.NameLookAlike(ws, p, at(p, doing, err))
 }
 
 // Permissions of new files and folders without a mode, from which the system's umask takes more.

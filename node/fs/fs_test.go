@@ -190,31 +190,26 @@ func TestOpenFilesExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &files{Scope: access.Scope{Root: ws}}
-	f.transfers.open, f.transfers.idle = make(map[string]*transfer), 50*time.Millisecond
 	t.Cleanup(func() { ws.Close() })
-	path := filepath.Join(ws.Dir(), "new")
-	out, err := f.write(t.Context(), access.Call{}, writeIn{Path: path, Encoding: encodingUTF8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		f.transfers.mu.Lock()
-		n := len(f.transfers.open)
-		f.transfers.mu.Unlock()
-		if n == 0 {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		f := writeTool{newTransfers(idle)}
+		path := filepath.Join(ws.Dir(), "new")
+		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: path, Encoding: encodingUTF8})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if time.Now().After(end) {
-			t.Fatal("it stays open")
+		time.Sleep(idle)
+		synctest.Wait()
+		if n := len(f.open.open); n != 0 {
+			t.Errorf("open files after %v: got %d, want none", idle, n)
 		}
-	}
-	_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID, Done: true})
-	if e, _ := errors.AsType[*protocol.Fault](err); e == nil || e.Code != protocol.FaultNotFound {
-		t.Errorf("got %v", err)
-	}
+		_, err = f.run(t.Context(), ws, access.Call{}, writeIn{FileID: out.FileID, Done: true})
+		if e, _ := errors.AsType[*protocol.Fault](err); e == nil || e.Code != protocol.FaultNotFound {
+			t.Errorf("continuing an expired file: got %v, want %s", err, protocol.FaultNotFound)
+		}
+	})
 	if list, _ := os.ReadDir(ws.Dir()); len(list) != 0 {
-		t.Errorf("left behind: %v", list)
+		t.Errorf("files left behind: got %v, want none", list)
 	}
 }
 
@@ -225,18 +220,17 @@ func TestOpenFileInUseDoesNotExpire(t *testing.T) {
 	}
 	defer ws.Close()
 	synctest.Test(t, func(t *testing.T) {
-		f := &files{Scope: access.Scope{Root: ws}}
-		f.transfers.open, f.transfers.idle = make(map[string]*transfer), idle
-		out, err := f.write(t.Context(), access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new")})
+		f := writeTool{newTransfers(idle)}
+		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new")})
 		for range 3 {
 			if err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(idle - time.Minute)
-			_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID})
+			_, err = f.run(t.Context(), ws, access.Call{}, writeIn{FileID: out.FileID})
 		}
 		time.Sleep(idle + time.Minute)
-		_, err = f.write(t.Context(), access.Call{}, writeIn{FileID: out.FileID})
+		_, err = f.run(t.Context(), ws, access.Call{}, writeIn{FileID: out.FileID})
 		if e, _ := errors.AsType[*protocol.Fault](err); e == nil || e.Code != protocol.FaultNotFound {
 			t.Errorf("unused for longer: %v", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/textfile"
+	"fairlead/node/workspace"
 )
 
 // Limits of one part in bytes.
@@ -61,10 +62,15 @@ type reader struct {
 	carry []byte      // the beginning of a character whose rest is not read yet
 }
 
-func previewRead(f *files, in readIn) protocol.CallPreview { return f.preview(in.Path, false, nil) }
+func previewRead(scope access.Scope, in readIn) protocol.CallPreview {
+	return preview(scope, in.Path, false, nil)
+}
 
-// read returns the next part of a file. The checksum covers the parts so far.
-func (f *files) read(_ context.Context, call access.Call, in readIn) (out readOut, err error) {
+// readTool is fs_read.
+type readTool struct{ open *transfers }
+
+// run returns the next part of a file. The checksum covers the parts so far.
+func (t readTool) run(_ context.Context, ws *workspace.Root, call access.Call, in readIn) (out readOut, err error) {
 	began := time.Now()
 	if in.MaxBytes < 0 || in.MaxBytes > maxPart {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("max_bytes must be 1 to %d", maxPart))
@@ -74,7 +80,7 @@ func (f *files) read(_ context.Context, call access.Call, in readIn) (out readOu
 	}
 	x, id := (*transfer)(nil), in.FileID
 	if id == "" {
-		if x, id, err = f.openToRead(call, in); err != nil {
+		if x, id, err = t.begin(ws, call, in); err != nil {
 			return out, err
 		}
 		x.turn.Lock()
@@ -82,7 +88,7 @@ func (f *files) read(_ context.Context, call access.Call, in readIn) (out readOu
 		if in.Path != "" || in.Offset != 0 {
 			return out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path and offset out")
 		}
-		if x, err = f.transfers.take(id); err != nil {
+		if x, err = t.open.take(id); err != nil {
 			return out, err
 		}
 	}
@@ -95,7 +101,7 @@ func (f *files) read(_ context.Context, call access.Call, in readIn) (out readOu
 	}
 	out, err = x.reader.next(in.MaxBytes)
 	if err != nil || out.Done {
-		f.transfers.finish(id, x)
+		t.open.finish(id, x)
 	}
 	out.FileID, out.Duration = id, since(began)
 	return out, err
@@ -105,7 +111,7 @@ func (f *files) read(_ context.Context, call access.Call, in readIn) (out readOu
 // open for the correct call.
 var otherEncoding = protocol.NewFault(protocol.FaultInvalidArgs, "the parts of a file have one encoding: repeat that of the first call, or leave it out")
 
-func (f *files) openToRead(call access.Call, in readIn) (*transfer, string, error) {
+func (t readTool) begin(ws *workspace.Root, call access.Call, in readIn) (*transfer, string, error) {
 	switch {
 	case in.Encoding != "" && in.Encoding != encodingBase64 && in.Encoding != encodingUTF8:
 		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, "encoding must be base64 or utf8")
@@ -114,20 +120,20 @@ func (f *files) openToRead(call access.Call, in readIn) (*transfer, string, erro
 	case in.Offset > 0 && in.Encoding == encodingUTF8:
 		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, "offset needs encoding base64: it may lie inside a character")
 	}
-	p, err := f.path(in.Path)
+	p, err := resolve(ws, in.Path)
 	if err != nil {
 		return nil, "", err
 	}
-	file, info, err := f.Open(p)
+	file, info, err := ws.Open(p)
 	if err != nil {
-		return nil, "", f.unreadable(p, "read", err)
+		return nil, "", unreadable(ws, p, "read", err)
 	}
 	if in.Offset > info.Size() {
 		file.Close()
 		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("offset %d is after the end of the file, which has %d bytes", in.Offset, info.Size()))
 	}
 	x := &transfer{caller: access.CallerID(call.Caller), reader: &reader{path: p.String(), text: in.Encoding == encodingUTF8, file: file, info: info, at: in.Offset, sum: sha256.New()}}
-	id, err := f.transfers.begin(x)
+	id, err := t.open.begin(x)
 	if err != nil {
 		file.Close()
 	}

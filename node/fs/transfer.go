@@ -28,8 +28,6 @@ const (
 
 // transfers are the open files, by their file_id. They are safe for concurrent use.
 type transfers struct {
-	all *transfers // of the tools, for a copy that belongs to one call
-
 	mu   sync.Mutex // guards open
 	open map[string]*transfer
 	idle time.Duration
@@ -48,17 +46,13 @@ type transfer struct {
 	held      time.Time // until then it waits for the person's answer about its last part
 }
 
-func (t *transfers) root() *transfers {
-	if t.all != nil {
-		return t.all
-	}
-	return t
+func newTransfers(idle time.Duration) *transfers {
+	return &transfers{open: make(map[string]*transfer), idle: idle}
 }
 
 // begin opens a transfer and returns its ID, which nobody can guess. What it has collected already,
 // such as a download, counts like parts.
 func (t *transfers) begin(x *transfer) (id string, err error) {
-	t = t.root()
 	var b [16]byte
 	rand.Read(b[:])
 	id = "file_" + hex.EncodeToString(b[:])
@@ -95,7 +89,6 @@ func (t *transfers) usedBy(caller string) (files int, bytes int64) {
 
 // take returns an open transfer, locked for one part. The caller unlocks turn.
 func (t *transfers) take(id string) (*transfer, error) {
-	t = t.root()
 	t.mu.Lock()
 	x := t.open[id]
 	t.mu.Unlock()
@@ -123,7 +116,6 @@ func (t *transfers) end(id string, x *transfer) {
 
 // room returns an error if a program may not collect n more bytes for a file.
 func (t *transfers) room(x *transfer, n int64) error {
-	t = t.root()
 	if err := checkFree(x.writer.new.FreeSpace(), n); err != nil {
 		return err
 	}
@@ -149,7 +141,6 @@ func checkFree(free, n int64) error {
 
 // finish closes a transfer; the caller holds its turn.
 func (t *transfers) finish(id string, x *transfer) {
-	t = t.root()
 	t.mu.Lock()
 	delete(t.open, id)
 	t.mu.Unlock()

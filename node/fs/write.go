@@ -95,13 +95,16 @@ func (in writeIn) coding() (string, error) {
 	return "", nil
 }
 
-// previewWrite shows the change, or that the call only collects a part.
-func previewWrite(f *files, in writeIn) protocol.CallPreview {
+// writeTool is fs_write.
+type writeTool struct{ open *transfers }
+
+// preview shows the change, or that the call only collects a part.
+func (t writeTool) preview(scope access.Scope, in writeIn) protocol.CallPreview {
 	if in.FileID != "" {
-		return f.previewLast(in)
+		return t.previewLast(scope, in)
 	}
-	p := f.preview(in.Path, true, func(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-		f.describeOld(s, p, at)
+	p := preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+		describeOld(ws, p, at)
 		if p.Problem != "" {
 			return
 		}
@@ -121,7 +124,7 @@ func previewWrite(f *files, in writeIn) protocol.CallPreview {
 			return
 		}
 		sum := sha256.Sum256(data)
-		describeNew(s, p, at, data, protocol.FileContent{Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
+		describeNew(ws, p, at, data, protocol.FileContent{Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
 	})
 	if p.Collects = !in.Done; p.Collects { // it needs no folder: the parts may be collected elsewhere
 		p.Folders, p.Diff, p.Added, p.Removed, p.Truncated, p.Content = nil, "", 0, 0, true, nil
@@ -136,10 +139,10 @@ const (
 )
 
 // describeOld describes the file that a call would replace.
-func (f *files) describeOld(s access.Scope, p *protocol.CallPreview, at workspace.Path) {
-	sum, err := s.Hash(at)
+func describeOld(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
+	sum, err := ws.Hash(at)
 	if err == nil {
-		err = s.Writable(at)
+		err = ws.Writable(at)
 	}
 	if err != nil {
 		access.SetProblem(p, faultOf(err))
@@ -148,7 +151,7 @@ func (f *files) describeOld(s access.Scope, p *protocol.CallPreview, at workspac
 	p.FileSHA256 = sum
 	if p.NewFile = sum == workspace.Absent; p.NewFile {
 		access.SetProblem(p, nil) // that it does not exist is no problem for a write
-		if real, _, err := s.Target(at); err == nil || errors.Is(err, iofs.ErrNotExist) {
+		if real, _, err := ws.Target(at); err == nil || errors.Is(err, iofs.ErrNotExist) {
 			p.Path, p.Outside = real.String(), real.Outside
 		}
 	}
@@ -159,18 +162,18 @@ func changedFault(p workspace.Path, have string) error {
 	return f.With(map[string]string{"observed_sha256": have})
 }
 
-// write writes the next part of a file. The last one replaces the file. Until then, and after an
+// run writes the next part of a file. The last one replaces the file. Until then, and after an
 // error, the old file is unchanged.
-func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out writeOut, err error) {
+func (t writeTool) run(ctx context.Context, ws *workspace.Root, call access.Call, in writeIn) (out writeOut, err error) {
 	began := time.Now()
-	x, id, err := f.writing(call, in)
+	x, id, err := t.writing(ws, call, in)
 	if err != nil {
 		return out, err
 	}
 	defer x.turn.Unlock()
 	w := x.writer
 	if in.Abort {
-		f.transfers.finish(id, x)
+		t.open.finish(id, x)
 		return out, nil
 	}
 	data, err := w.part(in)
@@ -179,37 +182,37 @@ func (f *files) write(ctx context.Context, call access.Call, in writeIn) (out wr
 	}
 	out = writeOut{FileID: id, Path: w.at.String(), Offset: w.new.Size()}
 	if err == nil && len(data) > 0 {
-		if err = f.transfers.room(x, int64(len(data))); err == nil {
+		if err = t.open.room(x, int64(len(data))); err == nil {
 			_, err = w.new.Write(data)
 		}
 	}
 	out.Total, out.SHA256, out.Collects = w.new.Size(), w.new.Sum(), !in.Done
 	if err == nil && in.Done {
 		out.Done = true
-		err = f.commit(ctx, w, call)
+		err = w.commit(ctx, ws, call)
 	}
 	if err != nil || in.Done {
-		f.transfers.finish(id, x)
+		t.open.finish(id, x)
 	}
 	out.Duration = since(began)
 	return out, at(w.at, "write", err)
 }
 
 // writing returns the file of a call, locked, and its ID.
-func (f *files) writing(call access.Call, in writeIn) (x *transfer, id string, err error) {
+func (t writeTool) writing(ws *workspace.Root, call access.Call, in writeIn) (x *transfer, id string, err error) {
 	switch {
 	case in.FileID == "":
-		if x, id, err = f.openToWrite(call, in); err == nil {
+		if x, id, err = t.begin(ws, call, in); err == nil {
 			x.turn.Lock()
 		}
 		return x, id, err
 	case in.SHA256 != "":
-		x, err = f.lastPart(in)
+		x, err = t.lastPart(in)
 		return x, in.FileID, err
 	case in.Path != "" || in.Mode != "" || in.ExpectedSHA256 != "":
 		return nil, "", protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave path, mode and expected_sha256 out")
 	}
-	if x, err = f.transfers.take(in.FileID); err == nil && x.writer == nil {
+	if x, err = t.open.take(in.FileID); err == nil && x.writer == nil {
 		x.turn.Unlock()
 		err = protocol.NewFault(protocol.FaultInvalidArgs, "this file_id belongs to a file that is being read")
 	}
@@ -233,8 +236,8 @@ func (w *writer) part(in writeIn) ([]byte, error) {
 }
 
 // replace begins to replace or create a file; see workspace.Root.Replace.
-func (f *files) replace(p workspace.Path, expect string) (*workspace.Replacement, error) {
-	w, err := f.Replace(p, expect)
+func replace(ws *workspace.Root, p workspace.Path, expect string) (*workspace.Replacement, error) {
+	w, err := ws.Replace(p, expect)
 	if err == nil {
 		if err = w.Restrict(newFileMode); err != nil {
 			w.Abort()
@@ -243,7 +246,7 @@ func (f *files) replace(p workspace.Path, expect string) (*workspace.Replacement
 	return w, at(p, "write", err)
 }
 
-func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, error) {
+func (t writeTool) begin(ws *workspace.Root, call access.Call, in writeIn) (*transfer, string, error) {
 	coding, err := in.coding()
 	if err != nil {
 		return nil, "", err
@@ -252,13 +255,13 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := f.destination(in.Path, !in.Done)
+	p, err := destination(ws, in.Path, !in.Done)
 	if err != nil {
 		return nil, "", err
 	}
 	w := &writer{at: p, encoding: coding, mode: mode}
 	if in.ExpectedSHA256 != "" {
-		sum, err := f.Hash(p)
+		sum, err := ws.Hash(p)
 		if err != nil {
 			return nil, "", at(p, "write", err)
 		}
@@ -268,15 +271,15 @@ func (f *files) openToWrite(call access.Call, in writeIn) (*transfer, string, er
 		w.expect = sum
 	}
 	if in.Done {
-		w.new, err = f.replace(p, cmp.Or(call.ExpectedSHA256, w.expect))
+		w.new, err = replace(ws, p, cmp.Or(call.ExpectedSHA256, w.expect))
 	} else {
-		w.new, err = f.collect(p)
+		w.new, err = collect(ws, p)
 	}
 	if err != nil {
 		return nil, "", err
 	}
 	x := &transfer{caller: access.CallerID(call.Caller), writer: w}
-	id, err := f.transfers.begin(x)
+	id, err := t.open.begin(x)
 	if err != nil {
 		w.new.Abort()
 	}

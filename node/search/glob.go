@@ -48,14 +48,9 @@ var globDoc string
 // Glob makes the tool Glob.
 func Glob(scope access.Scope) toolkit.Tool[access.Call] {
 	t := toolkit.Define("Glob", globDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
-		func(ctx context.Context, call access.Call, in globIn) (globOut, error) {
-			s, done, err := scope.WithFolders(call.Folders)
-			if err != nil {
-				return globOut{}, err
-			}
-			defer done()
-			return runGlob(ctx, s.Root, call.Target, in, maxGlob, nil)
-		})
+		access.ForCalls(scope, func(ctx context.Context, ws *workspace.Root, call access.Call, in globIn) (globOut, error) {
+			return runGlob(ctx, ws, call.Target, in, maxGlob, nil)
+		}))
 	return toolkit.WithPreview(t, previewGlob(scope))
 }
 
@@ -64,7 +59,7 @@ func previewGlob(scope access.Scope) func(context.Context, access.Call, globIn) 
 		start, _ := globStart(in)
 		start = workspace.Spell(start)
 		need := start
-		if p, _ := scope.Resolve(in.Path); p.Outside {
+		if p, _ := scope.Root.Resolve(in.Path); p.Outside {
 			need = in.Path // the pattern continues from there
 		}
 		return scope.Preview(need, false, func(s access.Scope) (protocol.CallPreview, error) {

@@ -28,14 +28,7 @@ type globStreamOut struct {
 // in parts while it searches, in no order.
 func GlobStream(scope access.Scope) toolkit.Tool[access.Call] {
 	traits := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}}
-	t := toolkit.Define("fs_glob", "Finds files. For programs.", traits, func(ctx context.Context, call access.Call, in globIn) (globStreamOut, error) {
-		s, done, err := scope.WithFolders(call.Folders)
-		if err != nil {
-			return globStreamOut{}, err
-		}
-		defer done()
-		return streamGlob(ctx, s.Root, call, in)
-	})
+	t := toolkit.Define("fs_glob", "Finds files. For programs.", traits, access.ForCalls(scope, streamGlob))
 	return toolkit.WithPreview(t, previewGlob(scope))
 }
 

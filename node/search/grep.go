@@ -68,18 +68,9 @@ var grepDoc string
 func Grep(scope access.Scope) toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapRead, protocol.CapSearch}
 	t := toolkit.Define("Grep", grepDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
-		func(ctx context.Context, call access.Call, in grepIn) (grepOut, error) {
-			s, done, err := scope.WithFolders(call.Folders)
-			if err != nil {
-				return grepOut{}, err
-			}
-			defer done()
-			return runGrep(ctx, s.Root, call.Target, in)
-		})
+		access.ForCalls(scope, runGrep))
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in grepIn) (protocol.CallPreview, error) {
-		return scope.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
-			return access.PreviewPath(s.Root, in.Path), nil
-		})
+		return scope.PreviewRead(in.Path)
 	})
 }
 
@@ -112,7 +103,7 @@ func (in grepIn) options() (w lineOptions, limit int, err error) {
 	return w, limit, nil
 }
 
-func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) (grepOut, error) {
+func runGrep(ctx context.Context, ws *workspace.Root, call access.Call, in grepIn) (grepOut, error) {
 	m, err := newMatcher(in.Pattern)
 	if err != nil {
 		return grepOut{}, err
@@ -128,7 +119,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := ws.WithTarget(workspace.Unspell(target)).Target(base)
+	real, info, err := ws.WithTarget(workspace.Unspell(call.Target)).Target(base)
 	if err != nil {
 		return grepOut{}, access.MissingError(ws, base, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead/node/access"
 )
 
 func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
@@ -59,7 +61,7 @@ func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
 		if !slices.Equal(globbed, want) {
 			t.Errorf("Glob %+v: %q, want %q", c, globbed, want)
 		}
-		found, err := runGrep(t.Context(), b.WS, "", grepIn{Pattern: "^", Path: c.path, Hidden: c.hidden, Ignored: c.ignored, Output: "files"})
+		found, err := runGrep(t.Context(), b.WS, access.Call{}, grepIn{Pattern: "^", Path: c.path, Hidden: c.hidden, Ignored: c.ignored, Output: "files"})
 		if err != nil {
 			t.Fatal(err)
 		}

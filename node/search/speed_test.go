@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
 )
@@ -102,7 +103,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			beside(b, func() error {
 				for _, ws := range spaces {
-					if _, err := runGrep(b.Context(), ws, "", grepIn{Pattern: c.pattern}); err != nil {
+					if _, err := runGrep(b.Context(), ws, access.Call{}, grepIn{Pattern: c.pattern}); err != nil {
 						return err
 					}
 				}

@@ -65,18 +65,9 @@ type streamOut struct {
 func Stream(scope access.Scope) toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapRead, protocol.CapSearch}
 	t := toolkit.Define("fs_grep", "Searches in files. For programs.", toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
-		func(ctx context.Context, call access.Call, in streamIn) (streamOut, error) {
-			s, done, err := scope.WithFolders(call.Folders)
-			if err != nil {
-				return streamOut{}, err
-			}
-			defer done()
-			return runStream(ctx, s.Root, call, in)
-		})
+		access.ForCalls(scope, runStream))
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in streamIn) (protocol.CallPreview, error) {
-		return scope.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
-			return access.PreviewPath(s.Root, in.Path), nil
-		})
+		return scope.PreviewRead(in.Path)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -77,7 +78,7 @@ func TestGrepAgreesWithTheNaiveWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := runGrep(t.Context(), b.WS, "", in)
+			out, err := runGrep(t.Context(), b.WS, access.Call{}, in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +201,7 @@ func TestSearchStopsWhenCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if out, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"}); err == nil {
+	if out, err := runGrep(ctx, b.WS, access.Call{}, grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"}); err == nil {
 		t.Errorf("a cancelled search returned %+v, want an error", out)
 	}
 }
@@ -213,7 +214,7 @@ func TestSearchesWaitForTheirTurn(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 2)
-	go func() { _, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "needle"}); results <- err }()
+	go func() { _, err := runGrep(ctx, b.WS, access.Call{}, grepIn{Pattern: "needle"}); results <- err }()
 	go func() { _, err := runGlob(ctx, b.WS, "", globIn{Pattern: "*"}, 1, nil); results <- err }()
 	cancel()
 	for range 2 {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
 )
@@ -106,14 +107,14 @@ func TestGrepOfProcEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	out, err := runGrep(t.Context(), ws, "", grepIn{Pattern: `^Pid:`, Include: "status"})
+	out, err := runGrep(t.Context(), ws, access.Call{}, grepIn{Pattern: `^Pid:`, Include: "status"})
 	if err != nil || len(out.Matches) == 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	begun := time.Now()
-	if _, err := runGrep(ctx, ws, "", grepIn{Pattern: "zz_no[a-z]such"}); err != nil && ctx.Err() == nil || time.Since(begun) > 5*time.Minute {
+	if _, err := runGrep(ctx, ws, access.Call{}, grepIn{Pattern: "zz_no[a-z]such"}); err != nil && ctx.Err() == nil || time.Since(begun) > 5*time.Minute {
 		t.Errorf("after %v: %v", time.Since(begun), err)
 	}
 }
@@ -152,7 +153,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 	found := 0
 	begun := time.Now()
 	for least, most := begun.Add(time.Second), begun.Add(3*time.Minute); time.Now().Before(least) || found == 0 && time.Now().Before(most); {
-		got, err := runGrep(t.Context(), b.WS, "", grepIn{Pattern: "needle"})
+		got, err := runGrep(t.Context(), b.WS, access.Call{}, grepIn{Pattern: "needle"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,8 +204,8 @@ func TestSearchesLeaveNoFolderOpen(t *testing.T) {
 		if i%2 == 0 {
 			ctx = t.Context()
 		}
-		_, _ = runGrep(ctx, b.WS, "", grepIn{Pattern: "needle"})
-		_, _ = runGrep(ctx, b.WS, "", grepIn{Pattern: "needles"})
+		_, _ = runGrep(ctx, b.WS, access.Call{}, grepIn{Pattern: "needle"})
+		_, _ = runGrep(ctx, b.WS, access.Call{}, grepIn{Pattern: "needles"})
 		_, _ = runGlob(ctx, b.WS, "", globIn{Pattern: "**/f"}, 3, nil)
 		cancel()
 	}

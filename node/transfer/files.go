@@ -27,7 +27,7 @@ func NewFiles(ws *workspace.Root, p Policy) *Files { return &Files{ws: ws, polic
 // Consent implements stream.Consent by the policy. It asks nobody about a transfer that could not
 // be received anyway.
 func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error {
-	if f.ws.IsReadOnly() {
+	if f.ws.Config().ReadOnly {
 		return &workspace.ReadOnlyError{Path: in.Path}
 	}
 	return f.policy.Consent(ctx, in)

@@ -65,26 +65,28 @@ func (c Config) Open() (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{resolver{dir: home.dir, wholeDisk: c.WholeDisk, areas: areas{home}, readOnly: c.ReadOnly, private: RealPath(c.Private)}, new(locks)}
-	for _, g := range c.Grants {
+	grants := c.Grants
+	c.Dir, c.Grants, c.Private = home.dir, nil, RealPath(c.Private)
+	paths := resolver{config: c, areas: areas{home}}
+	for _, g := range grants {
 		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {
-			err = r.areas.checkGrant(a)
+			err = paths.areas.checkGrant(a)
 		}
 		if err != nil {
-			r.Close()
+			paths.areas.close()
 			return nil, fmt.Errorf("granting %s: %w", g.Dir, err)
 		}
-		r.grants = append(r.grants, Grant{Dir: a.dir, ReadOnly: a.readOnly})
-		r.areas = append(r.areas, a)
+		paths.config.Grants = append(paths.config.Grants, Grant{Dir: a.dir, ReadOnly: a.readOnly})
+		paths.areas = append(paths.areas, a)
 	}
 	// The innermost area that contains a path decides.
-	slices.SortStableFunc(r.areas, func(a, b *area) int { return len(b.dir) - len(a.dir) })
-	r.fs = r.areas
+	slices.SortStableFunc(paths.areas, func(a, b *area) int { return len(b.dir) - len(a.dir) })
+	paths.fs = paths.areas
 	if c.WholeDisk {
-		r.fs = wholeDisk{}
+		paths.fs = wholeDisk{}
 	}
-	return r, nil
+	return &Root{paths: paths, locks: new(locks)}, nil
 }
 
 func openArea(dir string, readOnly bool) (*area, error) {
@@ -120,15 +122,17 @@ func openArea(dir string, readOnly bool) (*area, error) {
 // WithGrant returns r with one more granted folder, for one call. r is unchanged, and locks of
 // paths are shared. The caller closes the result.
 func (r *Root) WithGrant(g Grant) (*Root, error) {
-	if r.wholeDisk {
+	config := r.paths.config
+	if config.WholeDisk {
 		return nil, errors.New("every folder is already accessible")
 	}
-	for _, a := range r.areas {
+	for _, a := range r.paths.areas {
 		if err := a.checkUnchanged(); err != nil {
 			return nil, err // reopening it would open another folder
 		}
 	}
-	wide, err := Config{Dir: r.dir, Grants: append([]Grant{g}, r.grants...), ReadOnly: r.readOnly, Private: r.private}.Open()
+	config.Grants = append([]Grant{g}, config.Grants...)
+	wide, err := config.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +165,6 @@ func change(changing func(path string) (done func()), path string) (done func())
 // which alone closes them.
 func (r *Root) WithTarget(real string) *Root {
 	c := *r
-	c.target = real
+	c.paths.target = real
 	return &c
 }

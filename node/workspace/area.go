@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +58,15 @@ func (e *ReadOnlyError) Error() string {
 // areas is the tree of a restricted Root: an absolute name is looked up in the folder that contains
 // it, relative to its handle. Inner folders come before outer ones.
 type areas []*area
+
+// close closes the folders. Open files stay open.
+func (as areas) close() error {
+	var errs []error
+	for _, a := range as {
+		errs = append(errs, a.root.Close(), a.handle.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // checkGrant returns an error if a cannot be granted beside the others.
 func (as areas) checkGrant(a *area) error {
@@ -148,8 +158,8 @@ func (as areas) MkdirAll(name string, perm os.FileMode) error {
 
 // IsFolderReadOnly reports whether nothing below an absolute path may be changed.
 func (r *Root) IsFolderReadOnly(abs string) bool {
-	a, _, ok := r.areas.find(abs)
-	return r.readOnly || ok && a.readOnly
+	a, _, ok := r.paths.areas.find(abs)
+	return r.paths.config.ReadOnly || ok && a.readOnly
 }
 
 type wholeDisk struct{}

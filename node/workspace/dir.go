@@ -57,11 +57,11 @@ func childPath(dir, name string) string { return strings.TrimSuffix(dir, separat
 
 // OpenDir opens a directory. The caller closes it.
 func (r *Root) OpenDir(p Path) (*Dir, error) {
-	real, err := r.follow(p)
+	real, err := r.paths.follow(p)
 	if err != nil {
 		return nil, err
 	}
-	return openDir(r.fs, real.Abs, real.Abs)
+	return openDir(r.paths.fs, real.Abs, real.Abs)
 }
 
 // Close closes the directory. Files that were opened in it stay open.
@@ -85,11 +85,11 @@ var errPathChanged = errors.New("it changed while it was being opened")
 // Target resolves a path: it returns the path without symbolic links, and information about the
 // file. A link that leads outside is an *OutsideError.
 func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
-	real, err := r.follow(p)
+	real, err := r.paths.follow(p)
 	if err != nil {
 		return real, nil, err
 	}
-	info, err := r.fs.Lstat(real.Abs)
+	info, err := r.paths.fs.Lstat(real.Abs)
 	if err != nil {
 		return real, nil, Cause(err)
 	}
@@ -117,23 +117,23 @@ func (r *Root) OpenFolderOf(p Path) (h OpenFolder, name string, err error) {
 	if !info.IsDir() {
 		dir, name = filepath.Dir(real.Abs), filepath.Base(real.Abs)
 	}
-	h, err = r.openFolder(dir)
+	h, err = r.paths.openFolder(dir)
 	return h, name, err
 }
 
 // OpenFolderForWriting opens a folder that may be written. If make is set, it creates the folder
 // and those above it (a *DirError when that fails).
 func (r *Root) OpenFolderForWriting(p Path, make bool) (OpenFolder, error) {
-	real, err := r.writable(p)
+	real, err := r.paths.writable(p)
 	if err != nil {
 		return OpenFolder{}, err
 	}
 	if make {
-		if err := r.fs.MkdirAll(real, 0o777); err != nil {
+		if err := r.paths.fs.MkdirAll(real, 0o777); err != nil {
 			return OpenFolder{}, newDirError(err)
 		}
 	}
-	return r.openFolder(real)
+	return r.paths.openFolder(real)
 }
 
 func (r *resolver) openFolder(abs string) (OpenFolder, error) {

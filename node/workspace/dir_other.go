@@ -135,15 +135,15 @@ func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root
 }
 
 // rename moves old to a name that must not exist. Both must lie below the same handle.
-func (r Entries) rename(old, fresh location) error {
-	if r.wholeDisk {
+func (e Entries) rename(old, fresh location) error {
+	if e.paths.config.WholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
 	}
-	from, rel, err := r.areas.at(old.abs)
+	from, rel, err := e.paths.areas.at(old.abs)
 	if err != nil {
 		return err
 	}
-	to, newRel, err := r.areas.at(fresh.abs)
+	to, newRel, err := e.paths.areas.at(fresh.abs)
 	if err != nil {
 		return err
 	}

@@ -30,11 +30,11 @@ func (e *TooLargeError) Error() string {
 // Open opens a regular file for reading. Directories, pipes, sockets and devices are refused
 // without blocking. The caller closes the file. Errors do not contain the path.
 func (r *Root) Open(p Path) (*os.File, os.FileInfo, error) {
-	real, err := r.follow(p)
+	real, err := r.paths.follow(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	return openRegular(r.fs, real.Abs)
+	return openRegular(r.paths.fs, real.Abs)
 }
 
 type opener interface {

@@ -121,7 +121,7 @@ func checkWithoutLinks(root *os.Root, err error, dir *os.File, name string) (*os
 }
 
 // rename moves old to a name that must not exist, atomically.
-func (r Entries) rename(old, fresh location) error {
+func (e Entries) rename(old, fresh location) error {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Renameat2(old.dir.fd(), old.name, fresh.dir.fd(), fresh.name, unix.RENAME_NOREPLACE)
 	})

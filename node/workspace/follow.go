@@ -27,7 +27,7 @@ func (r *resolver) follow(p Path) (Path, error) {
 	case r.target != "" && real.Abs != r.target:
 		return real, ErrTargetChanged
 	}
-	if a, _, ok := r.areas.find(real.Abs); ok && !r.wholeDisk {
+	if a, _, ok := r.areas.find(real.Abs); ok && !r.config.WholeDisk {
 		if err := a.checkUnchanged(); err != nil {
 			return real, err
 		}
@@ -106,7 +106,7 @@ func (r *resolver) ascend(up, after string) (from, rest string, ok bool) {
 
 func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
-	if r.wholeDisk {
+	if r.config.WholeDisk {
 		from = filepath.VolumeName(abs) + separator
 		rest, ok = within(from, abs)
 		return from, rest, ok
@@ -120,8 +120,8 @@ func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 
 // outside returns the error for path, which leads to link if that is not empty.
 func (r *resolver) outside(path, link string) error {
-	if r.wholeDisk {
+	if r.config.WholeDisk {
 		return fmt.Errorf("'%s' leads to another drive", path)
 	}
-	return &OutsideError{Path: path, Link: link, Dir: r.dir, Granted: len(r.grants) > 0}
+	return &OutsideError{Path: path, Link: link, Dir: r.config.Dir, Granted: len(r.config.Grants) > 0}
 }

@@ -31,8 +31,8 @@ func openGranted(t *testing.T) (r *Root, base string) {
 
 func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
 	r, base := openGranted(t)
-	if r.HasWholeDisk() || len(r.Grants()) != 2 || r.Grants()[1] != (Grant{filepath.Join(base, "ro"), true}) {
-		t.Errorf("%v, %v", r.HasWholeDisk(), r.Grants())
+	if r.Config().WholeDisk || len(r.Config().Grants) != 2 || r.Config().Grants[1] != (Grant{filepath.Join(base, "ro"), true}) {
+		t.Errorf("%v, %v", r.Config().WholeDisk, r.Config().Grants)
 	}
 	link(t, filepath.Join(base, "rw"), filepath.Join(base, "ws", "to-rw"))
 	link(t, "../ro/f", filepath.Join(base, "ws", "to-ro"))

@@ -29,7 +29,13 @@ func (e entryError) Is(err error) bool { return err == e.like }
 
 // Entries changes the entries of folders: it creates folders, and moves, deletes and restores files
 // and folders. It never replaces anything.
-type Entries struct{ *Root }
+type Entries struct {
+	paths    *resolver
+	changing func(path string) (done func()) // see [Root.WithChanging]; may be nil
+}
+
+// Entries returns what changes the entries of the workspace's folders.
+func (r *Root) Entries() Entries { return Entries{&r.paths, r.changing} }
 
 type location struct {
 	dir  *Dir
@@ -38,8 +44,8 @@ type location struct {
 }
 
 // openParent opens the folder of an entry to change. A link means the link itself.
-func (r Entries) openParent(p Path) (location, error) {
-	for _, a := range r.areas {
+func (e Entries) openParent(p Path) (location, error) {
+	for _, a := range e.paths.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
 			return location{}, entryError{fmt.Sprintf("'%s' is or contains the workspace or a granted folder", p), fs.ErrPermission}
 		}
@@ -51,11 +57,11 @@ func (r Entries) openParent(p Path) (location, error) {
 	if IsInternal(name) {
 		return location{}, entryError{fmt.Sprintf("names that begin with '%s' are reserved for Fairlead", tempPrefix), fs.ErrInvalid}
 	}
-	dir, err := r.writable(Path{Abs: filepath.Dir(p.Abs)})
+	dir, err := e.paths.writable(Path{Abs: filepath.Dir(p.Abs)})
 	if err != nil {
 		return location{}, err
 	}
-	d, err := openDir(r.fs, dir, dir)
+	d, err := openDir(e.paths.fs, dir, dir)
 	if err != nil {
 		return location{}, err
 	}
@@ -63,11 +69,11 @@ func (r Entries) openParent(p Path) (location, error) {
 }
 
 // Move renames or moves an entry and returns its new path. It never replaces anything: [ErrExists].
-func (r Entries) Move(from, to Path) (Path, error) {
+func (e Entries) Move(from, to Path) (Path, error) {
 	if _, in := within(from.Abs, to.Abs); in && from.Abs != to.Abs {
 		return Path{}, errors.New("a folder cannot be moved into itself")
 	}
-	old, err := r.openParent(from)
+	old, err := e.openParent(from)
 	if err != nil {
 		return Path{}, err
 	}
@@ -75,12 +81,12 @@ func (r Entries) Move(from, to Path) (Path, error) {
 	if _, err := old.dir.Info(old.name); err != nil {
 		return Path{}, err
 	}
-	fresh, err := r.openParent(to)
+	fresh, err := e.openParent(to)
 	if err != nil {
 		return Path{}, err
 	}
 	defer fresh.dir.Close()
-	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.move(old, fresh))
+	return Path{Abs: fresh.abs, Outside: !e.paths.inside(fresh.abs)}, moveError(e.move(old, fresh))
 }
 
 func moveError(err error) error {
@@ -96,18 +102,18 @@ func moveError(err error) error {
 }
 
 // move renames an entry to a name that must not exist.
-func (r Entries) move(old, fresh location) error {
-	defer change(r.changing, old.abs)()
-	defer change(r.changing, fresh.abs)()
-	return r.rename(old, fresh)
+func (e Entries) move(old, fresh location) error {
+	defer change(e.changing, old.abs)()
+	defer change(e.changing, fresh.abs)()
+	return e.rename(old, fresh)
 }
 
 // Mkdir creates one folder in an existing one. It leaves existing entries unchanged: [ErrExists].
-func (r Entries) Mkdir(p Path) (Path, error) {
-	s, err := r.openParent(p)
+func (e Entries) Mkdir(p Path) (Path, error) {
+	s, err := e.openParent(p)
 	if err != nil {
 		return Path{}, err
 	}
 	defer s.dir.Close()
-	return Path{Abs: s.abs, Outside: !r.inside(s.abs)}, moveError(s.dir.mkdir(s.name, 0o777))
+	return Path{Abs: s.abs, Outside: !e.paths.inside(s.abs)}, moveError(s.dir.mkdir(s.name, 0o777))
 }

@@ -30,14 +30,14 @@ func TestMoveReplacesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{{"a", "b"}, {"a", "d"}, {"d", "a"}, {"d", "empty"}, {"a", "empty"}} {
-		if _, err := (Entries{r}).Move(resolve(t, r, c[0]), resolve(t, r, c[1])); !errors.Is(err, ErrExists) {
+		if _, err := r.Entries().Move(resolve(t, r, c[0]), resolve(t, r, c[1])); !errors.Is(err, ErrExists) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	if at, err := (Entries{r}).Move(resolve(t, r, "a"), resolve(t, r, "d/a2")); err != nil || at.Abs != filepath.Join(dir, "d/a2") {
+	if at, err := r.Entries().Move(resolve(t, r, "a"), resolve(t, r, "d/a2")); err != nil || at.Abs != filepath.Join(dir, "d/a2") {
 		t.Errorf("into a folder: %v, %v", at, err)
 	}
-	if _, err := (Entries{r}).Move(resolve(t, r, "d"), resolve(t, r, "e")); err != nil || text(filepath.Join(dir, "e/a2")) != "A" || text(filepath.Join(dir, "b")) != "B" {
+	if _, err := r.Entries().Move(resolve(t, r, "d"), resolve(t, r, "e")); err != nil || text(filepath.Join(dir, "e/a2")) != "A" || text(filepath.Join(dir, "b")) != "B" {
 		t.Errorf("a folder: %v", err)
 	}
 	for _, c := range [][3]string{
@@ -47,7 +47,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 		{".", "f", "into itself"},
 		{"b", ".fairlead-trash", "reserved for Fairlead"},
 	} {
-		if _, err := (Entries{r}).Move(resolve(t, r, c[0]), resolve(t, r, c[1])); err == nil || !strings.Contains(err.Error(), c[2]) && runtime.GOOS != "windows" {
+		if _, err := r.Entries().Move(resolve(t, r, c[0]), resolve(t, r, c[1])); err == nil || !strings.Contains(err.Error(), c[2]) && runtime.GOOS != "windows" {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestMoveOfManyAtOnceLosesNothing(t *testing.T) {
 	won := 0
 	for i := range 8 {
 		wg.Go(func() {
-			_, err := (Entries{r}).Move(Path{Abs: filepath.Join(dir, fmt.Sprint("from", i))}, Path{Abs: filepath.Join(dir, "to")})
+			_, err := r.Entries().Move(Path{Abs: filepath.Join(dir, fmt.Sprint("from", i))}, Path{Abs: filepath.Join(dir, "to")})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -85,10 +85,10 @@ func TestMkdirLeavesWhatIsThere(t *testing.T) {
 	r := openTemp(t)
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "file"), "text")
-	if _, err := (Entries{r}).Mkdir(resolve(t, r, "file")); !errors.Is(err, ErrExists) || text(filepath.Join(dir, "file")) != "text" {
+	if _, err := r.Entries().Mkdir(resolve(t, r, "file")); !errors.Is(err, ErrExists) || text(filepath.Join(dir, "file")) != "text" {
 		t.Error(err)
 	}
-	if p, err := (Entries{r}).Mkdir(resolve(t, r, "new")); err != nil || p.Abs != filepath.Join(dir, "new") {
+	if p, err := r.Entries().Mkdir(resolve(t, r, "new")); err != nil || p.Abs != filepath.Join(dir, "new") {
 		t.Error(p, err)
 	}
 }
@@ -98,11 +98,11 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "sub/a.txt"), "A")
 	put(t, filepath.Join(dir, "sub/deep/b.txt"), "B")
-	file, err := (Entries{r}).Trash(resolve(t, r, "sub/a.txt"))
+	file, err := r.Entries().Trash(resolve(t, r, "sub/a.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := (Entries{r}).Trash(resolve(t, r, "sub"))
+	folder, err := r.Entries().Trash(resolve(t, r, "sub"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,20 +110,20 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 		t.Errorf("the folder is still there: %v", err)
 	}
 	// The file's folder is made again; the folder itself is then in its way.
-	if p, err := (Entries{r}).Restore(file); err != nil || p.Abs != filepath.Join(dir, "sub/a.txt") || text(p.Abs) != "A" {
+	if p, err := r.Entries().Restore(file); err != nil || p.Abs != filepath.Join(dir, "sub/a.txt") || text(p.Abs) != "A" {
 		t.Errorf("%v, %v", p, err)
 	}
-	if _, err := (Entries{r}).Restore(folder); !errors.Is(err, ErrExists) {
+	if _, err := r.Entries().Restore(folder); !errors.Is(err, ErrExists) {
 		t.Errorf("over another: %v", err)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "sub")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Entries{r}).Restore(folder); err != nil || text(filepath.Join(dir, "sub/deep/b.txt")) != "B" {
+	if _, err := r.Entries().Restore(folder); err != nil || text(filepath.Join(dir, "sub/deep/b.txt")) != "B" {
 		t.Errorf("the folder: %v", err)
 	}
 	for _, id := range []string{folder, "", "..", "../x", "123-none"} {
-		if _, err := (Entries{r}).Restore(id); err == nil {
+		if _, err := r.Entries().Restore(id); err == nil {
 			t.Errorf("%q was given back", id)
 		}
 	}
@@ -143,17 +143,17 @@ func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
 	r := openTemp(t)
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "old/x"), "X")
-	id, err := (Entries{r}).Trash(resolve(t, r, "old"))
+	id, err := r.Entries().Trash(resolve(t, r, "old"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (Entries{r}).SweepTrash(time.Now().Add(TrashAge - time.Minute)); err != nil {
+	if err := r.Entries().SweepTrash(time.Now().Add(TrashAge - time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, trashName, id, "old/x")); err != nil {
 		t.Errorf("too early: %v", err)
 	}
-	if err := (Entries{r}).SweepTrash(time.Now().Add(TrashAge + time.Minute)); err != nil {
+	if err := r.Entries().SweepTrash(time.Now().Add(TrashAge + time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, trashName)); err != nil || len(left) != 1 || left[0].Name() != ".gitignore" {
@@ -170,20 +170,20 @@ func TestNoActLeavesTheWorkspace(t *testing.T) {
 	link(t, out, filepath.Join(dir, "way"))
 	var outside *OutsideError
 	inside := Path{Abs: filepath.Join(dir, "a")}
-	if _, err := (Entries{r}).Move(inside, Path{Abs: filepath.Join(dir, "way/a")}); !errors.As(err, &outside) {
+	if _, err := r.Entries().Move(inside, Path{Abs: filepath.Join(dir, "way/a")}); !errors.As(err, &outside) {
 		t.Errorf("moved out: %v", err)
 	}
-	if _, err := (Entries{r}).Move(Path{Abs: filepath.Join(dir, "way/mine")}, Path{Abs: filepath.Join(dir, "m")}); !errors.As(err, &outside) {
+	if _, err := r.Entries().Move(Path{Abs: filepath.Join(dir, "way/mine")}, Path{Abs: filepath.Join(dir, "m")}); !errors.As(err, &outside) {
 		t.Errorf("moved in: %v", err)
 	}
-	if _, err := (Entries{r}).Trash(Path{Abs: filepath.Join(dir, "way/mine")}); !errors.As(err, &outside) {
+	if _, err := r.Entries().Trash(Path{Abs: filepath.Join(dir, "way/mine")}); !errors.As(err, &outside) {
 		t.Errorf("to the trash: %v", err)
 	}
-	if _, err := (Entries{r}).Mkdir(Path{Abs: filepath.Join(dir, "way/new")}); !errors.As(err, &outside) {
+	if _, err := r.Entries().Mkdir(Path{Abs: filepath.Join(dir, "way/new")}); !errors.As(err, &outside) {
 		t.Errorf("made: %v", err)
 	}
 	// The link itself may be renamed and deleted: that touches nothing outside.
-	if _, err := (Entries{r}).Trash(Path{Abs: filepath.Join(dir, "way")}); err != nil || text(filepath.Join(out, "mine")) != "M" {
+	if _, err := r.Entries().Trash(Path{Abs: filepath.Join(dir, "way")}); err != nil || text(filepath.Join(out, "mine")) != "M" {
 		t.Errorf("the link: %v", err)
 	}
 	ro, err := Config{Dir: dir, Grants: []Grant{{Dir: out, ReadOnly: true}}}.Open()
@@ -192,7 +192,7 @@ func TestNoActLeavesTheWorkspace(t *testing.T) {
 	}
 	defer ro.Close()
 	var readOnly *ReadOnlyError
-	if _, err := (Entries{ro}).Trash(Path{Abs: filepath.Join(ro.Grants()[0].Dir, "mine")}); !errors.As(err, &readOnly) {
+	if _, err := ro.Entries().Trash(Path{Abs: filepath.Join(ro.Config().Grants[0].Dir, "mine")}); !errors.As(err, &readOnly) {
 		t.Errorf("from a folder that is read-only: %v", err)
 	}
 }

@@ -66,10 +66,10 @@ func TestOtherSpelling(t *testing.T) {
 	put(t, r.Dir()+"/Readme", "x")
 	for goos, refused := range map[string]bool{"windows": true, "darwin": true, "linux": false} {
 		t.Run(goos, func(t *testing.T) {
-			if err := checkSpelling(goos, r.areas[0].root, "README"); (err != nil) != refused {
+			if err := checkSpelling(goos, r.paths.areas[0].root, "README"); (err != nil) != refused {
 				t.Errorf("%s: %v", goos, err)
 			}
-			if err := checkSpelling(goos, r.areas[0].root, "Readme"); err != nil {
+			if err := checkSpelling(goos, r.paths.areas[0].root, "Readme"); err != nil {
 				t.Errorf("%s: %v", goos, err)
 			}
 		})

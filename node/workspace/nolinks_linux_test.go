@@ -26,7 +26,7 @@ func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer confined.Close()
-	for name, in := range map[string]fileSystem{"confined": confined.fs, "whole disk": wholeDisk{}} {
+	for name, in := range map[string]fileSystem{"confined": confined.paths.fs, "whole disk": wholeDisk{}} {
 		t.Run(name, func(t *testing.T) {
 			at := func(path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
 			for _, path := range []string{"folder/id", "file"} {

@@ -51,7 +51,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(ws, "gone"), "deleted before")
-	id, err := (Entries{before}).Trash(resolve(t, before, "gone"))
+	id, err := before.Entries().Trash(resolve(t, before, "gone"))
 	before.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 	defer wide.Close()
 	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{WholeDisk: true})} {
 		t.Run(name, func(t *testing.T) {
-			if !r.IsReadOnly() || !r.IsFolderReadOnly(ws) {
+			if !r.Config().ReadOnly || !r.IsFolderReadOnly(ws) {
 				t.Errorf("%s: it does not say so", name)
 			}
 			for _, dir := range []string{ws, rw, out} {
@@ -91,12 +91,12 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 					"write a new one": func() error { _, err := r.Write(at("new/deep"), []byte("x"), "", nil); return err },
 					"write as seen":   func() error { _, err := r.Write(at("none"), nil, Absent, nil); return err },
 					"may be written":  func() error { return r.Writable(at("f")) },
-					"move":            func() error { _, err := (Entries{r}).Move(at("f"), at("moved")); return err },
-					"make a folder":   func() error { _, err := (Entries{r}).Mkdir(at("made")); return err },
-					"delete":          func() error { _, err := (Entries{r}).Trash(at("f")); return err },
+					"move":            func() error { _, err := r.Entries().Move(at("f"), at("moved")); return err },
+					"make a folder":   func() error { _, err := r.Entries().Mkdir(at("made")); return err },
+					"delete":          func() error { _, err := r.Entries().Trash(at("f")); return err },
 					"take in":         func() error { _, err := r.OpenFolderForWriting(at("d"), false); return err },
 					"take in anew":    func() error { _, err := r.OpenFolderForWriting(at("fresh"), true); return err },
-					"bring back":      func() error { _, err := (Entries{r}).Restore(id); return err },
+					"bring back":      func() error { _, err := r.Entries().Restore(id); return err },
 				} {
 					var readOnly *ReadOnlyError
 					if err := do(); !errors.As(err, &readOnly) || !strings.Contains(err.Error(), "read-only") || !strings.Contains(err.Error(), "--sandbox workspace-write") {
@@ -104,7 +104,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 					}
 				}
 			}
-			if err := (Entries{r}).SweepTrash(time.Now().Add(2 * TrashAge)); err != nil {
+			if err := r.Entries().SweepTrash(time.Now().Add(2 * TrashAge)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		})

@@ -33,7 +33,7 @@ type Replacement struct {
 // is not empty and the file's hash differs at the end, nothing is replaced. The caller must call
 // Commit or Abort.
 func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
-	real, err := r.writable(p)
+	real, err := r.paths.writable(p)
 	if errors.Is(err, syscall.ENOTDIR) {
 		err = &DirError{err}
 	}
@@ -41,7 +41,7 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 		return nil, err
 	}
 	perm := fs.FileMode(0o600) // nobody can read it before it has the old file's mode
-	info, err := r.fs.Lstat(real)
+	info, err := r.paths.fs.Lstat(real)
 	switch {
 	case err == nil:
 		err = checkRegular(info.Mode())
@@ -49,7 +49,7 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 		if expect != "" && expect != Absent {
 			return nil, ErrChanged
 		}
-		if err := r.fs.MkdirAll(filepath.Dir(real), 0o777); err != nil {
+		if err := r.paths.fs.MkdirAll(filepath.Dir(real), 0o777); err != nil {
 			return nil, newDirError(err)
 		}
 		perm, err = 0o666, nil
@@ -59,7 +59,7 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 	}
 	// From here on the folder is open: the new file, the one it replaces and the check in between
 	// are in the same folder.
-	dir, err := r.fs.OpenRoot(filepath.Dir(real))
+	dir, err := r.paths.fs.OpenRoot(filepath.Dir(real))
 	if err != nil {
 		return nil, Cause(err)
 	}

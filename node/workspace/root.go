@@ -15,22 +15,17 @@ import (
 
 // Root is a workspace with its granted folders. It is safe for use by many goroutines.
 type Root struct {
-	resolver
-	locks *locks // shared with the results of WithGrant
+	paths    resolver
+	locks    *locks                          // shared with the results of WithGrant
+	changing func(path string) (done func()) // see [Root.WithChanging]; may be nil
 }
 
 // resolver decides which paths of a workspace may be used and where they lead.
 type resolver struct {
-	dir       string // of the workspace: absolute, without symbolic links
-	wholeDisk bool
-	areas     areas
-	grants    []Grant
-	fs        fileSystem
-	// readOnly applies to everything, also outside of areas.
-	readOnly bool
-	private  string // see [Config]; without symbolic links
-	target   string // see [Root.WithTarget]; empty means any
-	changing func(path string) (done func())
+	config Config // its paths are absolute and without symbolic links
+	areas  areas
+	fs     fileSystem
+	target string // see [Root.WithTarget]; empty means any
 }
 
 // fileSystem opens files. Names are absolute and were found free of symbolic links. Where the
@@ -45,26 +40,14 @@ type fileSystem interface {
 }
 
 // Close closes the folders. Open files stay open.
-func (r *Root) Close() error {
-	var errs []error
-	for _, a := range r.areas {
-		errs = append(errs, a.root.Close(), a.handle.Close())
-	}
-	return errors.Join(errs...)
-}
+func (r *Root) Close() error { return r.paths.areas.close() }
 
 // Dir returns the workspace's absolute path, free of symbolic links.
-func (r *Root) Dir() string { return r.dir }
+func (r *Root) Dir() string { return r.paths.config.Dir }
 
-// HasWholeDisk reports whether every path may be used that the user may use.
-func (r *Root) HasWholeDisk() bool { return r.wholeDisk }
-
-// Grants returns the granted folders with absolute paths, free of symbolic links. The caller must
-// not change the list.
-func (r *Root) Grants() []Grant { return r.grants }
-
-// IsReadOnly reports whether nothing may be changed anywhere.
-func (r *Root) IsReadOnly() bool { return r.readOnly }
+// Config returns how the workspace is configured, with absolute paths free of symbolic links. The
+// caller must not change its list of grants.
+func (r *Root) Config() Config { return r.paths.config }
 
 // Path is a resolved path. Its String is its spelling; see [Spell].
 type Path struct {
@@ -107,29 +90,31 @@ func (r *Root) Resolve(text string) (Path, error) {
 	if !utf8.ValidString(text) {
 		return Path{}, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("path %q is not UTF-8", text))
 	}
-	return r.At(Unspell(text))
+	return r.paths.at(Unspell(text))
 }
 
 // At is Resolve for a path with the system's names.
-func (r *Root) At(name string) (Path, error) {
+func (r *Root) At(name string) (Path, error) { return r.paths.at(name) }
+
+func (r *resolver) at(name string) (Path, error) {
 	if strings.ContainsRune(name, 0) {
 		return Path{}, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("path %q contains a zero byte", name))
 	}
 	abs := filepath.Clean(name)
 	switch {
 	case name == "":
-		abs = r.dir
+		abs = r.config.Dir
 	case !filepath.IsAbs(name):
 		if filepath.VolumeName(name) != "" || os.PathSeparator == '\\' && os.IsPathSeparator(name[0]) {
 			return Path{}, fmt.Errorf("path %q is neither relative nor absolute; give the drive and the full path", name)
 		}
-		abs = filepath.Join(r.dir, name)
+		abs = filepath.Join(r.config.Dir, name)
 	}
 	if err := checkName(runtime.GOOS, name); err != nil {
 		return Path{}, err
 	}
 	p := Path{Abs: r.areas.real(abs)}
-	if p.Outside = !r.inside(p.Abs); p.Outside && !r.wholeDisk {
+	if p.Outside = !r.inside(p.Abs); p.Outside && !r.config.WholeDisk {
 		return p, r.outside(p.Abs, "")
 	}
 	return p, nil
@@ -137,7 +122,7 @@ func (r *Root) At(name string) (Path, error) {
 
 // Rel returns p relative to the workspace, or absolute if it lies outside; for people.
 func (r *Root) Rel(p Path) string {
-	if rel, ok := within(r.dir, p.Abs); ok {
+	if rel, ok := within(r.paths.config.Dir, p.Abs); ok {
 		return Spell(rel)
 	}
 	return p.String()
@@ -189,11 +174,11 @@ var (
 // in a granted folder, on the whole disk. A workspace or a granted folder within such a path is
 // permitted.
 func (r *resolver) checkAllowed(abs string) error {
-	private := r.private != "" && InFolder(abs, r.private)
+	private := r.config.Private != "" && InFolder(abs, r.config.Private)
 	if !private && !isProcessFolder(abs) {
 		return nil
 	}
-	if a, _, ok := r.areas.find(abs); ok && (private && InFolder(a.dir, r.private) || !private && isProcessFolder(a.dir)) {
+	if a, _, ok := r.areas.find(abs); ok && (private && InFolder(a.dir, r.config.Private) || !private && isProcessFolder(a.dir)) {
 		return nil
 	}
 	if private {
@@ -208,7 +193,7 @@ func (r *Root) Skips(d *Dir, name string) bool {
 	if d.Abs == separator && generatedFolders[name] {
 		return true
 	}
-	return r.checkAllowed(childPath(d.Abs, name)) != nil
+	return r.paths.checkAllowed(childPath(d.Abs, name)) != nil
 }
 
 // RealPath returns an absolute path without symbolic links, as far as it exists; "" of "".

@@ -35,13 +35,13 @@ type origin struct {
 }
 
 // Trash moves an entry into the trash and returns the ID for restoring it.
-func (r Entries) Trash(p Path) (id string, err error) {
-	s, err := r.openParent(p)
+func (e Entries) Trash(p Path) (id string, err error) {
+	s, err := e.openParent(p)
 	if err != nil {
 		return "", err
 	}
 	defer s.dir.Close()
-	a, rel, ok := r.areas.find(s.abs)
+	a, rel, ok := e.paths.areas.find(s.abs)
 	if !ok {
 		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, which have no trash; delete it with a command", p)
 	}
@@ -68,7 +68,7 @@ func (r Entries) Trash(p Path) (id string, err error) {
 		into, err = openDir(root, id, filepath.Join(a.dir, trashName, id))
 	}
 	if err == nil {
-		err = r.move(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
+		err = e.move(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
 		into.Close()
 	}
 	if err != nil {
@@ -83,8 +83,8 @@ func (r Entries) Trash(p Path) (id string, err error) {
 }
 
 // Trashed returns where the trash has an entry that was at a path.
-func (r Entries) Trashed(p Path, id string) string {
-	a, _, ok := r.areas.find(p.Abs)
+func (e Entries) Trashed(p Path, id string) string {
+	a, _, ok := e.paths.areas.find(p.Abs)
 	if !ok || !trashID(id) {
 		return ""
 	}
@@ -93,14 +93,14 @@ func (r Entries) Trashed(p Path, id string) string {
 
 // Restore moves an entry back to its original path and returns that path. It replaces nothing:
 // [ErrExists].
-func (r Entries) Restore(id string) (Path, error) {
+func (e Entries) Restore(id string) (Path, error) {
 	if !trashID(id) {
 		return Path{}, fmt.Errorf("%.60q is not in the trash", id)
 	}
-	if r.readOnly {
-		return Path{}, &ReadOnlyError{Path: filepath.Join(r.dir, trashName, id)}
+	if e.paths.config.ReadOnly {
+		return Path{}, &ReadOnlyError{Path: filepath.Join(e.paths.config.Dir, trashName, id)}
 	}
-	for _, a := range r.areas {
+	for _, a := range e.paths.areas {
 		if a.readOnly || a.checkUnchanged() != nil {
 			continue
 		}
@@ -108,7 +108,7 @@ func (r Entries) Restore(id string) (Path, error) {
 		if err != nil {
 			continue
 		}
-		back, err := r.restore(a, root, id)
+		back, err := e.restore(a, root, id)
 		root.Close()
 		if !errors.Is(err, errNoTrash) {
 			return back, err
@@ -119,7 +119,7 @@ func (r Entries) Restore(id string) (Path, error) {
 
 var errNoTrash = errors.New("not in this trash")
 
-func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
+func (e Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 	f, err := root.Open(id + ".json")
 	if err != nil {
 		return Path{}, errNoTrash
@@ -138,7 +138,7 @@ func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 	if err := a.root.MkdirAll(filepath.Dir(filepath.FromSlash(from.Path)), 0o777); err != nil {
 		return Path{}, Cause(err)
 	}
-	fresh, err := r.openParent(Path{Abs: abs})
+	fresh, err := e.openParent(Path{Abs: abs})
 	if err != nil {
 		return Path{}, err
 	}
@@ -148,7 +148,7 @@ func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 		return Path{}, errNoTrash
 	}
 	defer trashed.Close()
-	if err := r.move(location{dir: trashed, name: fresh.name, abs: filepath.Join(trashed.Abs, fresh.name)}, fresh); err != nil {
+	if err := e.move(location{dir: trashed, name: fresh.name, abs: filepath.Join(trashed.Abs, fresh.name)}, fresh); err != nil {
 		return Path{}, moveError(err)
 	}
 	root.Remove(id)
@@ -158,9 +158,9 @@ func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 
 // SweepTrash permanently removes entries that have been in the trash for [TrashAge] at the time
 // now.
-func (r Entries) SweepTrash(now time.Time) error {
+func (e Entries) SweepTrash(now time.Time) error {
 	var errs []error
-	for _, a := range r.areas {
+	for _, a := range e.paths.areas {
 		if a.readOnly {
 			continue
 		}

@@ -162,7 +162,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	}
 	defer r.Close()
 	p := resolve(t, r, filepath.Join(out, "sub", "f"))
-	if !p.Outside || !r.HasWholeDisk() {
+	if !p.Outside || !r.Config().WholeDisk {
 		t.Errorf("%+v is not said to be outside", p)
 	}
 	if _, err := r.Write(p, []byte("x"), Absent, nil); err != nil {

@@ -16,7 +16,7 @@ import (
 // changing and writing is one step. Other programs are not locked out: [Root.Write] detects them by
 // the file's hash.
 func (r *Root) Lock(ctx context.Context, p Path) (unlock func(), err error) {
-	real, err := r.follow(p)
+	real, err := r.paths.follow(p)
 	if err != nil {
 		real = p // the following access reports the error
 	}
@@ -80,12 +80,12 @@ func (r *Root) Write(p Path, data []byte, expect string, backup Backup) (Written
 // Writable returns an error if p cannot be written regardless of its content: a *ReadOnlyError, an
 // *OutsideError, a *FolderReplacedError.
 func (r *Root) Writable(p Path) error {
-	_, err := r.writable(p)
+	_, err := r.paths.writable(p)
 	return err
 }
 
 func (r *resolver) writable(p Path) (string, error) {
-	if r.readOnly {
+	if r.config.ReadOnly {
 		return "", &ReadOnlyError{Path: p.Abs}
 	}
 	real, err := r.follow(p)
