@@ -224,8 +224,15 @@ func TestNothingIsAcknowledgedBeforeItIsStored(t *testing.T) {
 	for _, m := range protocol.Methods {
 		known[m.Name] = true
 		rows, hasRows := storingMethods[m.Name]
-		if _, isOther := otherMethods[m.Name]; hasRows == isOther {
-			t.Errorf("%s: is in storingMethods: %v, in otherMethods: %v; want one of them", m.Name, hasRows, isOther)
+		report, isReport := transferReports[m.Name]
+		if _, isOther := otherMethods[m.Name]; hasRows == (isOther || isReport) {
+			t.Errorf("%s: is in storingMethods: %v, in transferReports: %v, in otherMethods: %v; want one of them", m.Name, hasRows, isReport, isOther)
+		}
+		if isReport {
+			t.Run(m.Name, func(t *testing.T) {
+				r.t = t
+				r.report(m.Name, report)
+			})
 		}
 		for i, c := range rows {
 			t.Run(fmt.Sprintf("%s %d", m.Name, i), func(t *testing.T) {

@@ -187,7 +187,6 @@ var otherMethods = func() map[string]string {
 		"stores nothing: what it changes ends with the gateway": `device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			files.unwatch files.changed tool.progress logs.result channel.delivered`,
 		"takes the path of files.make": "files.move files.trash files.restore files.revert files.write",
-		"the OK confirms the report only; an end that was not stored comes again (transfer, TestEndThatWasReportedButNotStoredComesAgain)": "transfer.meta transfer.accept transfer.complete transfer.done",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = reason

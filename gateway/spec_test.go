@@ -17,7 +17,7 @@ import (
 )
 
 // gsvNode connects a node without extensions: it declares no effects and leaves every command
-// running.
+// running. to.OnEvent, if set, gets its events, too.
 func gsvNode(t *testing.T, to client.Options, id protocol.NodeID) (node *client.Client, began <-chan protocol.CallID, stop func()) {
 	t.Helper()
 	calls, up := make(chan protocol.CallID, 8), make(chan struct{}, 8)
@@ -32,7 +32,11 @@ func gsvNode(t *testing.T, to client.Options, id protocol.NodeID) (node *client.
 		}
 	}
 	to.OnUp = func(context.Context, protocol.ConnectResult) { up <- struct{}{} }
+	also := to.OnEvent
 	to.OnEvent = func(e protocol.EventFrame) {
+		if also != nil {
+			also(e)
+		}
 		var call protocol.ToolInvoke
 		if e.Event == protocol.EventToolInvoke && json.Unmarshal(e.Payload, &call) == nil {
 			calls <- call.CallID

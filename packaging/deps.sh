@@ -3,8 +3,8 @@
 #
 # Lists and installs the Debian packages that Fairlead needs and this machine lacks. "build" (the default) has
 # the packages for compiling the desktop program. "test" adds those that the tests start: an X server, a window
-# manager, a panel with a tray, a keyring, an XMPP server, bubblewrap, ripgrep, and programs that everyday commands
-# start. "wine" is for running the Windows code (packaging/wine-test.sh), "windows" for building the desktop
+# manager, a panel with a tray, a keyring, an XMPP server, bubblewrap, ripgrep, programs that everyday commands
+# start, and disks of Windows. "wine" is for running the Windows code (packaging/wine-test.sh), "windows" for building the desktop
 # program for Windows. Run as root, or as a user who may use sudo. Without apt it prints what to install and
 # exits with status 1.
 set -euo pipefail
@@ -12,7 +12,8 @@ set -euo pipefail
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
   xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools bubblewrap
-  pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3 mercurial tmux expect ed"
+  pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3 mercurial tmux expect ed
+  ntfs-3g dosfstools fusefat exfatprogs exfat-fuse"
 
 case ${1:-build} in
   build) want=$build ;;

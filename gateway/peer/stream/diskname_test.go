@@ -53,21 +53,27 @@ func TestChangedNamesAreUnique(t *testing.T) {
 	}
 }
 
-// mountImage formats an image and mounts it.
-func mountImage(t *testing.T, size string, format, mount []string) string {
+// mountImage formats an image and mounts it, through a loop device where mount takes devices only.
+func mountImage(t *testing.T, size string, format, mount []string, isDevice bool) string {
 	t.Helper()
 	dir := t.TempDir()
 	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "disk")
-	run := func(args ...string) {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("%s needs its programs and FUSE: %v: %s", args[0], err, out)
+	run := func(args ...string) string {
+		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+		if err != nil {
+			t.Skipf("%s needs its package, FUSE and root: %v: %s", args[0], err, out)
 		}
+		return strings.TrimSpace(string(out))
 	}
 	run("truncate", "-s", size, image)
 	if err := os.Mkdir(at, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	run(append(format, image)...)
+	if isDevice {
+		image = run("losetup", "--find", "--show", image)
+		t.Cleanup(func() { exec.Command("losetup", "--detach", image).Run() })
+	}
 	run(append(mount, image, at)...)
 	t.Cleanup(func() { exec.Command("umount", at).Run() })
 	return at
@@ -79,13 +85,15 @@ func TestRealDisksGetChangedNames(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		format, mount []string
-		longest       int // name in bytes
+		isDevice      bool // mount takes no file
+		longest       int  // name in bytes
 	}{
-		"ntfs": {[]string{"mkfs.ntfs", "-F", "-Q"}, []string{"lowntfs-3g", "-o", "windows_names,ignore_case"}, 255},
-		"fat":  {[]string{"mkfs.vfat", "-F", "32"}, []string{"fusefat", "-o", "rw+"}, 250}, // less than FAT itself
+		"ntfs":  {[]string{"mkfs.ntfs", "-F", "-Q"}, []string{"lowntfs-3g", "-o", "windows_names,ignore_case"}, false, 255},
+		"fat":   {[]string{"mkfs.vfat", "-F", "32"}, []string{"fusefat", "-o", "rw+"}, false, 250}, // less than FAT itself
+		"exfat": {[]string{"mkfs.exfat"}, []string{"mount.exfat-fuse"}, true, 255},
 	} {
 		t.Run(name, func(t *testing.T) {
-			to, from := mountImage(t, "64M", c.format, c.mount), t.TempDir()
+			to, from := mountImage(t, "64M", c.format, c.mount, c.isDevice), t.TempDir()
 			names := slices.DeleteFunc(append(slices.Clone(awkward), "Makefile", "makefile"), func(n string) bool { return len(n) > c.longest })
 			for _, n := range names {
 				p := filepath.Join(from, n)
