@@ -41,6 +41,9 @@ func asError(method string, err error) error {
 	if inner, ok := errors.AsType[*jsonrpc.Error](err); ok && inner.Code != 0 {
 		// The relay gets the gateway's errors with a prefix of the SDK's client.
 		message := strings.TrimPrefix(err.Error(), fmt.Sprintf("calling %q: ", method))
+		if strings.HasPrefix(message, fmt.Sprintf("sending %q: ", method)) { // with a status of HTTP
+			message = inner.Message
+		}
 		if message == "invalid params" { // the SDK's only text for a cursor
 			message = "cursor is not one of this server: begin again without it"
 		}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"maps"
@@ -32,10 +33,22 @@ func (t *linkTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("Authorization", "Bearer "+t.token)
 	encodeName(r.Header)
 	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err == nil && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == methodListen) {
+	if err == nil && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == methodListen && !listensToResource(r)) {
 		resp.Body = &watchedBody{resp.Body, r.Context(), t.lost}
 	}
 	return resp, err
+}
+
+// listensToResource reports whether a request to listen is for one resource. Its stream also ends
+// when the gateway refuses the resource. The stream for the lists ends with every lost connection.
+func listensToResource(r *http.Request) bool {
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(body)
+	return err == nil && bytes.Contains(raw, []byte(`"resourceSubscriptions"`))
 }
 
 // watchedBody reports its end, unless the reader wanted it.
@@ -76,7 +89,6 @@ func (r *relay) stayConnected(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		closing.Go(func() { before.Close() })
 		for pause := firstPause; r.reconnect(ctx) != nil; pause = min(2*pause, maxPause) {
 			select {
 			case <-time.After(pause):
@@ -84,6 +96,7 @@ func (r *relay) stayConnected(ctx context.Context) {
 				return
 			}
 		}
+		closing.Go(func() { before.Close() }) // not earlier: the next call must find an open connection
 	}
 }
 
@@ -99,35 +112,15 @@ func (r *relay) reconnect(ctx context.Context) error {
 	watched := slices.Sorted(maps.Keys(r.watched))
 	r.mu.Unlock()
 	for _, uri := range watched {
-		next.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}) // it may not exist any more
+		if r.watch(ctx, next.ClientSession, uri) != nil { // it may not exist any more
+			r.mu.Lock()
+			delete(r.watched, uri)
+			r.mu.Unlock()
+		}
 	}
 	r.list(ctx) // it fails when the connection is lost again, which is noticed
 	for _, uri := range watched {
 		r.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 	}
 	return nil
-}
-
-// subscribe passes a subscription on. Like the gateway, it refuses what is neither listed nor a file.
-func (r *relay) subscribe(ctx context.Context, uri string) error {
-	r.listing.Lock()
-	listed := r.contents[uri] != ""
-	r.listing.Unlock()
-	if _, _, isFile := parseFileURI(uri); !listed && !isFile {
-		return mcp.ResourceNotFoundError(uri)
-	}
-	if err := r.gateway().Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
-		return err // it is not subscribed again after a lost connection
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.watched[uri] = true
-	return nil
-}
-
-func (r *relay) unsubscribe(ctx context.Context, uri string) error {
-	r.mu.Lock()
-	delete(r.watched, uri)
-	r.mu.Unlock()
-	return r.gateway().Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
 }

@@ -35,6 +35,9 @@ type relay struct {
 	current link
 	watched map[string]bool // addresses of resources to which the client is subscribed
 
+	subscribing  chan struct{} // has room for the subscription that waits for its acknowledgement
+	acknowledged chan []string // addresses that an acknowledgement accepts; has room for one
+
 	listing  sync.Mutex // guards the lists
 	tools    lists      // by name
 	prompts  lists      // by name
@@ -76,7 +79,10 @@ func (s Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func (s Stdio) relay() *relay {
-	r := &relay{serving: context.Background(), watched: make(map[string]bool), tools: make(lists), prompts: make(lists), contents: make(lists)}
+	r := &relay{
+		serving: context.Background(), watched: make(map[string]bool), tools: make(lists), prompts: make(lists), contents: make(lists),
+		subscribing: make(chan struct{}, 1), acknowledged: make(chan []string, 1),
+	}
 	own := &mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.Version}
 	client := mcp.NewClient(own, &mcp.ClientOptions{
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true}, // questions are for the client at the other end
@@ -88,7 +94,7 @@ func (s Stdio) relay() *relay {
 			r.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: n.Params.URI})
 		},
 	})
-	client.AddReceivingMiddleware(answerFailures)
+	client.AddReceivingMiddleware(answerFailures, r.passAcknowledgements)
 	r.dial = func(ctx context.Context) (link, error) {
 		t := &linkTransport{token: s.Token, lost: make(chan struct{}, 1)}
 		session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: t}}, nil)

@@ -113,20 +113,52 @@ func TestFilesAreWatchedOverStdio(t *testing.T) {
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fileA}); err != nil {
 		t.Fatal(err)
 	}
-	// The relay subscribes in the background, so the first changes may be missed.
-	for i := 0; ; i++ {
-		files.set("/a.txt", fmt.Sprint("changed ", i))
-		select {
-		case got := <-updated:
-			if got != fileA {
-				t.Errorf("got a change of %s, want %s", got, fileA)
-			}
-			return
-		case <-time.After(pollTime):
-			if i == 15 {
-				t.Fatal("no notification")
-			}
+	files.set("/a.txt", "changed")
+	select {
+	case got := <-updated:
+		if got != fileA {
+			t.Errorf("got a change of %s, want %s", got, fileA)
 		}
+	case <-time.After(time.Minute):
+		t.Fatal("no notification")
+	}
+}
+
+// A refused subscription ended the stream, which the relay took for a lost connection: it connected
+// again without a pause, as long as the client ran.
+func TestRefusedSubscriptionIsAnsweredOverStdio(t *testing.T) {
+	b := serve(t)
+	withFiles(b)
+	h := heard{make(chan string, 100), make(chan struct{}, 100)}
+	s := b.overStdio(t, "all", h.options(), true)
+	const private = "fairlead://nas/file/private/key"
+	for range 2 {
+		err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: private})
+		if err == nil || !strings.Contains(err.Error(), "cannot be watched: it does not exist, or you may not read it") {
+			t.Fatalf("subscription to a file that may not be read: got %v, want an error", err)
+		}
+	}
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fileA}); err != nil {
+		t.Errorf("subscription to another file: %v", err)
+	}
+	// A new connection would read the lists again and report every watched resource as changed.
+	time.Sleep(firstPause)
+	if len(h.updated) != 0 || len(h.listed) != 0 {
+		t.Errorf("got %d changed resources and %d changed lists, want none", len(h.updated), len(h.listed))
+	}
+}
+
+// Over HTTP, the gateway answers some errors with a status, of which the SDK writes into the text.
+func TestErrorsOverStdioAreThoseOfTheGateway(t *testing.T) {
+	b := serve(t)
+	b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+		return catalog.Result{}, protocol.NewFault(protocol.FaultNotFound, "no such file")
+	})
+	read := &sdk.ReadResourceParams{URI: fileA}
+	_, want := b.connect(t, "all", nil, true).ReadResource(t.Context(), read)
+	_, got := b.overStdio(t, "all", nil, true).ReadResource(t.Context(), read)
+	if fmt.Sprint(got) != fmt.Sprint(want) || !strings.HasSuffix(fmt.Sprint(got), "no such file") {
+		t.Errorf("over stdio: got %v, want %v", got, want)
 	}
 }
 
@@ -143,19 +175,14 @@ func TestStdioPassesNotificationsOn(t *testing.T) {
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://journal"}); err != nil {
 		t.Fatal(err)
 	}
-	// The relay subscribes in the background, so the first changes may be missed.
-	for end, got := time.Now().Add(30*time.Second), ""; got == ""; {
-		b.bus.Publish(call("a", protocol.CallDone))
-		select {
-		case got = <-updated:
-			if got != "fairlead://journal" {
-				t.Errorf("a call changed %s", got)
-			}
-		case <-time.After(50 * time.Millisecond):
-			if time.Now().After(end) {
-				t.Fatal("no notification")
-			}
+	b.bus.Publish(call("a", protocol.CallDone))
+	select {
+	case got := <-updated:
+		if got != "fairlead://journal" {
+			t.Errorf("a call changed %s", got)
 		}
+	case <-time.After(time.Minute):
+		t.Fatal("no notification")
 	}
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"}, protocol.NodeInfo{ID: "laptop"})
 	b.bus.Publish(node("laptop", true, 0))
