@@ -208,6 +208,24 @@ func TestABackgroundCommandIsFoundByTheNextOne(t *testing.T) {
 }
 
 // BenchmarkLooks looks before and after a command in a tree of 50,000 files.
+func TestEnvironmentsAreKnownByTheirFile(t *testing.T) {
+	k := newKit(t)
+	k.write("env/pyvenv.cfg", "home = /usr/bin\n")
+	k.write("env/bin/python3", "old")
+	k.write("env/lib/python3.13/site-packages/a.pth", "old")
+	run := k.Begin(Command{ID: "1"})
+	k.write("env/pyvenv.cfg", "")
+	k.write("env/bin/python3", "evil")
+	k.write("env/bin/ls", "evil")
+	k.expect(run.End(), map[string]string{"env/bin/python3": protocol.ProtectedChanged, "env/bin/ls": protocol.ProtectedCreated})
+	k.check(map[string]string{"env/bin/python3": "old", "env/bin/ls": ""})
+	run = k.Begin(Command{ID: "2"})
+	if err := os.RemoveAll(k.at("env")); err != nil {
+		t.Fatal(err)
+	}
+	k.expect(run.End(), map[string]string{})
+}
+
 func BenchmarkLooks(b *testing.B) {
 	k := newKit(b)
 	for i := range 5000 {

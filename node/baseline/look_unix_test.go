@@ -73,6 +73,12 @@ func TestOpenedFilesAreReported(t *testing.T) {
 		{"cp old file && chmod 755 file", "", ""},
 		{"chmod 644 private/id_rsa", "", ""},
 		{"chmod g+s deep", "", ""},
+		{"mkdir -p node_modules/a && install -m 4755 old node_modules/a/b", "node_modules/a/b", ""},
+		{"install -m 2755 old node_modules/c", "node_modules/c", ""},
+		{"mkdir -p target/debug && cp old target/debug && chmod u+s target/debug/old", "target/debug/old", ""},
+		{"echo x >target/secrets.json", "", "target/secrets.json"},
+		{"mkdir -p .git/objects && echo x >.git/objects/id_rsa", "", ".git/objects/id_rsa"},
+		{"chmod 4711 .git/objects/id_rsa", ".git/objects/id_rsa", ""},
 	} {
 		t.Run(c.command, func(t *testing.T) {
 			if c.readable != "" && !isReachable(k.dir) {

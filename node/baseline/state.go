@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"fairlead/node/floor"
+	"fairlead/node/workspace"
 )
 
 const (
@@ -68,6 +70,11 @@ func (s *Store) scan() map[string]state {
 		for _, path := range filled {
 			s.add(now, state{In: path, Filled: true})
 		}
+		for _, path := range s.files.filledIn(dir) { // also without the file by which it was recognized
+			if _, isListed := now[path]; !isListed {
+				s.add(now, state{In: path, Filled: true})
+			}
+		}
 		for _, path := range files {
 			s.add(now, state{In: path})
 		}
@@ -78,6 +85,17 @@ func (s *Store) scan() map[string]state {
 		}
 	}
 	return now
+}
+
+// filledIn returns the places in a folder that package managers filled at the last look.
+func (s states) filledIn(dir string) (paths []string) {
+	for _, st := range s {
+		if st.Filled && workspace.InFolder(st.In, dir) {
+			paths = append(paths, st.In)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // add adds the file or the files in the folder of where.In, and what where says about them.

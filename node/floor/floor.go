@@ -41,10 +41,17 @@ func (l *List) All(dir string) (files, filled, linked []string) {
 
 func (l *List) find(dir string) (files, filled, linked []string) {
 	if slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".cache") {
+		l.addCache(dir)
 		return nil, nil, nil // a folder that was granted to a compiler, such as ~/.cache/go-build
 	}
 	home, _ := os.UserHomeDir() // without it, every folder may be one
-	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool { return f.isFloor(path, home, e) })
+	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool {
+		isLeftOut := f.isFloor(path, home, e) || replaced[strings.ToLower(e.Name())]
+		if isLeftOut && e.IsDir() {
+			f.crowded = append(f.crowded, path)
+		}
+		return isLeftOut
+	})
 }
 
 // isFloor records a floor file, or a repository.

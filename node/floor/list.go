@@ -5,9 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/sensitive"
 )
 
 const (
@@ -32,27 +33,40 @@ type List struct {
 	mu      sync.Mutex // guards the fields below; held while folders are read, because all callers need them
 	trees   map[string]*tree
 	watch   *watcher        // nil: every folder is checked
+	crowds  *crowds         // nil: nobody looks into them
 	touched map[string]bool // nil: nobody wants to know
+	caches  []string        // granted folders that are left out as a whole
 	limit   int             // instead of maxFolders, for tests
 }
 
 // New returns a list that follows changes by the reports of the system. Close releases them.
-func New() *List { return &List{watch: newWatcher()} }
+func New() *List { return &List{watch: newWatcher(), crowds: newCrowds()} }
 
 // Close stops following changes. The list can still be used.
 func (l *List) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watch.close()
-	l.watch, l.trees = nil, nil
+	l.crowds.close()
+	l.watch, l.crowds, l.trees = nil, nil, nil
 }
 
 // Touched returns the files that were created, or whose permissions may have changed, since its last
 // call, as far as walks have found them; in folders that the system does not report about, only new
-// ones. The first call starts recording. At most maxTouched are returned.
+// ones. Of the folders that lists leave out, where the system reports about them, it returns those
+// files that may be open to others. The first call starts recording. At most maxTouched are returned.
 func (l *List) Touched() (files []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	tops := slices.Clone(l.caches)
+	for _, t := range l.trees {
+		tops = append(tops, t.crowded...)
+	}
+	l.crowds.update(tops, func(dir, name string) {
+		if l.touched != nil && mayBeOpen(dir, name) {
+			l.touch(dir, name)
+		}
+	})
 	for path := range l.touched {
 		files = append(files, path)
 	}
@@ -66,6 +80,24 @@ func (l *List) touch(dir, name string) {
 	}
 }
 
+func (l *List) addCache(dir string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.caches, dir) {
+		l.caches = append(l.caches, dir)
+	}
+}
+
+// mayBeOpen reports whether a file has the rights of its owner or group for whoever starts it, or
+// the name of a secret.
+func mayBeOpen(dir, name string) bool {
+	if sensitive.SecretName(name) {
+		return true
+	}
+	info, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0
+}
+
 // tree is a list with the folders that it is made of.
 type tree struct {
 	folders map[string]*folder // by path
@@ -73,7 +105,7 @@ type tree struct {
 	// isWatched says that the system reports about all folders.
 	isWatched bool
 
-	files, stores, filled, links []string
+	files, stores, filled, links, crowded []string
 }
 
 // folder is the content of a folder at a time.
@@ -86,6 +118,7 @@ type folder struct {
 	stores  []string // of repositories
 	filled  []string // by package managers
 	links   []string // those of files that are symbolic links
+	crowded []string // that are not looked into
 	below   []string
 	watchID int32 // 0: the system does not report about it
 	isDirty bool  // the system reported a change
@@ -164,7 +197,7 @@ func (l *List) readTree(before *tree, dir string, match matcher) *tree {
 		t.folders[path] = f
 		t.isWatched = t.isWatched && f.watchID != 0
 		t.files, t.stores, t.filled = append(t.files, f.files...), append(t.stores, f.stores...), append(t.filled, f.filled...)
-		t.links = append(t.links, f.links...)
+		t.links, t.crowded = append(t.links, f.links...), append(t.crowded, f.crowded...)
 		for _, below := range f.below {
 			if known[below] != nil {
 				queue = append(queue, below)
@@ -230,7 +263,7 @@ func (r reader) read(dir string, before *folder) *folder {
 		if !r.isFirst && !isReported && e.Type().IsRegular() {
 			r.list.touch(dir, e.Name())
 		}
-		if !r.match(f, path, e) && e.IsDir() && !replaced[strings.ToLower(e.Name())] {
+		if !r.match(f, path, e) && e.IsDir() {
 			f.below = append(f.below, path)
 		}
 	}
