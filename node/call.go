@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/access"
+	"fairlead/node/floor"
 	"fairlead/node/workspace"
 )
 
@@ -243,7 +245,7 @@ func (n *Node) checkApproval(ctx context.Context, t toolkit.Tool[access.Call], i
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil
 	}
-	p, _, err := t.Preview(ctx, access.Call{}, inv.Args)
+	p, _, err := describe(ctx, t, inv.Args)
 	if err != nil {
 		return "", err
 	}
@@ -278,9 +280,19 @@ func allNeeded(opened, needed []protocol.FolderAccess) bool {
 	return !slices.ContainsFunc(opened, func(f protocol.FolderAccess) bool { return !slices.Contains(needed, f) })
 }
 
+// describe previews a call. Of a file tool, it says whether the file starts programs later, if only
+// this machine knows that.
+func describe(ctx context.Context, t toolkit.Tool[access.Call], args json.RawMessage) (p protocol.CallPreview, ok bool, err error) {
+	p, ok, err = t.Preview(ctx, access.Call{}, args)
+	if err == nil && t.Spec.Effect == protocol.EffectWrite && p.Path != "" && floor.StartsPrograms(filepath.FromSlash(p.Path)) {
+		p.Changes = append(p.Changes, p.Path)
+	}
+	return p, ok, err
+}
+
 // preview returns null for a tool that has no preview.
 func preview(ctx context.Context, t toolkit.Tool[access.Call], args json.RawMessage) (json.RawMessage, error) {
-	p, ok, err := t.Preview(ctx, access.Call{}, args)
+	p, ok, err := describe(ctx, t, args)
 	if err != nil {
 		return nil, err
 	}

@@ -359,6 +359,9 @@ func (q Request) Call() Call {
 		c.Keep = cmp.Or(keep.Question, "Keeps what a command changed unasked")
 	case q.Effect == protocol.EffectWrite && json.Unmarshal(q.Args, &file) == nil:
 		c.Named = file.Path
+		if q.Preview != nil {
+			c.Changes = q.Preview.Changes
+		}
 	}
 	return c
 }

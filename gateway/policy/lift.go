@@ -152,13 +152,17 @@ func hasOptions(words []shell.Word) bool {
 	return slices.ContainsFunc(words, func(w shell.Word) bool { return isFlag(w.Text) })
 }
 
-// requested returns the parts that ask about the protected files that the caller says that the
-// command changes.
+// requested returns the parts that ask about the protected files that the caller or the machine says
+// that the call changes.
 func (l *lifts) requested(names []string) (parts []Part) {
 	for _, name := range names {
 		list, known := l.floor.resolver.paths(shell.Word{Text: name})
 		p := Part{Kind: "file", Text: name, Verdict: Ask, Floor: true, byRule: true}
-		p.Reason = cmp.Or(l.floor.folderReason(list), "Changes "+shorten(name)+", which commands may not change unasked")
+		why := "commands may not change unasked"
+		if l.floor.call.Command == "" {
+			why = "can start programs later"
+		}
+		p.Reason = cmp.Or(l.floor.folderReason(list), "Changes "+shorten(name)+", which "+why)
 		if !known || len(list) == 0 {
 			p.Reason = "The place of " + shorten(name) + " is unknown"
 			list = nil

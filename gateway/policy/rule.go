@@ -140,7 +140,7 @@ type Call struct {
 	// that it blocks.
 	NoNetwork bool
 	Blocked   []protocol.FolderAccess
-	// Changes are protected files that the command has to change, as the caller says.
+	// Changes are protected files that the call has to change, as the caller or the machine says.
 	Changes []string
 	// Keep is the question whether to keep what a command changed unasked in Paths; only its own answer
 	// allows it.

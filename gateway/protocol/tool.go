@@ -147,8 +147,8 @@ type CallPreview struct {
 	// Folders are the folders outside the workspace that the call needs. It fails unless the person
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
-	// Changes are start-up files that a command certainly changes, such as a tracked file that another
-	// branch replaces (extension).
+	// Changes are start-up files that a call certainly changes, such as a tracked file that another
+	// branch replaces, or a program in an environment of Python (extension).
 	Changes []string      `json:"changes,omitempty"`
 	Input   *CommandInput `json:"input,omitempty"`   // of a call that types into a running command (extension)
 	Problem string        `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"

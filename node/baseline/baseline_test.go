@@ -226,6 +226,35 @@ func TestEnvironmentsAreKnownByTheirFile(t *testing.T) {
 	k.expect(run.End(), map[string]string{})
 }
 
+func TestLoaderOfYarnMayOnlyChangeItsPackages(t *testing.T) {
+	loader := func(state, code string) string {
+		return "#!/usr/bin/env node\n\nconst RAW_RUNTIME_STATE =\n'" + state + "';\n\nfunction setup() { " + code + " }\n"
+	}
+	before := loader(`{\`+"\n"+`  "a": "it\'s"\`+"\n}", "")
+	for name, c := range map[string]struct {
+		text string
+		want map[string]string
+	}{
+		"another package":   {loader(`{\`+"\n"+`  "b": "x"\`+"\n}", ""), nil},
+		"another code":      {loader("{}", "evil()"), map[string]string{".pnp.cjs": protocol.ProtectedChanged}},
+		"code in the state": {loader("{}';evil();'", ""), map[string]string{".pnp.cjs": protocol.ProtectedChanged}},
+		"two states":        {before + "const RAW_RUNTIME_STATE =\n'{}';\n", map[string]string{".pnp.cjs": protocol.ProtectedChanged}},
+		"removed":           {"", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.write(".pnp.cjs", before)
+			run := k.Begin(Command{ID: "1"})
+			k.write(".pnp.cjs", c.text)
+			k.expect(run.End(), c.want)
+		})
+	}
+	k := newKit(t)
+	run := k.Begin(Command{ID: "1"})
+	k.write(".pnp.cjs", before)
+	k.expect(run.End(), map[string]string{".pnp.cjs": protocol.ProtectedCreated})
+}
+
 func BenchmarkLooks(b *testing.B) {
 	k := newKit(b)
 	for i := range 5000 {

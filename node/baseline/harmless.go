@@ -26,6 +26,8 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 	switch name, dir := filepath.Base(path), filepath.Dir(path); {
 	case !after.exists():
 		return before.Filled || s.isHarmlessRemoval(path, before, now)
+	case after.Filled && floor.IsLoader(name):
+		return before.exists() && before.mode() == after.mode() && hasSameCode(s.disk.content(before), s.disk.content(after))
 	case after.Filled:
 		return s.isHarmlessProgram(path, after)
 	case !after.Mode.IsRegular() || after.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:

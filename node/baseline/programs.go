@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -108,4 +109,13 @@ func isEntryPoint(text, dir string) bool {
 		}
 	}
 	return true
+}
+
+// loaderData matches what Yarn writes about the packages of a project into its loader: one literal
+// of JSON.
+var loaderData = regexp.MustCompile(`(?m)^const RAW_RUNTIME_STATE =\n'(?:[^'\\\n]|\\\n|\\[^\n])*';$`)
+
+// hasSameCode reports whether two loaders of Yarn differ only in the packages of the project.
+func hasSameCode(before, after []byte) bool {
+	return len(before) > 0 && bytes.Equal(loaderData.ReplaceAll(before, nil), loaderData.ReplaceAll(after, nil))
 }

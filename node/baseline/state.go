@@ -21,6 +21,8 @@ const (
 	// maxContent is the size in bytes up to which the content of a file is saved. Larger ones, such as
 	// programs in a virtual environment, are only compared.
 	maxContent = 1 << 20
+	// maxLoader is the same for Yarn's loader, which lists all packages of a project.
+	maxLoader = 32 << 20
 	// maxBelow is the number of new files in one protected folder that a look finds. Of a folder that
 	// has more when it is first looked at, the others are ignored from then on.
 	maxBelow = 4000
@@ -185,12 +187,16 @@ func (s *disk) saveContent(path string, size int64) (sum string) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return unreadable
 	}
-	if size > maxContent {
+	limit := int64(maxContent)
+	if floor.IsLoader(filepath.Base(path)) {
+		limit = maxLoader
+	}
+	if size > limit {
 		h := sha256.New()
 		io.Copy(h, f)
 		return hex.EncodeToString(h.Sum(nil))
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return unreadable
 	}

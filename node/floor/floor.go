@@ -30,7 +30,7 @@ func (l *List) Files(dir string) []string {
 }
 
 // All returns the floor files, the files that package managers write (the programs and start files of
-// Python's environments and of node_modules), and where links among the floor files lead.
+// Python's environments and of node_modules, and Yarn's loader), and where links among the floor files lead.
 func (l *List) All(dir string) (files, filled, linked []string) {
 	files, folders, linked := l.find(dir)
 	for _, dir := range folders {
@@ -64,7 +64,7 @@ func (f *folder) isFloor(path, home string, e os.DirEntry) bool {
 		f.stores = append(f.stores, filepath.Dir(path))
 	case name == ".git" || name == ".jj": // of a work tree: names the repository
 		f.files = append(f.files, path)
-	case isFilled(name) && e.IsDir():
+	case isFilled(name) && e.IsDir(), IsLoader(name):
 		f.filled = append(f.filled, path)
 	case name == "pyvenv.cfg":
 		f.filled = append(f.filled, filepath.Dir(path))

@@ -102,6 +102,39 @@ func TestCachesAreLeftOut(t *testing.T) {
 	}
 }
 
+func TestFoldersOfHooksAreFoundByTheConfiguration(t *testing.T) {
+	for text, want := range map[string][]string{
+		"[core]\n\thooksPath = tools/git\n": {"tools/git"}, "[core] hookspath=\"tools/git\"\n": {"tools/git"}, "[include]\n\tpath = ../team.gitconf\n": {"team.gitconf"},
+		"[core]\n\thooksPath = .\n": nil, "[core]\n\thooksPath = ..\n": nil, "[core]\n\thooksPath = /usr/share\n": nil, "[core]\n\thooksPath = none\n": nil,
+		"[submodule \"x\"]\n\tpath = tools\n": nil, "[core]\n\thooksPath = .git/other\n": {".git/other"},
+	} {
+		dir, at := newTree(t)
+		write(t, at(".git/HEAD"), at(".git/other/x"), at("tools/git/pre-commit"), at("tools/other"), at("team.gitconf"))
+		if err := os.WriteFile(at(".git/config"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want = append([]string{".git/config"}, want...)
+		for i := range want {
+			want[i] = at(want[i])
+		}
+		if got := new(List).Files(dir); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFilesThatStartProgramsByTheirFolder(t *testing.T) {
+	_, at := newTree(t)
+	write(t, at("my env/pyvenv.cfg"), at("bare/HEAD"), at("bare/refs/x"), at("bare/objects/x"), at("src/bin/x"))
+	for path, want := range map[string]bool{
+		"my env/bin/python": true, "my env/Scripts/pip.exe": true, "my env/lib/x.py": false, "bare/config": true, "src/bin/x": false, "config": false, "bare/description": false,
+	} {
+		if got := StartsPrograms(at(path)); got != want {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+	}
+}
+
 func TestTrackedFilesAreCompared(t *testing.T) {
 	dir, _ := newTree(t)
 	for rel, want := range map[string]bool{

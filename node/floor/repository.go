@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"fairlead/node/workspace"
 )
 
 // stores are the files and folders that run programs, by the lower-case name of the folder in
@@ -31,6 +33,7 @@ func repository(store string) (files []string) {
 			return nil // only its name ends so
 		}
 	}
+	files = configured(store)
 	all := []string{store}
 	for i := 0; i < len(all); i++ { // without a limit, which a command could reach to hide others
 		for _, name := range names {
@@ -43,6 +46,38 @@ func repository(store string) (files []string) {
 			all = append(all, inner(filepath.Join(all[i], name), name == "modules", &closed)...)
 		}
 		files = append(files, closed...)
+	}
+	return files
+}
+
+// configured returns the folder of hooks and the settings that the configuration of a repository of Git
+// names, in its work tree: core.hooksPath and include.path (git-config(1)).
+func configured(store string) (files []string) {
+	data, err := os.ReadFile(filepath.Join(store, "config"))
+	if err != nil || filepath.Base(store) != ".git" {
+		return nil
+	}
+	tree := filepath.Dir(store)
+	for line := range strings.Lines(string(data)) {
+		if end := strings.LastIndexByte(line, ']'); strings.HasPrefix(strings.TrimSpace(line), "[") && end > 0 {
+			line = line[end+1:] // a setting may follow on the line of its section
+		}
+		key, value, _ := strings.Cut(line, "=")
+		base := tree
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "hookspath":
+		case "path": // of include and includeIf, relative to the configuration; one of a submodule does no harm
+			base = store
+		default:
+			continue
+		}
+		path := filepath.FromSlash(strings.Trim(strings.TrimSpace(value), `"`))
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(base, path)
+		}
+		if workspace.InFolder(path, tree) && !workspace.InFolder(tree, path) && !workspace.InFolder(store, path) && exists(path) {
+			files = append(files, path)
+		}
 	}
 	return files
 }
