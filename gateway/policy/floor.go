@@ -170,6 +170,9 @@ func (fl *floor) removalReason(c shell.Command) string {
 		if !recursive {
 			continue
 		}
+		if rest, ok := strings.CutPrefix(w.Text, shell.Temporary); ok && (mayContain(rest, fl.resolver.root) || mayContain(rest, fl.resolver.home)) {
+			return "Removes everything in " + shorten(rest) + " if mktemp fails"
+		}
 		if takes, known := fl.removesRoot(w); takes {
 			return "Removes everything in " + shorten(w.Text)
 		} else if !known && (w.Tilde || fl.resolver.dirs == nil && !isAbs(w.Text)) {

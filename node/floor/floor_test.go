@@ -191,10 +191,11 @@ func BenchmarkFiles(b *testing.B) {
 
 func TestPatternsOfRulesAreExpanded(t *testing.T) {
 	dir, at := newTree(t)
-	write(t, at("secrets/a"), at("a.pem"), at("sub/b.pem"), at("sub/c.txt"), at("out/x"), at("we*ird"))
+	write(t, at("secrets/a"), at("a.pem"), at("sub/b.pem"), at("sub/c.txt"), at("out/x"), at("we*ird"), at("node_modules/p/c.key"), at("target/d.key"))
 	var list List
 	for pattern, want := range map[string][]string{
 		"secrets": {"secrets"}, "none": nil, "**/*.pem": {"a.pem", "sub/b.pem"}, "*.pem": {"a.pem"}, "s*/?.txt": {"sub/c.txt"}, `we\*ird`: {"we*ird"}, "s*": {"secrets", "sub"},
+		"**/*.key": {"node_modules/p/c.key", "target/d.key"}, "target/**": {"target"},
 	} {
 		for i := range want {
 			want[i] = at(want[i])

@@ -39,10 +39,13 @@ func (o invocation) startSpecial() (isAll bool) {
 			o.startJoined(2)
 		}
 	case "trap":
+		from := len(o.a.facts.Commands)
 		if i := o.operand(1, ""); i < len(w) {
 			o.script(w[i], "")
 		}
-		o.a.addFinding(o.c.Text, "sets a trap")
+		if !o.a.isCleanup(o.c, from) {
+			o.a.addFinding(o.c.Text, "sets a trap")
+		}
 	case "alias":
 		for _, x := range w[1:] {
 			if _, v, ok := strings.Cut(x.Text, "="); ok {
@@ -216,10 +219,14 @@ func (o invocation) startJoined(i int) {
 
 // script analyzes a text as a shell would; k is "" for the current shell.
 func (o invocation) script(w Word, k Kind) {
+	o.a.facts.Commands[o.at].Starts = true
+	was := o.a.trace
+	defer func() { o.a.trace = was }()
 	if k == "" {
 		k = o.a.kind
+	} else {
+		o.a.trace.values = map[string]string{} // another shell has only the exported ones
 	}
-	o.a.facts.Commands[o.at].Starts = true
 	o.a.inScope(func(s *scope) {
 		s.origin, s.parent, s.via, s.stdin, s.piped = "text for "+o.name, o.at, o.name, nil, o.c.Piped
 	}, func() {

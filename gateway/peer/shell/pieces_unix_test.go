@@ -10,7 +10,7 @@ import (
 // textPieces are what texts are generated from: programs, separators, redirects, braces, patterns
 // and quotes. A text may write to every path that pieces make, so the only slashes are in devices
 // that end in a blank: $sub/x would be a file in the root. A broken bar stands for a pipe.
-var textPieces = strings.Split(strings.Join([]string{programPieces, compoundPieces, redirectPieces, bracePieces, patternPieces, quotePieces}, "|"), "|")
+var textPieces = strings.Split(strings.Join([]string{programPieces, compoundPieces, redirectPieces, bracePieces, patternPieces, quotePieces, temporaryPieces}, "|"), "|")
 
 const (
 	programPieces  = "1=a |é=1 |1+=a |é+=1 |a+=1 |X+=1 |a[1]=x |1[1]=x |a.b=1 |12=x |0=x |１=1 |日=1 |é[1]=2 |1a=x |1=a|é=|1=2 é=3 |é=(a) |1=(a b) |\"1\"=a |1\\=a |foo|foo|foo |bar|bar |foo a|foo b |a|b|x|1|2|12|-|--|-x|1-|x=1|X=1 |¦|¦¦|¦&|;|;|&|&&|\n|\t| | | |(|)|{ |; }|! |time |eval |exec |command "
@@ -23,6 +23,7 @@ const (
 	patternPieces = "*|?|[a]|[ab]|[!a]|[^a]|[a-z]|[[:alpha:]]|.*|.?|.[h]|su*|*b|**|s?b|*.x|[|]|[]|[]a]|[!]|[[]|?(a)|@(a)|*(N)|*(.)|(a)|(a¦b)|a(N)|q*(N)|^a|a#|a##|a~b|<->|<1-2>|=foo|=|~|~x"
 	quotePieces   = "'|\"|''|\"\"|\\|\\\\|\\ |\\n|$'|\\\n|$'\\n'|$'\\x41'|$'a\\'b'|$\"|$\"a\"|'a b'|\"a b\"|'a|\"a|$|$$|$#|%|^|+|@|:|:;|,|!|!a|é|[[|]]|((|))|foo()|LANG=C |a=(b)|Y=foo;|Y=1;|Y='a[$(bar)]';|for i in 'a[$(bar)]'; do |for i in 1 2; do |$((i))|$((Y))|$((Y+1))|${Y[Y]}|${Y:Y}|${!Y}|${Y@P}|${#Y}|case $((Y)) in *) |&>/dev/null |>/dev/null |" +
 		"eval 'foo a'|eval $'foo a'|eval \"foo a\"|eval $'foo # \\\\\\nbar'|repeat 2 |noglob |- |coproc |function |select |always |-n|--x=y"
+	temporaryPieces = "f=$(mktemp);|f=$(mktemp);|f=\"$(mktemp -d)\";|f=`mktemp`;|f=$(mktemp) && |f=$(mktemp -t a)\n|f=x;|f=|f+=x;|for f in a; do |read f;|unset f;|$f|\"$f\"|\"$f\"|foo \"$f\"|foo $f|\"$f\"x|${f}|sh -c 'foo $f'"
 )
 
 func randomText(r *rand.Rand) string {

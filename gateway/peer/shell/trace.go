@@ -21,6 +21,8 @@ type trace struct {
 	folder Folder
 	values map[string]string // the paths that variables certainly have as their values
 	unsure bool              // the text may change the meaning of cd and variables
+	moves  bool              // the text may change where mktemp makes files, or what it is
+	sets   map[string]int    // how often the text sets each variable
 }
 
 // tracer follows a text in its order of execution. What depends on the outcome of a command, or on
@@ -32,11 +34,15 @@ type tracer struct{ a *analysis }
 var opaqueCommands = map[string]bool{
 	"eval": true, "source": true, ".": true, "alias": true, "trap": true, "enable": true, "builtin": true, "command": true, "pushd": true, "popd": true,
 	"read": true, "mapfile": true, "readarray": true, "unset": true, "getopts": true, "let": true, "exec": true, "shopt": true, "set": true, "hash": true,
+	"export": true, "readonly": true, "local": true, "declare": true, "typeset": true,
 }
 
 // scan looks for what makes cd and variables uncertain anywhere in a text.
 func (t tracer) scan(list []*syntax.Stmt) {
 	unsure := &t.a.trace.unsure
+	if t.a.depth == 1 {
+		t.a.trace.sets = map[string]int{}
+	}
 	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
 			switch n := n.(type) {
@@ -46,10 +52,16 @@ func (t tracer) scan(list []*syntax.Stmt) {
 				*unsure = *unsure || n.Exp != nil || n.Index != nil // ${X:=value} sets it
 			case *syntax.Assign:
 				*unsure = *unsure || n.Name == nil || n.Index != nil || n.Array != nil || n.Append || n.Name.Value == "IFS" || n.Name.Value == "CDPATH"
+				if n.Name != nil {
+					t.a.trace.moves = t.a.trace.moves || n.Name.Value == "TMPDIR" || n.Name.Value == "PATH"
+					t.a.trace.sets[n.Name.Value]++
+				}
+			case *syntax.WordIter:
+				t.a.trace.sets[n.Name.Value]++
 			case *syntax.CallExpr:
 				if len(n.Args) > 0 {
 					name := t.a.word(n.Args[0])
-					*unsure = *unsure || name.Dynamic || opaqueCommands[BaseName(name.Text)] ||
+					*unsure = *unsure || name.Dynamic || opaqueCommands[BaseName(name.Text)] && !t.isTransparent(name.Text, n.Args[1:]) ||
 						name.Text == "printf" && len(n.Args) > 1 && strings.HasPrefix(t.a.word(n.Args[1]).Text, "-v")
 				}
 			}
@@ -143,6 +155,9 @@ func (t tracer) assign(s *syntax.Assign, alone bool) {
 		value = t.a.word(s.Value).Value()
 	}
 	delete(t.a.trace.values, s.Name.Value)
+	if alone && t.isTemporary(s.Value) {
+		value = Temporary
+	}
 	if alone && strings.HasPrefix(value, "/") && !strings.ContainsAny(value, " \t\n*?[") {
 		t.a.trace.values[s.Name.Value] = value
 	}

@@ -94,6 +94,9 @@ func (a *analysis) word(w *syntax.Word) Word {
 			d.Text = b.String()
 		}
 		d.value = tracer{a}.expand(w.Parts, false)
+		if isTemporaryPath(d.value) {
+			return Word{Text: d.value}
+		}
 	}
 	return d
 }
