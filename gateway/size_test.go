@@ -23,8 +23,6 @@ var tooLarge = map[string]int{
 	"app.fixedPages":                  30,
 	"app.window":                      48,
 	"app/approve.Dialog":              29,
-	"app/chat.Pane":                   33,
-	"app/chat.rowFactory":             57,
 	"app/code.LineView":               39,
 	"app/code.View":                   32,
 	"app/code.painter":                40,

@@ -175,7 +175,7 @@ func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
 	}
 	d := newDesk(t, 860, 600)
 	d.Update(s)
-	d.composer.machine = "server"
+	d.chat.machine = "server"
 	d.Update(s)
 	if d.composer.machineButton.Text != "@server, offline" {
 		t.Errorf("chosen is %q", d.composer.machineButton.Text)

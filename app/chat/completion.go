@@ -3,7 +3,6 @@ package chat
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -28,7 +27,12 @@ const (
 // completion is the list of what can be inserted at the cursor, above the composer. The composer
 // keeps the keyboard.
 type completion struct {
-	pane     *Pane
+	chat      *conversation
+	accept    func(word string, o state.Completion) // replaces the word before the cursor
+	isEditing func() bool                           // reports whether an earlier message is edited
+	onResize  func()                                // called when the list appears or disappears
+	onTap     func()                                // called after a completion was clicked
+
 	rows     *fyne.Container
 	scroll   *container.Scroll
 	box      *fyne.Container
@@ -39,8 +43,8 @@ type completion struct {
 	leftAt   time.Time // when the composer lost the keyboard; zero while it has it
 }
 
-func newCompletion(p *Pane) *completion {
-	c := &completion{pane: p, rows: container.NewVBox()}
+func newCompletion(chat *conversation) *completion {
+	c := &completion{chat: chat, rows: container.NewVBox()}
 	c.rows.Layout = widgets.Col(0).Layout
 	c.scroll = widgets.NewVScroll(c.rows)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(4, 4, 4, 4, c.scroll))
@@ -52,12 +56,12 @@ func newCompletion(p *Pane) *completion {
 func (c *completion) typed(before string) {
 	c.request++
 	request := c.request
-	isCommand := strings.HasPrefix(before, "/") && c.pane.composer.edited != "" // it cannot replace a message
-	if before == "" || isCommand || c.pane.handlers.Complete == nil {
+	isCommand := strings.HasPrefix(before, "/") && c.isEditing() // it cannot replace a message
+	if before == "" || isCommand || c.chat.handlers.Complete == nil {
 		c.close()
 		return
 	}
-	c.pane.handlers.Complete(before, c.pane.Node(), func(found state.Completions) {
+	c.chat.handlers.Complete(before, c.chat.currentMachine(), func(found state.Completions) {
 		if request == c.request {
 			c.show(before, found)
 		}
@@ -73,19 +77,19 @@ func (c *completion) show(before string, found state.Completions) {
 	c.rows.Objects = nil
 	for i, o := range found.List {
 		c.rows.Add(newCompletionRow(o, func() { c.selectRow(i) }, func() {
-			c.accept(i)
-			c.pane.FocusComposer()
+			c.choose(i)
+			c.onTap()
 		}))
 	}
 	c.box.Show()
 	c.selectRow(0)
-	c.pane.relayout()
+	c.onResize()
 }
 
 func (c *completion) close() {
 	if c.box.Visible() {
 		c.box.Hide()
-		c.pane.relayout()
+		c.onResize()
 	}
 	c.leftAt = time.Time{}
 }
@@ -112,13 +116,13 @@ func (c *completion) key(name fyne.KeyName) bool {
 	case fyne.KeyDown:
 		c.selectRow((c.selected + 1) % n)
 	case fyne.KeyTab:
-		c.accept(c.selected)
+		c.choose(c.selected)
 	case fyne.KeyReturn, fyne.KeyEnter:
 		if o := c.found.List[c.selected]; o.Item == nil && o.Insert == c.before[c.found.Start:] { // it is complete: send it
 			c.close()
 			return false
 		}
-		c.accept(c.selected)
+		c.choose(c.selected)
 	case fyne.KeyEscape:
 		c.typed("")
 	case fyne.KeyLeft, fyne.KeyRight, fyne.KeyHome, fyne.KeyEnd, fyne.KeyPageUp, fyne.KeyPageDown:
@@ -130,13 +134,12 @@ func (c *completion) key(name fyne.KeyName) bool {
 	return true
 }
 
-// accept inserts a completion.
-func (c *completion) accept(i int) {
+// choose inserts a completion.
+func (c *completion) choose(i int) {
 	o, word := c.found.List[i], c.before[c.found.Start:]
-	c.pane.composer.entry.replaceWord(utf8.RuneCountInString(word), o.Insert)
+	c.accept(word, o)
 	if o.Item != nil {
 		c.close()
-		c.pane.composer.attachItem(*o.Item)
 		return
 	}
 	if o.Continues() {

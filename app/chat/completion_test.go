@@ -17,7 +17,7 @@ import (
 func completing(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
-	d.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
+	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
 		at := strings.LastIndex(before, "@")
 		found := state.Completions{Start: at}
 		for _, name := range []string{"server", "studio", "src/"} {
@@ -126,7 +126,7 @@ func TestCompleteCommandIsSentByEnter(t *testing.T) {
 	}
 	key(e, fyne.KeyEscape)
 	exported := 0
-	d.handlers.Export = func(export.Format) { exported++ }
+	d.chat.handlers.Export = func(export.Format) { exported++ }
 	test.Type(e, "/export")
 	key(e, fyne.KeyReturn)
 	d.assert(t)

@@ -1,69 +1,66 @@
 package chat
 
 import (
-	"cmp"
-	"encoding/base64"
-	"path/filepath"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/export"
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
 // composer is the input area: text, pictures and files, the machine, the chat's cost, and Send or Stop.
 type composer struct {
-	pane          *Pane
+	chat     *conversation
+	list     *transcript.View
+	window   fyne.CanvasObject // any object of the window
+	hint     *hint
+	onResize func() // called when the composer or its hint needs another size or place
+
 	entry         *entry
-	thumbnails    *fyne.Container
-	imageStrip    *fyne.Container // container of the pictures, which scrolls
+	files         *attachments
 	attach        *widgets.Button
 	machineButton *widgets.Button
 	usage         *hoverText // tokens and cost; explained in the hint
 	send          *widgets.Button
 	stop          *widgets.Button
 	frame         *widgets.Background
-	problem       *widgets.Text // reason why a file could not be added
 	editNote      fyne.CanvasObject
 	box           fyne.CanvasObject
 
-	images  []protocol.Attachment
-	machine protocol.NodeID    // chosen by the person; empty is automatic
-	edited  protocol.MessageID // the message that the text replaces; empty for a new one
-	before  draft              // what the field had before a message was edited
+	edited protocol.MessageID // the message that the text replaces; empty for a new one
+	before draft              // what the field had before a message was edited
 }
 
-func newComposer(p *Pane) *composer {
-	c := &composer{pane: p, entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
+func newComposer(chat *conversation, list *transcript.View, window fyne.CanvasObject) *composer {
+	c := &composer{chat: chat, list: list, window: window, hint: newHint(), entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), files: newAttachments(chat)}
+	c.files.onResize, c.files.onRemove = func() { c.onResize() }, c.focus
 	c.entry.SetPlaceHolder("Message Fairlead…")
-	c.entry.completion = newCompletion(p)
+	c.entry.completion = c.newCompletion()
 	c.entry.onSend = c.submit
-	c.entry.onEscape = func() { p.finder.close() }
 	c.entry.onStop = func() bool {
-		if !p.state.isRunning() {
+		if !chat.state.isRunning() {
 			return false
 		}
-		p.handlers.Stop()
+		chat.handlers.Stop()
 		return true
 	}
 	c.entry.onPaste = func() bool {
-		if p.handlers.PasteImage == nil {
+		if chat.handlers.PasteImage == nil {
 			return false
 		}
-		c.problem.Hide()
-		p.handlers.PasteImage(c.addAttachment)
+		c.files.problem.Hide()
+		chat.handlers.PasteImage(c.files.add)
 		return true
 	}
-	c.entry.onGrow = p.relayout
+	c.entry.onGrow = func() { c.onResize() }
 	c.entry.onRecall = c.recalled
 	c.entry.onCancel = func() bool {
 		editing := c.edited != ""
@@ -72,21 +69,16 @@ func newComposer(p *Pane) *composer {
 	}
 	c.editNote = newEditNote(c)
 	c.usage.onHover = func(on bool) {
-		p.hint.set(widgets.Choose(on, state.UsageWords(p.state.Session), ""))
-		p.relayout()
+		c.hint.set(widgets.Choose(on, state.UsageWords(chat.state.Session), ""))
+		c.onResize()
 	}
-	c.thumbnails = widgets.Flow(style.Inside)
-	c.imageStrip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbnails))
-	c.imageStrip.Hide()
-	c.problem.Ellipsis = true
-	c.problem.Hide()
-	c.attach = widgets.NewQuietButton("", "attach", func() { p.handlers.PickFiles(p.AddFiles) })
+	c.attach = widgets.NewQuietButton("", "attach", func() { chat.handlers.PickFiles(c.addPaths) })
 	c.attach.Muted = true
 	c.machineButton = widgets.NewMenuButton("", "machine", c.machineMenu)
 	c.machineButton.Quiet, c.machineButton.Small, c.machineButton.Muted = true, true, true
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
-	c.stop = widgets.NewButton("Stop", "stop", p.handlers.Stop)
+	c.stop = widgets.NewButton("Stop", "stop", chat.handlers.Stop)
 	c.stop.Hide()
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)
@@ -99,9 +91,45 @@ func newComposer(p *Pane) *composer {
 	edge.ExtendBaseWidget(edge)
 	plain := container.New(entryLayout{c.entry}, edge)
 	// A click beside the text goes to the text.
-	area := widgets.NewTapArea(widgets.NewRect("", "", 0), p.FocusComposer)
-	c.box = container.NewStack(c.frame, area, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.editNote, c.imageStrip, plain, c.problem, foot)))
+	area := widgets.NewTapArea(widgets.NewRect("", "", 0), c.focus)
+	c.box = container.NewStack(c.frame, area, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.editNote, c.files.strip, plain, c.files.problem, foot)))
 	return c
+}
+
+// newCompletion creates the list that replaces the word before the cursor.
+func (c *composer) newCompletion() *completion {
+	list := newCompletion(c.chat)
+	list.isEditing = func() bool { return c.edited != "" }
+	list.onTap = c.focus
+	list.onResize = func() { c.onResize() }
+	list.accept = func(word string, o state.Completion) {
+		c.entry.replaceWord(utf8.RuneCountInString(word), o.Insert)
+		if o.Item != nil {
+			c.attachItem(*o.Item)
+		}
+	}
+	return list
+}
+
+// addPaths attaches pictures to the message, and the paths of other files.
+func (c *composer) addPaths(paths []string) {
+	c.files.addPaths(paths)
+	c.focus()
+}
+
+// focus focuses the text field in a window that was drawn already.
+func (c *composer) focus() { widgets.FocusIn(c.window, c.entry) }
+
+// newEmpty shows the suggestions of an empty chat; each one sends a real request.
+func (c *composer) newEmpty() fyne.CanvasObject {
+	chip := func(text, icon string) fyne.CanvasObject {
+		return widgets.NewChip(text, icon, func() {
+			c.entry.remember(text)
+			c.chat.handlers.Send(text, nil, c.chat.machine)
+		})
+	}
+	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself.",
+		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }
 
 type entryLayout struct{ entry *entry }
@@ -113,112 +141,40 @@ func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 
 func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
 
-// stripLayout shows up to two lines of pictures, or one in a low window; others are scrolled to.
-type stripLayout struct {
-	c      *composer
-	height float32 // height at the last layout
-}
-
-// lowPaneHeight is the pane height below which pictures get one line.
-const lowPaneHeight = 640
-
-func (l *stripLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, l.height) }
-
-func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	l.height = 0
-	if thumbs := l.c.thumbnails; len(thumbs.Objects) > 0 {
-		line, lines := thumbs.Objects[0].MinSize().Height, float32(2)
-		if l.c.pane.Size().Height < lowPaneHeight*style.Size("text")/14 {
-			lines = 1
-		}
-		thumbs.Resize(fyne.NewSize(size.Width, size.Height))
-		thumbs.Layout.Layout(thumbs.Objects, size)
-		if l.height = thumbs.MinSize().Height; l.height > lines*(line+style.Inside) {
-			// a part of the next line shows that there are more
-			l.height = lines*(line+style.Inside) + line/4
-		}
-	}
-	o[0].Resize(fyne.NewSize(size.Width, l.height))
-}
-
 func (c *composer) submit() {
 	text := strings.TrimSpace(c.entry.Text)
-	if text == "" && len(c.images) == 0 {
+	if text == "" && len(c.files.list) == 0 {
 		return
 	}
 	if text == state.Export && c.edited == "" {
 		c.entry.SetText("")
-		c.pane.handlers.Export(export.Formats[0])
+		c.chat.handlers.Export(export.Formats[0])
 		return
 	}
 	c.entry.remember(text)
-	text, images := withPaths(text, c.images)
+	text, images := withPaths(text, c.files.list)
 	edited := c.edited
-	c.images = nil
+	c.files.list = nil
 	c.entry.SetText("")
 	c.endEdit()
-	c.showThumbnails()
-	c.problem.Hide()
-	c.pane.transcript.ScrollToEnd()
+	c.files.show()
+	c.files.problem.Hide()
+	c.list.ScrollToEnd()
 	if edited != "" {
-		c.pane.handlers.Resend(protocol.ChatResendParams{MessageID: edited, Message: &text, Attachments: &images, Node: c.machine})
+		c.chat.handlers.Resend(protocol.ChatResendParams{MessageID: edited, Message: &text, Attachments: &images, Node: c.chat.machine})
 		return
 	}
-	c.pane.handlers.Send(text, images, c.machine)
+	c.chat.handlers.Send(text, images, c.chat.machine)
 }
 
-func (c *composer) addAttachment(a protocol.Attachment, err error) {
-	if err != nil {
-		c.problem.SetText("Could not attach the file: " + err.Error())
-		c.problem.Show()
-	} else {
-		c.images = append(c.images, a)
-	}
-	c.showThumbnails()
-}
-
-func (c *composer) showThumbnails() {
-	c.thumbnails.Objects = nil
-	for i, a := range c.images {
-		c.thumbnails.Add(c.chip(a, func() {
-			c.images = slices.Delete(slices.Clone(c.images), i, i+1)
-			c.showThumbnails()
-			c.pane.FocusComposer() // the focused button was removed
-		}))
-	}
-	widgets.SetVisible(c.imageStrip, len(c.images) > 0)
-	c.pane.relayout()
-}
-
-// chip shows an attachment: its picture, name and size, and a button that removes it.
-func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject {
-	if x, ok := state.AttachedItemOf(a); ok {
-		return itemChip(x, remove)
-	}
-	button := widgets.NewQuietButton("", "cross", remove)
-	button.Small, button.Muted = true, true
-	if isFileByPath(a) {
-		return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, fileChip(a.Filename), button))
-	}
-	// an unreadable attachment shows an icon
-	raw, _ := base64.StdEncoding.DecodeString(a.Data)
-	r := drawable(a.Filename, raw)
-	picture := canvas.NewImageFromResource(r)
-	picture.FillMode = canvas.ImageFillContain
-	picture.SetMinSize(fyne.NewSize(36, 28))
-	name := widgets.NewText(format.Clip(cmp.Or(a.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
-	size := widgets.NewText(format.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
-	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { c.pane.handlers.OpenImage(r) })
-	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, open, button))
-}
-
-func (c *composer) update(s State) {
+func (c *composer) update() {
+	s := c.chat.state
 	running := s.isRunning()
 	widgets.SetVisible(c.stop, running)
 	c.send.SetText(widgets.Choose(running, "Queue", "Send"))
 	c.usage.SetText(usageText(s.Session))
-	id := c.currentMachine(s)
-	name := c.pane.machines.Name(string(id))
+	id := c.chat.currentMachine()
+	name := c.chat.machines.Name(string(id))
 	if s.isOffline(id) {
 		name += ", offline"
 	}
@@ -239,49 +195,26 @@ func (c *composer) update(s State) {
 	c.entry.setHistory(sent)
 }
 
-// currentMachine returns the chosen machine, else the local one, else the first that is online.
-func (c *composer) currentMachine(s State) protocol.NodeID {
-	id := c.machine
-	if id == "" {
-		for _, n := range s.Nodes {
-			if n.Online && (id == "" || n.Local) {
-				id = n.ID
-			}
-		}
-	}
-	return id
-}
-
 func (c *composer) machineMenu() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
-	now := c.currentMachine(c.pane.state)
-	for _, n := range c.pane.state.Nodes {
-		label := c.pane.machines.Name(string(n.ID))
-		if n.Local && !c.pane.state.Elsewhere {
+	now := c.chat.currentMachine()
+	for _, n := range c.chat.state.Nodes {
+		label := c.chat.machines.Name(string(n.ID))
+		if n.Local && !c.chat.state.Elsewhere {
 			label += " (this computer)"
 		}
 		if !n.Online {
 			label += ", offline"
 		}
 		item := fyne.NewMenuItem(label, func() {
-			c.machine = n.ID
-			c.update(c.pane.state)
-			c.pane.relayout()
+			c.chat.machine = n.ID
+			c.update()
+			c.onResize()
 		})
-		item.Icon = style.IconIn("online", c.pane.machines.Color(string(n.ID)))
+		item.Icon = style.IconIn("online", c.chat.machines.Color(string(n.ID)))
 		item.Checked = n.ID == now
 		item.Disabled = !n.Online
 		items = append(items, item)
 	}
 	return items
-}
-
-// addPath attaches a picture, or the path of any other file.
-func (c *composer) addPath(path string) {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
-		c.pane.handlers.ReadFile(path, c.addAttachment)
-		return
-	}
-	c.addAttachment(fileByPath(path), nil)
 }

@@ -102,17 +102,17 @@ func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/a.PNG", "/tmp/my notes.txt", "/tmp/b.go", "/tmp/bad.png"})
-	pagetest.Shows(t, d.composer.imageStrip, "my notes.txt", "b.go", "/tmp")
+	pagetest.Shows(t, d.composer.files.strip, "my notes.txt", "b.go", "/tmp")
 	if got := d.Draft(); got != "" {
 		t.Errorf("draft %q", got)
 	}
-	if !d.composer.problem.Visible() || !strings.Contains(d.composer.problem.Text, "too large") {
+	if !d.composer.files.problem.Visible() || !strings.Contains(d.composer.files.problem.Text, "too large") {
 		t.Error("a file that cannot be read should be said")
 	}
 	d.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: test.NewClipboard()})
 	test.Tap(d.button("Send"))
 	d.assert(t, `send "\"/tmp/my notes.txt\"\n/tmp/b.go" 2 @`)
-	if d.composer.imageStrip.Visible() || len(d.composer.images) != 0 {
+	if d.composer.files.strip.Visible() || len(d.composer.files.list) != 0 {
 		t.Error("pictures stayed")
 	}
 }
@@ -127,7 +127,7 @@ func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
 	if got, want := d.Draft(), long+"\ntoo!"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p := New(Handlers{}, d.machines) // a pane that was never drawn
+	p := New(Handlers{}, d.chat.machines) // a pane that was never drawn
 	p.SetDraft("kept")
 	w := test.NewTempWindow(t, p)
 	w.Resize(fyne.NewSize(480, 600))
@@ -190,11 +190,11 @@ func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/bad.png", "/tmp/a.png"})
-	if !d.composer.problem.Visible() || len(d.composer.images) != 1 {
-		t.Errorf("said: %t, pictures: %d", d.composer.problem.Visible(), len(d.composer.images))
+	if !d.composer.files.problem.Visible() || len(d.composer.files.list) != 1 {
+		t.Errorf("said: %t, pictures: %d", d.composer.files.problem.Visible(), len(d.composer.files.list))
 	}
 	d.AddFiles([]string{"/tmp/b.png"})
-	if d.composer.problem.Visible() {
+	if d.composer.files.problem.Visible() {
 		t.Error("the note of the files before stayed")
 	}
 }
@@ -220,7 +220,7 @@ func TestAttachmentShowsItsNameAndSize(t *testing.T) {
 			}
 		}
 	}
-	visit(d.composer.thumbnails)
+	visit(d.composer.files.chips)
 	if got := strings.Join(texts, " "); got != "holiday.png 2.0 MB picture 2.0 MB" {
 		t.Errorf("the attachments show %q", got)
 	}
@@ -241,11 +241,11 @@ func TestTokensAreExplainedUnderTheMouse(t *testing.T) {
 	d := newDesk(t, 480, 560)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", ContextTokens: 42_000, ContextWindow: 100_000}})
 	d.composer.usage.MouseIn(nil)
-	if box := d.hint.box; !box.Visible() || box.Position().X < 0 || box.Position().Y+box.Size().Height > d.composer.box.Position().Y {
+	if box := d.composer.hint.box; !box.Visible() || box.Position().X < 0 || box.Position().Y+box.Size().Height > d.composer.box.Position().Y {
 		t.Errorf("the explanation is at %v with %v, above %v", box.Position(), box.Size(), d.composer.box.Position())
 	}
 	d.composer.usage.MouseOut()
-	if d.hint.box.Visible() {
+	if d.composer.hint.box.Visible() {
 		t.Error("the explanation stays")
 	}
 }

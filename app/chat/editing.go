@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -20,7 +22,7 @@ func (c *composer) draft() draft {
 	if c.edited != "" {
 		return c.before
 	}
-	return draft{c.entry.Text, c.images}
+	return draft{c.entry.Text, c.files.list}
 }
 
 // newEditNote explains that the composer edits an earlier message.
@@ -29,7 +31,7 @@ func newEditNote(c *composer) fyne.CanvasObject {
 	text.Ellipsis = true
 	cancel := widgets.NewQuietButton("Cancel", "", func() {
 		c.endEdit()
-		c.pane.FocusComposer()
+		c.focus()
 	})
 	cancel.Small = true
 	note := widgets.Inset(0, 0, 0, style.Inside, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("edit", style.ColorMuted)), text, cancel))
@@ -41,12 +43,12 @@ func newEditNote(c *composer) fyne.CanvasObject {
 func (c *composer) edit(m protocol.Message) {
 	c.startEdit(m)
 	c.entry.setText(m.Content.Text())
-	c.pane.FocusComposer()
+	c.focus()
 }
 
 // recalled follows the browsing of sent messages: one with an ID is edited.
 func (c *composer) recalled(s sentText) {
-	if m := c.pane.state.storedMessage(s.id); m != nil {
+	if m := c.chat.state.storedMessage(s.id); m != nil {
 		c.startEdit(*m)
 		return
 	}
@@ -57,20 +59,20 @@ func (c *composer) recalled(s sentText) {
 
 func (c *composer) startEdit(m protocol.Message) {
 	if c.edited == "" {
-		c.before = draft{c.entry.draft, c.images}
+		c.before = draft{c.entry.draft, c.files.list}
 		if c.entry.historyIndex == len(c.entry.history) {
 			c.before.text = c.entry.Text
 		}
 	}
-	c.edited, c.images = m.ID, nil
-	rowFactory{c.pane}.withPictures(m.Content, func(list []protocol.Attachment) {
+	c.edited, c.files.list = m.ID, nil
+	c.chat.withPictures(m.Content, func(list []protocol.Attachment) {
 		if c.edited == m.ID {
-			c.images = list
-			c.showThumbnails()
+			c.files.list = list
+			c.files.show()
 		}
 	})
 	c.editNote.Show()
-	c.showThumbnails()
+	c.files.show()
 }
 
 // endEdit shows the unsent new message again, if an earlier one was edited.
@@ -84,16 +86,23 @@ func (c *composer) endEdit() {
 }
 
 func (c *composer) leaveEdit() {
-	c.edited, c.images = "", c.before.images
+	c.edited, c.files.list = "", c.before.images
 	c.editNote.Hide()
-	c.showThumbnails()
+	c.files.show()
+}
+
+// prepend puts a text before the unsent message.
+func (c *composer) prepend(text string) {
+	c.endEdit()
+	c.entry.setText(strings.TrimRight(text+"\n"+c.entry.Text, "\n"))
+	c.focus()
 }
 
 // reset empties the composer for another chat.
 func (c *composer) reset() {
-	c.edited, c.images, c.machine = "", nil, ""
+	c.edited, c.files.list = "", nil
 	c.editNote.Hide()
 	c.entry.history, c.entry.historyIndex = nil, 0
 	c.entry.SetText("")
-	c.showThumbnails()
+	c.files.show()
 }

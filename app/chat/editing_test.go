@@ -35,7 +35,7 @@ func TestEveryMessageOffersWhatFitsIt(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(talk())
 	actions := func(id protocol.MessageID) []messageAction {
-		return rowFactory{d.Pane}.messageActions(messageData{id: id})
+		return d.actionsOf(id)
 	}
 	for id, want := range map[protocol.MessageID][]string{
 		"q": {"Edit and resend", "Fork from here", "Delete message"},
@@ -58,7 +58,7 @@ func TestEveryMessageOffersWhatFitsIt(t *testing.T) {
 	q[2].do()
 	actions("c")[0].do()
 	d.assert(t, `fork q "what is this"`, `delete q "The message"`, `delete c "The command"`)
-	d.readOnly = true
+	d.chat.readOnly = true
 	if got := actions("q"); got != nil {
 		t.Errorf("a reader offers %q", labels(got))
 	}
@@ -119,10 +119,10 @@ func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(talk())
 	d.SetDraft("half a thought")
-	rowFactory{d.Pane}.messageActions(messageData{id: "q"})[0].do()
+	d.actionsOf("q")[0].do()
 	e := d.composer.entry
-	if e.Text != "what is this" || len(d.composer.images) != 1 || !d.composer.editNote.Visible() {
-		t.Fatalf("the field has %q and %d pictures", e.Text, len(d.composer.images))
+	if e.Text != "what is this" || len(d.composer.files.list) != 1 || !d.composer.editNote.Visible() {
+		t.Fatalf("the field has %q and %d pictures", e.Text, len(d.composer.files.list))
 	}
 	if d.Draft() != "half a thought" || len(d.Attachments()) != 0 {
 		t.Errorf("the draft is %q with %d pictures", d.Draft(), len(d.Attachments()))
@@ -133,7 +133,7 @@ func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {
 	if e.Text != "half a thought" || d.composer.editNote.Visible() {
 		t.Errorf("afterwards the field has %q", e.Text)
 	}
-	rowFactory{d.Pane}.messageActions(messageData{id: "q"})[0].do()
+	d.actionsOf("q")[0].do()
 	key(e, fyne.KeyEscape)
 	if e.Text != "half a thought" || d.composer.edited != "" {
 		t.Errorf("after Escape the field has %q", e.Text)

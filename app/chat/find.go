@@ -2,7 +2,6 @@ package chat
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +16,12 @@ import (
 
 // finder is the search bar below the header. It expands the row of the current match.
 type finder struct {
-	pane  *Pane
+	chat     *conversation
+	list     *transcript.View
+	choices  *choices
+	onResize func() // called when the bar needs another size or place
+	onClose  func() // called after the bar was closed
+
 	field *findField
 	count *widgets.Text
 	box   *fyne.Container
@@ -27,12 +31,11 @@ type finder struct {
 	searching     bool    // a search is running
 	searchAgain   bool    // another search must follow
 	scrollToMatch bool
-	startKey      string    // row whose first match becomes the current one; empty for none
-	before        expansion // the reader's choices in [Pane.expanded] without those of the search
+	startKey      string // row whose first match becomes the current one; empty for none
 }
 
-func newFinder(p *Pane) *finder {
-	f := &finder{pane: p, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
+func newFinder(chat *conversation, list *transcript.View, seen *choices) *finder {
+	f := &finder{chat: chat, list: list, choices: seen, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
 	f.field.OnChanged = func(string) {
 		f.matches = nil
 		f.search(true)
@@ -44,7 +47,7 @@ func newFinder(p *Pane) *finder {
 	allChats := widgets.NewQuietButton("All chats", "search", func() {
 		query := f.field.Text
 		f.close()
-		p.handlers.SearchAll(query)
+		chat.handlers.SearchAll(query)
 	})
 	allChats.Small, allChats.Muted = true, true
 	shut := widgets.NewQuietButton("", "cross", f.close)
@@ -54,9 +57,8 @@ func newFinder(p *Pane) *finder {
 	return f
 }
 
-// Find opens the search bar with the text of the previous search.
-func (p *Pane) Find() {
-	f := p.finder
+// start opens the search bar with the text of the previous search.
+func (f *finder) start() {
 	f.open()
 	widgets.Focus(f.field)
 	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
@@ -64,12 +66,9 @@ func (p *Pane) Find() {
 }
 
 func (f *finder) open() {
-	if !f.box.Visible() {
-		f.before = maps.Clone(f.pane.expanded)
-	}
 	f.box.Show()
-	f.pane.rebindCards()
-	f.pane.relayout()
+	f.choices.beginSearch()
+	f.onResize()
 }
 
 // openAt opens the search bar with a text, at its first match in a row. The composer keeps the
@@ -90,28 +89,26 @@ func (f *finder) close() {
 	}
 	f.box.Hide()
 	f.matches, f.scrollToMatch, f.searchAgain = nil, false, false
-	f.pane.transcript.Find("")
-	f.pane.endReveal()
-	f.collapseExpanded()
-	f.pane.rebindCards()
-	f.pane.relayout()
-	f.pane.FocusComposer()
+	f.list.Find("")
+	f.choices.endSearch()
+	f.onResize()
+	f.onClose()
 }
 
 // search finds the matches. With jump, the last match, or the current one if it still matches,
 // scrolls into view. Long chats are searched off the GUI thread, with one search at a time.
 func (f *finder) search(jump bool) {
 	query := strings.TrimSpace(f.field.Text)
-	f.pane.transcript.Find(query)
+	f.list.Find(query)
 	f.scrollToMatch = f.scrollToMatch || jump
 	if f.searching {
 		f.searchAgain = true
 		return
 	}
 	var matches []match
-	items := f.pane.transcript.Items()
+	items := f.list.Items()
 	f.searching = true
-	f.pane.handlers.Work(func() { matches = findMatches(items, query) }, func() {
+	f.chat.handlers.Work(func() { matches = findMatches(items, query) }, func() {
 		f.searching = false
 		switch {
 		case !f.box.Visible():
@@ -147,18 +144,18 @@ func (f *finder) showCount(query string) {
 	text := ""
 	switch {
 	case query == "":
-	case len(f.matches) == 0 && f.pane.state.More:
+	case len(f.matches) == 0 && f.chat.state.More:
 		text = "Not found in the loaded messages"
 	case len(f.matches) == 0:
 		text = "Not found"
 	default:
 		text = fmt.Sprintf("%d of %d", f.index+1, len(f.matches))
-		if h := f.matches[f.index]; h.hidden && f.pane.expanded[h.part] && !f.before[h.part] {
+		if h := f.matches[f.index]; h.hidden && f.choices.isExpandedBySearch(h) {
 			text += ", " + h.note
 		}
 	}
 	f.count.SetText(text)
-	f.pane.relayout()
+	f.onResize()
 }
 
 // move moves to the next or previous match, and wraps around.
@@ -172,11 +169,11 @@ func (f *finder) move(by int) {
 func (f *finder) showMatch() {
 	if f.index < len(f.matches) {
 		h := &f.matches[f.index]
-		f.expand(h)
-		if !f.pane.transcript.ShowHit(h.key, h.index) {
+		f.choices.expandMatch(*h)
+		if !f.list.ShowHit(h.key, h.index) {
 			h.hidden = true
-			f.expand(h)
-			f.pane.transcript.ShowHit(h.key, h.index)
+			f.choices.expandMatch(*h)
+			f.list.ShowHit(h.key, h.index)
 		}
 		f.showCount(f.field.Text)
 	}
@@ -255,50 +252,4 @@ func searchTexts(it transcript.Item) (folded, open []string) {
 		return nil, []string{d.text}
 	}
 	return nil, nil
-}
-
-// collapsible returns a row's ID in the reader's choices, and its default state.
-func collapsible(it transcript.Item) (id string, open bool) {
-	switch d := it.Data.(type) {
-	case toolData:
-		return d.id, d.open
-	case thinkingData:
-		return d.id, false
-	}
-	return "", false
-}
-
-// itemText returns the text to copy for a fully selected row: what is visible of it.
-func (p rowFactory) itemText(it transcript.Item) string {
-	id, open := collapsible(it)
-	open = p.expanded.isExpanded(id, open)
-	switch d := it.Data.(type) {
-	case messageData:
-		return d.text
-	case toolData:
-		return d.card.CopyText(open)
-	case thinkingData:
-		if open {
-			return d.text
-		}
-	}
-	return ""
-}
-
-func (f *finder) expand(h *match) {
-	if h.hidden && h.part != "" && !f.pane.expanded.isExpanded(h.part, h.open) {
-		f.pane.expanded[h.part] = true
-		f.pane.transcript.Rebind(h.key)
-	}
-}
-
-// collapseExpanded collapses what the search expanded, unless the reader has changed it since.
-func (f *finder) collapseExpanded() {
-	searched := f.pane.expanded
-	f.pane.expanded = f.before
-	for _, it := range f.pane.transcript.Items() {
-		if id, _ := collapsible(it); searched[id] != f.before[id] {
-			f.pane.transcript.Rebind(it.Key)
-		}
-	}
 }

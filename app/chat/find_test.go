@@ -15,7 +15,7 @@ import (
 func TestFindGoesFromMessageToMessage(t *testing.T) {
 	searched := ""
 	p := newDesk(t, 700, 500)
-	p.handlers.SearchAll = func(q string) { searched = q }
+	p.chat.handlers.SearchAll = func(q string) { searched = q }
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	for i := range 100 {
 		text := "nothing here"

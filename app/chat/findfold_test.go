@@ -37,7 +37,7 @@ func (d *desk) rowOpen(t *testing.T, kind int) bool {
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kind {
 			id, open := collapsible(it)
-			if was, chosen := d.expanded[id]; chosen {
+			if was, chosen := d.choices.expanded[id]; chosen {
 				open = was
 			}
 			return open
@@ -82,7 +82,7 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindThinking {
 			id, _ := collapsible(it)
-			d.setExpanded("", id, true)
+			d.choices.setExpanded("", id, true)
 		}
 	}
 	d.Find()
@@ -96,8 +96,8 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool { // collapsed and expanded by hand while the search had expanded it
 			id, _ := collapsible(it)
-			d.setExpanded("", id, false)
-			d.setExpanded("", id, true)
+			d.choices.setExpanded("", id, false)
+			d.choices.setExpanded("", id, true)
 		}
 	}
 	d.finder.close()
@@ -135,7 +135,7 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	var pending []func()
-	d.handlers.Work = func(work, done func()) { pending = append(pending, func() { work(); done() }) }
+	d.chat.handlers.Work = func(work, done func()) { pending = append(pending, func() { work(); done() }) }
 	d.Update(folds())
 	d.Find()
 	pending = nil
@@ -172,7 +172,7 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 	}
 	for _, it := range d.transcript.Items() {
 		if id, _ := collapsible(it); id != "" {
-			d.setExpanded("", id, true)
+			d.choices.setExpanded("", id, true)
 		}
 	}
 	text = d.transcript.SelectedText()

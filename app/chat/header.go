@@ -18,7 +18,9 @@ import (
 // header is the line above the transcript: title, approval mode, model, thinking level, and a menu
 // for the rest.
 type header struct {
-	pane     *Pane
+	chat     *conversation
+	window   fyne.CanvasObject // any object of the window
+	onRename func()            // called after the title was edited
 	title    *widgets.Text
 	name     *widgets.NameField // replaces the title while it is edited
 	model    *widgets.Button
@@ -29,8 +31,8 @@ type header struct {
 	box      fyne.CanvasObject
 }
 
-func newHeader(p *Pane) *header {
-	h := &header{pane: p, title: widgets.NewHeading("", "text"), leading: container.NewHBox()}
+func newHeader(chat *conversation, window fyne.CanvasObject) *header {
+	h := &header{chat: chat, window: window, title: widgets.NewHeading("", "text"), leading: container.NewHBox()}
 	h.title.Ellipsis = true
 	h.name = widgets.NewNameField()
 	h.name.OnSubmitted = h.endRename
@@ -47,7 +49,8 @@ func newHeader(p *Pane) *header {
 	return h
 }
 
-func (h *header) show(s State) {
+func (h *header) show() {
+	s := h.chat.state
 	h.title.SetText(state.TitleOf(s.Session))
 	model := cmp.Or(s.Model.ID, "no model")
 	for _, m := range s.Models {
@@ -61,8 +64,8 @@ func (h *header) show(s State) {
 		thinking = strings.ToLower(state.ThinkingName(level))
 	}
 	h.thinking.SetText("Thinking: " + thinking)
-	h.mode.Warn = state.ModeOf(s.Session, h.pane.now).Mode == protocol.ModeTrust
-	h.mode.SetText(h.modeName(s))
+	h.mode.Warn = state.ModeOf(s.Session, h.chat.now).Mode == protocol.ModeTrust
+	h.mode.SetText(h.modeName())
 	h.mode.Refresh()
 }
 
@@ -85,24 +88,24 @@ func (h *header) fit(width float32) {
 }
 
 func (h *header) modelMenu() []*fyne.MenuItem {
-	s := h.pane.state
+	s := h.chat.state
 	var items []*fyne.MenuItem
 	for _, m := range s.Models {
-		item := fyne.NewMenuItem(cmp.Or(m.Name, m.Ref.ID), func() { h.pane.handlers.SetModel(m.Ref) })
+		item := fyne.NewMenuItem(cmp.Or(m.Name, m.Ref.ID), func() { h.chat.handlers.SetModel(m.Ref) })
 		item.Checked = m.Ref == s.Model
 		items = append(items, item)
 	}
 	if s.Session.Settings != nil && s.Session.Settings.Model != nil {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.pane.handlers.SetModel(protocol.ModelRef{}) }))
+		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.chat.handlers.SetModel(protocol.ModelRef{}) }))
 	}
-	return append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.pane.handlers.Settings))
+	return append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.chat.handlers.Settings))
 }
 
 func (h *header) thinkingMenu() []*fyne.MenuItem {
-	now := thinkingLevel(h.pane.state)
+	now := thinkingLevel(h.chat.state)
 	var items []*fyne.MenuItem
 	for _, level := range append([]string{""}, protocol.ThinkingLevels...) {
-		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.pane.handlers.SetThink(level) })
+		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.chat.handlers.SetThink(level) })
 		item.Checked = level == now
 		items = append(items, item)
 	}
@@ -131,8 +134,8 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	if !h.thinking.Visible() {
 		add("Thinking", "thinking", h.thinkingMenu())
 	}
-	if h.pane.handlers.Menu != nil {
-		items = append(h.pane.handlers.Menu(), items...)
+	if h.chat.handlers.Menu != nil {
+		items = append(h.chat.handlers.Menu(), items...)
 	}
 	return items
 }
@@ -146,10 +149,10 @@ func ExportMenu(choose func(export.Format)) []*fyne.MenuItem {
 
 // Rename lets the person edit the title in place.
 func (h *header) Rename() {
-	h.name.SetText(state.TitleOf(h.pane.state.Session))
+	h.name.SetText(state.TitleOf(h.chat.state.Session))
 	h.title.Hide()
 	h.name.Show()
-	widgets.FocusIn(h.pane, h.name)
+	widgets.FocusIn(h.window, h.name)
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
@@ -160,19 +163,19 @@ func (h *header) endRename(text string) {
 	}
 	h.name.Hide()
 	h.title.Show()
-	if text != "" && text != state.TitleOf(h.pane.state.Session) {
+	if text != "" && text != state.TitleOf(h.chat.state.Session) {
 		h.title.SetText(text)
-		h.pane.handlers.Rename(text)
+		h.chat.handlers.Rename(text)
 	}
-	h.pane.FocusComposer()
+	h.onRename()
 }
 
 func (h *header) modeMenu() []*fyne.MenuItem {
-	now := state.ModeOf(h.pane.state.Session, h.pane.now)
-	limit, trust := state.TrustLimit(h.pane.state.Nodes)
+	now := state.ModeOf(h.chat.state.Session, h.chat.now)
+	limit, trust := state.TrustLimit(h.chat.state.Nodes)
 	var items []*fyne.MenuItem
 	for _, c := range state.ModeChoices {
-		item := fyne.NewMenuItem(c.Text, func() { h.pane.handlers.SetMode(c) })
+		item := fyne.NewMenuItem(c.Text, func() { h.chat.handlers.SetMode(c) })
 		item.Checked = c.Mode == now.Mode && c.For == 0
 		item.Disabled = c.Mode == protocol.ModeTrust && !trust
 		items = append(items, item)
@@ -185,4 +188,6 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 	return items
 }
 
-func (h *header) modeName(s State) string { return state.ModeWord(state.ModeOf(s.Session, h.pane.now)) }
+func (h *header) modeName() string {
+	return state.ModeWord(state.ModeOf(h.chat.state.Session, h.chat.now))
+}

@@ -143,6 +143,12 @@ func newDesk(t testing.TB, width, height float32) *desk {
 	return d
 }
 
+// actionsOf returns what can be done with a message.
+func (d *desk) actionsOf(id protocol.MessageID) []messageAction {
+	rows := newMessageRows(d.chat, d.transcript, d.choices, d.composer, &requests{d.chat, d.transcript})
+	return rows.actionsOf(messageData{id: id})
+}
+
 func (d *desk) assert(t *testing.T, want ...string) {
 	t.Helper()
 	if got := strings.Join(d.did, "; "); got != strings.Join(want, "; ") {

@@ -1,13 +1,10 @@
 package chat
 
 import (
-	"time"
-
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
 
 // columnWidth is the maximum width of the transcript's rows, of text and cards alike: about 95
@@ -47,7 +44,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p := l.p
 	narrow := size.Width < style.Narrow-200
 	margin := widgets.Choose(narrow, 12, style.Page)
-	if p.readOnly {
+	if p.chat.readOnly {
 		p.transcript.Width = min(size.Width-2*margin, columnWidth*style.Size("text")/14)
 		p.content.Resize(size)
 		p.content.Layout.Layout(p.content.Objects, size)
@@ -69,6 +66,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	}
 	width := min(size.Width-2*margin, columnWidth*style.Size("text")/14)
 	x := float32(int((size.Width - width) / 2))
+	p.composer.files.isLow = size.Height < lowPaneHeight*style.Size("text")/14
 	c := p.composer.box
 	c.Resize(fyne.NewSize(width, c.MinSize().Height))
 	widgets.Relayout(c)
@@ -86,47 +84,6 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p.headerBackground.Resize(fyne.NewSize(size.Width, top))
 	p.composerBackground.Move(fyne.NewPos(0, size.Height-h-margin))
 	p.composerBackground.Resize(fyne.NewSize(size.Width, h+margin))
-	p.hint.layOut(x, size.Height-h-margin/2, width)
+	p.composer.hint.layOut(x, size.Height-h-margin/2, width)
 	p.composer.entry.completion.layOut(x, size.Height-h-margin/2, width)
 }
-
-// position is the scroll position that the reader left, and the end of the conversation then.
-type position struct {
-	key     string // key of the row at the top of the view
-	offset  float32
-	lastKey string
-}
-
-// revealTime is how long a revealed message stays highlighted.
-const revealTime = 3 * time.Second
-
-// Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded. It also
-// finds a text: the search bar opens at its first match in the message. An empty text is not
-// searched for.
-func (p *Pane) Reveal(id protocol.MessageID, text string) {
-	p.revealID, p.revealText = id, text
-	p.revealPending()
-}
-
-// PendingReveal returns the message that is still to be revealed, or an empty ID.
-func (p *Pane) PendingReveal() protocol.MessageID { return p.revealID }
-
-func (p *Pane) revealPending() {
-	key, ok := p.builder.rows[p.revealID]
-	if p.revealID == "" || !ok || !p.transcript.ScrollToKey(key) {
-		return
-	}
-	p.revealID, p.revealedAt = "", p.now
-	p.transcript.Highlight(key)
-	if p.revealText != "" {
-		p.finder.openAt(key, p.revealText)
-	}
-}
-
-func (p *Pane) endReveal() {
-	p.revealedAt = time.Time{}
-	p.transcript.Highlight("")
-}
-
-// ScrollToEnd scrolls to the newest message.
-func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }

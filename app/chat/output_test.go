@@ -94,13 +94,13 @@ func changed() State {
 func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 	d := newDesk(t, 900, 700)
 	var answer func(error)
-	d.handlers.Undo = func(c protocol.CallInfo, redo bool, done func(error)) {
+	d.chat.handlers.Undo = func(c protocol.CallInfo, redo bool, done func(error)) {
 		d.did = append(d.did, fmt.Sprint("undo ", c.CallID, " ", redo))
 		answer = done
 	}
 	d.Update(changed())
-	d.setExpanded("", "c", true)
-	rowFactory{d.Pane}.rebindCards()
+	d.choices.setExpanded("", "c", true)
+	d.choices.rebindCards()
 	test.Tap(d.button("Undo"))
 	d.assert(t, "undo c false")
 	if d.button("Undo") != nil {
@@ -128,10 +128,10 @@ func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, 900, 700)
 			var answer func(error)
-			d.handlers.Undo = func(_ protocol.CallInfo, _ bool, done func(error)) { answer = done }
+			d.chat.handlers.Undo = func(_ protocol.CallInfo, _ bool, done func(error)) { answer = done }
 			d.Update(changed())
-			d.setExpanded("", "c", true)
-			rowFactory{d.Pane}.rebindCards()
+			d.choices.setExpanded("", "c", true)
+			d.choices.rebindCards()
 			test.Tap(d.button("Undo"))
 			d.Update(State{Session: protocol.SessionEntry{SessionKey: "other"}})
 			answer(err) // while another chat is shown
@@ -173,7 +173,7 @@ func TestOnlyChangesOfFilesOnMachinesCanBeUndone(t *testing.T) {
 
 func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 	d := newDesk(t, 900, 700)
-	d.handlers.Output = func(id protocol.CallID, done func(string)) {
+	d.chat.handlers.Output = func(id protocol.CallID, done func(string)) {
 		d.did = append(d.did, "load "+string(id))
 		done(strings.Repeat("all\n", 500))
 	}
@@ -206,7 +206,7 @@ func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 
 func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
 	d := newDesk(t, 900, 700)
-	d.handlers.SetWrap = func(on bool) { d.did = append(d.did, fmt.Sprint("wrap ", on)) }
+	d.chat.handlers.SetWrap = func(on bool) { d.did = append(d.did, fmt.Sprint("wrap ", on)) }
 	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "server", Effect: protocol.EffectExec, State: protocol.CallDone}
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
 		user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`)), result("3", "a", strings.Repeat("a long line ", 40), info),

@@ -22,19 +22,16 @@ import (
 // Pane shows one conversation. It belongs to the GUI thread.
 type Pane struct {
 	widgets.Composite
-	handlers Handlers
-	machines *style.Machines
-	builder  *builder
-	state    State
-	hasState bool
-	readOnly bool
-	now      time.Time
+	chat       *conversation
+	transcript *transcript.View
+	choices    *choices
+	pictures   *pictures
+	header     *header
+	finder     *finder
+	composer   *composer
+	reveal     *reveal
+	positions  *positions
 
-	header             *header
-	finder             *finder
-	transcript         *transcript.View
-	composer           *composer
-	hint               *hint
 	empty              fyne.CanvasObject
 	content            *fyne.Container
 	headerBackground   *widgets.Background // backgrounds, and the line below the header
@@ -43,55 +40,48 @@ type Pane struct {
 	reserved           float32 // height between the transcript and the composer, see [Pane.Reserve]
 	problemBox         *widgets.ErrorBox
 	loadingText        *widgets.Text
-	loadingSince       time.Time          // start of loading
-	revealID           protocol.MessageID // message to reveal once it is loaded
-	revealText         string             // text to find in it; may be empty
-	revealedAt         time.Time          // time when a row was highlighted; zero for none
-
-	positions       map[protocol.SessionKey]position
-	restorePosition bool            // the scroll position shall be restored
-	expanded        expansion       // parts that the reader expanded or collapsed
-	showSource      map[string]bool // rows shown as raw Markdown
-	wrapOutput      bool            // outputs wrap their lines
-	images          map[string]fyne.Resource
-	pointed         *transcript.MessageView // the message whose buttons are shown, or nil
-	pointedID       protocol.MessageID      // of that message; empty while it is streamed
+	loadingSince       time.Time // start of loading
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
-	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), wrapOutput: h.WrapOutput, now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: expansion{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
 	if h.Work == nil {
-		p.handlers.Work = func(work, done func()) { work(); done() }
+		h.Work = func(work, done func()) { work(); done() }
 	}
-	p.transcript = transcript.New(rowFactory{p}.row)
-	p.transcript.Width = columnWidth
+	p := &Pane{chat: &conversation{handlers: h, machines: machines, builder: newBuilder(machines), now: time.Now()}}
+	var rows *rowFactory
+	p.transcript = transcript.New(func(kind int) transcript.Row { return rows.row(kind) })
+	p.choices = newChoices(p.transcript, h.WrapOutput)
+	p.reveal = &reveal{list: p.transcript}
+	p.positions = &positions{list: p.transcript, left: map[protocol.SessionKey]position{}}
+	p.composer = newComposer(p.chat, p.transcript, p)
+	p.finder = newFinder(p.chat, p.transcript, p.choices)
+	p.header = newHeader(p.chat, p)
+	again := &requests{p.chat, p.transcript}
+	rows = newRowFactory(p.chat, p.transcript, p.choices, p.composer, again, p.show)
+	p.pictures = rows.messages.pictures
+
+	p.composer.onResize, p.finder.onResize = p.relayout, p.relayout
+	p.composer.entry.onEscape = p.finder.close
+	p.header.onRename = p.composer.focus
+	p.finder.onClose = func() {
+		p.reveal.end()
+		p.composer.focus()
+	}
+	p.transcript.Width, p.transcript.ItemText = columnWidth, p.choices.visibleText
 	p.transcript.OnTop = func() {
-		if p.state.More {
-			p.handlers.Older()
+		if p.chat.state.More {
+			p.chat.handlers.Older()
 		}
 	}
 	p.headerBackground, p.composerBackground, p.headerLine = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
-	p.transcript.ItemText = rowFactory{p}.itemText
-	p.transcript.OnType = func(r rune) {
-		p.FocusComposer()
-		p.composer.entry.TypedRune(r)
-	}
-	p.transcript.OnPaste = func() {
-		p.FocusComposer()
-		p.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: fyne.CurrentApp().Clipboard()})
-	}
-	p.transcript.OnLeave = p.FocusComposer
-	p.header, p.finder = newHeader(p), newFinder(p)
-	p.hint = newHint()
-	p.composer = newComposer(p)
-	p.empty = newEmpty(p)
-	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { rowFactory{p}.runAction(actionReload, "") })
+	p.empty = p.composer.newEmpty()
+	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { again.runAction(actionReload, "") })
 	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
 	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
-	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.hint.box, p.composer.entry.completion.box))
+	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.composer.hint.box, p.composer.entry.completion.box))
 	p.show()
 	return p
 }
@@ -99,7 +89,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 // NewReader creates a read-only pane for an archived conversation, without header and composer.
 func NewReader(h Handlers, machines *style.Machines) *Pane {
 	p := New(h, machines)
-	p.readOnly = true
+	p.chat.readOnly = true
 	p.content.Remove(p.empty)
 	p.empty = widgets.NewEmptyState("chat", "No messages", "")
 	p.content.Add(p.empty)
@@ -112,109 +102,102 @@ func NewReader(h Handlers, machines *style.Machines) *Pane {
 // Update shows a state. A change of the conversation resets the reader's view state and draft; the
 // scroll position is restored when the reader comes back.
 func (p *Pane) Update(s State) {
-	if p.hasState && s.Session.SessionKey != p.state.Session.SessionKey {
-		items, from := p.transcript.Items(), p.state.Session.SessionKey
-		if key, into := p.transcript.Top(); p.transcript.AtEnd() || key == "" {
-			delete(p.positions, from)
-		} else {
-			p.positions[from] = position{key, into, items[len(items)-1].Key}
-		}
-		p.restorePosition = true
+	c := p.chat
+	if from := c.state.Session.SessionKey; c.isSet && s.Session.SessionKey != from {
+		p.positions.leave(from)
 		p.finder.close()
-		undos := p.builder.undos // they survive, by the ID of their call
-		p.builder = newBuilder(p.machines)
-		p.builder.undos = undos
-		clear(p.expanded)
-		clear(p.showSource)
-		clear(p.images)
+		undos := c.builder.undos // they survive, by the ID of their call
+		c.builder = newBuilder(c.machines)
+		c.builder.undos = undos
+		c.machine = ""
+		p.choices.reset()
+		clear(p.pictures.loaded)
 		p.composer.reset()
-		p.revealID = ""
-		p.endReveal()
+		p.reveal.id = ""
+		p.reveal.end()
 		p.transcript.ClearSelection()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()
 	}
-	if s.Loading && (!p.hasState || !p.state.Loading) {
-		p.loadingSince = p.now
+	if s.Loading && (!c.isSet || !c.state.Loading) {
+		p.loadingSince = c.now
 	}
-	p.state, p.hasState = s, true
+	c.state, c.isSet = s, true
 	p.show()
 }
 
 // Tick passes the time, once a second: it updates durations and enables Allow.
 func (p *Pane) Tick(now time.Time) {
+	c := p.chat
 	// a new day, or the end of the chat's trust period
-	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
-	p.now = now
+	over := c.now.Year() != now.Year() || c.now.YearDay() != now.YearDay()
+	c.now = now
 	p.composer.entry.completion.tick(time.Now())
-	over = over || p.header.mode.Text != p.header.modeName(p.state)
-	if !p.revealedAt.IsZero() && now.Sub(p.revealedAt) >= revealTime {
-		p.endReveal()
-	}
-	if len(p.state.Runs) > 0 || len(p.state.Calls) > 0 || len(p.state.Approvals) > 0 || p.state.Loading || over {
+	over = over || p.header.mode.Text != p.header.modeName()
+	p.reveal.expire(now)
+	if s := c.state; len(s.Runs) > 0 || len(s.Calls) > 0 || len(s.Approvals) > 0 || s.Loading || over {
 		p.show()
 	}
 }
 
 func (p *Pane) show() {
-	ids := make([]string, len(p.state.Nodes))
-	for i, n := range p.state.Nodes {
+	s := p.chat.state
+	ids := make([]string, len(s.Nodes))
+	for i, n := range s.Nodes {
 		ids[i] = string(n.ID)
 	}
 	if len(ids) > 0 {
-		p.machines.Add(ids)
+		p.chat.machines.Add(ids)
 	}
-	p.header.show(p.state)
-	p.composer.update(p.state)
-	items := p.builder.build(p.state, p.now)
+	p.header.show()
+	p.composer.update()
+	items := p.chat.builder.build(s, p.chat.now)
 	p.transcript.SetItems(items)
 	if p.finder.box.Visible() {
 		p.finder.search(false)
 	}
-	if p.restorePosition && !p.state.Loading && len(items) > 0 {
-		p.restorePosition = false
-		// not if there are new messages
-		if at := p.positions[p.state.Session.SessionKey]; at.key != "" && items[len(items)-1].Key == at.lastKey {
-			p.transcript.ScrollToOffset(at.key, at.offset)
-		}
+	if !s.Loading {
+		p.positions.enter(s.Session.SessionKey)
 	}
-	p.revealPending()
+	p.showRevealed()
 
-	trouble := p.state.Problem != "" && len(items) == 0
-	loading := p.state.Loading && len(items) == 0 && !trouble
+	trouble := s.Problem != "" && len(items) == 0
+	loading := s.Loading && len(items) == 0 && !trouble
 	widgets.SetVisible(p.transcript, len(items) > 0)
-	widgets.SetVisible(p.empty, p.hasState && len(items) == 0 && !trouble && !loading)
+	widgets.SetVisible(p.empty, p.chat.isSet && len(items) == 0 && !trouble && !loading)
 	widgets.SetVisible(p.problemBox, trouble)
-	widgets.SetVisible(p.loadingText, loading && p.now.Sub(p.loadingSince) >= 300*time.Millisecond)
+	widgets.SetVisible(p.loadingText, loading && p.chat.now.Sub(p.loadingSince) >= 300*time.Millisecond)
 	if trouble {
-		p.problemBox.Set(widgets.Problem{Title: sentence(p.state.Problem), Button: "Try again"})
+		p.problemBox.Set(widgets.Problem{Title: sentence(s.Problem), Button: "Try again"})
 	}
 	p.relayout()
 }
 
-// expansion has the reader's choices to expand or collapse parts of rows.
-type expansion map[string]bool
+// Stop stops the run in progress; it reports whether there was one.
+func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
 
-// isExpanded reports whether a collapsible part is expanded: the reader's choice, else the default.
-func (e expansion) isExpanded(id string, open bool) bool {
-	if was, chosen := e[id]; chosen {
-		return was
-	}
-	return open
+// Find opens the search bar with the text of the previous search.
+func (p *Pane) Find() { p.finder.start() }
+
+// Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded. It also
+// finds a text: the search bar opens at its first match in the message. An empty text is not
+// searched for.
+func (p *Pane) Reveal(id protocol.MessageID, text string) {
+	p.reveal.id, p.reveal.text = id, text
+	p.showRevealed()
 }
 
-// setExpanded records that the reader expanded or collapsed a part of a row. An expanded part is
-// brought into view.
-func (p *Pane) setExpanded(row, id string, open bool) {
-	p.expanded[id] = open
-	if p.finder.box.Visible() {
-		p.finder.before[id] = open
-	}
-	p.transcript.HeightChanged()
-	if open {
-		p.transcript.RevealRow(row)
+// PendingReveal returns the message that is still to be revealed, or an empty ID.
+func (p *Pane) PendingReveal() protocol.MessageID { return p.reveal.id }
+
+func (p *Pane) showRevealed() {
+	if key, text := p.reveal.show(p.chat.builder.rows, p.chat.now); text != "" {
+		p.finder.openAt(key, text)
 	}
 }
+
+// ScrollToEnd scrolls to the newest message.
+func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }
 
 // Rename lets the person edit the title in the header.
 func (p *Pane) Rename() { p.header.Rename() }
@@ -231,22 +214,16 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 }
 
 // AddFiles attaches pictures to the next message, and the paths of other files.
-func (p *Pane) AddFiles(paths []string) {
-	p.composer.problem.Hide()
-	for _, path := range paths {
-		p.composer.addPath(path)
-	}
-	p.FocusComposer()
-}
+func (p *Pane) AddFiles(paths []string) { p.composer.addPaths(paths) }
 
 // Node returns the chat's machine, empty if none exists.
-func (p *Pane) Node() protocol.NodeID { return p.composer.currentMachine(p.state) }
+func (p *Pane) Node() protocol.NodeID { return p.chat.currentMachine() }
 
 // Composer returns the text field, for a window that focuses it before it is first shown.
 func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
 
 // FocusComposer focuses the text field in a window that was drawn already.
-func (p *Pane) FocusComposer() { widgets.FocusIn(p, p.composer.entry) }
+func (p *Pane) FocusComposer() { p.composer.focus() }
 
 // FootHeight returns the height of the composer and of the space around it.
 func (p *Pane) FootHeight() float32 { return p.Size().Height - p.composer.box.Position().Y }
@@ -275,6 +252,6 @@ func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.compo
 // SetAttachments replaces the pictures of the unsent message.
 func (p *Pane) SetAttachments(list []protocol.Attachment) {
 	p.composer.endEdit()
-	p.composer.images = slices.Clone(list)
-	p.composer.showThumbnails()
+	p.composer.files.list = slices.Clone(list)
+	p.composer.files.show()
 }

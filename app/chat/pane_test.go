@@ -186,10 +186,10 @@ func TestAnotherChatForgetsDraftAndFolds(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "a"}, Messages: []protocol.Message{user("1", "x")}})
 	d.SetDraft("half a thought")
-	d.expanded["z"] = true
+	d.choices.expanded["z"] = true
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "b"}, Messages: []protocol.Message{user("1", "y")}})
-	if d.Draft() != "" || len(d.expanded) != 0 || lines(d.transcript.Items()) != "You: y" {
-		t.Errorf("%q %v %s", d.Draft(), d.expanded, lines(d.transcript.Items()))
+	if d.Draft() != "" || len(d.choices.expanded) != 0 || lines(d.transcript.Items()) != "You: y" {
+		t.Errorf("%q %v %s", d.Draft(), d.choices.expanded, lines(d.transcript.Items()))
 	}
 }
 
@@ -239,7 +239,7 @@ func BenchmarkPaneDelta20000(b *testing.B) {
 func TestTroubleHasRoomForItsButton(t *testing.T) {
 	d := newDesk(t, 860, 500)
 	reloaded := false
-	d.handlers.Reload = func() { reloaded = true }
+	d.chat.handlers.Reload = func() { reloaded = true }
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Problem: "the gateway did not answer"})
 	if want, got := d.problemBox.MinSize().Height, d.problemBox.Size().Height; got < want {
 		t.Errorf("the box is %v high and wants %v", got, want)

@@ -1,12 +1,6 @@
 package chat
 
 import (
-	"encoding/base64"
-	"fmt"
-	"hash/fnv"
-	_ "image/gif"  // the supported formats
-	_ "image/jpeg" // these three only
-	_ "image/png"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -17,8 +11,6 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/picture"
-	"fairlead/gateway/protocol"
 )
 
 // row is one row of the transcript: a widget, and a function that shows an item.
@@ -53,55 +45,71 @@ func (r *row) Passages() []selection.Passage {
 	return nil
 }
 
-// rowFactory creates the rows of its pane.
-type rowFactory struct{ *Pane }
+// rowFactory creates the rows of a conversation.
+type rowFactory struct {
+	chat     *conversation
+	list     *transcript.View
+	choices  *choices
+	composer *composer
+	requests *requests
+	messages *messageRows
+	cards    *cardRows
+}
 
-func (p rowFactory) row(kind int) transcript.Row {
+func newRowFactory(chat *conversation, list *transcript.View, seen *choices, c *composer, again *requests, onChange func()) *rowFactory {
+	return &rowFactory{
+		chat: chat, list: list, choices: seen, composer: c, requests: again,
+		messages: newMessageRows(chat, list, seen, c, again),
+		cards:    &cardRows{chat, list, seen, &callActions{chat, onChange}},
+	}
+}
+
+func (f *rowFactory) row(kind int) transcript.Row {
 	switch kind {
 	case kindMessage:
-		return p.messageRow()
+		return f.messages.row()
 	case kindTool:
-		return p.toolRow()
+		return f.cards.row()
 	case kindThinking:
-		return p.thinkingRow()
+		return f.thinkingRow()
 	case kindNotice:
-		return p.noticeRow()
+		return f.noticeRow()
 	case kindProblem:
-		return p.problemRow()
+		return f.problemRow()
 	case kindDay:
 		d := transcript.NewDivider()
 		return newRow(style.Group, d, func(i transcript.Item) { d.SetText(i.Data.(dayData).text) })
 	}
-	return p.queuedRow()
+	return f.queuedRow()
 }
 
-func (p rowFactory) thinkingRow() *row {
+func (f *rowFactory) thinkingRow() *row {
 	var d thinkingData
 	var row string
 	e := transcript.NewExpander("thinking")
-	e.OnToggle = func(open bool) { p.setExpanded(row, d.id, open) }
-	e.OnPress = p.transcript.Press
-	e.OnMenu = func(at fyne.Position) { p.copyMenu(e, at, "Copy thinking", d.text) }
+	e.OnToggle = func(open bool) { f.choices.setExpanded(row, d.id, open) }
+	e.OnPress = f.list.Press
+	e.OnMenu = func(at fyne.Position) { copyMenu(f.list, e, at, "Copy thinking", d.text) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
 		d, row = i.Data.(thinkingData), i.Key
-		e.Set(d.title, d.text, p.expanded[d.id])
+		e.Set(d.title, d.text, f.choices.expanded[d.id])
 	})
 }
 
-func (p rowFactory) noticeRow() *row {
+func (f *rowFactory) noticeRow() *row {
 	var d noticeData
 	n := transcript.NewNotice()
-	n.OnButton = func() { p.runAction(d.action, "") }
+	n.OnButton = func() { f.requests.runAction(d.action, "") }
 	return newRow(style.Inside, n, func(i transcript.Item) {
 		d = i.Data.(noticeData)
 		n.Set(d.icon, d.text, d.button)
 	})
 }
 
-func (p rowFactory) problemRow() *row {
+func (f *rowFactory) problemRow() *row {
 	var d problemData
-	e := widgets.NewErrorBox(widgets.Problem{}, func() { p.runAction(d.action, d.run) })
-	e.OnRetry = func() { p.runAction(actionRetry, d.run) }
+	e := widgets.NewErrorBox(widgets.Problem{}, func() { f.requests.runAction(d.action, d.run) })
+	e.OnRetry = func() { f.requests.runAction(actionRetry, d.run) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
 		d = i.Data.(problemData)
 		e.Set(d.problem)
@@ -109,15 +117,14 @@ func (p rowFactory) problemRow() *row {
 }
 
 // queuedRow shows a message that waits for the run in progress.
-func (p rowFactory) queuedRow() *row {
+func (f *rowFactory) queuedRow() *row {
 	var d queuedData
 	text := widgets.NewText("", style.ColorMuted, "text")
 	text.Ellipsis = true
 	label := widgets.NewText("Next", style.ColorMuted, style.SizeSmall)
 	takeBack := widgets.NewQuietButton("Take back", "cross", func() {
-		p.handlers.Unqueue(d.run)
-		p.SetDraft(strings.TrimRight(d.text+"\n"+p.Draft(), "\n"))
-		p.FocusComposer()
+		f.chat.handlers.Unqueue(d.run)
+		f.composer.prepend(d.text)
 	})
 	takeBack.Small = true
 	line := widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, takeBack))
@@ -135,124 +142,14 @@ func (p rowFactory) queuedRow() *row {
 	})
 }
 
-// source returns the whole text of the message that a row belongs to.
-func (p rowFactory) source(d messageData) string {
-	if m := p.state.storedMessage(d.id); m != nil {
-		return m.Content.Text()
-	}
-	for _, r := range p.state.Runs {
-		if r.RunID == d.run && d.run != "" {
-			return r.Text
-		}
-	}
-	return d.text
-}
-
-func (p rowFactory) toolRow() *row {
-	var d toolData
-	var row string
-	c := transcript.NewCallCard()
-	c.Forward, c.OnCopy = p.transcript.Scrolled, copyText
-	c.OnToggle = func(open bool) { p.setExpanded(row, d.id, open) }
-	c.OnPress, c.OnTextMoved = p.transcript.Press, p.transcript.TextMoved
-	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
-	c.OnStop = func() { p.handlers.StopCall(d.call) }
-	c.OnReview = func() { p.handlers.Review(d.approval) }
-	c.OnUndo = func() { p.undoCall(d.info) }
-	c.OnShowAll = func(all bool) {
-		c.SetOutput(all, p.wrapOutput)
-		p.setExpanded(row, wholeKey(d.id), all)
-		if all && d.card.CanLoad {
-			p.loadOutput(d.call)
-		}
-	}
-	c.OnWrap = func(on bool) {
-		p.wrapOutput = on
-		widgets.CallWith(p.handlers.SetWrap, on)
-		p.rebindCards()
-	}
-	c.OnOpenOutput = func(search bool) { p.openOutput(d, search) }
-	answer := func(decision string) {
-		for _, q := range p.state.Approvals {
-			if q.ID == d.approval {
-				p.handlers.Answer(q, decision)
-			}
-		}
-	}
-	c.OnShowsAll = func(whole bool) { p.builder.recordSighting(d.approval, d.hash, whole, p.now) }
-	c.OnDeny = func() { answer(protocol.DecisionDeny) }
-	c.OnAllow = func() { answer(protocol.DecisionAllow) }
-	return newRow(style.Gap, c, func(i transcript.Item) {
-		next := i.Data.(toolData)
-		open := p.expanded.isExpanded(next.id, next.open)
-		if next.id != d.id {
-			c.Reset(open)
-		}
-		d, row = next, i.Key
-		if p.handlers.Undo == nil { // an archived conversation
-			d.card.Undo = ""
-		}
-		c.SetOutput(p.showsWhole(d.id), p.wrapOutput)
-		c.Set(d.card)
-		c.SetOpen(open)
-	})
-}
-
 // copyMenu offers to copy the selection or the whole text, and more.
-func (p rowFactory) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole string, more ...*fyne.MenuItem) {
+func copyMenu(list *transcript.View, over fyne.CanvasObject, at fyne.Position, name, whole string, more ...*fyne.MenuItem) {
 	var items []*fyne.MenuItem
-	if p.transcript.HasSelection() {
-		items = append(items, fyne.NewMenuItem("Copy", func() { copyText(p.transcript.SelectedText()) }))
+	if list.HasSelection() {
+		items = append(items, fyne.NewMenuItem("Copy", func() { copyText(list.SelectedText()) }))
 	}
 	items = append(items, fyne.NewMenuItem(name, func() { copyText(whole) }))
 	widgets.ShowMenuAt(over, at, append(items, more...))
 }
 
-// pictures returns the pictures of keys, and loads missing ones.
-func (p rowFactory) pictures(keys string) []fyne.Resource {
-	if keys == "" {
-		return nil
-	}
-	var list []fyne.Resource
-	for key := range strings.SplitSeq(keys, "\n") {
-		if _, known := p.images[key]; !known {
-			p.loadPicture(key, keys)
-		}
-		list = append(list, p.images[key])
-	}
-	return list
-}
-
-// loadPicture loads one of the pictures of a row; it is an icon until it arrives.
-func (p rowFactory) loadPicture(key, keys string) {
-	p.images[key] = style.IconIn("image", style.ColorMuted)
-	if data, inline := strings.CutPrefix(key, "data:"); inline {
-		if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
-			p.images[key] = drawable(key, raw)
-		}
-		return
-	}
-	p.handlers.Media(key, func(data []byte, err error) {
-		if err == nil {
-			p.images[key] = drawable(key, data)
-			for _, it := range p.transcript.Items() {
-				if d, ok := it.Data.(messageData); ok && d.images == keys {
-					p.transcript.Rebind(it.Key)
-				}
-			}
-		}
-	})
-}
-
-// drawable returns a picture as a resource with a unique name per content, because Fyne caches by
-// name. One that cannot be decoded becomes a [transcript.Unreadable]: Fyne would try again, and log
-// the error, each time it draws the window.
-func drawable(key string, data []byte) fyne.Resource {
-	if _, err := picture.Open(data); err != nil {
-		return &transcript.Unreadable{Resource: style.IconIn("image", style.ColorMuted), Data: data}
-	}
-	h := fnv.New64a()
-	h.Write([]byte(key))
-	h.Write(data)
-	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), picture.Repair(data))
-}
+func copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }

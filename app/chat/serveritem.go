@@ -17,17 +17,17 @@ import (
 // attachItem attaches a resource or a prompt of an MCP server. It asks for a prompt's arguments.
 func (c *composer) attachItem(i protocol.ServerItem) {
 	if len(i.Arguments) == 0 {
-		c.addAttachment(state.AttachedItem{Item: i}.Attachment(), nil)
+		c.files.add(state.AttachedItem{Item: i}.Attachment(), nil)
 		return
 	}
-	canvas := fyne.CurrentApp().Driver().CanvasForObject(c.pane)
+	canvas := fyne.CurrentApp().Driver().CanvasForObject(c.window)
 	if canvas == nil {
 		return
 	}
 	askArguments(canvas, i, func(values map[string]string) {
-		c.addAttachment(state.AttachedItem{Item: i, Arguments: values}.Attachment(), nil)
-		c.pane.FocusComposer()
-	}, c.pane.FocusComposer)
+		c.files.add(state.AttachedItem{Item: i, Arguments: values}.Attachment(), nil)
+		c.focus()
+	}, c.focus)
 }
 
 // argumentsWidth is the maximum width of the form for a prompt's arguments.

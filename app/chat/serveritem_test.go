@@ -18,7 +18,7 @@ import (
 func attaching(t *testing.T, item protocol.ServerItem) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
-	d.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
+	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
 		found := state.Completions{Start: strings.LastIndex(before, "@")}
 		if found.Start >= 0 {
 			found.List = []state.Completion{{Icon: "file", Label: item.Title, Item: &item}}
@@ -38,7 +38,7 @@ func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
 	if e.Text != "read " {
 		t.Errorf("the field has %q", e.Text)
 	}
-	pagetest.Shows(t, d.composer.thumbnails, "Plan", "Resource of docs")
+	pagetest.Shows(t, d.composer.files.chips, "Plan", "Resource of docs")
 	d.composer.submit()
 	d.assert(t, `send "read" 1 @`)
 	if x, ok := state.AttachedItemOf(d.sent[0]); !ok || x.Item.URI != "doc://plan" {
@@ -62,15 +62,15 @@ func TestAPromptAsksForItsArguments(t *testing.T) {
 	attach := widgettest.Find(ask, func(b *widgets.Button) bool { return b.Text == "Attach" })
 	test.Tap(attach)
 	pagetest.Shows(t, ask, "Fill in “file”.")
-	if len(d.composer.images) != 0 {
+	if len(d.composer.files.list) != 0 {
 		t.Error("it was attached without its argument")
 	}
 	test.Type(d.win.Canvas().Focused(), "main.go")
 	test.Tap(attach)
-	if len(d.composer.images) != 1 {
+	if len(d.composer.files.list) != 1 {
 		t.Fatal("it is not attached")
 	}
-	if x, _ := state.AttachedItemOf(d.composer.images[0]); x.Arguments["file"] != "main.go" || len(x.Arguments) != 1 {
+	if x, _ := state.AttachedItemOf(d.composer.files.list[0]); x.Arguments["file"] != "main.go" || len(x.Arguments) != 1 {
 		t.Errorf("arguments: %v", x.Arguments)
 	}
 	if d.win.Canvas().Focused() != e {
@@ -81,7 +81,7 @@ func TestAPromptAsksForItsArguments(t *testing.T) {
 	test.Type(e, "@re")
 	key(e, fyne.KeyTab)
 	d.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if len(d.composer.images) != 1 || d.win.Canvas().Overlays().Top() != nil {
+	if len(d.composer.files.list) != 1 || d.win.Canvas().Overlays().Top() != nil {
 		t.Error("Escape does not close the form")
 	}
 }

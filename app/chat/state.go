@@ -92,6 +92,15 @@ func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Question {
 	return nil
 }
 
+// storedMessage returns a stored message; nil if it is not loaded.
+func (s *State) storedMessage(id protocol.MessageID) *protocol.Message {
+	i := slices.IndexFunc(s.Messages, func(m protocol.Message) bool { return m.ID == id })
+	if i < 0 || id == "" {
+		return nil
+	}
+	return &s.Messages[i]
+}
+
 // Handlers are the pane's callbacks, called on the GUI thread. Those with a done function call it
 // later, on the GUI thread. A reader uses only OpenURL, OpenImage, Media, Settings and Older.
 type Handlers struct {

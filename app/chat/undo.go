@@ -2,10 +2,8 @@ package chat
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
-	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
@@ -37,32 +35,4 @@ func (v callView) undoable(c *transcript.Call, info *protocol.CallInfo) {
 	default:
 		c.Undo = "Undo"
 	}
-}
-
-// undoCall reverts a call's change of a file, or repeats a reverted one.
-func (p rowFactory) undoCall(info *protocol.CallInfo) {
-	id := info.CallID
-	was := p.builder.undos[id]
-	if was.isBusy || p.handlers.Undo == nil {
-		return
-	}
-	builder := p.builder
-	show := func(u undo) {
-		p.builder.undos[id] = u
-		if builder == p.builder { // the chat is still shown
-			p.builder.clearCache()
-			p.Pane.show()
-		}
-	}
-	show(undo{isUndone: was.isUndone, isBusy: true})
-	p.handlers.Undo(*info, was.isUndone, func(err error) {
-		switch {
-		case errors.Is(err, state.ErrAlreadyUndone):
-			show(undo{isUndone: true, problem: sentence(err.Error())})
-		case err != nil:
-			show(undo{isUndone: was.isUndone, problem: sentence(err.Error())})
-		default:
-			show(undo{isUndone: !was.isUndone})
-		}
-	})
 }
