@@ -31,8 +31,6 @@ var tooLarge = map[string]int{
 	"app/state.App":                   34,
 	"app/state.Files":                 32,
 	"app/state.View":                  31,
-	"app/transcript.View":             46,
-	"app/transcript.placement":        50,
 	"gateway/catalog.Catalog":         34,
 	"gateway/cmd/fairlead.connection": 35,
 	"gateway/nodes.Hub":               26,

@@ -23,7 +23,7 @@ func (r *cardRows) row() *row {
 	c := transcript.NewCallCard()
 	c.Forward, c.OnCopy = r.list.Scrolled, copyText
 	c.OnToggle = func(open bool) { r.choices.setExpanded(row, d.id, open) }
-	c.OnPress, c.OnTextMoved = r.list.Press, r.list.TextMoved
+	c.OnPress, c.OnTextMoved = r.list.Selection.Press, r.list.Selection.TextMoved
 	c.OnMenu = func(at fyne.Position) { copyMenu(r.list, c, at, "Copy output", c.CopyText()) }
 	c.OnStop = func() { r.chat.handlers.StopCall(d.call) }
 	c.OnReview = func() { r.chat.handlers.Review(d.approval) }

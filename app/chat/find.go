@@ -89,7 +89,7 @@ func (f *finder) close() {
 	}
 	f.box.Hide()
 	f.matches, f.scrollToMatch, f.searchAgain = nil, false, false
-	f.list.Find("")
+	f.list.Search.Find("")
 	f.choices.endSearch()
 	f.onResize()
 	f.onClose()
@@ -99,7 +99,7 @@ func (f *finder) close() {
 // scrolls into view. Long chats are searched off the GUI thread, with one search at a time.
 func (f *finder) search(jump bool) {
 	query := strings.TrimSpace(f.field.Text)
-	f.list.Find(query)
+	f.list.Search.Find(query)
 	f.scrollToMatch = f.scrollToMatch || jump
 	if f.searching {
 		f.searchAgain = true
@@ -170,10 +170,10 @@ func (f *finder) showMatch() {
 	if f.index < len(f.matches) {
 		h := &f.matches[f.index]
 		f.choices.expandMatch(*h)
-		if !f.list.ShowHit(h.key, h.index) {
+		if !f.list.Search.ShowHit(h.key, h.index) {
 			h.hidden = true
 			f.choices.expandMatch(*h)
-			f.list.ShowHit(h.key, h.index)
+			f.list.Search.ShowHit(h.key, h.index)
 		}
 		f.showCount(f.field.Text)
 	}

@@ -165,8 +165,8 @@ func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(folds())
-	d.transcript.SelectAll()
-	text := d.transcript.SelectedText()
+	d.transcript.Selection.SelectAll()
+	text := d.transcript.Selection.Text()
 	if !strings.Contains(text, "find needle") || strings.Contains(text, "nothing here") || strings.Contains(text, "Where is the Needle") {
 		t.Errorf("folded: %.300q", text)
 	}
@@ -175,7 +175,7 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 			d.choices.setExpanded("", id, true)
 		}
 	}
-	text = d.transcript.SelectedText()
+	text = d.transcript.Selection.Text()
 	if a, b := strings.Index(text, "Where is the Needle"), strings.Index(text, "nothing here"); a < 0 || b < a {
 		t.Errorf("open: the thought at %d, the output at %d", a, b)
 	}
@@ -187,7 +187,7 @@ func TestACardsTextHasAMenu(t *testing.T) {
 	var card *transcript.CallCard
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool {
-			d.transcript.ScrollToKey(it.Key)
+			d.transcript.ScrollTo(it.Key, 0)
 		}
 	}
 	test.WidgetRenderer(d.transcript)

@@ -37,7 +37,7 @@ func (r *messageRows) row() *row {
 	var d messageData
 	var key string
 	m := transcript.NewMessageView()
-	m.Forward, m.OnCopy, m.OnPress = r.list.Scrolled, copyText, r.list.Press
+	m.Forward, m.OnCopy, m.OnPress = r.list.Scrolled, copyText, r.list.Selection.Press
 	m.OnLink = func(u *url.URL) { r.chat.handlers.OpenURL(u.String()) }
 	m.OnImage = func(i int) {
 		if keys := strings.Split(d.images, "\n"); i < len(keys) {

@@ -68,7 +68,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 		p.reveal.end()
 		p.composer.focus()
 	}
-	p.transcript.Width, p.transcript.ItemText = columnWidth, p.choices.visibleText
+	p.transcript.Width, p.transcript.Selection.ItemText = columnWidth, p.choices.visibleText
 	p.transcript.OnTop = func() {
 		if p.chat.state.More {
 			p.chat.handlers.Older()
@@ -115,7 +115,7 @@ func (p *Pane) Update(s State) {
 		p.composer.reset()
 		p.reveal.id = ""
 		p.reveal.end()
-		p.transcript.ClearSelection()
+		p.transcript.Selection.Clear()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()
 	}

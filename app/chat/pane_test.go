@@ -86,7 +86,7 @@ func TestAReaderComesBackToWhereTheyWere(t *testing.T) {
 		return s
 	}
 	d.Update(say("a", 60))
-	d.transcript.ScrollToKey(d.transcript.Items()[20].Key)
+	d.transcript.ScrollTo(d.transcript.Items()[20].Key, 0)
 	was, _ := d.transcript.Top()
 	away := func() {
 		d.Update(say("b", 60))
@@ -215,8 +215,8 @@ func TestOlderMessagesAreAskedForAtTheTop(t *testing.T) {
 	}
 	d.Update(s)
 	d.assert(t)
-	d.transcript.ScrollToTop()
-	d.transcript.ScrollToTop()
+	d.transcript.ScrollTo(d.transcript.Items()[0].Key, 0)
+	d.transcript.ScrollTo(d.transcript.Items()[0].Key, 0)
 	d.assert(t, "older")
 }
 

@@ -21,7 +21,7 @@ type reveal struct {
 // show reveals the message if it has a row, and returns the row and the text to find in it.
 func (r *reveal) show(rows map[protocol.MessageID]string, now time.Time) (key, text string) {
 	key, ok := rows[r.id]
-	if r.id == "" || !ok || !r.list.ScrollToKey(key) {
+	if r.id == "" || !ok || !r.list.ScrollTo(key, 0) {
 		return "", ""
 	}
 	r.id, r.shownAt = "", now
@@ -74,6 +74,6 @@ func (p *positions) enter(to protocol.SessionKey) {
 	}
 	p.restore = false
 	if at := p.left[to]; at.key != "" && items[len(items)-1].Key == at.lastKey {
-		p.list.ScrollToOffset(at.key, at.offset)
+		p.list.ScrollTo(at.key, at.offset)
 	}
 }

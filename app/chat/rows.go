@@ -88,7 +88,7 @@ func (f *rowFactory) thinkingRow() *row {
 	var row string
 	e := transcript.NewExpander("thinking")
 	e.OnToggle = func(open bool) { f.choices.setExpanded(row, d.id, open) }
-	e.OnPress = f.list.Press
+	e.OnPress = f.list.Selection.Press
 	e.OnMenu = func(at fyne.Position) { copyMenu(f.list, e, at, "Copy thinking", d.text) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
 		d, row = i.Data.(thinkingData), i.Key
@@ -145,8 +145,8 @@ func (f *rowFactory) queuedRow() *row {
 // copyMenu offers to copy the selection or the whole text, and more.
 func copyMenu(list *transcript.View, over fyne.CanvasObject, at fyne.Position, name, whole string, more ...*fyne.MenuItem) {
 	var items []*fyne.MenuItem
-	if list.HasSelection() {
-		items = append(items, fyne.NewMenuItem("Copy", func() { copyText(list.SelectedText()) }))
+	if list.Selection.Exists() {
+		items = append(items, fyne.NewMenuItem("Copy", func() { copyText(list.Selection.Text()) }))
 	}
 	items = append(items, fyne.NewMenuItem(name, func() { copyText(whole) }))
 	widgets.ShowMenuAt(over, at, append(items, more...))

@@ -50,7 +50,7 @@ func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *View {
 		switch kind {
 		case cardKind:
 			c := NewCallCard()
-			c.OnPress, c.OnTextMoved = tr.Press, tr.TextMoved
+			c.OnPress, c.OnTextMoved = tr.Selection.Press, tr.Selection.TextMoved
 			return &cardRow{c, open}
 		case thoughtKind:
 			return &thoughtRow{NewExpander("thinking"), open}
@@ -59,7 +59,7 @@ func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *View {
 		r.ExtendBaseWidget(r)
 		return r
 	})
-	tr.ItemText = func(it Item) string {
+	tr.Selection.ItemText = func(it Item) string {
 		switch d := it.Data.(type) {
 		case Call:
 			return d.CopyText(open[it.Key])
@@ -80,7 +80,7 @@ func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *View {
 // middle returns the centre of a rune of a passage in the transcript.
 func middle(t *testing.T, tr *View, key string, passage, at int) fyne.Position {
 	t.Helper()
-	p := tr.visible[key].row.Passages()[passage]
+	p := tr.rows.visible[key].row.Passages()[passage]
 	d := fyne.CurrentApp().Driver()
 	corner := d.AbsolutePositionForObject(p).Subtract(d.AbsolutePositionForObject(tr))
 	for y := float32(2); y < p.Size().Height; y += 4 {
@@ -111,31 +111,31 @@ func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
 		Item{Key: "hushed", Kind: thoughtKind, Data: "Not seen."},
 		Item{Key: "z", Data: "Behind the cards."},
 	)
-	tr.Press(tr.visible["a"].row.Passages()[0], 7, 1)
+	tr.Selection.Press(tr.rows.visible["a"].row.Passages()[0], 7, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "z", 0, 6)}})
 	want := "the cards.\n\n" + long + "\n\ncc one.c\ncc two.c\n\nls -la\n\nIt is the linker.\n\nBehind"
-	if got := tr.SelectedText(); got != want {
+	if got := tr.Selection.Text(); got != want {
 		t.Errorf("marked %q, want %q", got, want)
 	}
-	if line := tr.visible["folded"].row.Passages()[0].(*code.LineView); line.From != 0 || line.To != 6 {
+	if line := tr.rows.visible["folded"].row.Passages()[0].(*code.LineView); line.From != 0 || line.To != 6 {
 		t.Errorf("of the folded card's line %d to %d are marked", line.From, line.To)
 	}
-	if out := tr.visible["open"].row.Passages()[2].(*code.View); out.From != 0 || out.To != out.Runes() {
+	if out := tr.rows.visible["open"].row.Passages()[2].(*code.View); out.From != 0 || out.To != out.Runes() {
 		t.Errorf("of the output %d to %d are marked", out.From, out.To)
 	}
 }
 
 func TestMarkingEndsWithinAnOutput(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "a", Data: "Before."}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one\ntwo\nthree\n")})
-	line := tr.visible["c"].row.Passages()[0].(*code.LineView)
+	line := tr.rows.visible["c"].row.Passages()[0].(*code.LineView)
 	line.OnPress(line, 3, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "c", 2, 6)}})
-	if got := tr.SelectedText(); got != "-la\n\none\ntw" {
+	if got := tr.Selection.Text(); got != "-la\n\none\ntw" {
 		t.Errorf("marked %q", got)
 	}
-	out := tr.visible["c"].row.Passages()[2].(*code.View)
+	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
 	out.OnPress(out, 9, 2)
-	if got := tr.SelectedText(); got != "three" {
+	if got := tr.Selection.Text(); got != "three" {
 		t.Errorf("a second press marked %q", got)
 	}
 }
@@ -143,12 +143,12 @@ func TestMarkingEndsWithinAnOutput(t *testing.T) {
 func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	output := strings.Repeat("a line of the output that is long enough for one to have to scroll sideways for the end of it, and then some more of it\n", 60)
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)}, Item{Key: "z", Data: "Behind."})
-	tr.visible["c"].row.(*cardRow).SetOutput(true, false)
+	tr.rows.visible["c"].row.(*cardRow).SetOutput(true, false)
 	tr.HeightChanged()
-	out := tr.visible["c"].row.Passages()[2].(*code.View)
+	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
 	d := fyne.CurrentApp().Driver()
 	corner := d.AbsolutePositionForObject(out).Subtract(d.AbsolutePositionForObject(tr))
-	tr.Press(out, 0, 1)
+	tr.Selection.Press(out, 0, 1)
 	drag := func(x, y float32) fyne.Position {
 		_, size := out.VisibleArea()
 		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: corner.AddXY(x, size.Height+y)}})
@@ -158,14 +158,14 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	if at := drag(40, -10); at != (fyne.Position{}) {
 		t.Fatalf("within the output it scrolled to %v", at)
 	}
-	first := tr.SelectedText()
+	first := tr.Selection.Text()
 	if at := drag(40, 12); at.Y < 12 || at.X != 0 {
 		t.Errorf("with the mouse below it scrolled to %v", at)
 	}
 	for range 10 {
 		drag(40, 12)
 	}
-	if text := tr.SelectedText(); len(text) <= len(first) || !strings.HasPrefix(text, first[:100]) {
+	if text := tr.Selection.Text(); len(text) <= len(first) || !strings.HasPrefix(text, first[:100]) {
 		t.Errorf("marked %d bytes, then %d", len(first), len(text))
 	}
 	if at := drag(560, -10); at.X == 0 {
@@ -174,14 +174,14 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	for range 200 {
 		drag(40, 12)
 	}
-	if text := tr.SelectedText(); strings.Count(text, "\n") != 59 {
+	if text := tr.Selection.Text(); strings.Count(text, "\n") != 59 {
 		t.Errorf("at the end %d lines are marked", strings.Count(text, "\n")+1)
 	}
 	tr.DragEnd()
-	if tr.autoScroll != nil {
+	if tr.Selection.autoScroll != nil {
 		t.Error("it scrolls on after the mouse was let go")
 	}
-	if y := tr.visible["c"].y; y != 0 {
+	if y := tr.rows.visible["c"].y; y != 0 {
 		t.Errorf("the transcript moved to %v", y)
 	}
 }
@@ -198,11 +198,11 @@ func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
 	if n := selection.Count(strings.Join(open, "\n"), "needle"); n != 4 {
 		t.Errorf("open it is found %d times", n)
 	}
-	tr.Find("needle")
-	list := tr.visible["open"].row.Passages()
+	tr.Search.Find("needle")
+	list := tr.rows.visible["open"].row.Passages()
 	line, in, out := list[0].(*code.LineView), list[1].(*code.View), list[2].(*code.View)
 	for hit, want := range []*code.View{in, in, in, out} {
-		tr.ShowHit("open", hit)
+		tr.Search.ShowHit("open", hit)
 		for _, c := range []*code.View{&line.View, in, out} {
 			if (c.Current >= 0) != (c == want) {
 				t.Errorf("place %d: %d of %q is the current one", hit, c.Current, c.PlainText())
@@ -212,14 +212,14 @@ func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
 	if len(line.Hits) != 3 {
 		t.Errorf("in the line %d places are marked", len(line.Hits))
 	}
-	if !tr.ShowHit("folded", 0) || tr.ShowHit("folded", 2) {
-		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.ShowHit("folded", 0), tr.ShowHit("folded", 2))
+	if !tr.Search.ShowHit("folded", 0) || tr.Search.ShowHit("folded", 2) {
+		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.Search.ShowHit("folded", 0), tr.Search.ShowHit("folded", 2))
 	}
 }
 
 func TestATapOnACardsLineStillUnfoldsIt(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one")})
-	row := tr.visible["c"].row.(*cardRow)
+	row := tr.rows.visible["c"].row.(*cardRow)
 	test.Tap(row.argument)
 	if !row.CallCard.open {
 		t.Error("it is folded")
@@ -241,13 +241,13 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 	}
 	tr := cardTranscript(t, map[string]bool{"c": true})
 	show(tr, CallRunning, lines(0, 40))
-	out := tr.visible["c"].row.Passages()[2].(*code.View)
+	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
 	from := strings.Index(out.PlainText(), "line 30")
-	tr.Press(out, from, 1)
-	tr.to.rune = from + len("line 30 of the")
+	tr.Selection.Press(out, from, 1)
+	tr.Selection.to.rune = from + len("line 30 of the")
 	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
 		show(tr, CallRunning, output)
-		if got := tr.SelectedText(); got != "line 30 of the" {
+		if got := tr.Selection.Text(); got != "line 30 of the" {
 			t.Fatalf("after step %d %q is marked", i, got)
 		}
 		if got := out.Slice(out.From, out.To); got != "line 30 of the" {
@@ -255,8 +255,8 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 		}
 	}
 	show(tr, CallDone, "something else")
-	if tr.HasSelection() {
-		t.Errorf("%q is marked of an output that is no more", tr.SelectedText())
+	if tr.Selection.Exists() {
+		t.Errorf("%q is marked of an output that is no more", tr.Selection.Text())
 	}
 }
 
@@ -285,9 +285,9 @@ func TestOutputMovesAsItsBeginningIsLost(t *testing.T) {
 func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
 	output := strings.Repeat("nothing in this line of the output\n", 400) + strings.Repeat(" ", 300) + "needle\n" + strings.Repeat("nothing\n", 400)
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)})
-	tr.Find("needle")
-	tr.ShowHit("c", 0)
-	out := tr.visible["c"].row.Passages()[2].(*code.View)
+	tr.Search.Find("needle")
+	tr.Search.ShowHit("c", 0)
+	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
 	at := out.ShowHit(0)
 	from, size := out.VisibleArea()
 	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {

@@ -14,16 +14,15 @@ const (
 	autoScrollPause = 60 * time.Millisecond // before the view scrolls by itself, and between two steps
 )
 
-// Dragged implements fyne.Draggable: it selects up to the mouse, and scrolls when the mouse is
-// above or below the view, or beside the panel with the selected text. Scrolling continues while
-// the mouse is held there.
-func (s *selector) Dragged(e *fyne.DragEvent) {
+// drag selects up to the mouse, and scrolls when the mouse is above or below the view, or beside the
+// panel with the selected text. Scrolling continues while the mouse is held there.
+func (s *Selection) drag(to fyne.Position) {
 	if !s.active {
 		return
 	}
-	s.dragTo = e.Position
+	s.dragTo = to
 	if !s.extendDrag() {
-		s.DragEnd()
+		s.endDrag()
 	} else if s.autoScroll == nil {
 		s.autoScroll = fyne.NewAnimation(time.Second, func(float32) {
 			if now := time.Now(); now.Sub(s.lastAutoScroll) >= autoScrollPause {
@@ -37,8 +36,7 @@ func (s *selector) Dragged(e *fyne.DragEvent) {
 	}
 }
 
-// DragEnd implements fyne.Draggable.
-func (s *selector) DragEnd() {
+func (s *Selection) endDrag() {
 	if s.autoScroll != nil {
 		s.autoScroll.Stop()
 		s.autoScroll = nil
@@ -46,14 +44,14 @@ func (s *selector) DragEnd() {
 }
 
 // extendDrag selects up to the mouse. It reports whether it scrolled for that.
-func (s *selector) extendDrag() (scrolled bool) {
+func (s *Selection) extendDrag() (scrolled bool) {
 	if !s.active {
 		return false
 	}
 	at := s.dragTo
 	if to, in, ok := s.positionAt(at); ok {
 		if c, ok := in.(*code.View); ok && to.item == s.from.item {
-			if scrolled = c.DragBy(distanceOutside(s.view, c, at)); scrolled {
+			if scrolled = c.DragBy(distanceOutside(s.area, c, at)); scrolled {
 				to, in, _ = s.positionAt(at)
 			}
 		}
@@ -62,24 +60,23 @@ func (s *selector) extendDrag() (scrolled bool) {
 	if scrolled {
 		return true
 	}
-	t := s.view
-	before, into := t.anchor, t.topOffset
+	before, into := s.rows.anchor, s.rows.topOffset
 	switch {
 	case at.Y < 0:
-		t.scrollBy(max(at.Y, -maxAutoScroll))
-	case at.Y > t.Size().Height:
-		t.scrollBy(min(at.Y-t.Size().Height, maxAutoScroll))
+		s.scroll(max(at.Y, -maxAutoScroll))
+	case at.Y > s.rows.height:
+		s.scroll(min(at.Y-s.rows.height, maxAutoScroll))
 	default:
 		return false
 	}
 	if to, in, ok := s.positionAt(at); ok {
 		s.selectTo(to, in)
 	}
-	return t.anchor != before || t.topOffset != into
+	return s.rows.anchor != before || s.rows.topOffset != into
 }
 
 // selectTo selects up to a position in a passage.
-func (s *selector) selectTo(to textPosition, in selection.Passage) {
+func (s *Selection) selectTo(to textPosition, in selection.Passage) {
 	if s.unit > 1 {
 		a, b := in.Selectable().Word(to.rune, s.unit > 2)
 		to.rune = b
@@ -92,10 +89,10 @@ func (s *selector) selectTo(to textPosition, in selection.Passage) {
 }
 
 // distanceOutside returns the distance of a point from the visible code, negative above and left.
-func distanceOutside(t *View, c *code.View, at fyne.Position) fyne.Delta {
+func distanceOutside(area fyne.CanvasObject, c *code.View, at fyne.Position) fyne.Delta {
 	d := fyne.CurrentApp().Driver()
 	in, size := c.VisibleArea()
-	at = at.Subtract(d.AbsolutePositionForObject(c).Subtract(d.AbsolutePositionForObject(t)).Add(in))
+	at = at.Subtract(d.AbsolutePositionForObject(c).Subtract(d.AbsolutePositionForObject(area)).Add(in))
 	far := func(v, long float32) float32 {
 		return min(max(min(v, 0)+max(v-long, 0), -maxAutoScroll), maxAutoScroll)
 	}
@@ -103,12 +100,12 @@ func distanceOutside(t *View, c *code.View, at fyne.Position) fyne.Delta {
 }
 
 // positionAt returns the visible text position nearest to a point of the transcript.
-func (s *selector) positionAt(at fyne.Position) (textPosition, selection.Passage, bool) {
+func (s *Selection) positionAt(at fyne.Position) (textPosition, selection.Passage, bool) {
 	d := fyne.CurrentApp().Driver()
-	origin := d.AbsolutePositionForObject(s.view)
+	origin := d.AbsolutePositionForObject(s.area)
 	best, found := textPosition{}, selection.Passage(nil)
 	least := float32(-1)
-	for _, a := range s.view.order {
+	for _, a := range s.rows.order {
 		if least >= 0 && (a.y > at.Y+least || a.y+a.h < at.Y-least) {
 			continue
 		}

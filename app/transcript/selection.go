@@ -8,9 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/code"
 	"fairlead/app/selection"
-	"fairlead/app/style"
 )
 
 // textPosition is a position in the text of an item.
@@ -20,9 +18,15 @@ type textPosition struct {
 	rune    int
 }
 
-// selector selects and searches text across the rows of its view.
-type selector struct {
-	view   *View
+// Selection is text that is selected with the mouse, across the rows of a [View].
+type Selection struct {
+	// ItemText returns the text of an item, for copying items that are not visible.
+	ItemText func(Item) string
+
+	rows   *viewport
+	area   fyne.CanvasObject // in which the rows are
+	focus  func()            // gives the view the keyboard
+	scroll func(dy float32)
 	active bool
 	// from the position of the press to the current one
 	from, to       textPosition
@@ -30,19 +34,16 @@ type selector struct {
 	dragTo         fyne.Position   // mouse position of the drag
 	autoScroll     *fyne.Animation // scrolls while the mouse is held outside the view
 	lastAutoScroll time.Time       // its last step
-	query          string
-	hitKey         string // the item with the current search result
-	hit            int    // index of the result in the item
-	painted        bool   // rows may show a selection or search results
+	painted        bool            // rows may show a selection
 }
 
-func (s *selector) deselect() { s.active, s.from, s.to = false, textPosition{}, textPosition{} }
+func (s *Selection) deselect() { s.active, s.from, s.to = false, textPosition{}, textPosition{} }
 
 // Press starts selecting text at a mouse press in a passage: at a rune, or for a second and third
 // press at the word or paragraph there. The transcript takes the focus, so that Ctrl+C copies the
 // selection.
-func (s *selector) Press(in selection.Passage, at, times int) {
-	for _, a := range s.view.order {
+func (s *Selection) Press(in selection.Passage, at, times int) {
+	for _, a := range s.rows.order {
 		if i := slices.Index(a.row.Passages(), in); i >= 0 {
 			from, to := at, at
 			if times > 1 {
@@ -50,41 +51,37 @@ func (s *selector) Press(in selection.Passage, at, times int) {
 			}
 			s.active, s.unit = true, times
 			s.from, s.to = textPosition{a.item.Key, i, from}, textPosition{a.item.Key, i, to}
-			if c := fyne.CurrentApp().Driver().CanvasForObject(s.view); c != nil && c.Focused() != fyne.Focusable(s.view) {
-				s.view.byMouse = true
-				c.Focus(s.view)
-				s.view.byMouse = false
-			}
+			s.focus()
 			s.paint()
 			return
 		}
 	}
 }
 
-// ClearSelection clears the selection. It reports whether there was one.
-func (s *selector) ClearSelection() bool {
-	was := s.HasSelection()
+// Clear clears the selection. It reports whether there was one.
+func (s *Selection) Clear() bool {
+	was := s.Exists()
 	s.deselect()
 	s.paint()
 	return was
 }
 
 // SelectAll selects the whole text.
-func (s *selector) SelectAll() {
-	if items := s.view.items; len(items) > 0 {
+func (s *Selection) SelectAll() {
+	if items := s.rows.items; len(items) > 0 {
 		s.active, s.from, s.to = true, textPosition{item: items[0].Key}, textPosition{items[len(items)-1].Key, 1 << 20, 1 << 30}
 		s.paint()
 	}
 }
 
-// HasSelection reports whether text is selected.
-func (s *selector) HasSelection() bool { return s.active && s.from != s.to }
+// Exists reports whether text is selected.
+func (s *Selection) Exists() bool { return s.active && s.from != s.to }
 
 // TextMoved announces that a passage's text will move back by this number of runes, so that the
 // selection moves with it; if ok is false, the selection in it is cleared. A row calls it before it
 // shows the new text.
-func (s *selector) TextMoved(in selection.Passage, by int, ok bool) {
-	for key, a := range s.view.visible {
+func (s *Selection) TextMoved(in selection.Passage, by int, ok bool) {
+	for key, a := range s.rows.visible {
 		i := slices.Index(a.row.Passages(), in)
 		if i < 0 || !s.active {
 			continue
@@ -102,9 +99,9 @@ func (s *selector) TextMoved(in selection.Passage, by int, ok bool) {
 	}
 }
 
-func (s *selector) before(a, b textPosition) bool {
+func (s *Selection) before(a, b textPosition) bool {
 	if a.item != b.item {
-		return indexOf(s.view.items, a.item) < indexOf(s.view.items, b.item)
+		return s.rows.index(a.item) < s.rows.index(b.item)
 	}
 	return cmp.Or(cmp.Compare(a.passage, b.passage), cmp.Compare(a.rune, b.rune)) < 0
 }
@@ -116,14 +113,14 @@ type selectedRange struct {
 }
 
 // currentSelection returns the selection; ok is false if nothing is selected or an item is gone.
-func (s *selector) currentSelection() (r selectedRange, ok bool) {
-	if !s.HasSelection() {
+func (s *Selection) currentSelection() (r selectedRange, ok bool) {
+	if !s.Exists() {
 		return r, false
 	}
 	if r.from, r.to = s.from, s.to; s.before(r.to, r.from) {
 		r.from, r.to = r.to, r.from
 	}
-	r.first, r.last = indexOf(s.view.items, r.from.item), indexOf(s.view.items, r.to.item)
+	r.first, r.last = s.rows.index(r.from.item), s.rows.index(r.to.item)
 	return r, r.first >= 0 && r.last >= r.first
 }
 
@@ -142,11 +139,18 @@ func (r selectedRange) in(item, passage, n int) (from, to int, ok bool) {
 	return from, to, from <= to
 }
 
-// paint shows the selection and the search results in the visible rows.
-func (s *selector) paint() {
+// repaint shows the selection in rows that were placed again.
+func (s *Selection) repaint() {
+	if s.active || s.painted {
+		s.painted = s.active
+		s.paint()
+	}
+}
+
+// paint shows the selection in the visible rows.
+func (s *Selection) paint() {
 	r, ok := s.currentSelection()
-	for _, a := range s.view.order {
-		s.paintHit(a)
+	for _, a := range s.rows.order {
 		for i, p := range a.row.Passages() {
 			if !p.Visible() {
 				continue
@@ -163,8 +167,8 @@ func (s *selector) paint() {
 	}
 }
 
-// SelectedText returns the text that Ctrl+C copies.
-func (s *selector) SelectedText() string {
+// Text returns the text that Ctrl+C copies.
+func (s *Selection) Text() string {
 	r, ok := s.currentSelection()
 	if !ok {
 		return ""
@@ -179,19 +183,19 @@ func (s *selector) SelectedText() string {
 }
 
 // itemText returns the selected text of an item.
-func (s *selector) itemText(r selectedRange, i int) string {
-	t := s.view
-	if t.ItemText != nil && i > r.first && i < r.last {
-		return t.ItemText(t.items[i])
+func (s *Selection) itemText(r selectedRange, i int) string {
+	it := s.rows.items[i]
+	if s.ItemText != nil && i > r.first && i < r.last {
+		return s.ItemText(it)
 	}
-	a := t.visible[t.items[i].Key]
+	a := s.rows.visible[it.Key]
 	if a == nil { // it left the screen
-		a = t.pool.bind(t, t.items[i])
-		defer t.pool.recycle(a)
+		a = s.rows.pool.bind(it)
+		defer s.rows.pool.recycle(a)
 	}
 	list := a.row.Passages()
-	if len(list) == 0 && t.ItemText != nil {
-		return t.ItemText(t.items[i])
+	if len(list) == 0 && s.ItemText != nil {
+		return s.ItemText(it)
 	}
 	var b strings.Builder
 	for k, p := range list {
@@ -203,76 +207,4 @@ func (s *selector) itemText(r selectedRange, i int) string {
 		}
 	}
 	return b.String()
-}
-
-// isRepeated reports whether the search results of a passage count in another one.
-func isRepeated(p selection.Passage) bool {
-	l, ok := p.(*code.LineView)
-	return ok && l.Repeated
-}
-
-// ShowHit scrolls a search result of an item into view, and highlights it as the current one. It
-// reports whether the result is visible: a collapsed card's line may end before it.
-func (s *selector) ShowHit(key string, hit int) bool {
-	t := s.view
-	s.hitKey, s.hit = key, hit
-	if t.visible[key] == nil && !t.ScrollToKey(key) {
-		return true
-	}
-	s.paint()
-	a := t.visible[key]
-	if a == nil {
-		return true
-	}
-	d := fyne.CurrentApp().Driver()
-	origin := d.AbsolutePositionForObject(t)
-	y, n, room := a.y, 0, true
-	for _, p := range a.row.Passages() {
-		if !p.Visible() || isRepeated(p) {
-			continue
-		}
-		if found := p.Selectable().Find(s.query); hit < n+found {
-			at := p.Selectable().ShowHit(hit - n)
-			if c, ok := p.(*code.View); ok {
-				c.Reveal(at)
-			}
-			if l, ok := p.(*code.LineView); ok {
-				room = !l.Hides(hit - n)
-			}
-			y = d.AbsolutePositionForObject(p).Y - origin.Y + at.Y
-			break
-		} else {
-			n += found
-		}
-	}
-	if height := t.Size().Height; y < style.Group || y > height-48 {
-		t.scrollBy(y - float32(int(height/3)))
-	}
-	return room
-}
-
-func (s *selector) paintHit(a *visibleRow) {
-	n := 0
-	for _, p := range a.row.Passages() {
-		repeated := isRepeated(p)
-		if !p.Visible() && !repeated {
-			continue
-		}
-		found, hit := p.Selectable().Find(s.query), -1
-		if !repeated {
-			if a.item.Key == s.hitKey && s.hit >= n && s.hit < n+found {
-				hit = s.hit - n
-			}
-			n += found
-		}
-		p.Selectable().ShowHit(hit)
-	}
-}
-
-// Find highlights all occurrences of a text in the visible rows, and in rows that become visible.
-func (s *selector) Find(query string) {
-	if s.query != query {
-		s.query, s.hitKey = query, ""
-		s.paint()
-	}
 }

@@ -20,7 +20,7 @@ func markedTranscript(t *testing.T, n int) *View {
 		r.ExtendBaseWidget(r)
 		return r
 	})
-	tr.ItemText = func(i Item) string { return i.Data.(string) }
+	tr.Selection.ItemText = func(i Item) string { return i.Data.(string) }
 	w := test.NewTempWindow(t, tr)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(600, 500))
@@ -34,15 +34,15 @@ func markedTranscript(t *testing.T, n int) *View {
 
 func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 	tr := markedTranscript(t, 30)
-	first, last := tr.order[1].item.Key, tr.order[3].item.Key
+	first, last := tr.rows.order[1].item.Key, tr.rows.order[3].item.Key
 	from, to := middle(t, tr, first, 1, 7), middle(t, tr, last, 0, 5)
-	tr.Press(tr.visible[first].row.Passages()[1], 7, 1)
+	tr.Selection.Press(tr.rows.visible[first].row.Passages()[1], 7, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: from.AddXY(3, 3)}})
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: to}})
 	tr.DragEnd()
-	middle := tr.order[2].item.Data.(string)
+	middle := tr.rows.order[2].item.Data.(string)
 	want := "line of " + first + ".\n\n" + middle + "\n\nFirst"
-	if got := tr.SelectedText(); got != want {
+	if got := tr.Selection.Text(); got != want {
 		t.Errorf("marked %q, want %q", got, want)
 	}
 	tr.TypedShortcut(&fyne.ShortcutCopy{})
@@ -50,39 +50,39 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if tr.HasSelection() || tr.visible[first].row.Passages()[1].(*markdown.RichText).To != 0 {
+	if tr.Selection.Exists() || tr.rows.visible[first].row.Passages()[1].(*markdown.RichText).To != 0 {
 		t.Error("Escape should unmark")
 	}
 }
 
 func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 	tr := markedTranscript(t, 60)
-	key := tr.order[len(tr.order)-1].item.Key
-	tr.Press(tr.visible[key].row.Passages()[0], 5, 1)
+	key := tr.rows.order[len(tr.rows.order)-1].item.Key
+	tr.Selection.Press(tr.rows.visible[key].row.Passages()[0], 5, 1)
 	for range 40 {
 		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(40, -50)}})
 	}
-	text := tr.SelectedText()
+	text := tr.Selection.Text()
 	if !strings.HasSuffix(text, "\n\nFirst") || strings.Count(text, "Second") < 10 {
 		t.Errorf("marked %q", text)
 	}
 	tr.ScrollToEnd()
-	if p := tr.visible[key].row.Passages()[0].(*markdown.RichText); p.To != 5 {
+	if p := tr.rows.visible[key].row.Passages()[0].(*markdown.RichText); p.To != 5 {
 		t.Error("the mark went with its row")
 	}
-	if got := tr.SelectedText(); got != text {
+	if got := tr.Selection.Text(); got != text {
 		t.Errorf("after scrolling %q is marked, not %q", got, text)
 	}
 }
 
 func TestTranscriptMarksWordsAfterASecondPress(t *testing.T) {
 	tr := markedTranscript(t, 3)
-	tr.Press(tr.order[0].row.Passages()[1], 9, 2)
-	if got := tr.SelectedText(); got != "line" {
+	tr.Selection.Press(tr.rows.order[0].row.Passages()[1], 9, 2)
+	if got := tr.Selection.Text(); got != "line" {
 		t.Errorf("marked %q", got)
 	}
-	tr.Press(tr.order[0].row.Passages()[1], 9, 3)
-	if got := tr.SelectedText(); got != "Second line of 0." {
+	tr.Selection.Press(tr.rows.order[0].row.Passages()[1], 9, 3)
+	if got := tr.Selection.Text(); got != "Second line of 0." {
 		t.Errorf("marked %q", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestTranscriptMarksWordsAfterASecondPress(t *testing.T) {
 func TestTranscriptMarksAll(t *testing.T) {
 	tr := markedTranscript(t, 40)
 	tr.TypedShortcut(&fyne.ShortcutSelectAll{})
-	text := tr.SelectedText()
+	text := tr.Selection.Text()
 	if !strings.HasPrefix(text, "First line of 0.") || !strings.HasSuffix(text, "line of 39.") && !strings.HasSuffix(text, "**line** of 39.") || strings.Count(text, "First") != 40 {
 		t.Errorf("marked %q", text)
 	}
@@ -109,15 +109,15 @@ func TestTranscriptGivesLettersToWhoeverWrites(t *testing.T) {
 
 func TestTranscriptOffersTheWayToAFarEnd(t *testing.T) {
 	tr := markedTranscript(t, 200)
-	if tr.newButton.Visible() {
+	if tr.toEnd.button.Visible() {
 		t.Error("at the end there is nowhere to go")
 	}
-	tr.ScrollToTop()
-	if !tr.newButton.Visible() || tr.newButton.Text != "" {
-		t.Errorf("visible %v, %q", tr.newButton.Visible(), tr.newButton.Text)
+	tr.ScrollTo(tr.Items()[0].Key, 0)
+	if !tr.toEnd.button.Visible() || tr.toEnd.button.Text != "" {
+		t.Errorf("visible %v, %q", tr.toEnd.button.Visible(), tr.toEnd.button.Text)
 	}
-	test.Tap(tr.newButton)
-	if !tr.AtEnd() || tr.newButton.Visible() {
+	test.Tap(tr.toEnd.button)
+	if !tr.AtEnd() || tr.toEnd.button.Visible() {
 		t.Error("the button should lead to the end")
 	}
 }

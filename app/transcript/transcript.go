@@ -7,9 +7,6 @@
 package transcript
 
 import (
-	"cmp"
-	"slices"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -42,137 +39,100 @@ type Row interface {
 // added, change or are measured, and a "New" button appears when something was added below.
 type View struct {
 	widget.BaseWidget
-	// Create creates a row of a kind. It must be set before the first items.
-	Create func(kind int) Row
 	// OnTop is called near the beginning, at most once for the same first item.
 	OnTop func()
 	// Width is the maximum width of rows, which are centred; 0 means no limit.
 	Width float32
-
-	// ItemText returns the text of an item, for copying items that are not visible.
-	ItemText func(Item) string
 	// OnType receives letters, OnPaste a paste, OnLeave Escape when nothing is selected.
 	OnType  func(rune)
 	OnPaste func()
 	OnLeave func()
 
-	selector
-	items        []Item
-	heights      []float32          // measured or estimated
-	knownHeights map[string]float32 // last measured heights, a good estimate at any width
-	visible      map[string]*visibleRow
-	pool         rowPool
-	order        []*visibleRow // the visible rows from top to bottom
-	anchor       int           // the row at the top of the view
-	topOffset    float32       // its height above the view
-	below        float32       // the height from the top of the view to the end
-	follow       bool
-	hasNew       bool // something was added below
-	topReported  string
-	bar          *widgets.ScrollBar
-	newButton    *widgets.Button
-	byMouse      bool // the focus comes from a mouse press
-	ring         *widgets.Rect
-	placing      bool
-	highlight    *widgets.Rect // around the row with highlightKey
-	highlightKey string
+	Selection *Selection
+	Search    *Search
+
+	rows        *viewport
+	topReported string
+	bar         *widgets.ScrollBar
+	toEnd       *endButton
+	byMouse     bool // the focus comes from a mouse press
+	ring        *widgets.Rect
+	placing     bool
+	highlight   highlight
 }
 
-type visibleRow struct {
-	row   Row
-	item  Item
-	index int
-	y     float32
-	h     float32
-}
-
-// New creates an empty one.
+// New creates an empty one. create creates a row of a kind.
 func New(create func(kind int) Row) *View {
 	t := &View{
-		Create: create, knownHeights: map[string]float32{}, visible: map[string]*visibleRow{}, pool: rowPool{},
-		follow: true, ring: widgets.NewRect("", style.ColorAccent, style.Corner), highlight: widgets.NewRect(style.ColorSelected, style.ColorAccent, style.Corner),
+		rows: newViewport(create), ring: widgets.NewRect("", style.ColorAccent, style.Corner),
+		highlight: highlight{rect: widgets.NewRect(style.ColorSelected, style.ColorAccent, style.Corner)},
 	}
-	t.selector.view = t
-	t.bar = widgets.NewScrollBar(true, func(to float32) {
-		i := 0
-		for ; i < len(t.heights)-1 && to >= t.heights[i]; i++ {
-			to -= t.heights[i]
-		}
-		t.moveTo(i, to)
-	})
-	t.newButton = widgets.NewButton("New", "newest", t.ScrollToEnd)
-	t.newButton.Primary = true
-	t.newButton.Hide()
+	t.rows.leave = func(a *visibleRow) { dropFocus(t, a) }
+	t.Selection = &Selection{rows: t.rows, area: t, focus: t.focusByMouse, scroll: t.scrollBy}
+	t.Search = &Search{rows: t.rows, area: t, scroll: t.moveTo}
+	t.bar = widgets.NewScrollBar(true, func(to float32) { t.moveTo(t.rows.rowAt(to)) })
+	t.toEnd = newEndButton(t.ScrollToEnd)
 	t.ring.Hide()
-	t.highlight.Hide()
+	t.highlight.rect.Hide()
 	t.ExtendBaseWidget(t)
 	return t
 }
 
 // Items returns the items. The caller must not change them.
-func (t *View) Items() []Item { return t.items }
+func (t *View) Items() []Item { return t.rows.items }
 
 // AtEnd reports whether the view follows the end.
-func (t *View) AtEnd() bool { return t.follow }
+func (t *View) AtEnd() bool { return t.rows.follow }
 
 // SetItems shows other items, and retains the slice. It does not touch rows of unchanged items.
 func (t *View) SetItems(items []Item) {
-	old, anchorKey := t.items, ""
-	if t.anchor < len(old) {
-		anchorKey = old[t.anchor].Key
-	}
-	n, m := len(items), len(old)
-	if n > 0 && !t.follow && (m == 0 || items[n-1].Key != old[m-1].Key || items[n-1].Data != old[m-1].Data) {
-		t.hasNew = true
-	}
-	t.items, t.heights = items, make([]float32, n)
-	for i, it := range items {
-		t.heights[i] = cmp.Or(t.knownHeights[it.Key], it.Estimate, 80)
-	}
-	if t.anchor >= n || items[t.anchor].Key != anchorKey {
-		if i := indexOf(t.items, anchorKey); i >= 0 {
-			t.anchor = i
-		} else {
-			t.anchor, t.topOffset = min(t.anchor, max(n-1, 0)), 0
-		}
+	if t.rows.setItems(items) && !t.rows.follow {
+		t.toEnd.hasNew = true
 	}
 	t.place()
-}
-
-// indexOf returns the index of an item; -1 if none exists with that key.
-func indexOf(items []Item, key string) int {
-	return slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 }
 
 // HeightChanged must be called by a row whose height changed: the top of the view stays.
 func (t *View) HeightChanged() {
-	follow := t.follow
-	t.follow = false
+	follow := t.rows.follow
+	t.rows.follow = false
 	t.place()
-	if follow && endInView(t) {
-		t.follow = true
+	if follow && t.rows.endInView() {
+		t.rows.follow = true
 	}
 }
 
 // Rebind rebinds an item's row after a change outside the item, such as expanding it.
 func (t *View) Rebind(key string) {
-	if a := t.visible[key]; a != nil {
+	if a := t.rows.visible[key]; a != nil {
 		a.row.Bind(a.item)
 		t.HeightChanged()
 	}
 }
 
-// updateNewButton shows the button that scrolls to the end: "New", or an arrow if that is far.
-func (t *View) updateNewButton() {
-	t.hasNew = t.hasNew && !t.follow
-	size := t.Size()
-	far := !t.follow && len(t.items) > 0 && t.below > 2*size.Height
-	t.newButton.Primary = t.hasNew
-	t.newButton.SetText(widgets.Choose(t.hasNew, "New", ""))
-	m := t.newButton.MinSize()
-	t.newButton.Resize(m)
-	t.newButton.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
-	widgets.SetVisible(t.newButton, t.hasNew || far)
+// endButton scrolls to the end: "New", or an arrow if the end is far.
+type endButton struct {
+	button *widgets.Button
+	hasNew bool // something was added below
+}
+
+func newEndButton(scroll func()) *endButton {
+	b := &endButton{button: widgets.NewButton("New", "newest", scroll)}
+	b.button.Primary = true
+	b.button.Hide()
+	return b
+}
+
+// show shows the button at the bottom of a view if it is of use.
+func (b *endButton) show(rows *viewport, size fyne.Size) {
+	b.hasNew = b.hasNew && !rows.follow
+	far := !rows.follow && len(rows.items) > 0 && rows.total-rows.above > 2*size.Height
+	b.button.Primary = b.hasNew
+	b.button.SetText(widgets.Choose(b.hasNew, "New", ""))
+	m := b.button.MinSize()
+	b.button.Resize(m)
+	b.button.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
+	widgets.SetVisible(b.button, b.hasNew || far)
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -185,28 +145,28 @@ func (r *viewRenderer) Layout(fyne.Size)   { r.t.place() }
 
 func (r *viewRenderer) Refresh() {
 	share := float32(0) // hidden fraction of the top row, whose height changes with the text size
-	if len(r.t.order) > 0 && r.t.order[0].h > 0 {
-		share = r.t.topOffset / r.t.order[0].h
+	if len(r.t.rows.order) > 0 && r.t.rows.order[0].h > 0 {
+		share = r.t.rows.topOffset / r.t.rows.order[0].h
 	}
-	for _, a := range r.t.order {
+	for _, a := range r.t.rows.order {
 		a.row.Refresh()
 	}
-	clear(r.t.pool) // its rows have the old theme
-	if len(r.t.order) > 0 && !r.t.follow {
-		a := r.t.order[0]
-		r.t.topOffset = share * widgets.Fit(a.row, a.row.Size().Width)
+	clear(r.t.rows.pool.unused) // its rows have the old theme
+	if len(r.t.rows.order) > 0 && !r.t.rows.follow {
+		a := r.t.rows.order[0]
+		r.t.rows.topOffset = share * widgets.Fit(a.row, a.row.Size().Width)
 	}
-	r.t.newButton.Refresh()
+	r.t.toEnd.button.Refresh()
 	r.t.place()
 }
 
 func (r *viewRenderer) Objects() []fyne.CanvasObject {
-	objects := make([]fyne.CanvasObject, 0, len(r.t.order)+4)
-	objects = append(objects, r.t.highlight)
-	for _, a := range r.t.order {
+	objects := make([]fyne.CanvasObject, 0, len(r.t.rows.order)+4)
+	objects = append(objects, r.t.highlight.rect)
+	for _, a := range r.t.rows.order {
 		objects = append(objects, a.row)
 	}
-	return append(objects, r.t.bar, r.t.newButton, r.t.ring)
+	return append(objects, r.t.bar, r.t.toEnd.button, r.t.ring)
 }
 
 func (r *viewRenderer) Destroy() {}
@@ -220,6 +180,21 @@ func (t *View) FocusGained() {
 
 // FocusLost implements fyne.Focusable.
 func (t *View) FocusLost() { t.ring.Hide() }
+
+// focusByMouse gives the view the keyboard without the ring.
+func (t *View) focusByMouse() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil && c.Focused() != fyne.Focusable(t) {
+		t.byMouse = true
+		c.Focus(t)
+		t.byMouse = false
+	}
+}
+
+// Dragged implements fyne.Draggable: it selects text up to the mouse.
+func (t *View) Dragged(e *fyne.DragEvent) { t.Selection.drag(e.Position) }
+
+// DragEnd implements fyne.Draggable.
+func (t *View) DragEnd() { t.Selection.endDrag() }
 
 // TypedRune implements fyne.Focusable: Space scrolls, other letters go to OnType.
 func (t *View) TypedRune(r rune) {
@@ -235,11 +210,11 @@ func (t *View) TypedRune(r rune) {
 func (t *View) TypedShortcut(s fyne.Shortcut) {
 	switch s.(type) {
 	case *fyne.ShortcutCopy:
-		if t.HasSelection() {
-			fyne.CurrentApp().Clipboard().SetContent(t.SelectedText())
+		if t.Selection.Exists() {
+			fyne.CurrentApp().Clipboard().SetContent(t.Selection.Text())
 		}
 	case *fyne.ShortcutSelectAll:
-		t.SelectAll()
+		t.Selection.SelectAll()
 	case *fyne.ShortcutPaste:
 		widgets.Call(t.OnPaste)
 	default:
@@ -259,11 +234,11 @@ func (t *View) TypedKey(e *fyne.KeyEvent) {
 	case fyne.KeyPageDown:
 		t.scrollBy(t.Size().Height * 0.9)
 	case fyne.KeyHome:
-		t.ScrollToTop()
+		t.moveTo(0, 0)
 	case fyne.KeyEnd:
 		t.ScrollToEnd()
 	case fyne.KeyEscape:
-		if !t.ClearSelection() && t.OnLeave != nil {
+		if !t.Selection.Clear() && t.OnLeave != nil {
 			t.OnLeave()
 		}
 	}

@@ -60,7 +60,7 @@ func plainTranscript(t testing.TB, n int) (*View, *int) {
 // top returns the positions of the visible rows.
 func top(tr *View) map[string]float32 {
 	m := map[string]float32{}
-	for _, a := range tr.order {
+	for _, a := range tr.rows.order {
 		m[a.item.Key] = a.row.Position().Y
 	}
 	return m
@@ -68,12 +68,12 @@ func top(tr *View) map[string]float32 {
 
 func assertGapless(t *testing.T, tr *View) {
 	t.Helper()
-	for i, a := range tr.order {
+	for i, a := range tr.rows.order {
 		if a.row.Size().Height != a.item.Data.(float32) {
 			t.Fatalf("row %s is %v high, wants %v", a.item.Key, a.row.Size().Height, a.item.Data)
 		}
 		if i > 0 {
-			p := tr.order[i-1]
+			p := tr.rows.order[i-1]
 			if p.index+1 != a.index || p.y+p.h != a.y {
 				t.Fatalf("row %d at %v follows row %d at %v, %v high", a.index, a.y, p.index, p.y, p.h)
 			}
@@ -83,7 +83,7 @@ func assertGapless(t *testing.T, tr *View) {
 
 func TestTranscriptStartsAtItsEnd(t *testing.T) {
 	tr, _ := plainTranscript(t, 1000)
-	last := tr.order[len(tr.order)-1]
+	last := tr.rows.order[len(tr.rows.order)-1]
 	if last.index != 999 || last.y+last.h != 500 {
 		t.Fatalf("the last row on the screen is %d, ends at %v", last.index, last.y+last.h)
 	}
@@ -92,7 +92,7 @@ func TestTranscriptStartsAtItsEnd(t *testing.T) {
 
 func TestTranscriptShowsFewRowsFromItsTop(t *testing.T) {
 	tr, _ := plainTranscript(t, 1)
-	if y := tr.order[0].y; y != 500-tr.order[0].h && y != 0 {
+	if y := tr.rows.order[0].y; y != 500-tr.rows.order[0].h && y != 0 {
 		t.Fatalf("one short row is at %v", y)
 	}
 }
@@ -129,7 +129,7 @@ func TestTranscriptFollowsItsEndOnlyWhileThere(t *testing.T) {
 		tr.SetItems(items)
 	}
 	add()
-	if last := tr.order[len(tr.order)-1]; last.index != 100 || tr.newButton.Visible() {
+	if last := tr.rows.order[len(tr.rows.order)-1]; last.index != 100 || tr.toEnd.button.Visible() {
 		t.Fatal("at the end a new row should come into view")
 	}
 	tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 200)})
@@ -140,11 +140,11 @@ func TestTranscriptFollowsItsEndOnlyWhileThere(t *testing.T) {
 			t.Fatalf("row %s moved although the reader is not at the end", key)
 		}
 	}
-	if !tr.newButton.Visible() {
+	if !tr.toEnd.button.Visible() {
 		t.Fatal("New should appear")
 	}
-	test.Tap(tr.newButton)
-	if last := tr.order[len(tr.order)-1]; last.index != 101 || tr.newButton.Visible() || !tr.AtEnd() {
+	test.Tap(tr.toEnd.button)
+	if last := tr.rows.order[len(tr.rows.order)-1]; last.index != 101 || tr.toEnd.button.Visible() || !tr.AtEnd() {
 		t.Fatal("New should lead to the end and go away")
 	}
 }
@@ -168,13 +168,13 @@ func TestTranscriptStaysWhenOlderRowsComeInFront(t *testing.T) {
 func TestTranscriptBindsOnlyTheRowThatChanged(t *testing.T) {
 	tr, _ := plainTranscript(t, 300)
 	rows := map[string]int{}
-	for _, a := range tr.order {
+	for _, a := range tr.rows.order {
 		rows[a.item.Key] = a.row.(*plainRow).binds
 	}
 	items := append([]Item{}, tr.Items()...)
 	items[299].Data = float32(400)
 	tr.SetItems(items)
-	for _, a := range tr.order {
+	for _, a := range tr.rows.order {
 		want := rows[a.item.Key]
 		if a.index == 299 {
 			want++
@@ -189,11 +189,11 @@ func TestTranscriptBindsOnlyTheRowThatChanged(t *testing.T) {
 func TestTranscriptKeys(t *testing.T) {
 	tr, _ := plainTranscript(t, 500)
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyHome})
-	if tr.anchor != 0 || tr.topOffset != 0 || tr.AtEnd() {
+	if tr.rows.anchor != 0 || tr.rows.topOffset != 0 || tr.AtEnd() {
 		t.Fatal("Home should go to the beginning")
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
-	if tr.anchor == 0 && tr.topOffset == 0 {
+	if tr.rows.anchor == 0 && tr.rows.topOffset == 0 {
 		t.Fatal("Page Down should scroll")
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})

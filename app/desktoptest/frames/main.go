@@ -66,7 +66,7 @@ func main() {
 			m.run("wheel, upwards", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 60)}) })
 			m.run("wheel, back", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -60)}) })
 			m.run("page up", *n/4, func(int) { tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp}) })
-			m.run("to far places", *n/8, func(i int) { tr.ScrollToKey(tr.Items()[i*7919%len(tr.Items())].Key) })
+			m.run("to far places", *n/8, func(i int) { tr.ScrollTo(tr.Items()[i*7919%len(tr.Items())].Key, 0) })
 			answer := []rune(strings.Repeat(strings.Join(answers, "\n\n")+"\n\n", 8))
 			run := protocol.RunInfo{RunID: "streamed", SessionKey: "k", State: protocol.RunStreaming, StartedAt: time.Now().UnixMilli()}
 			fyne.DoAndWait(func() { tr.ScrollToEnd() })
