@@ -10,64 +10,87 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/typeset"
 	"fairlead/app/widgets"
 )
 
-// CreateRenderer implements fyne.Widget.
-func (c *View) CreateRenderer() fyne.WidgetRenderer {
-	return widgets.NewRasterRenderer(c.draw, c.fullSize, c.area)
+// picture draws lines, and of those only the visible part.
+type picture struct {
+	rows   *rows
+	text   *selection.Text
+	view   fyne.Position // the visible part
+	shown  fyne.Size
+	viewed bool
 }
 
-// fullSize returns the size of the whole text.
-func (c *View) fullSize() fyne.Size {
-	cell := Cell()
-	return fyne.NewSize(cell.Width*float32(c.gutter+c.columns), cell.Height*float32(len(c.lines)))
+func newPicture(text *selection.Text, r *rows) *picture { return &picture{rows: r, text: text} }
+
+// renderer draws the text in a widget of this size.
+func (p *picture) renderer(size func() fyne.Size) fyne.WidgetRenderer {
+	area := func() (fyne.Position, fyne.Size) { return p.area(size()) }
+	draw := func(w, h int) image.Image {
+		at, shown := area()
+		return p.draw(w, h, at, shown)
+	}
+	return widgets.NewRasterRenderer(draw, p.rows.size, area)
 }
 
-// area returns the part to draw: the visible one.
-func (c *View) area() (fyne.Position, fyne.Size) {
-	whole := c.fullSize().Max(c.Size())
-	if !c.viewed {
+// setView sets the visible part. It reports whether that changed.
+func (p *picture) setView(at fyne.Position, size fyne.Size) bool {
+	if p.viewed && p.view == at && p.shown == size {
+		return false
+	}
+	p.view, p.shown, p.viewed = at, size, true
+	return true
+}
+
+// area returns the part to draw in a widget of a size: the visible one.
+func (p *picture) area(size fyne.Size) (fyne.Position, fyne.Size) {
+	whole := p.rows.size().Max(size)
+	if !p.viewed {
 		return fyne.Position{}, whole
 	}
-	if !c.hasBackgrounds {
-		whole.Width = min(whole.Width, c.fullSize().Width) // nothing is drawn beyond the text
+	if !p.rows.hasBackgrounds {
+		whole.Width = min(whole.Width, p.rows.size().Width) // nothing is drawn beyond the text
 	}
-	at := fyne.NewPos(max(c.view.X, 0), max(c.view.Y, 0))
-	return at, fyne.NewSize(max(min(c.shown.Width, whole.Width-at.X), 0), max(min(c.shown.Height, whole.Height-at.Y), 0))
+	at := fyne.NewPos(max(p.view.X, 0), max(p.view.Y, 0))
+	return at, fyne.NewSize(max(min(p.shown.Width, whole.Width-at.X), 0), max(min(p.shown.Height, whole.Height-at.Y), 0))
 }
 
-// draw paints the visible part, with … where a line continues beyond it.
-func (c *View) draw(w, h int) image.Image {
+// draw paints a part of the text, with … where a line continues beyond it.
+func (p *picture) draw(w, h int, at fyne.Position, area fyne.Size) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
-	at, area := c.area()
-	if area.Height <= 0 || area.Width <= 0 || len(c.lines) == 0 {
+	r := p.rows
+	if area.Height <= 0 || area.Width <= 0 || len(r.lines) == 0 {
 		return img
 	}
-	p := painter{View: c, img: img, at: at, area: area, cell: Cell(), size: style.Size(style.SizeCode), scale: float32(h) / area.Height}
-	p.left = c.gutterWidth() - at.X
-	for i := max(int(at.Y/p.cell.Height), 0); i < len(c.lines); i++ {
-		if p.y = p.cell.Height*float32(i) - at.Y; p.y >= area.Height {
+	to := painter{text: p.text, isCut: p.viewed, img: img, at: at, area: area, cell: Cell(), size: style.Size(style.SizeCode), scale: float32(h) / area.Height}
+	to.gutter = r.gutter
+	to.left = r.gutterWidth() - at.X
+	for i := max(int(at.Y/to.cell.Height), 0); i < len(r.lines); i++ {
+		if to.y = to.cell.Height*float32(i) - at.Y; to.y >= area.Height {
 			break
 		}
-		p.line(c.lines[i], c.offsets[i])
+		to.line(r.lines[i], r.offsets[i])
 	}
 	return img
 }
 
 // painter paints the lines of a view.
 type painter struct {
-	*View
-	img   *image.RGBA
-	at    fyne.Position // of the visible part
-	area  fyne.Size
-	left  float32 // of the first column of text
-	cell  fyne.Size
-	size  float32 // of the text
-	scale float32
-	y     float32 // of the line
+	text   *selection.Text
+	img    *image.RGBA
+	isCut  bool          // only a part of the text is visible
+	gutter int           // columns before the text
+	at     fyne.Position // of the visible part
+	area   fyne.Size
+	left   float32 // of the first column of text
+	cell   fyne.Size
+	size   float32 // of the text
+	scale  float32
+	y      float32 // of the line
 }
 
 func (p *painter) fill(from, to float32, name fyne.ThemeColorName) {
@@ -157,17 +180,17 @@ func (p *painter) line(line Line, offset int) {
 			p.fill(p.left+p.cell.Width*float32(columns(string(text[:from]))), p.left+p.cell.Width*float32(columns(string(text[:to]))), name)
 		}
 	}
-	for k, hit := range p.Hits {
-		highlight(hit[0], hit[1], p.HitColor(k))
+	for k, hit := range p.text.Hits {
+		highlight(hit[0], hit[1], p.text.HitColor(k))
 	}
-	highlight(p.From, p.To, "selection")
+	highlight(p.text.From, p.text.To, "selection")
 	if line.Gutter != "" {
 		p.cells(Span{Text: line.Gutter, Color: style.ColorMuted}, -p.at.X)
 	}
 	for s, at := range p.spans(line) {
 		p.span(s, at[0], at[1])
 	}
-	if p.viewed {
+	if p.isCut {
 		p.ellipses(line, p.gutter+columns(string(text)))
 	}
 }

@@ -9,6 +9,6 @@ func BenchmarkFindInALongOutput(b *testing.B) {
 	output := strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)
 	c := NewView(PlainLines(output))
 	for i := 0; b.Loop(); i++ {
-		c.Find([]string{"parse", "nothing", "e"}[i%3])
+		c.text.Find([]string{"parse", "nothing", "e"}[i%3])
 	}
 }

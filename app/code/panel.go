@@ -4,7 +4,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -42,19 +41,14 @@ func (p *Panel) SetFormatted(format, text string, lines func(string) []Line) {
 
 // ShowsAll reports whether the whole text is visible without scrolling down.
 func (p *Panel) ShowsAll() bool {
-	return p.view.wrapColumns > 0 && p.view.fullSize().Height <= p.Scroller.MaxHeight+0.5
+	return p.view.rows.wrapColumns > 0 && p.view.rows.size().Height <= p.Scroller.MaxHeight+0.5
 }
 
 // SetWrap wraps long lines, or scrolls them sideways.
 func (p *Panel) SetWrap(on bool) {
-	if p.view.wraps == on {
-		return
+	if p.view.setWrap(on) {
+		p.Scroller.Update()
 	}
-	p.view.wraps = on
-	if !on {
-		p.view.unwrap()
-	}
-	p.Scroller.Update()
 }
 
 // SetLines shows lines, which must not change afterwards.
@@ -86,66 +80,7 @@ func (p *Panel) HideBackground() { p.background.Hide() }
 func (p *Panel) SetForward(f func(*fyne.ScrollEvent)) { p.view.Forward = f }
 
 // Lines returns the number of lines before wrapping.
-func (p *Panel) Lines() int { return len(p.view.source) }
+func (p *Panel) Lines() int { return len(p.view.rows.source) }
 
 // View returns the text of the panel.
 func (p *Panel) View() *View { return p.view }
-
-// LineView shows one line of code, cut to the available width.
-type LineView struct {
-	View
-	OnTap func() // for a tap that does not select text
-	// Repeated is set if another passage begins with the same text: search results count there.
-	Repeated bool
-}
-
-// NewLineView creates an empty line.
-func NewLineView() *LineView {
-	l := &LineView{}
-	l.Text = selection.NewText(l, l.texts)
-	l.ExtendBaseWidget(l)
-	l.SetLines(nil)
-	return l
-}
-
-// SetText shows another line.
-func (l *LineView) SetText(text string) {
-	if text != l.PlainText() {
-		l.SetLines(PlainLines(text))
-	}
-}
-
-// Tapped implements fyne.Tappable.
-func (l *LineView) Tapped(*fyne.PointEvent) { widgets.Call(l.OnTap) }
-
-// MinSize implements fyne.CanvasObject.
-func (l *LineView) MinSize() fyne.Size {
-	cell := Cell()
-	return fyne.NewSize(min(cell.Width*float32(l.columns), 24), cell.Height)
-}
-
-// Resize implements fyne.CanvasObject.
-func (l *LineView) Resize(size fyne.Size) {
-	l.View.Resize(size)
-	l.SetView(fyne.Position{}, size)
-}
-
-// Index implements [selection.Passage].
-func (l *LineView) Index(at fyne.Position) int {
-	at.Y = 0
-	return l.View.Index(at)
-}
-
-// room returns the available columns.
-func (l *LineView) room() int { return int((l.Size().Width + 0.5) / Cell().Width) }
-
-// Cut reports whether the text is cut.
-func (l *LineView) Cut() bool { return l.columns > l.room() }
-
-// Hides reports whether a search result is in the cut part.
-func (l *LineView) Hides(hit int) bool {
-	if hit < 0 || hit >= len(l.Hits) {
-		return false
-	}
-	return l.Cut() && columns(l.Slice(0, l.Hits[hit][1])) >= l.room()
-}

@@ -18,8 +18,8 @@ func TestPanelInATranscriptPassesOnTheWheel(t *testing.T) {
 	widgettest.Window(t, p, 300, 80)
 	p.SetText(strings.Repeat("line\n", 5))
 	p.Scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -10)})
-	if passed != 0 || p.view.view.Y != 10 {
-		t.Fatalf("the panel should scroll itself first: passed %v, at %v", passed, p.view.view.Y)
+	if passed != 0 || p.view.picture.view.Y != 10 {
+		t.Fatalf("the panel should scroll itself first: passed %v, at %v", passed, p.view.picture.view.Y)
 	}
 	p.Scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1000)})
 	if passed >= 0 {
@@ -32,18 +32,18 @@ func TestFollowingPanelKeepsItsEndInView(t *testing.T) {
 	p.Scroller.Follow = true
 	widgettest.Window(t, p, 300, 100)
 	p.SetText(strings.Repeat("line\n", 50))
-	end := p.view.view.Y
+	end := p.view.picture.view.Y
 	if end == 0 {
 		t.Fatal("the end is not in view")
 	}
 	p.SetText(strings.Repeat("line\n", 60))
-	if p.view.view.Y <= end {
+	if p.view.picture.view.Y <= end {
 		t.Error("the view did not follow")
 	}
 	p.Scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 50)})
-	at := p.view.view.Y
+	at := p.view.picture.view.Y
 	p.SetText(strings.Repeat("line\n", 70))
-	if p.view.view.Y != at {
+	if p.view.picture.view.Y != at {
 		t.Error("the view followed although the reader went up")
 	}
 }
@@ -52,7 +52,7 @@ func TestCodeDrawsOnlyTheLinesInView(t *testing.T) {
 	p := NewPanel(200)
 	widgettest.Window(t, p, 400, 200)
 	p.SetText(strings.Repeat("some line\n", 50_000))
-	if _, area := p.view.area(); area.Height > 220 {
+	if _, area := p.view.picture.area(p.view.Size()); area.Height > 220 {
 		t.Errorf("a picture %g high is drawn of 50,000 lines", area.Height)
 	}
 }
@@ -63,8 +63,8 @@ func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
 	p.SetText("a" + strings.Repeat(" ", 200) + "b\nshort")
 	cell := Cell()
 	drawn := func(line int, x float32) bool {
-		_, area := p.view.area()
-		img := p.view.draw(int(area.Width), int(area.Height)).(*image.RGBA)
+		at, area := p.view.picture.area(p.view.Size())
+		img := p.view.picture.draw(int(area.Width), int(area.Height), at, area).(*image.RGBA)
 		if x < 0 {
 			x += area.Width
 		}
@@ -105,8 +105,8 @@ func TestItalicLettersLeanToTheRight(t *testing.T) {
 		p := NewPanel(0)
 		widgettest.Window(t, p, 200, 60)
 		p.SetLines(OutputLines(text))
-		_, area := p.view.area()
-		img := p.view.draw(int(area.Width), int(area.Height)).(*image.RGBA)
+		at, area := p.view.picture.area(p.view.Size())
+		img := p.view.picture.draw(int(area.Width), int(area.Height), at, area).(*image.RGBA)
 		var ends []int // the first column with ink, from the top of the letter to its foot
 		for y := range int(area.Height) {
 			for x := range int(area.Width) {

@@ -38,7 +38,7 @@ func NewReader(lines []Line, size string) *Reader {
 	up := widgets.NewQuietButton("", "up", func() { r.show(r.hit - 1) })
 	down := widgets.NewQuietButton("", "down", func() { r.show(r.hit + 1) })
 	wrap := widget.NewCheck("Wrap lines", r.panel.SetWrap)
-	copyAll := widgets.NewButton("Copy all", "copy", func() { fyne.CurrentApp().Clipboard().SetContent(view.PlainText()) })
+	copyAll := widgets.NewButton("Copy all", "copy", func() { fyne.CurrentApp().Clipboard().SetContent(view.text.PlainText()) })
 	bar := widgets.Row(style.Inside, 0, r.field, r.count, up, down, wrap, copyAll)
 	foot := widgets.Inset(style.Gap, 0, 0, 0, widgets.NewText(size, style.ColorMuted, style.SizeSmall))
 	r.Compose(r, widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, bar), foot, nil, nil, container.New(fillLayout{}, r.panel))))
@@ -58,13 +58,13 @@ func (r *Reader) SearchField() fyne.Focusable { return r.field }
 // show shows a search result; beyond the last one it continues with the first.
 func (r *Reader) show(hit int) {
 	view := r.panel.View()
-	n := view.Find(r.field.Text)
+	n := view.text.Find(r.field.Text)
 	r.hit = 0
 	text := ""
 	switch {
 	case n > 0:
 		r.hit = (hit + n) % n
-		view.Reveal(view.ShowHit(r.hit))
+		view.Reveal(view.text.ShowHit(r.hit))
 		text = fmt.Sprintf("%d of %d", r.hit+1, n)
 	case r.field.Text != "":
 		text = "Not found"
@@ -78,10 +78,10 @@ func (r *Reader) press(_ selection.Passage, at, times int) {
 	view := r.panel.View()
 	from, to := at, at
 	if times > 1 {
-		from, to = view.Word(at, times > 2)
+		from, to = view.text.Word(at, times > 2)
 	}
 	r.anchor = from
-	view.Select(from, to)
+	view.text.Select(from, to)
 }
 
 // Dragged implements fyne.Draggable: it selects up to the mouse, and scrolls beyond the edges.
@@ -91,7 +91,7 @@ func (r *Reader) Dragged(e *fyne.DragEvent) {
 	from, shown := view.VisibleArea()
 	beyond := func(v, low, long float32) float32 { return min(v-low, 0) + max(v-low-long, 0) }
 	view.DragBy(fyne.NewDelta(beyond(at.X, from.X, shown.Width), beyond(at.Y, from.Y, shown.Height)))
-	view.Select(r.anchor, view.Index(at))
+	view.text.Select(r.anchor, view.Index(at))
 }
 
 // DragEnd implements fyne.Draggable.
@@ -100,5 +100,5 @@ func (r *Reader) DragEnd() {}
 // Selected returns the selected text.
 func (r *Reader) Selected() string {
 	view := r.panel.View()
-	return view.Slice(view.From, view.To)
+	return view.Slice(view.text.From, view.text.To)
 }

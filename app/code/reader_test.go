@@ -34,7 +34,7 @@ func TestReaderFindsAndCopies(t *testing.T) {
 	}
 	r.panel.SetWrap(true)
 	r.panel.SetWrap(false)
-	if view.PlainText() != strings.TrimSuffix(text, "\n") {
+	if view.text.PlainText() != strings.TrimSuffix(text, "\n") {
 		t.Error("wrapping changed the text")
 	}
 }

@@ -23,35 +23,35 @@ func TestWrappedCodeIsMarkedAndFoundWhereItStands(t *testing.T) {
 	text := "make one two\n\nthree fourfivesix"
 	c := wrapping(t, text, 8)
 	var rows []string
-	for _, l := range c.lines {
+	for _, l := range c.rows.lines {
 		rows = append(rows, l.Text())
 	}
 	if got := strings.Join(rows, "|"); got != "make |one two||three |fourfive|six" {
 		t.Fatalf("the rows are %q", got)
 	}
-	if len(c.source) != 3 || c.PlainText() != text || c.Runes() != len(text) {
-		t.Errorf("%d lines, %q, %d runes", len(c.source), c.PlainText(), c.Runes())
+	if len(c.rows.source) != 3 || c.text.PlainText() != text || c.text.Runes() != len(text) {
+		t.Errorf("%d lines, %q, %d runes", len(c.rows.source), c.text.PlainText(), c.text.Runes())
 	}
 	cell := Cell()
 	for at := range len(text) {
-		n := c.Find(text[at : at+1])
+		n := c.text.Find(text[at : at+1])
 		for hit := range n {
-			p := c.ShowHit(hit)
+			p := c.text.ShowHit(hit)
 			if i := c.Index(p.AddXY(1, 1)); text[i:i+1] != text[at:at+1] {
 				t.Errorf("place %d of %q is drawn at %v, where %q stands", hit, text[at:at+1], p, text[i:i+1])
 			}
 		}
 	}
-	if n := c.Find("fourfivesix"); n != 1 {
+	if n := c.text.Find("fourfivesix"); n != 1 {
 		t.Errorf("a word over two rows is found %d times", n)
 	}
-	if p := c.ShowHit(0); p != fyne.NewPos(0, 4*cell.Height) {
+	if p := c.text.ShowHit(0); p != fyne.NewPos(0, 4*cell.Height) {
 		t.Errorf("it is at %v", p)
 	}
-	if from, to := c.Word(strings.Index(text, "six"), false); c.Slice(from, to) != "fourfivesix" {
+	if from, to := c.text.Word(strings.Index(text, "six"), false); c.Slice(from, to) != "fourfivesix" {
 		t.Errorf("the word is %q", c.Slice(from, to))
 	}
-	if from, to := c.Word(2, true); c.Slice(from, to) != "make one two" {
+	if from, to := c.text.Word(2, true); c.Slice(from, to) != "make one two" {
 		t.Errorf("the line is %q", c.Slice(from, to))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/selection"
 	"fairlead/app/widgets/widgettest"
 )
 
@@ -44,8 +45,8 @@ func Markup(t *testing.T, name string, o fyne.CanvasObject) {
 func Words(o fyne.CanvasObject) string {
 	var b strings.Builder
 	widgettest.Visit(o, func(o fyne.CanvasObject) {
-		if p, ok := o.(interface{ PlainText() string }); ok {
-			b.WriteString(p.PlainText() + "\n")
+		if p, ok := o.(selection.Passage); ok {
+			b.WriteString(p.Selectable().PlainText() + "\n")
 		}
 	})
 	return b.String()

@@ -22,7 +22,7 @@ func TestCountsAreThoseOfPassages(t *testing.T) {
 	} {
 		query := strings.ToLower(c.query)
 		p := newRichText(plainParagraphs(c.text, "", "text"))
-		if n, shown := selection.Count(c.text, query), p.Find(c.query); n != c.want && c.query != "istanbul" || shown != n {
+		if n, shown := selection.Count(c.text, query), p.text.Find(c.query); n != c.want && c.query != "istanbul" || shown != n {
 			t.Errorf("%q in %q: %d, shown %d, want %d", c.query, c.text, n, shown, c.want)
 		}
 	}

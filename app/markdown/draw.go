@@ -4,10 +4,12 @@ import (
 	"image"
 	"image/color"
 	"iter"
+	"net/url"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/typeset"
 	"fairlead/app/widgets"
@@ -15,43 +17,34 @@ import (
 
 // MinSize implements fyne.CanvasObject. The height is that at the current width.
 func (p *RichText) MinSize() fyne.Size {
-	p.layOut(p.Size().Width)
-	if p.width == 0 {
+	f := p.laidOut()
+	if f.width == 0 {
 		return fyne.NewSize(40, style.Size("text")*lineHeight)
 	}
-	return fyne.NewSize(min(40, p.fullSize.Width), p.fullSize.Height)
+	return fyne.NewSize(min(40, f.fullSize.Width), f.fullSize.Height)
 }
 
 // CreateRenderer implements fyne.Widget.
 func (p *RichText) CreateRenderer() fyne.WidgetRenderer {
 	return widgets.NewRasterRenderer(p.draw, p.MinSize, func() (fyne.Position, fyne.Size) {
-		p.layOut(p.Size().Width)
-		return fyne.Position{}, fyne.NewSize(p.pictureWidth(), p.fullSize.Height)
+		f := p.laidOut()
+		return fyne.Position{}, fyne.NewSize(f.pictureWidth(), f.fullSize.Height)
 	})
-}
-
-// pictureWidth returns the part of the width that has content.
-func (p *RichText) pictureWidth() float32 {
-	for i := range p.placed {
-		if q := &p.paragraphs[i]; q.rule || q.code || p.placed[i].text.IsRightToLeft() {
-			return p.width
-		}
-	}
-	return min(p.fullSize.Width+1, p.width)
 }
 
 func (p *RichText) draw(w, h int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
-	if len(p.placed) == 0 || p.fullSize.Height <= 0 {
+	f := &p.flow
+	if len(f.placed) == 0 || f.fullSize.Height <= 0 {
 		return img
 	}
-	scale := float32(h) / p.fullSize.Height
-	for i := range p.placed {
-		d := painter{text: p, img: img, scale: scale, at: &p.placed[i], paragraph: &p.paragraphs[i]}
-		d.width = p.textWidth(d.at)
+	scale := float32(h) / f.fullSize.Height
+	for i := range f.placed {
+		d := painter{flow: f, text: p.text, hover: p.hover, img: img, scale: scale, at: &f.placed[i], paragraph: &f.paragraphs[i]}
+		d.width = f.textWidth(d.at)
 		d.quoteBars(i)
 		if d.paragraph.rule {
-			d.fill(0, d.at.y, p.width, 1, style.ColorLine)
+			d.fill(0, d.at.y, f.width, 1, style.ColorLine)
 			continue
 		}
 		d.backgrounds()
@@ -64,7 +57,9 @@ func (p *RichText) draw(w, h int) image.Image {
 
 // painter paints one paragraph.
 type painter struct {
-	text      *RichText
+	flow      *flow
+	text      *selection.Text
+	hover     *url.URL // the link under the mouse
 	img       *image.RGBA
 	scale     float32
 	at        *placedParagraph
@@ -104,11 +99,11 @@ func (q *paragraph) all() iter.Seq2[decoration, [2]int] {
 func (d *painter) quoteBars(index int) {
 	for k := range d.paragraph.quote {
 		top := d.at.y
-		if index > 0 && d.text.paragraphs[index-1].quote > k { // continued from the previous paragraph
-			previous := d.text.placed[index-1]
+		if index > 0 && d.flow.paragraphs[index-1].quote > k { // continued from the previous paragraph
+			previous := d.flow.placed[index-1]
 			top = previous.y + previous.text.Height
 		}
-		x := widgets.Choose(d.at.right > 0, d.text.width-float32(k)*14-2, float32(k)*14)
+		x := widgets.Choose(d.at.right > 0, d.flow.width-float32(k)*14-2, float32(k)*14)
 		d.fill(x, top, 2, d.at.y+d.at.text.Height-top, style.ColorLine)
 	}
 }
@@ -126,7 +121,7 @@ func (d *painter) backgrounds() {
 			}
 		}
 	}
-	h, offset := &d.text.Text, d.at.offset
+	h, offset := d.text, d.at.offset
 	for k, hit := range h.Hits {
 		for b := range d.boxes(hit[0]-offset, hit[1]-offset) {
 			d.fill(b.X, b.Y+1, b.Width, b.Height-2, h.HitColor(k))
@@ -151,16 +146,16 @@ func (d *painter) color(run int) color.Color {
 
 // bullet paints the bullet, number or check box before the first line.
 func (d *painter) bullet() {
-	size, right := d.text.size, d.at.right > 0
+	size, right := d.flow.size, d.at.right > 0
 	switch {
 	case d.paragraph.bullet == taskOpen, d.paragraph.bullet == taskDone:
 		side, x, y := float32(int(size*0.86)), d.at.left-float32(int(size*1.35)), d.at.y+float32(int(size*0.3))
 		if right {
-			x = d.text.width - d.at.right + float32(int(size*0.5))
+			x = d.flow.width - d.at.right + float32(int(size*0.5))
 		}
 		d.taskBox(x, y, side, d.paragraph.bullet == taskDone)
 	case d.at.bullet != nil:
-		x := widgets.Choose(right, d.text.width-d.at.right+6*size/14, d.at.left-d.at.bullet.Width-6*size/14)
+		x := widgets.Choose(right, d.flow.width-d.at.right+6*size/14, d.at.left-d.at.bullet.Width-6*size/14)
 		d.at.bullet.Draw(d.img, x*d.scale, d.at.y*d.scale, d.scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
 	}
 }
@@ -184,7 +179,7 @@ func (d *painter) lines() {
 			continue
 		}
 		for b := range d.boxes(run[0], run[1]) {
-			if n.link != nil && n.link == d.text.hover {
+			if n.link != nil && n.link == d.hover {
 				d.fill(b.X, b.Y+b.Height-4, b.Width, 1, style.ColorAccent)
 			}
 			if n.strike {

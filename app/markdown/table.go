@@ -52,9 +52,9 @@ func newTable(source string, events *selection.Events) *table {
 				text = "**" + text + "**"
 			}
 			cell := newRichText(parse(text))
-			cell.Events, cell.maxWidth, cell.Separator = events, columnLimit(maxColumn), "\t"
+			cell.Events, cell.flow.maxWidth, cell.text.Separator = events, columnLimit(maxColumn), "\t"
 			if c == 0 {
-				cell.Separator = "\n"
+				cell.text.Separator = "\n"
 			}
 			cells = append(cells, cell)
 			objects = append(objects, cell)
@@ -88,9 +88,9 @@ func (l tableLayout) columns() []float32 {
 	total := float32(0)
 	for c := range widths {
 		for _, row := range l.t.cells {
-			row[c].maxWidth = columnLimit(maxColumn)
-			row[c].layOut(0)
-			widths[c] = max(widths[c], row[c].fullSize.Width+2*cellPadding)
+			row[c].flow.maxWidth = columnLimit(maxColumn)
+			row[c].flow.layOut(0)
+			widths[c] = max(widths[c], row[c].flow.fullSize.Width+2*cellPadding)
 		}
 		total += widths[c]
 	}
@@ -122,9 +122,9 @@ func (l tableLayout) measure() (widths, heights []float32) {
 	for _, row := range l.t.cells {
 		h := float32(0)
 		for c, cell := range row {
-			cell.maxWidth = widths[c] - 2*cellPadding
-			cell.layOut(0)
-			h = max(h, cell.fullSize.Height+2*cellPadding-4)
+			cell.flow.maxWidth = widths[c] - 2*cellPadding
+			cell.flow.layOut(0)
+			h = max(h, cell.flow.fullSize.Height+2*cellPadding-4)
 		}
 		heights = append(heights, h)
 	}
@@ -152,9 +152,9 @@ func (l tableLayout) Layout([]fyne.CanvasObject, fyne.Size) {
 	for i, row := range l.t.cells {
 		x := float32(0)
 		for c, cell := range row {
-			room := widths[c] - 2*cellPadding - cell.fullSize.Width
+			room := widths[c] - 2*cellPadding - cell.flow.fullSize.Width
 			cell.Move(fyne.NewPos(x+cellPadding+float32(int(room*float32(l.t.align[c])/2)), y+cellPadding-2))
-			cell.Resize(cell.fullSize)
+			cell.Resize(cell.flow.fullSize)
 			x += widths[c]
 		}
 		if i > 0 {

@@ -54,7 +54,7 @@ func TestMarkdownTakesTheBackslashFromEscapedSignsOnly(t *testing.T) {
 		`[a \[b\]](http://c)`: "a [b]",
 	} {
 		t.Run(source, func(t *testing.T) {
-			if got := newRichText(parse(source)).PlainText(); got != want {
+			if got := newRichText(parse(source)).text.PlainText(); got != want {
 				t.Errorf("%s shows %q, want %q", source, got, want)
 			}
 		})
@@ -107,7 +107,7 @@ func TestFootnotesAreReadable(t *testing.T) {
 	} {
 		p := newRichText(parse(source))
 		widgettest.Window(t, p, 500, 400)
-		if got := p.PlainText(); squeeze(got) != squeeze(want) {
+		if got := p.text.PlainText(); squeeze(got) != squeeze(want) {
 			t.Errorf("%q: %q, want %q", source, got, want)
 		}
 	}

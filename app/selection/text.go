@@ -5,13 +5,10 @@ package selection
 
 import (
 	"iter"
-	"net/url"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/style"
 )
@@ -28,47 +25,22 @@ type Passage interface {
 	Slice(from, to int) string
 }
 
-// Events are the callbacks of one or several passages. Each may be nil.
-type Events struct {
-	// OnPress is called for the first to third quick press at a position of a text.
-	OnPress func(in Passage, at, times int)
-	OnMenu  func(at fyne.Position) // for the secondary button, with its position on the canvas
-	OnLink  func(*url.URL)         // for a click on a link
-	OnCopy  func(text string)      // for the Copy button of a code block
-	OnHover func()                 // when the mouse enters a text
-	Forward func(*fyne.ScrollEvent)
-}
-
-// Scroll forwards a scroll event that a passage does not use.
-func (e *Events) Scroll(s *fyne.ScrollEvent) {
-	if e.Forward != nil {
-		e.Forward(s)
-	}
-}
-
 // Text is the text of a passage, in parts (lines or paragraphs) that one rune separates.
 type Text struct {
-	*Events
 	From, To  int      // selection
 	Hits      [][2]int // search results
 	Current   int      // index in Hits; -1 means none
 	Separator string   // between the previous passage and this one when both are copied
 
-	owner     Passage
-	parts     iter.Seq[string]
-	query     string
-	pressed   time.Time // last mouse press, its position and number
-	pressedAt int
-	presses   int
+	owner Passage
+	parts iter.Seq[string]
+	query string
 }
 
 // NewText creates the text of a passage.
-func NewText(owner Passage, parts iter.Seq[string]) Text {
-	return Text{Events: &Events{}, Current: -1, Separator: "\n\n", owner: owner, parts: parts}
+func NewText(owner Passage, parts iter.Seq[string]) *Text {
+	return &Text{Current: -1, Separator: "\n\n", owner: owner, parts: parts}
 }
-
-// Selectable implements [Passage].
-func (t *Text) Selectable() *Text { return t }
 
 // Runes returns the length of the text.
 func (t *Text) Runes() int {
@@ -79,7 +51,7 @@ func (t *Text) Runes() int {
 	return max(n-1, 0)
 }
 
-// Slice implements [Passage].
+// Slice returns a range of the text.
 func (t *Text) Slice(from, to int) string {
 	var b strings.Builder
 	for part := range t.parts {
@@ -166,39 +138,4 @@ func (t *Text) HitColor(hit int) fyne.ThemeColorName {
 		return style.ColorFoundNow
 	}
 	return style.ColorFound
-}
-
-// doubleClickTime is the maximum time between presses of a double or triple click.
-const doubleClickTime = 400 * time.Millisecond
-
-// MouseDown implements desktop.Mouseable.
-func (t *Text) MouseDown(e *desktop.MouseEvent) {
-	if e.Button != desktop.MouseButtonPrimary || t.OnPress == nil {
-		return
-	}
-	at, now := t.owner.Index(e.Position), time.Now()
-	if now.Sub(t.pressed) >= doubleClickTime || max(at-t.pressedAt, t.pressedAt-at) > 1 {
-		t.presses = 0
-	}
-	t.presses = t.presses%3 + 1
-	t.pressed, t.pressedAt = now, at
-	t.OnPress(t.owner, at, t.presses)
-}
-
-// MouseUp implements desktop.Mouseable.
-func (t *Text) MouseUp(*desktop.MouseEvent) {}
-
-// TappedSecondary implements fyne.SecondaryTappable.
-func (t *Text) TappedSecondary(e *fyne.PointEvent) {
-	if t.OnMenu != nil {
-		t.OnMenu(e.AbsolutePosition)
-	}
-}
-
-// Cursor implements desktop.Cursorable.
-func (t *Text) Cursor() desktop.Cursor {
-	if t.OnPress != nil {
-		return desktop.TextCursor
-	}
-	return desktop.DefaultCursor
 }

@@ -81,9 +81,7 @@ func NewCallCard() *CallCard {
 	c.output = c.newOutput()
 	c.input.SetWrap(true)
 	c.argument.OnTap = c.toggle
-	for _, p := range c.Passages() {
-		p.Selectable().Events = &c.Events
-	}
+	c.argument.Events, c.input.View().Events, c.output.panel.View().Events = &c.Events, &c.Events, &c.Events
 	line := widgets.Row(style.Inside, 2, widgets.Row(6, -1, c.dot, c.verb), widgets.Row(6, -1, c.machineDot, c.machine), c.argument, c.added, c.removed, c.status, c.time, c.icon, c.arrow)
 	c.head = widgets.NewClickable(widgets.Inset(5, style.Inside-1, 5, style.Inside+4, line), c.toggle)
 	c.head.OnKey = func(k fyne.KeyName) bool {
@@ -249,7 +247,7 @@ func (c *CallCard) showInput() (changed bool) {
 	}
 	widgets.SetVisible(c.input, in)
 	widgets.SetVisible(c.input.View(), in)
-	c.argument.Repeated = in && repeatsIn(c.argument.PlainText(), c.input.View().PlainText())
+	c.argument.Repeated = in && repeatsIn(c.argument.Selectable().PlainText(), c.input.View().Selectable().PlainText())
 	widgets.SetVisible(c.body, c.open && t.State != CallWaiting || in || c.answers.Visible())
 	return c.box.MinSize().Height != was
 }

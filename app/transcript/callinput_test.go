@@ -59,7 +59,7 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 					return
 				}
 				_, view := c.input.View().VisibleArea()
-				if full := c.input.View().MinSize(); c.input.View().PlainText() != text || full.Width > view.Width || whole && full.Height > view.Height+0.5 {
+				if full := c.input.View().MinSize(); c.input.View().Selectable().PlainText() != text || full.Width > view.Width || whole && full.Height > view.Height+0.5 {
 					t.Errorf("%d letters at %v: the panel shows %v of %v", letters, size, view, full)
 				}
 				if w := c.MinSize().Width; w > size.width {
@@ -110,8 +110,8 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 func TestALineThatIsCutOffIsSaidBelowItAndFoundOnce(t *testing.T) {
 	text := "go test ./app/widgets -run Card -count 20 -race -v needle"
 	c, w := asking(t, 432, 1, Call{Argument: text})
-	if !c.input.Visible() || c.input.View().PlainText() != text || !c.argument.Repeated {
-		t.Errorf("below the line stands %q", c.input.View().PlainText())
+	if !c.input.Visible() || c.input.View().Selectable().PlainText() != text || !c.argument.Repeated {
+		t.Errorf("below the line stands %q", c.input.View().Selectable().PlainText())
 	}
 	w.Resize(fyne.NewSize(1400, 900))
 	if c.input.Visible() || c.argument.Cut() {
@@ -126,8 +126,8 @@ func TestPanelShowsTheTextOfTheCallThatItsCardTookOver(t *testing.T) {
 	for _, tool := range []Call{text, {Verb: "Edit", Argument: "a.go", Diff: "+added"}, text} {
 		c.Reset(true)
 		c.Set(tool)
-		if want := tool.Texts()[1]; c.input.View().PlainText() != want {
-			t.Errorf("the panel says %q instead of %q", c.input.View().PlainText(), want)
+		if want := tool.Texts()[1]; c.input.View().Selectable().PlainText() != want {
+			t.Errorf("the panel says %q instead of %q", c.input.View().Selectable().PlainText(), want)
 		}
 	}
 }

@@ -117,11 +117,11 @@ func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
 	if got := tr.Selection.Text(); got != want {
 		t.Errorf("marked %q, want %q", got, want)
 	}
-	if line := tr.rows.visible["folded"].row.Passages()[0].(*code.LineView); line.From != 0 || line.To != 6 {
-		t.Errorf("of the folded card's line %d to %d are marked", line.From, line.To)
+	if line := tr.rows.visible["folded"].row.Passages()[0].(*code.LineView); line.Selectable().From != 0 || line.Selectable().To != 6 {
+		t.Errorf("of the folded card's line %d to %d are marked", line.Selectable().From, line.Selectable().To)
 	}
-	if out := tr.rows.visible["open"].row.Passages()[2].(*code.View); out.From != 0 || out.To != out.Runes() {
-		t.Errorf("of the output %d to %d are marked", out.From, out.To)
+	if out := tr.rows.visible["open"].row.Passages()[2].(*code.View); out.Selectable().From != 0 || out.Selectable().To != out.Selectable().Runes() {
+		t.Errorf("of the output %d to %d are marked", out.Selectable().From, out.Selectable().To)
 	}
 }
 
@@ -201,16 +201,16 @@ func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
 	tr.Search.Find("needle")
 	list := tr.rows.visible["open"].row.Passages()
 	line, in, out := list[0].(*code.LineView), list[1].(*code.View), list[2].(*code.View)
-	for hit, want := range []*code.View{in, in, in, out} {
+	for hit, want := range []selection.Passage{in, in, in, out} {
 		tr.Search.ShowHit("open", hit)
-		for _, c := range []*code.View{&line.View, in, out} {
-			if (c.Current >= 0) != (c == want) {
-				t.Errorf("place %d: %d of %q is the current one", hit, c.Current, c.PlainText())
+		for _, c := range []selection.Passage{line, in, out} {
+			if (c.Selectable().Current >= 0) != (c == want) {
+				t.Errorf("place %d: %d of %q is the current one", hit, c.Selectable().Current, c.Selectable().PlainText())
 			}
 		}
 	}
-	if len(line.Hits) != 3 {
-		t.Errorf("in the line %d places are marked", len(line.Hits))
+	if len(line.Selectable().Hits) != 3 {
+		t.Errorf("in the line %d places are marked", len(line.Selectable().Hits))
 	}
 	if !tr.Search.ShowHit("folded", 0) || tr.Search.ShowHit("folded", 2) {
 		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.Search.ShowHit("folded", 0), tr.Search.ShowHit("folded", 2))
@@ -242,7 +242,7 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{"c": true})
 	show(tr, CallRunning, lines(0, 40))
 	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
-	from := strings.Index(out.PlainText(), "line 30")
+	from := strings.Index(out.Selectable().PlainText(), "line 30")
 	tr.Selection.Press(out, from, 1)
 	tr.Selection.to.rune = from + len("line 30 of the")
 	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
@@ -250,7 +250,7 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 		if got := tr.Selection.Text(); got != "line 30 of the" {
 			t.Fatalf("after step %d %q is marked", i, got)
 		}
-		if got := out.Slice(out.From, out.To); got != "line 30 of the" {
+		if got := out.Slice(out.Selectable().From, out.Selectable().To); got != "line 30 of the" {
 			t.Errorf("after step %d %q is shown as marked", i, got)
 		}
 	}
@@ -288,7 +288,7 @@ func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
 	tr.Search.Find("needle")
 	tr.Search.ShowHit("c", 0)
 	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
-	at := out.ShowHit(0)
+	at := out.Selectable().ShowHit(0)
 	from, size := out.VisibleArea()
 	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {
 		t.Errorf("it is at %v, in view are %v from %v", at, size, from)

@@ -27,7 +27,7 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 	c.SetOpen(true)
 	var asked []bool
 	c.OnShowAll = func(all bool) { asked = append(asked, all); c.SetOutput(all, false) }
-	text := c.output.panel.View().PlainText()
+	text := c.output.panel.View().Selectable().PlainText()
 	if !strings.HasPrefix(text, "line 1\n") || !strings.HasSuffix(text, "line 1234") || !strings.Contains(text, "⋯ 1,217 lines not shown") {
 		t.Fatalf("folded:\n%s", text)
 	}
@@ -35,11 +35,11 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 		t.Errorf("the size is %q", got)
 	}
 	test.Tap(button(c, "Show all"))
-	if text = c.output.panel.View().PlainText(); strings.Count(text, "\n") != 1233 {
+	if text = c.output.panel.View().Selectable().PlainText(); strings.Count(text, "\n") != 1233 {
 		t.Errorf("unfolded it has %d lines", strings.Count(text, "\n")+1)
 	}
 	test.Tap(button(c, "Show less"))
-	if text = c.output.panel.View().PlainText(); strings.Count(text, "\n") != foldHead+foldTail || fmt.Sprint(asked) != "[true false]" {
+	if text = c.output.panel.View().Selectable().PlainText(); strings.Count(text, "\n") != foldHead+foldTail || fmt.Sprint(asked) != "[true false]" {
 		t.Errorf("folded again it has %d lines, asked %v", strings.Count(text, "\n")+1, asked)
 	}
 	if c.CopyText() != tool.Output {
@@ -51,7 +51,7 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 	}
 	tool.State = CallRunning
 	c.Set(tool)
-	if text = c.output.panel.View().PlainText(); strings.Count(text, "\n") != 1233 {
+	if text = c.output.panel.View().Selectable().PlainText(); strings.Count(text, "\n") != 1233 {
 		t.Error("the output of a running command is folded")
 	}
 }

@@ -50,7 +50,7 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if tr.Selection.Exists() || tr.rows.visible[first].row.Passages()[1].(*markdown.RichText).To != 0 {
+	if tr.Selection.Exists() || tr.rows.visible[first].row.Passages()[1].(*markdown.RichText).Selectable().To != 0 {
 		t.Error("Escape should unmark")
 	}
 }
@@ -67,7 +67,7 @@ func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 		t.Errorf("marked %q", text)
 	}
 	tr.ScrollToEnd()
-	if p := tr.rows.visible[key].row.Passages()[0].(*markdown.RichText); p.To != 5 {
+	if p := tr.rows.visible[key].row.Passages()[0].(*markdown.RichText); p.Selectable().To != 5 {
 		t.Error("the mark went with its row")
 	}
 	if got := tr.Selection.Text(); got != text {
