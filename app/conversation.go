@@ -19,6 +19,7 @@ type conversation struct {
 	window fyne.Window
 	pane   *chat.Pane
 	toasts *toasts // of its own window; nil in the main window
+	mark   *dropMark
 
 	key       protocol.SessionKey
 	chat      *state.Chat
@@ -29,20 +30,10 @@ type conversation struct {
 }
 
 func newConversation(u *ui, w fyne.Window) *conversation {
-	c := &conversation{ui: u, window: w, stop: func() {}}
+	c := &conversation{ui: u, window: w, mark: newDropMark(), stop: func() {}}
 	c.pane = chat.New(c.handlers(), &u.machines)
 	c.acceptDrops()
 	return c
-}
-
-func (c *conversation) acceptDrops() {
-	c.window.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
-		var paths []string
-		for _, u := range uris {
-			paths = append(paths, u.Path())
-		}
-		c.ui.sender.handleDrop(c, at, paths)
-	})
 }
 
 // load shows another chat. The draft of the previous chat is saved.

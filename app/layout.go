@@ -19,7 +19,7 @@ func sidebarWidth() float32 {
 }
 
 // windowLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat,
-// first page, page, sidebar, drawer, foot. Tab visits the main content first and the sidebar after
+// first page, page, sidebar, drawer, foot, mark of drops. Tab visits the main content first and the sidebar after
 // it.
 type windowLayout struct{ w *window }
 
@@ -44,6 +44,7 @@ func (l *windowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[i].Resize(rest)
 		o[i].Move(fyne.NewPos(left, 0))
 	}
+	o[6].Resize(size)
 	l.w.ui.messages.layout()
 }
 

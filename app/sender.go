@@ -7,57 +7,13 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// sender starts transfers: of dropped files, of chosen files, and between machines.
+// sender starts transfers: of files that were dropped or chosen, and between machines.
 type sender struct{ ui *ui }
-
-// handleDrop handles files that were dropped on a window. Dropped on a machine, they are sent
-// there. Dropped on a chat, pictures are attached to the message, and other files are sent to the
-// chat's machine, unless that is this computer.
-func (s *sender) handleDrop(c *conversation, at fyne.Position, paths []string) {
-	if c == s.ui.main.conversation {
-		if id, ok := s.ui.main.sidebar.machineAt(at); ok {
-			s.send(paths, id)
-			return
-		}
-		if s.ui.nav.files != nil {
-			if id, dir, ok := s.ui.nav.files.At(at); ok {
-				s.sendTo(paths, id, dir)
-				return
-			}
-		}
-		if s.ui.nav.title != "" {
-			to := protocol.NodeID("")
-			if s.ui.nav.dropTarget != nil {
-				to = s.ui.nav.dropTarget(at)
-			}
-			if to == "" {
-				s.askMachine(paths, at)
-				return
-			}
-			s.send(paths, to)
-			return
-		}
-	}
-	bind.Go(s.ui.ctx, func(context.Context) ([2][]string, error) { return separatePictures(paths), nil }, func(kinds [2][]string, _ error) {
-		if len(kinds[0]) > 0 {
-			c.pane.AddFiles(kinds[0])
-		}
-		if len(kinds[1]) == 0 {
-			return
-		}
-		if n, ok := s.ui.view.Node(c.pane.Node()); ok && n.Local && s.ui.backend.flags.join == "" {
-			c.pane.AddFiles(kinds[1]) // they are on the machine already: insert their paths
-			return
-		}
-		s.send(kinds[1], c.pane.Node())
-	})
-}
 
 // separatePictures separates pictures from other files and folders. It blocks on the disk.
 func separatePictures(paths []string) (kinds [2][]string) {
@@ -97,15 +53,6 @@ func (s *sender) start(verb string, queue func(context.Context) (protocol.Transf
 			s.ui.messages.show(state.TransferStartText(s.ui.view, verb, t))
 		}
 	})
-}
-
-// dropOnMachine sends files that were dragged from a machine's list to another in the sidebar.
-func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Position) {
-	to, ok := s.ui.main.sidebar.machineAt(at)
-	if !ok || to == from {
-		return
-	}
-	s.sendBetween(from, paths, to, "")
 }
 
 // sendBetween sends files of one machine into a folder of another; empty is its workspace.

@@ -38,11 +38,11 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	pagetest.Shot(t, u.main.window, "shell-many")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	row := u.main.sidebar.pool[u.main.sidebar.rowsInUse-1] // of the last machine, scrolled out of view
-	if id, ok := u.main.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
+	if id, _, ok := u.main.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
 		t.Errorf("what is dropped on the foot goes to %s", id)
 	}
 	first := u.main.sidebar.pool[u.main.sidebar.rowsInUse-len(v.Nodes)]
-	if id, ok := u.main.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Nodes[0].ID {
+	if id, _, ok := u.main.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Nodes[0].ID {
 		t.Errorf("what is dropped on the first machine goes to %q", id)
 	}
 }

@@ -182,24 +182,24 @@ func (b *sidebar) draw(lines []row) {
 	b.machineRows.Refresh()
 }
 
-// machineAt returns the machine whose row is at a position of the canvas.
-func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
+// machineAt returns the machine whose row is at a position of the canvas, and the row.
+func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, fyne.CanvasObject, bool) {
 	driver := fyne.CurrentApp().Driver()
 	if b.ui.main.narrow && !b.ui.main.drawer.Visible() {
-		return "", false // the rows are not visible
+		return "", nil, false // the rows are not visible
 	}
 	shelf := b.middle.Objects[1]
 	if from := driver.AbsolutePositionForObject(shelf).Y; at.Y < from || at.Y >= from+shelf.Size().Height {
-		return "", false // rows that are scrolled out of view may overlap other content
+		return "", nil, false // rows that are scrolled out of view may overlap other content
 	}
 	for i, id := range b.machines {
 		row := b.pool[b.rowsInUse-len(b.machines)+i]
 		from, size := driver.AbsolutePositionForObject(row), row.Size()
 		if at.X >= from.X && at.X < from.X+size.Width && at.Y >= from.Y && at.Y < from.Y+size.Height {
-			return id, true
+			return id, row, true
 		}
 	}
-	return "", false
+	return "", nil, false
 }
 
 // unread tracks the chats with messages that the person has not seen yet.

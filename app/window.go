@@ -48,7 +48,7 @@ func newWindow(u *ui) *window {
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
 	u.messages.box.Layout = &toastLayout{w.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
-	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box)
+	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box, w.mark.box)
 	w.fill()
 	return w
 }

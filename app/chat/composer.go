@@ -128,7 +128,7 @@ func (c *composer) newEmpty() fyne.CanvasObject {
 			c.chat.handlers.Send(text, nil, c.chat.machine)
 		})
 	}
-	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself.",
+	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself. Drop files here to attach them.",
 		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }
 

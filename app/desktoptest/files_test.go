@@ -74,22 +74,33 @@ func (d *desktop) place(pattern string, x, y, w, h int) {
 	})
 }
 
-// drag drags the object at from to another position in small steps, as a hand does, and drops it.
+// drag drags the object at from to another position and drops it.
 func (d *desktop) drag(from, to image.Point) {
+	d.t.Helper()
+	from, to = d.aim(from), d.aim(to)
+	d.readings = nil
+	d.lift(from)
+	d.carry(from, to)
+	d.run("xdotool", "sleep", "0.6", "mouseup", "1") // the drop needs the target's acceptance first
+}
+
+// lift presses the mouse on an object.
+func (d *desktop) lift(at image.Point) {
+	d.t.Helper()
+	d.run("xdotool", "mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "sleep", "0.33", "mousedown", "1", "sleep", "0.3")
+}
+
+// carry moves what was lifted in small steps, as a hand does.
+func (d *desktop) carry(from, to image.Point) {
 	d.t.Helper()
 	at := func(p image.Point) {
 		d.run("xdotool", "mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.03")
 	}
-	from, to = d.aim(from), d.aim(to)
-	d.readings = nil
-	at(from)
-	d.run("xdotool", "sleep", "0.3", "mousedown", "1", "sleep", "0.3")
 	const steps = 20
 	for i := 1; i <= steps; i++ {
 		at(from.Add(to.Sub(from).Mul(i).Div(steps)))
 	}
 	at(to.Add(image.Pt(2, 1)))
-	d.run("xdotool", "sleep", "0.6", "mouseup", "1") // the drop needs the target's acceptance first
 }
 
 // pause waits until a transfer is paused or finished: on a fast machine it can finish before it is
@@ -114,8 +125,8 @@ func (p *program) pause(c *client.Client) (stopped bool) {
 	return stopped
 }
 
-// TestAFileIsDraggedFromAFileManager drags files with the mouse from a file manager's window to a
-// machine in the sidebar, to one on the page Machines, and to the page Transfers, which asks for
+// TestAFileIsDraggedFromAFileManager drags files with the mouse from a file manager's window over a
+// chat, which shows where they go, to a machine in the sidebar, to one on the page Machines, and to the page Transfers, which asks for
 // the destination.
 func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	p := start(newDesktop(t))
@@ -153,6 +164,21 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 			return err == nil && sha256.Sum256(data) == sums[name]
 		})
 	}
+
+	// The window says where a file goes while it is over it, and stops when it has left.
+	over, away := image.Pt(500, 300), image.Pt(1100, 700)
+	p.lift(take("poem"))
+	p.carry(take("poem"), over)
+	p.waitTextIn(mainWindow, "Drop to attach", right)
+	p.shot("over-the-chat")
+	p.carry(over, away)
+	p.until("no highlight", func() bool {
+		_, is := find(p.readOnce(right(p.waitWindow(mainWindow)), ""), "Drop to attach")
+		return !is
+	})
+	p.carry(away, over)
+	p.run("xdotool", "sleep", "0.6", "mouseup", "1")
+	p.waitTextIn(mainWindow, "poem", right) // attached
 
 	// Onto a machine in the sidebar. The page shows the progress; the transfer is paused until that
 	// was read.

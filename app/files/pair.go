@@ -165,6 +165,27 @@ func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) 
 	return "", "", false
 }
 
+// MarkDrop highlights the list or folder at a position, for files of another program that are dragged
+// over it, and nothing else.
+func (b *Pair) MarkDrop(at fyne.Position) {
+	g := dropTarget{}
+	for _, p := range b.visible() {
+		if dir, ok := p.folderAt(at); ok && p.canChange() {
+			g = dropTarget{p, dir}
+		}
+	}
+	for _, p := range b.visible() {
+		g.highlight(p)
+	}
+}
+
+// UnmarkDrop ends the highlight of [Pair.MarkDrop].
+func (b *Pair) UnmarkDrop() {
+	for _, p := range b.visible() {
+		dropTarget{}.highlight(p)
+	}
+}
+
 // pairLayout gives each list half of the width.
 type pairLayout struct{ b *Pair }
 

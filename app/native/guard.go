@@ -20,11 +20,11 @@ const event = "event of a window"
 func processMouseMoved(window unsafe.Pointer, x, y float64)
 
 // GuardEvents makes a panic about an event of a window, such as a click or a key, the failure of that
-// event alone. The toolkit calls its own handlers and ours without that. It also makes clicks happen
-// where the pointer is, and a resized window show its content at its size. Call it on the GUI thread.
+// event alone. The toolkit calls its own handlers and ours without that. It also makes clicks and drops
+// happen where the pointer is, and a resized window show its content at its size. Call it on the GUI thread.
 func GuardEvents(of fyne.Window, w *glfw.Window) {
 	window, input := reflect.ValueOf(of).UnsafePointer(), inputOf(of, of.Canvas())
-	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, func(x, y float64) {
+	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, w.SetDropCallback, func(x, y float64) {
 		input.guard(func() { processMouseMoved(window, x, y) })
 	})
 	guard2(w.SetCursorPosCallback)
@@ -53,31 +53,42 @@ func GuardEvents(of fyne.Window, w *glfw.Window) {
 	}
 }
 
-// movePointerFirst replaces the handlers of movements and buttons: move gets the last movement before
-// a button. The toolkit would take a click that arrives together with its movement, as in a long
-// frame or at the end of a rest, for one at the pointer's previous place, where it is lost.
+// movePointerFirst replaces the handlers of movements, buttons and drops: move gets the last movement
+// before a button or a drop. The toolkit would take a click that arrives together with its movement,
+// as in a long frame or at the end of a rest, for one at the pointer's previous place, where it is
+// lost. Windows and macOS report where files are dragged only together with the drop.
 func movePointerFirst(
 	setMovement func(glfw.CursorPosCallback) glfw.CursorPosCallback,
 	setButton func(glfw.MouseButtonCallback) glfw.MouseButtonCallback,
+	setDrop func(glfw.DropCallback) glfw.DropCallback,
 	move func(x, y float64),
 ) {
-	note, press := setMovement(nil), setButton(nil)
-	if note == nil || press == nil {
-		return
-	}
 	var lastX, lastY float64
 	hasMoved := false
-	setMovement(func(w *glfw.Window, x, y float64) {
-		lastX, lastY, hasMoved = x, y, true
-		note(w, x, y)
-	})
-	setButton(func(w *glfw.Window, b glfw.MouseButton, a glfw.Action, m glfw.ModifierKey) {
+	catchUp := func() {
 		if hasMoved {
 			hasMoved = false
 			move(lastX, lastY)
 		}
-		press(w, b, a, m)
-	})
+	}
+	if note := setMovement(nil); note != nil {
+		setMovement(func(w *glfw.Window, x, y float64) {
+			lastX, lastY, hasMoved = x, y, true
+			note(w, x, y)
+		})
+	}
+	if press := setButton(nil); press != nil {
+		setButton(func(w *glfw.Window, b glfw.MouseButton, a glfw.Action, m glfw.ModifierKey) {
+			catchUp()
+			press(w, b, a, m)
+		})
+	}
+	if drop := setDrop(nil); drop != nil {
+		setDrop(func(w *glfw.Window, names []string) {
+			catchUp()
+			drop(w, names)
+		})
+	}
 }
 
 // guard1 and guard2 replace a handler with one or two arguments. set returns the previous one.

@@ -40,24 +40,30 @@ func TestPanicIsTheFailureOfItsEvent(t *testing.T) {
 	}
 }
 
-func TestClickHappensWhereThePointerIs(t *testing.T) {
+func TestClicksAndDropsHappenWhereThePointerIs(t *testing.T) {
 	var got []string
 	var move glfw.CursorPosCallback = func(*glfw.Window, float64, float64) {}
 	var press glfw.MouseButtonCallback = func(_ *glfw.Window, _ glfw.MouseButton, a glfw.Action, _ glfw.ModifierKey) {
 		got = append(got, fmt.Sprint("button ", a))
 	}
+	var drop glfw.DropCallback = func(_ *glfw.Window, names []string) { got = append(got, fmt.Sprint("drop ", names)) }
 	movePointerFirst(func(f glfw.CursorPosCallback) (before glfw.CursorPosCallback) {
 		before, move = move, f
 		return before
 	}, func(f glfw.MouseButtonCallback) (before glfw.MouseButtonCallback) {
 		before, press = press, f
 		return before
+	}, func(f glfw.DropCallback) (before glfw.DropCallback) {
+		before, drop = drop, f
+		return before
 	}, func(x, y float64) { got = append(got, fmt.Sprint("pointer at ", x, " ", y)) })
 	move(nil, 5, 6)
 	move(nil, 7, 8)
 	press(nil, 0, glfw.Press, 0)
 	press(nil, 0, glfw.Release, 0)
-	if want := []string{"pointer at 7 8", "button 1", "button 0"}; !slices.Equal(got, want) {
-		t.Errorf("a movement and a click at once: got %q, want %q", got, want)
+	move(nil, 1, 2)
+	drop(nil, []string{"a"})
+	if want := []string{"pointer at 7 8", "button 1", "button 0", "pointer at 1 2", "drop [a]"}; !slices.Equal(got, want) {
+		t.Errorf("a movement together with a click or a drop: got %q, want %q", got, want)
 	}
 }
