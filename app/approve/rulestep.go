@@ -160,11 +160,11 @@ const maxPreview = 8
 func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.CanvasObject {
 	switch {
 	case checked == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.NoCallsText, style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewParagraph(state.NoCallsText, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.NothingElseText(checked, r.allowsMore()), style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewParagraph(state.NothingElseText(checked, r.allowsMore()), style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it also allows:", style.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(state.CheckedText(checked)+": it also allows:", style.ColorText, "text")}
 	lines := r.callLines(calls)
 	for i, line := range lines {
 		if i == maxPreview {

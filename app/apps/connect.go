@@ -27,6 +27,18 @@ func (p *Page) findPrograms() {
 	})
 }
 
+// connectMenu offers the same as [Page.connectButtons], where there are connected apps already.
+func (p *Page) connectMenu() *widgets.Button {
+	b := widgets.NewMenuButton("Connect", "link", func() []*fyne.MenuItem {
+		return state.Map(p.offers, func(c clients.Client) *fyne.MenuItem {
+			return fyne.NewMenuItem(c.Title+"…", func() { p.openConnect(c) })
+		})
+	})
+	b.Quiet = true
+	b.Hide()
+	return b
+}
+
 // connectButtons offers to connect the client programs of this computer.
 func (p *Page) connectButtons() (buttons []fyne.CanvasObject) {
 	for _, c := range p.offers {
@@ -64,8 +76,8 @@ func (p *Page) showChange(c state.ClientChange) {
 	}
 	changes := diff.NewPanel(c.Diff)
 	form := widgets.NewForm(
-		widgets.NewParagraph("Fairlead gives "+title+" a token of its own and adds itself to its settings. You can revoke that here at any time.", style.ColorText, "text"),
-		widgets.NewField(c.Path(), changes))
+		widgets.NewParagraph(title+" gets its own token, and Fairlead is added to its settings. You can revoke the token here at any time.", style.ColorText, "text"),
+		widgets.NewNamedField(c.Path(), changes))
 	changes.SetForward(form.Scrolled)
 	buttons := widgets.Row(style.Inside, -1, connect, widgets.NewQuietButton("Cancel", "", p.back))
 	p.Put(widgets.NewPage("Connect "+title, widgets.WithFormFoot(form, result, buttons)))

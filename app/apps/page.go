@@ -47,6 +47,7 @@ type Page struct {
 	detail *detail           // nil while the list or the form is shown
 	form   bool              // the form is open: updates do not disturb it
 	offers []clients.Client  // programs of this computer that can be connected
+	link   *widgets.Button   // connects one of them
 	now    func() time.Time
 }
 
@@ -62,6 +63,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(p.choose)
+	p.link = p.connectMenu()
 	p.openList()
 	return p
 }
@@ -84,7 +86,7 @@ func (p *Page) redraw() {
 
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
-	p.Put(widgets.NewPage("Connected apps", p.body.Box, p.addButton()))
+	p.Put(widgets.NewPage("Connected apps", p.body.Box, p.link, p.addButton()))
 	p.fill()
 }
 
@@ -120,6 +122,10 @@ func (p *Page) fill() {
 		return item
 	})...))
 	none := len(v.Apps.Apps)+len(asking) == 0
+	if offered := !none && len(p.offers) > 0 && p.address() != ""; offered != p.link.Visible() {
+		widgets.SetVisible(p.link, offered)
+		p.Box.Refresh()
+	}
 	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
 		switch {
 		case v.Apps.Problem != "" && !v.Apps.Loaded:
@@ -127,13 +133,23 @@ func (p *Page) fill() {
 		case !v.Apps.Loaded:
 			return widgets.NewLoading()
 		case none:
-			return widgets.NewEmptyPage("link", "No connected apps yet",
-				"Apps such as Claude Code or VS Code can use your machines, and Fairlead asks you before they change anything. "+
-					"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.", append(p.connectButtons(), p.copyAddress(), p.addButton())...)
+			return p.empty()
 		}
 		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.addressLine()), nil, nil, p.list)
 	})
 }
+
+// empty says how to connect the first app.
+func (p *Page) empty() fyne.CanvasObject {
+	const title, text = "No connected apps yet", "Apps such as Claude Code or VS Code can use your machines, and Fairlead asks you before they change anything. "
+	if p.address() == "" {
+		return widgets.NewEmptyPage("link", title, text+noAddress)
+	}
+	return widgets.NewEmptyPage("link", title, text+"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.",
+		append(p.connectButtons(), p.copyAddress(), p.addButton())...)
+}
+
+const noAddress = "Apps cannot connect, because the gateway listens on no address."
 
 // address is where apps on this computer connect over MCP.
 func (p *Page) address() string {
@@ -152,7 +168,7 @@ func (p *Page) copyAddress() *widgets.Button {
 
 func (p *Page) addressLine() fyne.CanvasObject {
 	if p.address() == "" {
-		return widgets.NewParagraph("Apps cannot connect, because the gateway listens on no address.", style.ColorMuted, style.SizeSmall)
+		return widgets.NewParagraph(noAddress, style.ColorMuted, style.SizeSmall)
 	}
 	text := widgets.NewText("Apps connect over MCP at "+p.address(), style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true

@@ -411,7 +411,7 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			Find:     func() ([]clients.Client, error) { return clients.All(home, home), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}
-		p.show(state.View{Apps: state.ConnectedApps{Loaded: true}})
+		p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
 		p.findPrograms()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Connect Cursor…"))
@@ -427,6 +427,58 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 		p.Back()
 		p.showConnected(state.ClientChange{Client: p.offers[0]})
 		pagetest.Shows(t, p.Box, "Cursor is connected", "Restart Cursor")
+		pagetest.Settle()
+	})
+}
+
+// TestChangesOfClientsFitANarrowWindow looks at the changes for the clients whose settings differ most.
+func TestChangesOfClientsFitANarrowWindow(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	synctest.Test(t, func(t *testing.T) {
+		p := inPage(t, style.Light, 480)
+		pagetest.Largest(p.w)
+		home := filepath.Join(t.TempDir(), "a-long-name-of-a-person-with-two-given-names")
+		for path, text := range map[string]string{
+			".claude.json":                   "{\n  \"mcpServers\": {\n    \"docs\": {\n      \"type\": \"http\"\n    }\n  }\n}\n",
+			".gemini/settings.json":          `{"theme":"GitHub"}`,
+			".codex/config.toml":             "model = \"m\"\n",
+			".config/opencode/opencode.json": "{\n  // my theme\n  \"theme\": \"opencode\"\n}\n",
+		} {
+			path = filepath.Join(home, path)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.h.Programs = &state.ClientPrograms{
+			App: p.app, Home: t.TempDir(), Command: "/usr/bin/fairlead",
+			Find:     func() ([]clients.Client, error) { return clients.All(home, filepath.Join(home, ".config")), nil },
+			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
+		}
+		p.findPrograms()
+		pagetest.Settle()
+		if len(p.offers) < 4 {
+			t.Fatalf("offers: got %v, want four or more", p.offers)
+		}
+		p.show(full())
+		pagetest.Fits(t, p.w)
+		if !p.link.Visible() {
+			t.Error("with a connected app, the page offers no further client")
+		}
+		for _, c := range p.offers {
+			p.openConnect(c)
+			pagetest.Settle()
+			pagetest.Fits(t, p.w)
+			pagetest.Shot(t, p.w, "apps-connect-"+c.ID)
+		}
+		p.Back()
+		v := full()
+		v.Status.Listen, v.Apps.Apps = "", nil
+		p.show(v)
+		pagetest.Shows(t, p.Box, "Apps cannot connect")
+		pagetest.Fits(t, p.w)
+		if p.link.Visible() {
+			t.Error("without an address, clients can be connected")
+		}
 		pagetest.Settle()
 	})
 }

@@ -82,7 +82,7 @@ func askArguments(c fyne.Canvas, i protocol.ServerItem, done func(map[string]str
 		if about, _ := state.Reveal(a.Description); about != "" {
 			row = append(row, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))
 		}
-		rows = append(rows, widgets.NewField(name, row...))
+		rows = append(rows, widgets.NewNamedField(name, row...))
 	}
 	attach := widgets.NewButton("Attach", "attach", submit)
 	attach.Primary = true

@@ -119,7 +119,7 @@ func (l changes) open(c protocol.FileChange) {
 			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // see above
 				o = container.NewVBox()
 			case d.Diff == "":
-				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file has its earlier content."), style.ColorMuted, "text"))
+				o = container.NewVBox(widgets.NewParagraph(cmp.Or(d.Why, "The file has its earlier content."), style.ColorMuted, "text"))
 			default:
 				o = diff.NewPanel(d.Diff)
 			}
@@ -144,9 +144,10 @@ func (l changes) open(c protocol.FileChange) {
 		})
 	}
 	status.Ellipsis = true
+	where := widgets.NewText(l.relativePath(c.Path), style.ColorMuted, style.SizeSmall)
+	where.Ellipsis = true
 	file := widgets.NewButton("Open file", "file", func() { p.close(); p.model.Look(l.relativePath(c.Path)) })
-	l.show(widgets.NewPage(path.Base(l.relativePath(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
-		widgets.NewText(l.relativePath(c.Path), style.ColorMuted, style.SizeSmall), status)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, file, back))
+	l.show(widgets.NewPage(path.Base(l.relativePath(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, where, status)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, file, back))
 	load()
 }
 

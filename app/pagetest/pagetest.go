@@ -74,6 +74,32 @@ func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	}
 }
 
+// Fits checks that no line of text is wider than its place, or leaves the window. Text that is
+// shortened with an ellipsis fits.
+func Fits(t *testing.T, w fyne.Window) {
+	t.Helper()
+	width := w.Canvas().Size().Width
+	widgettest.Visit(w.Content(), func(o fyne.CanvasObject) {
+		x := fyne.CurrentApp().Driver().AbsolutePositionForObject(o).X
+		switch o := o.(type) {
+		case *widgets.Text:
+			if o.Size().Width+0.5 < o.MinSize().Width || x+o.Size().Width > width+0.5 {
+				t.Errorf("%q has %v from %v, needs %v, and the window is %v wide", o.Text, o.Size().Width, x, o.MinSize().Width, width)
+			}
+		case *widgets.Paragraph:
+			if x+o.Size().Width > width+0.5 {
+				t.Errorf("%q ends at %v, and the window is %v wide", o.Text(), x+o.Size().Width, width)
+			}
+		}
+	})
+}
+
+// Largest shows a window with the largest text, in the smallest size.
+func Largest(w fyne.Window) {
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, style.TextLargest))
+	w.Resize(fyne.NewSize(480, 560))
+}
+
 // Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png, if that is set, for review.
 func Shot(t *testing.T, w fyne.Window, name string) {
 	t.Helper()

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +44,7 @@ type Page struct {
 	loaded bool
 	search *widgets.SearchField
 	list   *widgets.ItemList
-	count  *widgets.Text
+	count  *widgets.Paragraph
 	body   widgets.Body // the list, or a text in its place
 	detail *detail      // nil while the list is shown
 	now    func() time.Time
@@ -70,7 +71,7 @@ func newPage(g state.Gateway, drafts *state.Drafts, h Handlers) *Page {
 	p.list = widgets.NewItemList(func(i int) { p.open(p.shown[i]) })
 	p.search = widgets.NewSearchField("Search rules", "")
 	p.search.OnChanged = func(string) { p.draw() }
-	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	p.count = widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)
 	p.openList()
 	return p
 }
@@ -91,7 +92,7 @@ func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(state.NewRule), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
-	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, p.body.Box)
+	body := widgets.Border(widgets.Col(style.Gap, p.search, widgets.Inset(0, 0, style.Gap, 0, p.count)), nil, nil, nil, p.body.Box)
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Approvals and rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
 	p.draw()
 }
@@ -114,7 +115,7 @@ func (p *Page) draw() {
 			text += " " + state.Plural(off, "rule is", "rules are") + " turned off."
 		}
 	}
-	p.count.SetText(text)
+	p.count.Set(text, style.ColorMuted)
 	empty, searched := p.loaded && len(p.shown) == 0, p.search.Text != ""
 	p.body.Draw(fmt.Sprint(empty, searched), func() fyne.CanvasObject {
 		switch {
@@ -138,13 +139,13 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 		icon, color = "question", style.ColorNeedsYou
 	}
 	words, _ := state.Reveal(r.Words)
-	it := widgets.ListItem{Icon: icon, Color: color, Title: words, Text: state.RuleOrigin(r), Detail: state.RuleUse(r, now)}
+	it := widgets.ListItem{Icon: icon, Color: color, Title: format.Capital(words), Text: state.RuleOrigin(r), Detail: state.RuleUse(r, now)}
 	if !expires.IsZero() && expires.Before(now) {
 		it.Detail, it.Muted = "expired", true
 	}
 	if r.Problem != "" {
 		it.Icon, it.Color, it.Detail, it.Warn, it.Muted = "warning", style.ColorNeedsYou, "off", true, true
-		it.Text = r.Problem
+		it.Text = format.Capital(r.Problem)
 	}
 	return it
 }

@@ -104,7 +104,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "rules", style.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "12 uses, last", "created from a question, on this computer", "off", "must not match and does", "expired", "from All settings, Tool rules", "5 rules. Without a rule, reading in the workspace is allowed, and everything else asks. 1 rule is turned off.")
+		pagetest.Shows(t, b.Box, "12 uses, last", "Created from a question, on this computer", "off", "must not match and does", "expired", "From All settings, Tool rules", "5 rules. Without a rule, reading in the workspace is allowed, and everything else asks. 1 rule is turned off.")
 		b.open(b.shown[0])
 		pagetest.Shot(t, b.w, name+"-one")
 		pagetest.Shows(t, b.Box, "Checked against the last 300 calls: it changes 1 decision, such as from ask to allow.", "Earlier calls that it covers", "git status -s", "Similar calls that it does not cover", "git push", "anything after it", "Delete")
@@ -361,4 +361,17 @@ func TestButtonsOfARuleStayInView(t *testing.T) {
 	if b.detail.draft.IsRestored {
 		t.Error("Cancel leaves a draft")
 	}
+}
+
+func TestRulesFitANarrowWindow(t *testing.T) {
+	b := newBench(t, style.Light)
+	pagetest.Largest(b.w)
+	pagetest.Fits(t, b.w)
+	pagetest.Shot(t, b.w, "rules-largest")
+	b.open(b.shown[0])
+	pagetest.Fits(t, b.w)
+	b.back()
+	b.g.rules = nil
+	b.Load()
+	pagetest.Fits(t, b.w)
 }

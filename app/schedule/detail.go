@@ -58,7 +58,7 @@ func (d *detail) show(v state.SchedulesView) {
 	d.runs.Set(state.Map(v.Runs, d.item))
 	d.count.SetText("")
 	if v.RunsInAll > len(v.Runs) {
-		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
+		d.count.SetText(fmt.Sprintf("The last %d of %d runs", len(v.Runs), v.RunsInAll))
 	}
 	widgets.SetVisible(d.chat, job.Spec.Mode == protocol.CronTask && (len(v.Runs) > 0 || job.State.RunningAtMs > 0))
 	d.next.Set(nextRuns(job, v.Preview, d.p.now()), style.ColorText)
@@ -100,7 +100,10 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	if text := firstLine(cmp.Or(r.Error, r.Summary)); text != "" {
 		word += ": " + text
 	}
-	took := state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)
+	took := ""
+	if r.DurationMs > 0 { // it ran
+		took = state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)
+	}
 	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: took}
 }
 
@@ -147,7 +150,7 @@ func (d *detail) draw() fyne.CanvasObject {
 		return widgets.NewPage(j.Name, widgets.NewVScroll(widgets.Col(style.Inside, facts, head, none)), back)
 	}
 	history := widgets.Border(head, nil, nil, nil, d.runs)
-	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
+	return widgets.NewPage(j.Name, widgets.Border(nil, widgets.Inset(style.Gap, 0, style.Inside, 0, d.count), nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 
 // partsLayout puts facts, which may scroll, above the history with nearly half of the height.

@@ -135,7 +135,7 @@ func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
 	if p.heartbeat.on.Checked || p.heartbeat.interval.Visible() {
 		t.Error("it is shown as on")
 	}
-	pagetest.Shows(t, p.Box, "Each check uses about 4k tokens.")
+	pagetest.Shows(t, p.Box, "Each check uses about 4,100 tokens.")
 }
 
 func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
@@ -283,4 +283,27 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 	})
 	p.list.OnChoose(1)
 	pagetest.Button(t, p.Box, "Resume")
+}
+
+func TestScheduleFitsANarrowWindow(t *testing.T) {
+	p := inPage(t)
+	w := pagetest.Window(t, p.Box, 480, 560)
+	pagetest.Largest(w)
+	p.show(jobs())
+	pagetest.Fits(t, w)
+	p.list.OnChoose(0)
+	v := jobs()
+	v.Shown, v.RunsInAll = "a", 300
+	v.Jobs[0].Spec.Message = strings.Repeat("Look at the backups and say what failed. ", 30)
+	v.Runs = []protocol.CronRun{
+		{ID: 2, Ts: at(-time.Minute), Status: protocol.CronOK, Denied: 2, Summary: strings.Repeat("The tool said: denied. ", 9), DurationMs: 900},
+		{ID: 1, Ts: at(-time.Hour), Status: protocol.CronSkipped, Error: "the budget is used up"},
+	}
+	p.show(v)
+	pagetest.Fits(t, w)
+	pagetest.Shows(t, p.Box, "The last 2 of 300 runs")
+	pagetest.Shot(t, w, "schedule-largest")
+	if took := p.detail.runs.Items()[1].Detail; took != "" {
+		t.Errorf("a skipped run took %q", took)
+	}
 }

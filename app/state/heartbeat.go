@@ -84,7 +84,7 @@ func (h Heartbeat) CostText() string {
 	text := ""
 	switch {
 	case h.Runs > 0 && h.Usage != nil:
-		text = fmt.Sprintf("Each check uses about %s tokens", Tokens(h.Usage.Total/int64(h.Runs)))
+		text = fmt.Sprintf("Each check uses about %s tokens", roundTokens(h.Usage.Total/int64(h.Runs)))
 		if h.Usage.Cost != nil && *h.Usage.Cost > 0 {
 			each := *h.Usage.Cost / float64(h.Runs)
 			text += fmt.Sprintf(" ($%.3f)", each)
@@ -94,7 +94,7 @@ func (h Heartbeat) CostText() string {
 		}
 		text += "."
 	case h.EstimatedTokens > 0:
-		text = fmt.Sprintf("Each check uses about %s tokens", Tokens(h.EstimatedTokens))
+		text = fmt.Sprintf("Each check uses about %s tokens", roundTokens(h.EstimatedTokens))
 		if n := h.perDay(); n > 0 {
 			text += fmt.Sprintf(", up to %s a day", Plural(n, "time", "times"))
 		}
@@ -103,6 +103,19 @@ func (h Heartbeat) CostText() string {
 		text = "Each check uses the model."
 	}
 	return text + " While HEARTBEAT.md is empty, the model is not asked."
+}
+
+// roundTokens formats a number of tokens in words of a sentence: "950", "3,100", "30,000".
+func roundTokens(n int64) string {
+	switch {
+	case n < 1000 || n >= 999_500:
+		return Tokens(n)
+	case n < 10_000:
+		n = (n + 50) / 100 * 100
+	default:
+		n = (n + 500) / 1000 * 1000
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 // perDay returns the number of checks in a day's active hours, or 0 if it is off.

@@ -32,11 +32,11 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 }
 
 var ruleOrigins = map[string]string{
-	protocol.RuleFromQuestion: "created from a question,",
-	protocol.RuleFromPerson:   "created",
-	protocol.RuleFromImport:   "imported",
-	protocol.RuleFromChat:     "allowed in one chat",
-	protocol.RuleFromConfig:   "from All settings, Tool rules",
+	protocol.RuleFromQuestion: "Created from a question,",
+	protocol.RuleFromPerson:   "Created",
+	protocol.RuleFromImport:   "Imported",
+	protocol.RuleFromChat:     "Allowed in one chat",
+	protocol.RuleFromConfig:   "From All settings, Tool rules",
 }
 
 // RuleOrigin describes the origin of a rule.

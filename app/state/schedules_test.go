@@ -283,10 +283,10 @@ func TestHeartbeatSaysWhatItDoesAndCosts(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	last := now.Add(-14 * time.Hour).UnixMilli()
 	for want, h := range map[string]Heartbeat{
-		"Off. You can let the agent check HEARTBEAT.md for things to do, such as every 30 min. | Each check uses about 4k tokens. While HEARTBEAT.md is empty, the model is not asked. | ": {
+		"Off. You can let the agent check HEARTBEAT.md for things to do, such as every 30 min. | Each check uses about 4,100 tokens. While HEARTBEAT.md is empty, the model is not asked. | ": {
 			Every: "0m", HeartbeatState: protocol.HeartbeatState{EstimatedTokens: 4100},
 		},
-		"Every 30 min the agent checks HEARTBEAT.md for things to do, from 08:00 to 23:00. | Each check uses about 3k tokens ($0.004), which is up to $0.12 a day. While HEARTBEAT.md is empty, the model is not asked. | Last: yesterday at 22:00. The last one was skipped: it is outside its active hours.": {
+		"Every 30 min the agent checks HEARTBEAT.md for things to do, from 08:00 to 23:00. | Each check uses about 3,100 tokens ($0.004), which is up to $0.12 a day. While HEARTBEAT.md is empty, the model is not asked. | Last: yesterday at 22:00. The last one was skipped: it is outside its active hours.": {
 			Every: "30m", Start: "08:00", End: "23:00", HeartbeatState: protocol.HeartbeatState{
 				Runs: 10, Usage: &protocol.Usage{Total: 31_000, Cost: new(0.04)}, LastHeartbeatAt: &last, LastStatus: protocol.CronSkipped, LastError: protocol.SkipOutsideHours,
 			},

@@ -244,7 +244,6 @@ func (p *Page) openImport() {
 	}
 	p.openForm("Import servers", p.back, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))),
 		widgets.NewDraftLine(draft.IsRestored, discard(p.openImport)),
-		widgets.NewParagraph("These servers are set up in other programs on the gateway's machine. Adding them changes nothing there.", style.ColorText, "text"),
 		f.body)
 	f.load()
 }
@@ -265,10 +264,11 @@ func (f *importForm) load() {
 
 func (f *importForm) show(list []state.FoundGroup) {
 	f.found, f.checks = nil, nil
-	var groups []fyne.CanvasObject
+	text := "These servers are set up in other programs on the gateway's machine. Adding them changes nothing there."
 	if len(list) == 0 {
-		groups = append(groups, widgets.NewParagraph("No servers were found in Claude Desktop, Claude Code, VS Code or Cursor.", style.ColorMuted, "text"))
+		text = "Programs on the gateway's machine, such as Claude Code, VS Code and Cursor, have no servers to import."
 	}
+	groups := []fyne.CanvasObject{widgets.NewParagraph(text, style.ColorText, "text")}
 	for _, g := range list {
 		path := widgets.NewText(g.Path, style.ColorMuted, style.SizeSmall)
 		path.Ellipsis = true

@@ -19,7 +19,7 @@ func NewChange(asked protocol.Question, now time.Time, answer func(protocol.Ques
 	rows := []fyne.CanvasObject{widgets.NewParagraph(state.ToolsWait, style.ColorMuted, style.SizeSmall)}
 	for _, t := range asked.Tools.Tools {
 		name, _ := state.Reveal(t.Name)
-		rows = append(rows, widgets.NewField(name, changeOf(t)))
+		rows = append(rows, widgets.NewNamedField(name, changeOf(t)))
 	}
 	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(accept bool) { answer(asked, state.AnswerParams(accept)) }, nil)
 	q.SetDeny(widgets.Choose(len(asked.Tools.Tools) == 1, "Turn it off", "Turn them off"))

@@ -340,3 +340,19 @@ func TestChoiceOfServersToImportIsADraft(t *testing.T) {
 		t.Error("no choice is a draft")
 	}
 }
+
+func TestServersToImportFitANarrowWindow(t *testing.T) {
+	p := inPage(t, style.Light, 480)
+	pagetest.Largest(p.w)
+	f := p.importing()
+	pagetest.Fits(t, p.w)
+	pagetest.Shows(t, p.Box, "set up in other")
+	f.show([]state.FoundGroup{{Source: "VS Code", Path: "/home/" + strings.Repeat("a-long-folder/", 9) + "mcp.json", Servers: []protocol.FoundServer{
+		{Name: "files-of-the-whole-family-012345", Spec: protocol.ServerSpec{Command: "npx", Args: []string{strings.Repeat("/home/anna/Documents", 9)}, Env: map[string]string{"TOKEN": "x"}}},
+	}}})
+	pagetest.Fits(t, p.w)
+	pagetest.Shot(t, p.w, "tools-import-largest")
+	f.show(nil)
+	pagetest.Shows(t, p.Box, "to import")
+	pagetest.Fits(t, p.w)
+}

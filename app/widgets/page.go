@@ -169,6 +169,11 @@ func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
+// NewNamedField is [NewField] for a name from outside, which may be wider than the page.
+func NewNamedField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	return Col(style.Gap, append([]fyne.CanvasObject{NewParagraph(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
+}
+
 // NewFact creates a text below its label.
 func NewFact(name, text string) fyne.CanvasObject {
 	return NewField(name, NewParagraph(text, style.ColorText, "text"))
