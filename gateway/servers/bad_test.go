@@ -69,10 +69,12 @@ func answerBadly(fault, method, name, id string) {
 			result(`{"tools":[` + strings.Join(list, ",") + `]}`)
 		case "cursor":
 			result(`{"tools":[` + tool("one") + "," + tool("two") + `],"nextCursor":"8"}`)
+		case "no_list":
+			result(`{"tools":{"a":1}}`)
 		case "invalid":
 			result(`{"tools":[{"name":"number","description":7,"inputSchema":{}},{"name":"list","inputSchema":[]},{"description":"nameless"},null,` + tool("good") + `]}`)
 		default:
-			result(`{"tools":[` + strings.Join([]string{tool("good"), tool("half"), tool("long"), tool("never"), tool("bad_picture")}, ",") + `]}`)
+			result(`{"tools":[` + strings.Join([]string{tool("good"), tool("half"), tool("long"), tool("never"), tool("bad_picture"), tool("failure"), tool("dies")}, ",") + `]}`)
 		}
 	case "tools/call":
 		switch name {
@@ -81,6 +83,11 @@ func answerBadly(fault, method, name, id string) {
 		case "long":
 			result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 40<<20) + `"}]}`)
 		case "never":
+		case "failure":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":"boom"}`+"\n", id)
+		case "dies":
+			fmt.Fprintln(os.Stderr, "\x1b[31mfatal: out of memory\x1b[0m")
+			os.Exit(134)
 		case "bad_picture":
 			result(`{"content":[{"type":"text","text":"a chart"},{"type":"image","mimeType":"image/png","data":"!!"},{"type":"image","mimeType":"image/png","data":"UE5H"}]}`)
 		default:
@@ -189,6 +196,9 @@ func TestABadAnswerFailsAlone(t *testing.T) {
 			t.Errorf("%s: got %.200q, want %q", tool, got, want)
 		}
 	}
+	if got, want := h.invoke("answers__failure", `{}`), "the answer of the server cannot be read: error must be an object, not string."; !strings.Contains(got, want) {
+		t.Errorf("an error that is a text: got %q, want %q", got, want)
+	}
 	if s := h.status(name); s.State != protocol.ServerReady || s.Since != since {
 		t.Errorf("the server was connected again: %+v\n%s", s, h.log(name))
 	}
@@ -208,5 +218,13 @@ func TestAnEndSaysWhy(t *testing.T) {
 	name := h.bad("exit", protocol.ServerFailed)
 	if got := h.status(name).Error; got != "the command ended with exit code 1: Error: API_KEY is not set" {
 		t.Errorf("the state is explained with %q", got)
+	}
+	h.bad("no_list", protocol.ServerFailed)
+	if got := h.status("no_list").Error; got != "list the tools: the answer of the server cannot be read: tools must be a list, not object" {
+		t.Errorf("the state is explained with %q", got)
+	}
+	h.bad("answers", protocol.ServerReady)
+	if got, want := h.invoke("answers__dies", `{}`), "was lost: the command ended with exit code 134: fatal: out of memory."; !strings.Contains(got, want) {
+		t.Errorf("a call during which the command ended: got %q, want %q", got, want)
 	}
 }

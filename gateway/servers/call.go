@@ -51,7 +51,7 @@ func (b Toolbox) Call(ctx context.Context, server protocol.NodeID, inv protocol.
 			break
 		}
 		if old != nil || context.Cause(ctx) != nil || !session.isLost(err) {
-			return nil, callError(ctx, s.name, err)
+			return nil, callError(ctx, s.name, s.explainLoss(ctx, session, err))
 		}
 		old = session
 	}
@@ -82,7 +82,7 @@ func callError(ctx context.Context, server protocol.ServerName, err error) error
 		text := fmt.Sprintf("The call was not sent to the MCP server %s: %s", server, reasonOf(err))
 		return &tool.Failure{Text: text, Fault: protocol.NewFault(protocol.FaultTargetUnreachable, text)}
 	}
-	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, format.Line(err.Error(), maxProblem)))
+	return protocol.ErrUnavailable.With(fmt.Sprintf("the connection to the MCP server %s was lost: %s", server, format.Line(withoutCalling(err).Error(), maxProblem)))
 }
 
 // reasonOf returns the reason of a call that was not sent, for people.

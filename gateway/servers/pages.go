@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // maxPages is the number of pages of a list that are read.
@@ -24,9 +26,9 @@ func readPages[T any](ctx context.Context, log *ring, what string, limit int, re
 		}
 		switch {
 		case err != nil && (page == 1 || errors.Is(err, context.Canceled)):
-			return nil, fmt.Errorf("list the %s: %w", what, err)
+			return nil, fmt.Errorf("list the %s: %w", what, withoutCalling(err))
 		case err != nil:
-			log.addf("Page %d of the %s could not be read, and the others are left out: %v", page, what, err)
+			log.addf("Page %d of the %s could not be read, and the others are left out: %v", page, what, withoutCalling(err))
 			return list, nil
 		}
 		list = append(list, items...)
@@ -42,4 +44,12 @@ func readPages[T any](ctx context.Context, log *ring, what string, limit int, re
 		}
 		seen[next], cursor = true, next
 	}
+}
+
+// withoutCalling removes the name of the method, with which the SDK begins the text of an error.
+func withoutCalling(err error) error {
+	if failed, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return failed
+	}
+	return err
 }

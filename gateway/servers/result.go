@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -96,14 +97,25 @@ func textOf(c mcp.Content) string {
 			return c.Resource.Text
 		}
 		if c.Resource != nil {
-			return fmt.Sprintf("[file %s, %s, %d bytes, left out]", c.Resource.URI, c.Resource.MIMEType, len(c.Resource.Blob))
+			return omitted("file "+c.Resource.URI, c.Resource.MIMEType, len(c.Resource.Blob))
 		}
 	case *mcp.ResourceLink:
-		return strings.TrimSpace(fmt.Sprintf("%s: %s %s", c.Name, c.URI, c.Description))
+		if c.URI == "" {
+			return "[link without an address, left out]"
+		}
+		return strings.TrimSpace(fmt.Sprintf("%s: %s %s", cmp.Or(c.Title, c.Name, "link"), c.URI, c.Description))
 	case *mcp.ImageContent:
-		return fmt.Sprintf("[picture, %s, %d bytes, left out]", c.MIMEType, len(c.Data))
+		return omitted("picture", c.MIMEType, len(c.Data))
 	case *mcp.AudioContent:
-		return fmt.Sprintf("[sound, %s, %d bytes, left out]", c.MIMEType, len(c.Data))
+		return omitted("sound", c.MIMEType, len(c.Data))
 	}
 	return "[a part of an unknown kind, left out]"
+}
+
+// omitted names a part of a result that is left out.
+func omitted(what, mime string, size int) string {
+	if mime != "" {
+		what += ", " + format.Line(mime, maxTitle)
+	}
+	return fmt.Sprintf("[%s, %d bytes, left out]", what, size)
 }

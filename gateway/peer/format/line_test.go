@@ -13,7 +13,8 @@ func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
 		want  string
 	}{
 		{"plain words", 0, "plain words"},
-		{" Debian\r\n\nsandbox:\tenforced \u202egnihton\x1b[2J\u2066 ", 0, "Debian sandbox: enforced gnihton[2J"},
+		{" Debian\r\n\nsandbox:\tenforced \u202egnihton\x1b[2J\u2066 ", 0, "Debian sandbox: enforced gnihton"},
+		{"\x1b]0;title\x07\x1b[1;31mfatal\x1b[0m: \x1b[", 0, "fatal: ["},
 		{"a\u00a0\u3000b\u2028c\u200bd\ufeff", 0, "a b cd"},
 		{"\xffbad\xc3", 0, "bad"},
 		{"äöüß", 4, "äöüß"},

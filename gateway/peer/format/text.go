@@ -4,6 +4,7 @@ package format
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -11,10 +12,13 @@ import (
 )
 
 // Line makes text from a machine, a device or a channel user safe to display on one line, so that
-// it cannot imitate anything else: white space becomes single spaces between words, and invisible
-// characters such as control characters and bidirectional marks are removed. The result has at most
+// it cannot imitate anything else: white space becomes single spaces between words, and control
+// sequences of terminals, control characters and bidirectional marks are removed. The result has at most
 // limit characters, of which the last is an ellipsis if the text was cut; 0 means no limit.
 func Line(s string, limit int) string {
+	if strings.ContainsRune(s, '\x1b') {
+		s = terminalSequence.ReplaceAllString(s, "")
+	}
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -30,6 +34,9 @@ func Line(s string, limit int) string {
 	}
 	return s
 }
+
+// terminalSequence matches what sets the colours and the title of a terminal, or moves its cursor.
+var terminalSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))`)
 
 // Clip shortens a text to at most n characters, of which the last is an ellipsis.
 func Clip(s string, n int) string {

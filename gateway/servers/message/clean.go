@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -41,17 +42,53 @@ func (c Checker) clean(result map[string]json.RawMessage) (changed bool) {
 		c.Logf("A list has an invalid cursor: its other pages are left out")
 		changed = true
 	}
+	for _, name := range []string{"_meta", "capabilities"} {
+		if fixed, ok := withoutEmptyLists(result[name]); ok {
+			result[name], changed = fixed, true
+		}
+	}
+	if isError, ok := result["isError"]; ok && json.Unmarshal(isError, new(bool)) != nil {
+		text := strings.Trim(string(isError), `"`)
+		c.Logf("The field isError of an answer is %s, and not true or false", format.Line(string(isError), maxShown))
+		changed = setField(result, "isError", strings.EqualFold(text, "true") || text == "1") || changed
+	}
 	if content, ok := result["content"]; ok {
 		changed = c.cleanContent(result, content) || changed
 	}
 	return changed
 }
 
+// withoutEmptyLists returns an object in which lists without items, and itself if it is one, are
+// objects without fields: PHP writes both the same. ok reports whether there were any.
+func withoutEmptyLists(object json.RawMessage) (fixed json.RawMessage, ok bool) {
+	isEmpty := func(raw json.RawMessage) bool {
+		var list []json.RawMessage
+		return json.Unmarshal(raw, &list) == nil && list != nil && len(list) == 0
+	}
+	if isEmpty(object) {
+		return json.RawMessage("{}"), true
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object, &fields) != nil {
+		return nil, false
+	}
+	for name, field := range fields {
+		if isEmpty(field) {
+			fields[name], ok = json.RawMessage("{}"), true
+		}
+	}
+	if !ok {
+		return nil, false
+	}
+	fixed, err := protocol.Marshal(fields)
+	return fixed, err == nil
+}
+
 // cleanList removes the items that cannot be read.
 func (c Checker) cleanList(result map[string]json.RawMessage, name string, list json.RawMessage, read func(json.RawMessage) error) bool {
 	var items, good []json.RawMessage
 	if json.Unmarshal(list, &items) != nil {
-		return false // the SDK says why the list cannot be read
+		return false // the whole answer is broken
 	}
 	for i, item := range items {
 		err := read(item)

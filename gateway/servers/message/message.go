@@ -5,6 +5,7 @@ package message
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -40,7 +41,7 @@ func (c Checker) Check(raw []byte) (msg jsonrpc.Message, changed bool) {
 	msg, err := jsonrpc.DecodeMessage(raw)
 	if err != nil {
 		if id, ok := answerID(raw, raw); ok {
-			return c.broken(id, err), true
+			return c.broken(id, unreadable(raw)), true
 		}
 		c.Logf("Not a message: %s", format.Line(string(raw[:min(len(raw), 4*maxShown)]), maxShown))
 		return nil, true
@@ -53,13 +54,61 @@ func (c Checker) Check(raw []byte) (msg jsonrpc.Message, changed bool) {
 	if err := json.Unmarshal(answer.Result, &result); err != nil || result == nil {
 		return c.broken(answer.ID, fmt.Errorf("the result is not an object")), true
 	}
-	if !c.clean(result) {
-		return msg, false
+	if changed = c.clean(result); changed {
+		if answer.Result, err = protocol.Marshal(result); err != nil {
+			return c.broken(answer.ID, err), true
+		}
 	}
-	if answer.Result, err = protocol.Marshal(result); err != nil {
-		return c.broken(answer.ID, err), true
+	if err := json.Unmarshal(answer.Result, new(fields)); err != nil {
+		return c.broken(answer.ID, errors.New(protocol.Problem(err))), true
 	}
-	return answer, true
+	return answer, changed
+}
+
+// fields are the fields of results that the SDK reads and that break an answer if they have other
+// types.
+type fields struct {
+	Tools             []json.RawMessage `json:"tools"`
+	Resources         []json.RawMessage `json:"resources"`
+	ResourceTemplates []json.RawMessage `json:"resourceTemplates"`
+	Prompts           []json.RawMessage `json:"prompts"`
+	Contents          []struct {
+		URI      string `json:"uri"`
+		MIMEType string `json:"mimeType"`
+		Text     string `json:"text"`
+		Blob     []byte `json:"blob"`
+	} `json:"contents"`
+	Messages []struct {
+		Role string `json:"role"`
+	} `json:"messages"`
+	Description     string `json:"description"`
+	ProtocolVersion string `json:"protocolVersion"`
+	Instructions    string `json:"instructions"`
+	ResultType      string `json:"resultType"`
+	ServerInfo      struct {
+		Name    string `json:"name"`
+		Title   string `json:"title"`
+		Version string `json:"version"`
+	} `json:"serverInfo"`
+	Capabilities map[string]json.RawMessage `json:"capabilities"`
+}
+
+// unreadable says what is wrong with an answer that cannot be decoded.
+func unreadable(raw []byte) error {
+	if !json.Valid(raw) {
+		return errors.New("it is not valid JSON")
+	}
+	var m struct {
+		Version string `json:"jsonrpc"`
+		Error   struct {
+			Code    int64  `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return errors.New(protocol.Problem(err))
+	}
+	return errors.New(`it needs "jsonrpc":"2.0", and a result or an error`)
 }
 
 // broken returns the answer of a call whose own answer cannot be read.

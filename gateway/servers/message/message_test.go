@@ -111,6 +111,40 @@ func TestOneBadPartOfAnAnswerIsNamed(t *testing.T) {
 	}
 }
 
+func TestFieldsOfAnswersAreReadOrNamed(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"isError":"true"}`:            `1 {"isError":true}`,
+		`{"isError":"False"}`:           `1 {"isError":false}`,
+		`{"isError":1}`:                 `1 {"isError":true}`,
+		`{"_meta":[]}`:                  `1 {"_meta":{}}`,
+		`{"capabilities":[]}`:           `1 {"capabilities":{}}`,
+		`{"capabilities":{"tools":[]}}`: `1 {"capabilities":{"tools":{}}}`,
+		`{"tools":null}`:                `1 {"tools":null}`,
+		`{"tools":{"a":1}}`:             "tools must be a list, not object",
+		`{"contents":"x"}`:              "contents must be a list, not string",
+		`{"contents":[{"uri":5}]}`:      "contents.uri must be a string, not number",
+		`{"messages":{}}`:               "messages must be a list, not object",
+		`{"protocolVersion":5}`:         "protocolVersion must be a string, not number",
+		`{"serverInfo":"x"}`:            "serverInfo must be an object, not string",
+		`{"capabilities":"x"}`:          "capabilities must be an object, not string",
+		`{"resultType":{}}`:             "resultType must be a string, not object",
+		`{},"error":"boom"`:             "error must be an object, not string",
+		`{},"error":{"code":"a"}`:       "error.code must be a whole number, not string",
+		`{},"jsonrpc":"1.0"`:            `it needs "jsonrpc":"2.0", and a result or an error`,
+	} {
+		check, _ := checker()
+		raw := `{"id":1,"jsonrpc":"2.0","result":` + result + `}`
+		msg, _ := check.Check([]byte(raw))
+		got := describe(msg)
+		if failed, ok := errors.AsType[*jsonrpc.Error](msg.(*jsonrpc.Response).Error); ok {
+			got = strings.TrimPrefix(failed.Message, "the answer of the server cannot be read: ")
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", raw, got, want)
+		}
+	}
+}
+
 func TestEventsAreChecked(t *testing.T) {
 	long := strings.Repeat("x", MaxBytes)
 	good := "event: message\nid: 5\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"
