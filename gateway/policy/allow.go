@@ -66,7 +66,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 
 // mismatch returns the reason why the pattern of an allow rule does not cover a word, or "".
 // isOperand means that a word in this place is not the value of the option before it.
-func (g glob) mismatch(w shell.Word, isOperand bool) string {
+func (g wordGlob) mismatch(w shell.Word, isOperand bool) string {
 	switch {
 	case w.Dynamic || w.Ambiguous:
 		if g.any() {
@@ -90,27 +90,27 @@ func (ma *matcher) missingWords(c shell.Command, contains func(at int) bool) []g
 	return slices.DeleteFunc(hits, func(h guard) bool { return contains(h.at) || h.goal && !named })
 }
 
-// glob is a prepared word pattern.
-type glob struct {
+// wordGlob is a prepared word pattern.
+type wordGlob struct {
 	parts []string // the texts between the stars; one part means literal
 	rest  bool     // ** at the end of argv
 }
 
 // first returns the text before the first star.
-func (g glob) first() string {
+func (g wordGlob) first() string {
 	if g.rest {
 		return ""
 	}
 	return g.parts[0]
 }
 
-func (g glob) literal() bool { return !g.rest && len(g.parts) == 1 }
-func (g glob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
+func (g wordGlob) literal() bool { return !g.rest && len(g.parts) == 1 }
+func (g wordGlob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
 
 // open reports whether a pattern starts with a star but restricts the rest.
-func (g glob) open() bool { return !g.rest && len(g.parts) > 1 && g.parts[0] == "" && !g.any() }
+func (g wordGlob) open() bool { return !g.rest && len(g.parts) > 1 && g.parts[0] == "" && !g.any() }
 
-func parseGlob(s string) (g glob, err error) {
+func parseGlob(s string) (g wordGlob, err error) {
 	if strings.Contains(s, "***") {
 		return g, errors.New("has more than two stars in a row")
 	}
@@ -134,7 +134,7 @@ func parseGlob(s string) (g glob, err error) {
 	return g, nil
 }
 
-func (g glob) match(s string) bool {
+func (g wordGlob) match(s string) bool {
 	if len(g.parts) == 1 {
 		return s == g.parts[0]
 	}
@@ -155,7 +155,7 @@ func (g glob) match(s string) bool {
 
 // leavesFolder reports whether a word that the pattern matches leaves the pattern's folder: docs/*
 // does not mean docs/../x, and *.tmp does not mean /etc/x.tmp. A star alone matches any word.
-func (g glob) leavesFolder(s string) bool {
+func (g wordGlob) leavesFolder(s string) bool {
 	if len(g.parts) == 1 || g.any() {
 		return false
 	}
@@ -174,11 +174,11 @@ func parentCount(s string) (n int) {
 	return n
 }
 
-func parseArgv(argv []string, v Verdict) ([]glob, error) {
+func parseArgv(argv []string, v Verdict) ([]wordGlob, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, errors.New("argv is empty: it needs at least the program's name")
 	}
-	list := make([]glob, len(argv))
+	list := make([]wordGlob, len(argv))
 	for i, s := range argv {
 		if s == "**" {
 			if i != len(argv)-1 {
@@ -200,6 +200,6 @@ func parseArgv(argv []string, v Verdict) ([]glob, error) {
 }
 
 // matchesPath compares a strict pattern with a word, or with a path also in clean form.
-func (g glob) matchesPath(s string) bool {
+func (g wordGlob) matchesPath(s string) bool {
 	return g.match(s) || strings.Contains(s, "/") && g.match(path.Clean(s))
 }

@@ -14,7 +14,7 @@ import (
 // applies reports whether a rule's conditions except argv and path are met; strict, or may be.
 func (ma *matcher) applies(r *rule, tool string) bool {
 	strict := r.Verdict != Allow
-	fold := func(g glob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
+	fold := func(g wordGlob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
 	switch {
 	case !fold(r.tool, tool):
 		return false
@@ -117,7 +117,7 @@ func (r SettingsRule) reason() string {
 func (s Settings) rule(q Request) (SettingsRule, bool) {
 	args := decodeArgs(q.Args)
 	for _, r := range s.Rules {
-		met := glob{parts: strings.Split(r.Tool, "*")}.match(string(q.Tool))
+		met := wordGlob{parts: strings.Split(r.Tool, "*")}.match(string(q.Tool))
 		for _, c := range r.When {
 			holds, _ := c.holds(args)
 			met = met && holds

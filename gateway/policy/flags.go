@@ -16,10 +16,10 @@ func isLetters(s string) bool { return isFlag(s) && s[1] != '-' }
 // hasFlag reports whether the words contain option f: exactly, with a value, abbreviated, or as
 // letters of combined options. Short options also match the long names that programs share.
 func hasFlag(option string, words []shell.Word) bool {
-	return hasFlagLike("", glob{parts: []string{option}}, words)
+	return hasFlagLike("", wordGlob{parts: []string{option}}, words)
 }
 
-func hasFlagLike(name string, f glob, words []shell.Word) bool {
+func hasFlagLike(name string, f wordGlob, words []shell.Word) bool {
 	var letters strings.Builder
 	want := f.first()
 	forms := slices.Concat(classes["longForms"], classes["longForms "+name]) // LETTER=--LONG

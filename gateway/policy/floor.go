@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/glob"
 	"fairlead/gateway/peer/sensitive"
 	"fairlead/gateway/peer/shell"
 )
@@ -280,7 +281,7 @@ func mayContain(f, folder string) bool {
 		pattern[i] = partPattern(part)
 	}
 	for at := fold(folder); ; at = path.Dir(at) {
-		if matchParts(pattern, strings.Split(at, "/")) {
+		if glob.Match(pattern, strings.Split(at, "/")) {
 			return true
 		}
 		if at == path.Dir(at) {

@@ -91,7 +91,7 @@ func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 	}
 	words := strings.Split(text, " ")
 	for _, r := range ev.set.allow[words[0]] {
-		if ev.rules.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w }) {
+		if ev.rules.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g wordGlob, w string) bool { return g.literal() && g.parts[0] == w }) {
 			p.set(Allow, r.ID, r.reason)
 			p.Argv = words
 			return true

@@ -39,10 +39,10 @@ type Set struct {
 // rule is a prepared Rule.
 type rule struct {
 	Rule
-	argv   []glob
+	argv   []wordGlob
 	path   *pathGlob
-	node   glob
-	tool   glob
+	node   wordGlob
+	tool   wordGlob
 	cwd    string
 	tree   bool // cwd and below
 	reason string

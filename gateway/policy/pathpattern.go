@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"fairlead/gateway/peer/glob"
 )
 
 // pathGlob is a prepared path pattern.
@@ -80,20 +82,7 @@ func (g pathGlob) match(abs, root, home string, strict bool) bool {
 	default:
 		rel, ok = relativeTo(abs, start)
 	}
-	return ok && matchParts(parts, strings.Split(rel, "/"))
-}
-
-func matchParts(pattern, parts []string) bool {
-	switch {
-	case len(pattern) == 0:
-		return len(parts) == 0
-	case pattern[0] == "**":
-		return len(pattern) == 1 || len(parts) > 0 && (matchParts(pattern[1:], parts) || matchParts(pattern, parts[1:]))
-	case len(parts) == 0:
-		return false
-	}
-	ok, err := path.Match(pattern[0], parts[0])
-	return ok && err == nil && matchParts(pattern[1:], parts[1:])
+	return ok && glob.Match(parts, strings.Split(rel, "/"))
 }
 
 // mayMeet reports whether a shell's pattern, as a path, may match a file that g matches.

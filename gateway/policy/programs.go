@@ -173,13 +173,13 @@ func (v vocabulary) fullName(word string) string {
 var upper = regexp.MustCompile(`[A-Z]`)
 
 // matchAlias compares the words after the program with those of a strict rule, as aliases.
-func matchAlias(name string, pattern []glob, words []shell.Word) certainty {
+func matchAlias(name string, pattern []wordGlob, words []shell.Word) certainty {
 	v, ok := vocabularies[name]
 	if !ok {
 		return none
 	}
 	// the rule's subcommand
-	at := slices.IndexFunc(pattern, func(g glob) bool { return g.literal() && !isFlag(g.parts[0]) })
+	at := slices.IndexFunc(pattern, func(g wordGlob) bool { return g.literal() && !isFlag(g.parts[0]) })
 	if at < 0 {
 		return none
 	}

@@ -85,7 +85,7 @@ func harmlessWords(c shell.Command) bool {
 
 // strictMatch compares a strict rule with a command: the program by its base name, options in any
 // position. An unknown word makes the match possible, not certain.
-func strictMatch(pattern []glob, words []shell.Word) certainty {
+func strictMatch(pattern []wordGlob, words []shell.Word) certainty {
 	if pattern[0].rest {
 		return certain
 	}
@@ -111,7 +111,7 @@ func strictMatch(pattern []glob, words []shell.Word) certainty {
 }
 
 // strictRest compares the words after the program by position, and with options anywhere.
-func strictRest(name string, pattern []glob, words []shell.Word) certainty {
+func strictRest(name string, pattern []wordGlob, words []shell.Word) certainty {
 	open := len(pattern) > 0 && pattern[len(pattern)-1].rest
 	if open {
 		pattern = pattern[:len(pattern)-1]
@@ -119,7 +119,7 @@ func strictRest(name string, pattern []glob, words []shell.Word) certainty {
 	return max(matchInOrder(pattern, words, open), matchAnyOrder(name, pattern, words, open))
 }
 
-func matchInOrder(pattern []glob, words []shell.Word, open bool) certainty {
+func matchInOrder(pattern []wordGlob, words []shell.Word, open bool) certainty {
 	best := certain
 	for i, g := range pattern {
 		switch {
@@ -151,8 +151,8 @@ func matchInOrder(pattern []glob, words []shell.Word, open bool) certainty {
 	return best
 }
 
-func matchAnyOrder(name string, pattern []glob, words []shell.Word, open bool) certainty {
-	var flags, plain []glob
+func matchAnyOrder(name string, pattern []wordGlob, words []shell.Word, open bool) certainty {
+	var flags, plain []wordGlob
 	for _, g := range pattern {
 		if isFlag(g.first()) {
 			flags = append(flags, g)

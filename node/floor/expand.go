@@ -2,11 +2,11 @@ package floor
 
 import (
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/glob"
 	"fairlead/node/workspace"
 )
 
@@ -31,7 +31,7 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 	}
 	match := func(f *folder, file string, _ os.DirEntry) bool {
 		parts := strings.Split(filepath.ToSlash(file), "/")
-		if !slices.ContainsFunc(wild, func(pattern []string) bool { return matchParts(pattern, parts) }) {
+		if !slices.ContainsFunc(wild, func(pattern []string) bool { return glob.Match(pattern, parts) }) {
 			return false
 		}
 		f.files = append(f.files, file)
@@ -60,17 +60,4 @@ func hasWildcard(part string) bool {
 		}
 	}
 	return false
-}
-
-func matchParts(pattern, parts []string) bool {
-	switch {
-	case len(pattern) == 0:
-		return len(parts) == 0
-	case pattern[0] == "**":
-		return len(pattern) == 1 || len(parts) > 0 && (matchParts(pattern[1:], parts) || matchParts(pattern, parts[1:]))
-	case len(parts) == 0:
-		return false
-	}
-	ok, err := path.Match(pattern[0], parts[0])
-	return ok && err == nil && matchParts(pattern[1:], parts[1:])
 }
