@@ -44,6 +44,7 @@ import (
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
@@ -92,6 +93,8 @@ type Gateway struct {
 	apps      *apps.Apps
 	servers   *servers.Manager
 	catalog   *catalog.Catalog
+	jobs      *job.Jobs
+	commands  *job.Commands
 	mcp       *mcp.Server
 	install   *install.Server // nil if the path of this program is unknown
 	network   *network.Listener

@@ -179,13 +179,15 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 			return ok
 		},
 		Lost: func(id protocol.AppID) {
-			g.catalog.CancelOf(id)
+			g.jobs.CancelOf(id)
+			g.commands.CancelOf(id)
 			g.transfers.Fail(transfer.AppRevoked(id))
 		},
 		Changed: func(app protocol.App) {
 			p := auth.App(app)
-			g.catalog.Limit(p)
-			if !p.MayUse(protocol.NativePrefix) || !p.Has(protocol.ScopeAllTools) { // gsv__Transfer
+			g.jobs.Limit(p)
+			g.commands.Limit(p)
+			if !tool.MayUse(p, protocol.NativePrefix, []protocol.Scope{protocol.ScopeAllTools}) { // gsv__Transfer
 				g.transfers.Fail(transfer.AppRevoked(app.ID))
 			}
 		},
@@ -287,9 +289,9 @@ func (g *Gateway) openSurface() {
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions.Chats, History: g.sessions.History, Runs: g.sessions.Runs, Editor: g.sessions.Editor, Trash: g.sessions.Trash, Messages: g.sessions.Messages,
 		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Questions: g.questions, Display: g.questions.Display, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.catalog.Commands, Programs: g.programs(),
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.commands, Programs: g.programs(),
 		Ready: g.ready.is.Load, Status: g.status.current, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.catalog.Commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
+		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
 	}
 	if g.install != nil {
 		services.Install = g.install

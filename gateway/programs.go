@@ -22,6 +22,7 @@ import (
 	"fairlead/gateway/surface/oauth"
 	"fairlead/gateway/surface/rest"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -35,17 +36,20 @@ func (g *Gateway) openCatalog(ctx context.Context) error {
 	hostname, _ := os.Hostname()
 	name := cmp.Or(hostname, "Fairlead")
 	sum := sha256.Sum256([]byte(name))
+	g.jobs = job.New(func() config.API { return g.config.Get().API })
+	g.commands = job.NewCommands(job.Options{
+		Cleanup: tool.NewCleanup(g.hub), HasAccess: g.apps.HasAccess, Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
+	})
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Cleanup: tool.NewCleanup(g.hub), Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
-		OwnerID: owner, Version: Version, Used: g.apps.Used, HasAccess: g.apps.HasAccess,
-		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
+		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
+		OwnerID: owner, Version: Version, Used: g.apps.Used,
 	})
 	return nil
 }
 
 // execEvent returns the handler of reports about commands: background commands of chats and of
 // programs, and what was put back after a command.
-func execEvent(programs *catalog.Commands, keeper *tool.Keeper, chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
+func execEvent(programs *job.Commands, keeper *tool.Keeper, chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 	return func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
 		if e.Event == protocol.ExecPutBack && e.PutBack != nil {
 			return keeper.Report(ctx, node, *e.PutBack)
@@ -59,7 +63,7 @@ func execEvent(programs *catalog.Commands, keeper *tool.Keeper, chats *backgroun
 }
 
 // followMachines reports each machine that connects to the tools for programs, until ctx ends.
-func followMachines(ctx context.Context, bus *event.Bus, programs *catalog.Commands) {
+func followMachines(ctx context.Context, bus *event.Bus, programs *job.Commands) {
 	online := make(map[protocol.NodeID]bool)
 	sub := bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
@@ -76,7 +80,7 @@ func (g *Gateway) programs() http.Handler {
 	mux := http.NewServeMux()
 	base := func(r *http.Request) string { return baseOf(g.config.Get().API.PublicURL, r) }
 	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
-	api := rest.New(rest.Options{Tools: g.catalog, Guard: guard, Version: Version})
+	api := rest.New(rest.Options{Tools: g.catalog, Waiting: g.jobs, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
 	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: base, Path: resourcePath})
@@ -92,7 +96,7 @@ func (g *Gateway) programs() http.Handler {
 		w.Write(raw)
 	})
 	g.mcp = mcp.New(mcp.Options{
-		Tools: g.catalog, Machines: g.hub, Prompts: prompts{g.skills, g.files}, Documents: documents(g.transfers, g.store.Calls), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
+		Tools: g.catalog, Waiting: g.jobs, Machines: g.hub, Prompts: prompts{g.skills, g.files}, Documents: documents(g.transfers, g.store.Calls), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
 	})
 	mux.Handle(resourcePath, g.mcp)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

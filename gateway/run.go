@@ -35,7 +35,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.ready.await(ctx, g.bus, g.hub.Node) })
-	wg.Go(func() { crash.Forever(ctx, func() { followMachines(ctx, g.bus, g.catalog.Commands) }) })
+	wg.Go(func() { crash.Forever(ctx, func() { followMachines(ctx, g.bus, g.commands) }) })
 	var head crash.Group
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { crash.Forever(headCtx, func() { g.audit().SaveHead(headCtx) }) })
@@ -66,7 +66,8 @@ func (g *Gateway) Run(ctx context.Context) error {
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
 	g.keeper.Close()
-	g.catalog.Close()
+	g.jobs.Close()
+	g.commands.Close()
 	g.transfers.Close()
 	servers.Wait() // their commands are stopped through their machines
 	g.server.Close()

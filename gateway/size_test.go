@@ -27,11 +27,9 @@ var tooLarge = map[string]int{
 	"app/state.App":                   34,
 	"app/state.Files":                 32,
 	"app/state.View":                  31,
-	"gateway/catalog.Catalog":         34,
 	"gateway/cmd/fairlead.connection": 35,
 	"gateway/nodes.Hub":               26,
 	"gateway/servers.server":          26,
-	"gateway/tool.activeCall":         50,
 	"node/shell.Jobs":                 27,
 }
 

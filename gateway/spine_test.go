@@ -131,6 +131,33 @@ func TestOneStageExecutesCalls(t *testing.T) {
 	}
 }
 
+// lists are the places that show a caller the machines it may use, by file, with the number of uses of
+// [auth.Principal.MayUse], which says so. Package tool alone refuses calls with it.
+var lists = map[string]int{
+	"gateway/tool/authorize.go":        2,
+	"gateway/catalog/network.go":       1, // machines by name
+	"gateway/catalog/extra.go":         1, // tools of machines
+	"gateway/surface/mcp/client.go":    1, // the machines that instructions name
+	"gateway/surface/mcp/resources.go": 2, // files of machines
+	"gateway/surface/mcp/watch.go":     1, // changes of machines
+}
+
+func TestOneFunctionSaysWhoMayUseAMachine(t *testing.T) {
+	t.Parallel()
+	found := map[string]int{}
+	readSources(t, func(name string, _ *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if use, ok := n.(*ast.SelectorExpr); ok && use.Sel.Name == "MayUse" && !isNamed(use.X, "tool") {
+				found[strings.TrimPrefix(name, "../")]++
+			}
+			return true
+		})
+	})
+	if !maps.Equal(found, lists) {
+		t.Errorf("places that look at the machines of a caller: got %v, want %v", found, lists)
+	}
+}
+
 func isNamed(e ast.Expr, name string) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == name

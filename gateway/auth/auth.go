@@ -128,7 +128,8 @@ func App(a protocol.App) Principal {
 	return p
 }
 
-// MayUse reports whether p may use the machine.
+// MayUse reports whether p may use the machine. The stage authorize and the lists of machines share
+// it.
 func (p Principal) MayUse(id protocol.NodeID) bool {
 	return len(p.Nodes) == 0 || slices.Contains(p.Nodes, id)
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 // The scopes of a call are read from its arguments before it runs. However they are written, what
@@ -65,11 +67,12 @@ func TestMachineHasOneLimitUnderAllItsNames(t *testing.T) {
 	for _, target := range []string{`{"node_id":"laptop"}`, `{"node_name":"laptop"}`, `{"node_name":"LapTop"}`, `{"node_name":"Laptop","network_name":"home"}`} {
 		b.fails(app("b"), "fs_stat", `{"target":`+target+`,"path":"/x"}`, protocol.FaultRateLimited, "machine")
 	}
-	// Names of no machine take no memory, and do not push the limits of others out of it.
-	b.fails(app("b"), "fs_stat", `{"target":{"node_name":"`+strings.Repeat("x", 1000)+`"},"path":"/x"}`, protocol.FaultTargetNotFound, "")
-	if n := len(b.limits.buckets); n != 1 {
-		t.Errorf("%d limits", n)
+	// Names of no machine have no limits, and do not push those of others out of memory.
+	unknown := `{"target":{"node_name":"` + strings.Repeat("x", 1000) + `"}}`
+	if got := b.net.machineOf(app("b"), json.RawMessage(unknown)); got != "" {
+		t.Errorf("machine of a call without one: got %q", got)
 	}
+	b.fails(app("b"), "fs_stat", strings.TrimSuffix(unknown, "}")+`,"path":"/x"}`, protocol.FaultTargetNotFound, "")
 }
 
 func TestOneCallerLeavesRoomForOthers(t *testing.T) {
@@ -78,12 +81,12 @@ func TestOneCallerLeavesRoomForOthers(t *testing.T) {
 		_, err := b.Catalog.Call(t.Context(), p, Request{Tool: "whoami", Args: []byte(`{}`), IdempotencyKey: fmt.Sprint(key)})
 		return err
 	}
-	for i := range maxOfCaller {
+	for i := range job.MaxOfCaller {
 		if err := call(app("a"), i); err != nil {
 			t.Fatalf("call %d: %v", i, err)
 		}
 	}
-	f, _ := errors.AsType[*protocol.Fault](call(app("a"), maxOfCaller))
+	f, _ := errors.AsType[*protocol.Fault](call(app("a"), job.MaxOfCaller))
 	if f == nil || f.Code != protocol.FaultResourceExhausted {
 		t.Errorf("one more: %v", f)
 	}
@@ -142,15 +145,16 @@ func TestOutcomeBelongsToItsCaller(t *testing.T) {
 	b.fails(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultApprovalRequired, "")
 	<-asked
 	for _, p := range []auth.Principal{app("b"), me, app("a", protocol.ScopeNetworkRead)} { // the last was narrowed
-		if _, err := b.Outcome(t.Context(), p, "c1"); !errors.Is(err, errNotWaiting) {
+		if _, err := b.jobs.Outcome(t.Context(), p, "c1"); !isFault(err, protocol.FaultNotFound) {
 			t.Errorf("%s reads the outcome: %v", p.Caller(), err)
 		}
-		if _, err := b.Withdraw(t.Context(), p, "c1"); !errors.Is(err, errNotWaiting) {
+		if _, err := b.jobs.Withdraw(t.Context(), p, "c1"); !isFault(err, protocol.FaultNotFound) {
 			t.Errorf("%s withdraws the call: %v", p.Caller(), err)
 		}
 	}
-	b.CancelOf("b")
-	if _, err := b.Outcome(t.Context(), app("a"), "c1"); err == nil || errors.Is(err, errNotWaiting) {
+	b.jobs.CancelOf("b")
+	b.commands.CancelOf("b")
+	if _, err := b.jobs.Outcome(t.Context(), app("a"), "c1"); err == nil || isFault(err, protocol.FaultNotFound) {
 		t.Errorf("its own: %v", err)
 	}
 }

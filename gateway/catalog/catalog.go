@@ -12,19 +12,13 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 // Pipeline runs tool calls ([tool.Pipeline]).
 type Pipeline interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
 	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
-}
-
-// Cleanup ends what calls have left on machines ([tool.Cleanup]).
-type Cleanup interface {
-	EndCommand(ctx context.Context, node protocol.NodeID, tool, id string) error
-	DropFile(ctx context.Context, node protocol.NodeID, id string) error
-	RunningCommands(ctx context.Context, node protocol.NodeID) (ids []string, err error)
 }
 
 // Machines are the machines ([nodes.Hub]).
@@ -36,7 +30,8 @@ type Machines interface {
 // Options are the parts that a [Catalog] uses.
 type Options struct {
 	Pipeline Pipeline
-	Cleanup  Cleanup
+	Jobs     *job.Jobs
+	Commands *job.Commands // the open files and commands of the callers
 	Machines Machines
 	Registry interface{ Tools() []protocol.ToolSpec }
 	Config   func() config.Config
@@ -45,21 +40,16 @@ type Options struct {
 	NetworkID   string
 	OwnerID     string // the user of every token
 	Version     string
-	// HasAccess reports whether an app can make calls; nil: every one can.
-	HasAccess func(id protocol.AppID) bool
-	// Changed, if set, is called when a command of a program begins or ends; it must not block.
-	Changed func()
 	// Used records a call of an app; it must not block.
 	Used func(id protocol.AppID, tool string)
 }
 
-// Catalog runs tools for programs. It is safe for concurrent use.
+// Catalog has the names and schemas of the tools for programs, and runs them as jobs over the tool
+// pipeline. It is safe for concurrent use.
 type Catalog struct {
-	o        Options
-	tools    []*entry // in the order of lists
-	jobs     jobs
-	Commands *Commands // the open files and commands of its callers
-	limits   limits
+	o     Options
+	net   network
+	tools []*entry // in the order of lists
 }
 
 // entry is a tool with its implementation.
@@ -68,48 +58,15 @@ type entry struct {
 	isForwarded bool // to one call with the same arguments, which validates them
 	// need returns the scopes that a call needs, of those in Tool.Scopes.
 	need func(args json.RawMessage) []protocol.Scope
-	run  func(ctx context.Context, c *call, args json.RawMessage) (Result, error)
+	run  func(ctx context.Context, c *call, args json.RawMessage) (job.Result, error)
 }
 
-// New returns the catalog. Close ends its calls.
+// New returns the catalog.
 func New(o Options) *Catalog {
-	c := &Catalog{o: o}
-	c.jobs.running, c.jobs.count = make(map[string]*job), make(map[string]int)
-	c.jobs.ctx, c.jobs.cancel = context.WithCancel(context.Background())
-	c.jobs.lost = func(j *job) {
-		for _, id := range j.openedIDs() {
-			c.Commands.lose(id)
-		}
-	}
-	c.Commands = &Commands{o: o, jobs: &c.jobs, all: make(map[string]session)}
-	addNetworkTools(c)
-	addCommand(c)
-	addFileTools(c)
-	return c
-}
-
-// Close cancels the running calls and waits for them.
-func (c *Catalog) Close() {
-	c.jobs.close()
-}
-
-// owner is the caller of the person's own token.
-const owner = auth.KindOwner
-
-// CancelOf cancels the calls of an app, and with them the questions to the person, and ends what it
-// has opened. It does not wait for their ends.
-func (c *Catalog) CancelOf(id protocol.AppID) {
-	c.jobs.cancelOf(string(id))
-	c.Commands.loseAll(func(x session) bool { return x.caller.ID == string(id) })
-}
-
-// Limit cancels the calls of an app that it may not make any more, and ends what it has opened and
-// may not use any more; p is the app with its present rights. It does not wait for their ends.
-func (c *Catalog) Limit(p auth.Principal) {
-	c.jobs.limit(p)
-	c.Commands.loseAll(func(x session) bool {
-		return x.caller.ID == p.Caller() && (!p.MayUse(x.node) || tool.CheckScopes(p, protocol.ScopesOf(x.tool)) != nil)
-	})
+	net := network{o.Machines, o.NetworkName, o.NetworkID, o.Version}
+	list := net.entries(o)
+	list = append(list, shell{net, o.Commands}.entry())
+	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}
 }
 
 // Tools lists the tools that the caller may use, in a fixed order.
@@ -150,16 +107,16 @@ func (c *Catalog) Check(p auth.Principal, r Request) error {
 
 // Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
 // error is a *protocol.Fault.
-func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result, error) {
+func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (job.Result, error) {
 	e := c.find(p, r.Tool)
 	if e == nil {
-		return Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
+		return job.Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
 	}
 	if len(r.Args) == 0 {
 		r.Args = json.RawMessage("{}")
 	}
 	if !utf8.Valid(r.Args) { // decoding would replace such bytes, and the call would mean something else
-		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, "the arguments are not UTF-8")
+		return job.Result{}, protocol.NewFault(protocol.FaultInvalidArgs, "the arguments are not UTF-8")
 	}
 	var invalid error
 	if !e.isForwarded {
@@ -170,58 +127,28 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (Result
 	}
 	need := e.need(r.Args)
 	if err := tool.CheckScopes(p, need); err != nil {
-		return Result{}, err
+		return job.Result{}, err
 	}
 	if invalid != nil {
-		return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(invalid.Error()))
+		return job.Result{}, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(invalid.Error()))
 	}
 	if p.App != "" && c.o.Used != nil {
 		c.o.Used(p.App, r.Tool)
 	}
-	admit := func() (release func(), err error) {
-		api, machine := c.o.Config().API, protocol.NodeID("")
-		if api.Limits.Machine.PerMinute > 0 {
-			machine = target(c, p, r.Args)
-		}
-		return c.limits.take(api, p, e, machine)
-	}
-	j, err := c.jobs.join(identify(p, r, need), admit, func(ctx context.Context, j *job) (Result, error) {
-		return e.run(ctx, &call{catalog: c, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
+	return c.o.Jobs.Run(ctx, job.Request{
+		Caller: p, Tool: e.Name, Args: r.Args, Key: r.IdempotencyKey, Need: need, IsStream: e.Mode == ServerStream, Emit: r.Emit,
+		Machine: func() protocol.NodeID { return c.net.machineOf(p, r.Args) },
+	}, func(ctx context.Context, j *job.Job) (job.Result, error) {
+		return e.run(ctx, &call{pipeline: c.o.Pipeline, commands: c.o.Commands, principal: p, job: j, key: r.IdempotencyKey}, r.Args)
 	})
-	if err != nil {
-		return Result{}, err
-	}
-	return c.await(ctx, j, r.Emit)
 }
-
-// Outcome returns the result of a call of p that waited for the person. Its error is a
-// *protocol.Fault; approval_required while the person has still not answered.
-func (c *Catalog) Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
-	j := c.jobs.byCall(p, id)
-	if j == nil {
-		return Result{}, errNotWaiting
-	}
-	return c.await(ctx, j, nil)
-}
-
-// Withdraw cancels a call of p that waits for the person, and with it the question. It returns the
-// call's outcome: the failure canceled, unless the call had ended before.
-func (c *Catalog) Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (Result, error) {
-	j := c.jobs.byCall(p, id)
-	if j == nil {
-		return Result{}, errNotWaiting
-	}
-	j.cancel()
-	return c.await(ctx, j, nil)
-}
-
-var errNotWaiting = protocol.NewFault(protocol.FaultNotFound, "no call with this ID waits for its outcome")
 
 // call is one call while it runs.
 type call struct {
-	catalog   *Catalog
+	pipeline  Pipeline
+	commands  *job.Commands
 	principal auth.Principal
-	job       *job
+	job       *job.Job
 	key       string          // idempotency key of the caller; may be empty
 	calls     int             // calls of the pipeline so far
 	last      protocol.CallID // of them
@@ -230,9 +157,9 @@ type call struct {
 // milliseconds returns how long a call has taken.
 func milliseconds(began time.Time) int64 { return time.Since(began).Milliseconds() }
 
-// add adds a tool.
-func add[In, Out any](c *Catalog, t protocol.CatalogTool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (Out, string, error)) {
-	addEncoded[In, Out](c, t, need, func(ctx context.Context, c *call, in In) (json.RawMessage, string, error) {
+// newEntry returns a tool that f runs. need returns the scopes that a call needs; nil: all of t.
+func newEntry[In, Out any](t protocol.CatalogTool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (Out, string, error)) *entry {
+	return newEncoded[In, Out](t, need, func(ctx context.Context, c *call, in In) (json.RawMessage, string, error) {
 		out, message, err := f(ctx, c, in)
 		if err != nil {
 			return nil, "", err
@@ -242,8 +169,8 @@ func add[In, Out any](c *Catalog, t protocol.CatalogTool, need func(In) []protoc
 	})
 }
 
-// addEncoded adds a tool whose result, an Out, is encoded already.
-func addEncoded[In, Out any](c *Catalog, t protocol.CatalogTool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (json.RawMessage, string, error)) {
+// newEncoded returns a tool whose result, an Out, is encoded already.
+func newEncoded[In, Out any](t protocol.CatalogTool, need func(In) []protocol.Scope, f func(context.Context, *call, In) (json.RawMessage, string, error)) *entry {
 	in, out := inputSchema[In](), outputSchema[Out]()
 	t.InputSchema, t.OutputSchema = mustJSON(in), mustJSON(out)
 	if t.Scopes == nil {
@@ -257,19 +184,19 @@ func addEncoded[In, Out any](c *Catalog, t protocol.CatalogTool, need func(In) [
 			return need(in)
 		}
 	}
-	e.run = func(ctx context.Context, c *call, args json.RawMessage) (Result, error) {
+	e.run = func(ctx context.Context, c *call, args json.RawMessage) (job.Result, error) {
 		var in In
 		if err := protocol.Unmarshal(args, &in); err != nil {
-			return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
+			return job.Result{}, protocol.NewFault(protocol.FaultInvalidArgs, protocol.Problem(err))
 		}
 		if err := protocol.CheckIDs(args, &in); err != nil {
-			return Result{}, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+			return job.Result{}, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
 		}
 		raw, message, err := f(ctx, c, in)
 		if err != nil {
-			return Result{}, FaultOf(err)
+			return job.Result{}, tool.FaultOf(err)
 		}
-		return Result{Data: raw, Message: message, Call: c.last}, nil
+		return job.Result{Data: raw, Message: message, Call: c.last}, nil
 	}
-	c.tools = append(c.tools, e)
+	return e
 }

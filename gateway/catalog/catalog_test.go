@@ -16,23 +16,27 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 // bench is a catalog with two machines, whose tools the test answers.
 type bench struct {
 	*Catalog
-	t      *testing.T
-	config config.Config
-	others []protocol.NodeInfo // further machines
+	t        *testing.T
+	jobs     *job.Jobs
+	commands *job.Commands
+	config   config.Config
+	others   []protocol.NodeInfo // further machines
 
-	mu      sync.Mutex // guards the fields below
-	calls   []tool.Call
-	steps   []tool.Step
-	ended   []string // commands that were ended, or that it was tried to end
-	dropped []string // files whose parts were dropped
-	used    []string
-	endFail error    // of ending a command
-	running []string // commands on every machine
+	mu        sync.Mutex // guards the fields below
+	calls     []tool.Call
+	steps     []tool.Step
+	ended     []string // commands that were ended, or that it was tried to end
+	dropped   []string // files whose parts were dropped
+	used      []string
+	endFail   error                     // of ending a command
+	running   []string                  // commands on every machine
+	hasAccess func(protocol.AppID) bool // nil: every app has it
 	// answer is called for each call of the pipeline, and continued for each step after one.
 	answer    func(ctx context.Context, c tool.Call) (tool.Result, error)
 	continued func(s tool.Step) (json.RawMessage, error)
@@ -41,8 +45,10 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, config: config.Default()}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{}`), nil }
+	b.jobs = job.New(func() config.API { return b.config.API })
+	b.commands = job.NewCommands(job.Options{Cleanup: b, HasAccess: func(id protocol.AppID) bool { return b.hasAccess == nil || b.hasAccess(id) }})
 	b.Catalog = New(Options{
-		Pipeline: b, Cleanup: b, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -51,6 +57,12 @@ func newBench(t *testing.T) *bench {
 	})
 	t.Cleanup(b.Close)
 	return b
+}
+
+// Close ends the calls and what they have opened.
+func (b *bench) Close() {
+	b.jobs.Close()
+	b.commands.Close()
 }
 
 // succeed is the outcome of a call that returned this JSON.
@@ -137,7 +149,7 @@ func app(id string, scopes ...protocol.Scope) auth.Principal {
 	return auth.App(protocol.App{ID: protocol.AppID(id), Name: "Editor", Scopes: scopes})
 }
 
-func (b *bench) call(p auth.Principal, name, args string) (Result, error) {
+func (b *bench) call(p auth.Principal, name, args string) (job.Result, error) {
 	return b.Catalog.Call(b.t.Context(), p, Request{Tool: name, Args: json.RawMessage(args)})
 }
 

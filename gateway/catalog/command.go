@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 type commandIn struct {
@@ -62,15 +63,21 @@ type nodeCommand struct {
 
 const commandTool = protocol.CommandTool
 
-func addCommand(c *Catalog) {
-	add(c, protocol.CatalogTool{
+// shell are the commands of programs.
+type shell struct {
+	net      network
+	commands *job.Commands
+}
+
+func (s shell) entry() *entry {
+	return newEntry(protocol.CatalogTool{
 		Name: commandTool, Title: "Run a command", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: []protocol.Scope{protocol.ScopeShell},
 		Description: "Runs a command: session starts it; command_id reads on, or sends input or a signal, until 30 seconds after its end. " +
 			"MACHINE__Bash is for commands in the workspace without input. To move files, use file or the fs_ tools.",
-	}, nil, c.command)
+	}, nil, s.command)
 }
 
-func (c *Catalog) command(ctx context.Context, x *call, in commandIn) (out commandOut, message string, err error) {
+func (s shell) command(ctx context.Context, x *call, in commandIn) (out commandOut, message string, err error) {
 	began := time.Now()
 	text, err := in.text()
 	if err != nil {
@@ -85,12 +92,12 @@ func (c *Catalog) command(ctx context.Context, x *call, in commandIn) (out comma
 		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "idle_timeout must be 0 to 600 seconds")
 	}
 	if in.CommandID == "" {
-		out, err = c.startCommand(ctx, x, in, text != "")
+		out, err = s.startCommand(ctx, x, in, text != "")
 		in.CommandID, in.Signal = out.CommandID, ""
 	}
 	if err == nil && (in.Session == nil || text != "") {
 		var next commandOut
-		next, err = c.continueCommand(ctx, x, in, text)
+		next, err = s.continueCommand(ctx, x, in, text)
 		out = out.followedBy(next)
 	}
 	if err != nil {
@@ -118,28 +125,27 @@ func (in commandIn) text() (string, error) {
 }
 
 // startCommand starts a command. With input to come, it does not wait for output.
-func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasInput bool) (out commandOut, err error) {
-	s := in.Session
+func (s shell) startCommand(ctx context.Context, x *call, in commandIn, hasInput bool) (out commandOut, err error) {
 	if in.Signal != "" {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
 	}
-	node, err := c.resolve(x.principal, &Target{s.NodeID, s.NetworkName, s.NodeName})
+	node, err := s.net.resolve(x.principal, &Target{in.Session.NodeID, in.Session.NetworkName, in.Session.NodeName})
 	if err != nil {
 		return out, err
 	}
-	info, _ := c.o.Machines.Node(node)
-	line, err := withEnvironment(info, s)
+	info, _ := s.net.machines.Node(node)
+	line, err := withEnvironment(info, in.Session)
 	if err != nil {
 		return out, err
 	}
-	args := nodeCommand{Command: line, Shell: string(s.Shell), Username: s.Username, Workdir: s.Workdir, IdleTimeout: in.IdleTimeout}
+	args := nodeCommand{Command: line, Shell: string(in.Session.Shell), Username: in.Session.Username, Workdir: in.Session.Workdir, IdleTimeout: in.IdleTimeout}
 	if hasInput {
 		args.IdleTimeout = new(float64)
 	}
 	if err := x.run(ctx, node, commandTool, args, &out); err != nil {
 		return out, err
 	}
-	text := s.Command
+	text := in.Session.Command
 	if out.State == "exited" {
 		text = ""
 	}
@@ -149,8 +155,8 @@ func (c *Catalog) startCommand(ctx context.Context, x *call, in commandIn, hasIn
 
 // continueCommand sends input, which is judged like a command, and then a signal; without input it
 // only fetches output.
-func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, text string) (out commandOut, err error) {
-	s, err := x.session(in.CommandID, commandTool)
+func (s shell) continueCommand(ctx context.Context, x *call, in commandIn, text string) (out commandOut, err error) {
+	open, err := s.commands.Find(x.principal, in.CommandID, commandTool)
 	if err != nil {
 		return out, err
 	}
@@ -159,14 +165,14 @@ func (c *Catalog) continueCommand(ctx context.Context, x *call, in commandIn, te
 		if in.Signal != "" {
 			args.IdleTimeout = new(float64)
 		}
-		if err := x.run(ctx, s.node, commandTool, args, &out); err != nil || in.Signal == "" {
+		if err := x.run(ctx, open.Node, commandTool, args, &out); err != nil || in.Signal == "" {
 			return out, err
 		}
 	}
 	args = nodeCommand{CommandID: in.CommandID, Signal: string(in.Signal), IdleTimeout: in.IdleTimeout}
 	var after commandOut
-	if err = x.resume(ctx, s, args, &after); err == nil && after.State == "exited" {
-		c.Commands.ended(s.node, in.CommandID)
+	if err = x.resume(ctx, open, args, &after); err == nil && after.State == "exited" {
+		s.commands.Ended(open.Node, in.CommandID)
 	}
 	return out.followedBy(after), err
 }

@@ -9,6 +9,8 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 // extra lists the tools of the gateway and of the machines that the caller may use, under their own
@@ -44,10 +46,10 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 	e.Out = extraOutput(spec)
 	e.OutputSchema = encode(e.Out)
 	e.need = func(json.RawMessage) []protocol.Scope { return e.Scopes }
-	e.run = func(ctx context.Context, x *call, args json.RawMessage) (Result, error) {
+	e.run = func(ctx context.Context, x *call, args json.RawMessage) (job.Result, error) {
 		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)
 		if err != nil {
-			return Result{}, FaultOf(err)
+			return job.Result{}, tool.FaultOf(err)
 		}
 		var command struct{ Status, SessionID string } // of Bash
 		node, bare, _ := protocol.ToolName(spec.Name).Split()
@@ -58,7 +60,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		if json.Unmarshal(raw, &object) != nil || object == nil { // results of programs are objects
 			raw = encode(map[string]json.RawMessage{"result": raw})
 		}
-		return Result{Data: raw, Message: spec.Name + " has finished", Call: x.last}, nil
+		return job.Result{Data: raw, Message: spec.Name + " has finished", Call: x.last}, nil
 	}
 	return e
 }

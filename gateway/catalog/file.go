@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // fileIn are the arguments of the tool file: those of all of its operations.
@@ -73,12 +74,13 @@ const maxBatch = 100
 // reading are the operations that change nothing.
 var reading = []operation{opRead, opList, opStat}
 
-func addFile(c *Catalog) {
+// entry returns the tool file.
+func (f files) entry() *entry {
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite}
-	add(c, protocol.CatalogTool{
+	return newEntry(protocol.CatalogTool{
 		Name: "file", Title: "Work with files", Mode: OneShot, Destructive: true, OpenWorld: true, Scopes: both,
 		Description: "Works with files by op. Use it for batch and fetch_url (a download); for one operation, prefer the fs_ tools, which describe arguments.",
-	}, fileIn.scopes, c.file)
+	}, fileIn.scopes, f.file)
 }
 
 // scopes returns the scopes of the operation; of a batch, those of all its operations.
@@ -105,36 +107,36 @@ func (in fileIn) scope() protocol.Scope {
 	return protocol.ScopeFilesWrite
 }
 
-func (c *Catalog) file(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
+func (f files) file(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
 	if in.FileID != "" && in.Op == "" {
 		if in.Op = opRead; in.Chunk != nil || in.ChunkB64 != nil || in.Done {
 			in.Op = opWrite
 		}
 	}
 	if in.Op == opBatch {
-		return c.batch(ctx, x, in)
+		return f.batch(ctx, x, in)
 	}
 	var part any
 	switch in.Op {
 	case opRead:
-		part, message, err = result(c.read(ctx, x, readIn{in.FileID, in.Target, in.Path, in.Offset, in.Encoding, in.MaxBytes}))
+		part, message, err = result(f.read(ctx, x, readIn{in.FileID, in.Target, in.Path, in.Offset, in.Encoding, in.MaxBytes}))
 	case opWrite:
-		part, message, err = result(c.write(ctx, x, writeIn{in.FileID, in.Target, in.Path, in.Mode, in.Encoding, in.Chunk, in.ChunkB64, in.Done, in.ExpectedSHA256}))
+		part, message, err = result(f.write(ctx, x, writeIn{in.FileID, in.Target, in.Path, in.Mode, in.Encoding, in.Chunk, in.ChunkB64, in.Done, in.ExpectedSHA256}))
 	case opEdit, opMultiEdit:
 		if in.Op == opEdit && len(in.Edits) > 0 || in.Op == opMultiEdit && (in.OldString != nil || in.NewString != nil) {
 			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "edit takes old_string and new_string, multi_edit takes edits")
 		}
-		part, message, err = result(c.edit(ctx, x, editIn{in.Target, in.Path, in.OldString, in.NewString, in.ReplaceAll, in.Edits, in.ExpectedSHA256}))
+		part, message, err = result(f.edit(ctx, x, editIn{in.Target, in.Path, in.OldString, in.NewString, in.ReplaceAll, in.Edits, in.ExpectedSHA256}))
 	case opList:
-		part, message, err = result(forwardFile[listIn, listOut](c, fsList, listIn.target)(ctx, x, listIn{in.Target, in.Path, in.Recursive, in.Limit}))
+		part, message, err = result(forwardFile[listIn, listOut](f.net, fsList, listIn.target)(ctx, x, listIn{in.Target, in.Path, in.Recursive, in.Limit}))
 	case opStat:
-		part, message, err = result(forwardFile[statIn, statOut](c, fsStat, statIn.target)(ctx, x, statIn{in.Target, in.Path}))
+		part, message, err = result(forwardFile[statIn, statOut](f.net, fsStat, statIn.target)(ctx, x, statIn{in.Target, in.Path}))
 	case opDelete:
-		part, message, err = result(forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target)(ctx, x, deleteIn{in.Target, in.Path, in.Recursive, in.Force}))
+		part, message, err = result(forwardFile[deleteIn, pathOut](f.net, fsDelete, deleteIn.target)(ctx, x, deleteIn{in.Target, in.Path, in.Recursive, in.Force}))
 	case opMkdir:
-		part, message, err = result(forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target)(ctx, x, mkdirIn{in.Target, in.Path, in.Mode, in.Recursive}))
+		part, message, err = result(forwardFile[mkdirIn, pathOut](f.net, fsMkdir, mkdirIn.target)(ctx, x, mkdirIn{in.Target, in.Path, in.Mode, in.Recursive}))
 	case opFetch:
-		part, message, err = result(c.fetch(ctx, x, in))
+		part, message, err = result(f.fetch(ctx, x, in))
 	default:
 		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "op is required: read, write, edit, multi_edit, list, stat, delete, mkdir, batch or fetch_url")
 	}
@@ -177,12 +179,12 @@ func readOp(raw json.RawMessage) (in fileIn, err error) {
 }
 
 // batch runs operations one after the other. One that fails does not stop the others.
-func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
+func (f files) batch(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
 	began := time.Now()
 	if len(in.Ops) == 0 || len(in.Ops) > maxBatch {
 		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("ops must have 1 to %d operations", maxBatch))
 	}
-	if _, err := c.resolve(x.principal, in.Target); err != nil {
+	if _, err := f.net.resolve(x.principal, in.Target); err != nil {
 		return out, "", err
 	}
 	failed := 0
@@ -201,13 +203,13 @@ func (c *Catalog) batch(ctx context.Context, x *call, in fileIn) (out fileOut, m
 		default:
 			sub.Target, sub.Done = in.Target, sub.Done || sub.Op == opWrite
 			var done fileOut
-			if done, _, err = c.file(ctx, x, sub); err == nil {
+			if done, _, err = f.file(ctx, x, sub); err == nil {
 				r.OK, r.Data = true, encode(done)
 			}
 		}
 		if err != nil {
 			failed++
-			r.Error, _ = errors.AsType[*protocol.Fault](FaultOf(err))
+			r.Error, _ = errors.AsType[*protocol.Fault](tool.FaultOf(err))
 		}
 		out.BatchResults = append(out.BatchResults, r)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // Names of the machines' tools for files.
@@ -24,8 +25,13 @@ const (
 	fsGrep   = "fs_grep"
 )
 
-func addFileTools(c *Catalog) {
-	addFile(c)
+// files are the tools for files.
+type files struct {
+	net      network
+	commands *job.Commands
+}
+
+func (f files) entries() []*entry {
 	read := func(t protocol.CatalogTool) protocol.CatalogTool {
 		t.Mode, t.ReadOnly, t.Idempotent, t.Scopes = OneShot, true, true, []protocol.Scope{protocol.ScopeFilesRead}
 		return t
@@ -34,21 +40,24 @@ func addFileTools(c *Catalog) {
 		t.Mode, t.Destructive, t.Scopes = OneShot, true, []protocol.Scope{protocol.ScopeFilesWrite}
 		return t
 	}
-	addEncoded[readIn, readOut](c, read(protocol.CatalogTool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts: pass file_id on until done; unused for 5 minutes, it expires. Prefer it to file and to cat with command."}), nil, c.read)
-	add(c, write(protocol.CatalogTool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, c.write)
-	add(c, write(protocol.CatalogTool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file."}), nil, c.edit)
-	add(c, read(protocol.CatalogTool{Name: fsList, Title: "List a folder", Description: "Lists a folder."}), nil, forwardFile[listIn, listOut](c, fsList, listIn.target))
-	add(c, read(protocol.CatalogTool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](c, fsStat, statIn.target))
-	add(c, write(protocol.CatalogTool{Name: fsDelete, Title: "Delete a file or folder", Description: "Moves a file or folder to Fairlead's trash for 30 days."}), nil, forwardFile[deleteIn, pathOut](c, fsDelete, deleteIn.target))
 	mkdir := write(protocol.CatalogTool{Name: fsMkdir, Title: "Create a folder", Description: "Creates a folder."})
 	mkdir.Destructive, mkdir.Idempotent = false, true
-	add(c, mkdir, nil, forwardFile[mkdirIn, pathOut](c, fsMkdir, mkdirIn.target))
 	glob := read(protocol.CatalogTool{Name: fsGlob, Title: "Find files", Description: "Finds files by a pattern for paths below path."})
 	glob.Mode = ServerStream
-	add(c, glob, nil, forwardFile[globIn, globOut](c, fsGlob, globIn.target))
 	grep := read(protocol.CatalogTool{Name: fsGrep, Title: "Search in files", Description: "Searches files for a regular expression."})
 	grep.Mode = ServerStream
-	add(c, grep, nil, forwardFile[grepIn, grepOut](c, fsGrep, grepIn.target)) // without a stream, the interface collects the parts into Matches
+	return []*entry{
+		f.entry(),
+		newEncoded[readIn, readOut](read(protocol.CatalogTool{Name: fsRead, Title: "Read a file", Description: "Reads a file in parts: pass file_id on until done; unused for 5 minutes, it expires. Prefer it to file and to cat with command."}), nil, f.read),
+		newEntry(write(protocol.CatalogTool{Name: fsWrite, Title: "Write a file", Description: "Writes a file in parts: pass file_id on; the call with done replaces the file. For several files, use file with batch."}), nil, f.write),
+		newEntry(write(protocol.CatalogTool{Name: "fs_edit", Title: "Edit a file", Description: "Replaces exact text in a file."}), nil, f.edit),
+		newEntry(read(protocol.CatalogTool{Name: fsList, Title: "List a folder", Description: "Lists a folder."}), nil, forwardFile[listIn, listOut](f.net, fsList, listIn.target)),
+		newEntry(read(protocol.CatalogTool{Name: fsStat, Title: "Describe a file", Description: "Returns size, permissions and time of a file, folder or link."}), nil, forwardFile[statIn, statOut](f.net, fsStat, statIn.target)),
+		newEntry(write(protocol.CatalogTool{Name: fsDelete, Title: "Delete a file or folder", Description: "Moves a file or folder to Fairlead's trash for 30 days."}), nil, forwardFile[deleteIn, pathOut](f.net, fsDelete, deleteIn.target)),
+		newEntry(mkdir, nil, forwardFile[mkdirIn, pathOut](f.net, fsMkdir, mkdirIn.target)),
+		newEntry(glob, nil, forwardFile[globIn, globOut](f.net, fsGlob, globIn.target)),
+		newEntry(grep, nil, forwardFile[grepIn, grepOut](f.net, fsGrep, grepIn.target)), // without a stream, the interface collects the parts into Matches
+	}
 }
 
 func (in listIn) target() *Target   { return in.Target }
@@ -67,9 +76,9 @@ func withoutTarget(args any) json.RawMessage {
 }
 
 // forwardFile calls the machine's tool with the arguments without the target.
-func forwardFile[In, Out any](c *Catalog, name string, target func(In) *Target) func(context.Context, *call, In) (Out, string, error) {
+func forwardFile[In, Out any](w network, name string, target func(In) *Target) func(context.Context, *call, In) (Out, string, error) {
 	return func(ctx context.Context, x *call, in In) (out Out, message string, err error) {
-		node, err := c.resolve(x.principal, target(in))
+		node, err := w.resolve(x.principal, target(in))
 		if err == nil {
 			err = x.run(ctx, node, name, withoutTarget(in), &out)
 		}
@@ -90,19 +99,19 @@ type part struct {
 
 // part carries out one call of a file that is read or written in parts. It returns the machine's
 // result as it is, because decoding and encoding a part takes longer than reading it.
-func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Target, in any) (raw json.RawMessage, out part, err error) {
+func (f files) part(ctx context.Context, x *call, name, fileID string, t *Target, in any) (raw json.RawMessage, out part, err error) {
 	if fileID != "" && t != nil {
 		return nil, out, protocol.NewFault(protocol.FaultInvalidArgs, "file_id continues a file; leave target out")
 	}
 	var node protocol.NodeID
 	if fileID == "" {
-		if node, err = c.resolve(x.principal, t); err == nil {
+		if node, err = f.net.resolve(x.principal, t); err == nil {
 			raw, err = x.runRaw(ctx, protocol.NewToolName(node, name), withoutTarget(in))
 		}
 	} else {
-		var s session
-		if s, err = x.session(fileID, name); err == nil {
-			raw, err = x.resumeRaw(ctx, s, withoutTarget(in))
+		var open job.Opened
+		if open, err = f.commands.Find(x.principal, fileID, name); err == nil {
+			raw, err = x.resumeRaw(ctx, open, withoutTarget(in))
 		}
 	}
 	if err == nil {
@@ -113,13 +122,13 @@ func (c *Catalog) part(ctx context.Context, x *call, name, fileID string, t *Tar
 	case fileID == "" && !out.Done:
 		x.begun(out.FileID, node, name, "")
 	case fileID != "" && out.Done:
-		c.Commands.remove(fileID)
+		f.commands.Remove(fileID)
 	}
 	return raw, out, err
 }
 
-func (c *Catalog) read(ctx context.Context, x *call, in readIn) (json.RawMessage, string, error) {
-	raw, out, err := c.part(ctx, x, fsRead, in.FileID, in.Target, in)
+func (f files) read(ctx context.Context, x *call, in readIn) (json.RawMessage, string, error) {
+	raw, out, err := f.part(ctx, x, fsRead, in.FileID, in.Target, in)
 	return raw, fmt.Sprintf("%d of %d bytes", out.Offset+out.Size, out.Total), err
 }
 
@@ -157,13 +166,13 @@ type (
 )
 
 // edit makes one or several replacements with the machine's tool Edit.
-func (c *Catalog) edit(ctx context.Context, x *call, in editIn) (out editOut, message string, err error) {
+func (f files) edit(ctx context.Context, x *call, in editIn) (out editOut, message string, err error) {
 	began := time.Now()
 	args, err := in.forNode()
 	if err != nil {
 		return out, "", err
 	}
-	node, err := c.resolve(x.principal, in.Target)
+	node, err := f.net.resolve(x.principal, in.Target)
 	if err != nil {
 		return out, "", err
 	}

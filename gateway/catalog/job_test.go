@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 const statArgs = `{"target":{"node_id":"nas"},"path":"/x"}`
@@ -45,10 +46,10 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 		if waited := time.Since(began); waited != 45*time.Second || !f.Retryable || string(f.Details) != `{"approval_id":"q","call_id":"call","poll":"/api/v1/calls/call","retry_after_ms":5000}` {
 			t.Errorf("after %v: %+v %s", waited, f, f.Details)
 		}
-		if _, err := b.Outcome(t.Context(), app("b"), "call"); err == nil || err.(*protocol.Fault).Code != protocol.FaultNotFound {
+		if _, err := b.jobs.Outcome(t.Context(), app("b"), "call"); err == nil || err.(*protocol.Fault).Code != protocol.FaultNotFound {
 			t.Errorf("another app: %v", err)
 		}
-		if _, err := b.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultApprovalRequired {
+		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultApprovalRequired {
 			t.Errorf("too early: %v", err)
 		}
 		go func() { answered <- succeed(`{"path":"/x"}`) }()
@@ -58,7 +59,7 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 		if len(b.calls) != 1 {
 			t.Errorf("%d calls instead of one", len(b.calls))
 		}
-		if _, err := b.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultNotFound {
+		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultNotFound {
 			t.Errorf("fetched twice: %v", err)
 		}
 	})
@@ -84,8 +85,8 @@ func TestCallerHearsRegularlyThatItsCallGoesOn(t *testing.T) {
 			b := newBench(t)
 			c.prepare(b)
 			began, last, heard := time.Now(), time.Now(), 0
-			b.Catalog.Call(t.Context(), app("a"), Request{Tool: "fs_stat", Args: []byte(statArgs), Emit: func(_ context.Context, p Part) error {
-				if silent := time.Since(last); silent > remindTime || p.Kind != PartWaiting || !strings.Contains(string(p.Data), c.text) {
+			b.Catalog.Call(t.Context(), app("a"), Request{Tool: "fs_stat", Args: []byte(statArgs), Emit: func(_ context.Context, p job.Part) error {
+				if silent := time.Since(last); silent > 15*time.Second || p.Kind != job.PartWaiting || !strings.Contains(string(p.Data), c.text) {
 					t.Errorf("%s: after %v of silence: %s %s", name, silent, p.Kind, p.Data)
 				}
 				last = time.Now()
@@ -135,11 +136,11 @@ func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
 		answered <- succeed(`{"path":"/x"}`)
 		synctest.Wait()
 		f := new(protocol.Fault)
-		if _, err := b.Outcome(t.Context(), app("a"), "call1"); !errors.As(err, &f) || f.Code != protocol.FaultApprovalRequired || !strings.Contains(string(f.Details), `"call2"`) {
+		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call1"); !errors.As(err, &f) || f.Code != protocol.FaultApprovalRequired || !strings.Contains(string(f.Details), `"call2"`) {
 			t.Errorf("while the second call waits: %v", err)
 		}
 		answered <- succeed(`{"path":"/y"}`)
-		if _, err := b.Outcome(t.Context(), app("a"), "call1"); err != nil {
+		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call1"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -151,15 +152,15 @@ func TestOutcomeIsKeptForAWhile(t *testing.T) {
 		answered := asking(b)
 		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{"path":"/x"}`)
-		time.Sleep(keepOutcome - time.Second)
-		r, err := b.Outcome(t.Context(), app("a"), "call")
+		time.Sleep(job.OutcomeTime - time.Second)
+		r, err := b.jobs.Outcome(t.Context(), app("a"), "call")
 		if err != nil || !strings.Contains(string(r.Data), "/x") {
 			t.Errorf("got %s, %v", r.Data, err)
 		}
 		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{}`)
-		time.Sleep(keepOutcome + time.Second)
-		if _, err := b.Outcome(t.Context(), app("a"), "call"); err == nil {
+		time.Sleep(job.OutcomeTime + time.Second)
+		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call"); err == nil {
 			t.Error("the outcome is kept for ever")
 		}
 	})
@@ -298,7 +299,7 @@ func TestPartsArriveInOrderOrAreCollected(t *testing.T) {
 	}
 	args := `{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`
 	var got []string
-	r, err := b.Catalog.Call(t.Context(), me, Request{Tool: "fs_grep", Args: json.RawMessage(args), Emit: func(_ context.Context, p Part) error {
+	r, err := b.Catalog.Call(t.Context(), me, Request{Tool: "fs_grep", Args: json.RawMessage(args), Emit: func(_ context.Context, p job.Part) error {
 		got = append(got, p.Kind+string(p.Data))
 		return nil
 	}})
@@ -333,7 +334,7 @@ func TestReceiverThatGoesEndsTheStream(t *testing.T) {
 	}
 	_, err := b.Catalog.Call(t.Context(), me, Request{
 		Tool: "fs_grep", Args: json.RawMessage(`{"target":{"node_id":"nas"},"path":"/x","pattern":"y"}`),
-		Emit: func(context.Context, Part) error { return errors.New("gone") },
+		Emit: func(context.Context, job.Part) error { return errors.New("gone") },
 	})
 	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultCanceled {
 		t.Errorf("got %v", err)
@@ -380,7 +381,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 		answered := asking(b)
 		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		withdraw := func(who string) protocol.FaultCode {
-			_, err := b.Withdraw(t.Context(), app(who), "call")
+			_, err := b.jobs.Withdraw(t.Context(), app(who), "call")
 			if err == nil {
 				return ""
 			}
@@ -398,7 +399,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{"path":"/x"}`)
 		synctest.Wait()
-		if r, err := b.Withdraw(t.Context(), app("a"), "call"); err != nil || !strings.Contains(string(r.Data), "/x") {
+		if r, err := b.jobs.Withdraw(t.Context(), app("a"), "call"); err != nil || !strings.Contains(string(r.Data), "/x") {
 			t.Errorf("a call that has run: %s, %v", r.Data, err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 const startSleep = `{"session":{"node_id":"nas","command":"sleep 299"},"idle_timeout":0}`
@@ -45,10 +46,10 @@ func TestCommandWhoseCallerHasGoneIsEnded(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				b := newCommandBench(t, cancel) // the result comes when the caller has gone
 				b.Catalog.Call(ctx, app("a"), Request{Tool: "command", Args: json.RawMessage(startSleep), IdempotencyKey: kind})
-				time.Sleep(keepOutcome + time.Second)
+				time.Sleep(job.OutcomeTime + time.Second)
 				synctest.Wait()
-				if got := b.killed(); !slices.Equal(got, []string{"cmd"}) || len(b.Commands.List()) != 0 {
-					t.Errorf("ended %v, running %v, want the command ended", got, b.Commands.List())
+				if got := b.killed(); !slices.Equal(got, []string{"cmd"}) || len(b.commands.List()) != 0 {
+					t.Errorf("ended %v, running %v, want the command ended", got, b.commands.List())
 				}
 			})
 		})
@@ -77,17 +78,17 @@ func TestCommandWithACallerGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.must(app("a"), "command", startSleep)
-		time.Sleep(keepOutcome + time.Second)
+		time.Sleep(job.OutcomeTime + time.Second)
 		synctest.Wait()
-		if got := b.Commands.List(); len(b.killed()) != 0 || len(got) != 1 || got[0].App != "a" || got[0].Text != "sleep 299" || got[0].Node != "nas" || got[0].Name != "Editor" {
+		if got := b.commands.List(); len(b.killed()) != 0 || len(got) != 1 || got[0].App != "a" || got[0].Text != "sleep 299" || got[0].Node != "nas" || got[0].Name != "Editor" {
 			t.Errorf("ended %v, running %+v, want one running command of the app", b.killed(), got)
 		}
-		b.Commands.Event("other", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
-		if len(b.Commands.List()) != 1 {
+		b.commands.Event("other", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
+		if len(b.commands.List()) != 1 {
 			t.Error("another machine reported the end of the command")
 		}
-		b.Commands.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
-		if len(b.Commands.List()) != 0 {
+		b.commands.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecFailed, SessionID: "cmd"})
+		if len(b.commands.List()) != 0 {
 			t.Error("a command that has ended is listed")
 		}
 		b.must(app("a"), "command", `{"command_id":"cmd"}`) // its end can be read
@@ -99,22 +100,24 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.endFail = protocol.ErrUnavailable
 		b.must(app("a"), "command", startSleep)
-		b.CancelOf("other")
+		b.jobs.CancelOf("other")
+		b.commands.CancelOf("other")
 		synctest.Wait()
-		if len(b.Commands.List()) != 1 {
+		if len(b.commands.List()) != 1 {
 			t.Error("the command ended with the access of another app")
 		}
-		b.CancelOf("a")
+		b.jobs.CancelOf("a")
+		b.commands.CancelOf("a")
 		synctest.Wait()
 		b.fails(app("a"), "command", `{"command_id":"cmd"}`, protocol.FaultNotFound, "")
-		if len(b.Commands.List()) != 1 {
+		if len(b.commands.List()) != 1 {
 			t.Error("a command that could not be ended is not listed")
 		}
 		b.endFail = nil
-		b.Commands.MachineConnected("nas")
+		b.commands.MachineConnected("nas")
 		synctest.Wait()
-		if got := b.killed(); len(got) != 2 || len(b.Commands.List()) != 0 {
-			t.Errorf("tried to end %v, running %v, want it ended when its machine is back", got, b.Commands.List())
+		if got := b.killed(); len(got) != 2 || len(b.commands.List()) != 0 {
+			t.Errorf("tried to end %v, running %v, want it ended when its machine is back", got, b.commands.List())
 		}
 	})
 }
@@ -122,13 +125,13 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 func TestARevokedAppsCommandIsEndedWhenItReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
-		b.Commands.o.HasAccess = func(id protocol.AppID) bool { return id == "a" }
+		b.hasAccess = func(id protocol.AppID) bool { return id == "a" }
 		for _, id := range []string{"a", "gone", "owner"} {
-			b.Commands.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecStarted, SessionID: "cmd of " + id, Caller: &protocol.ToolCaller{ID: id}, Tool: "command", Text: "make"})
+			b.commands.Event("nas", protocol.NodeExecEvent{Event: protocol.ExecStarted, SessionID: "cmd of " + id, Caller: &protocol.ToolCaller{ID: id}, Tool: "command", Text: "make"})
 		}
 		synctest.Wait()
-		if got := b.killed(); !slices.Equal(got, []string{"cmd of gone"}) || len(b.Commands.List()) != 2 {
-			t.Errorf("ended %v, running %+v", got, b.Commands.List())
+		if got := b.killed(); !slices.Equal(got, []string{"cmd of gone"}) || len(b.commands.List()) != 2 {
+			t.Errorf("ended %v, running %+v", got, b.commands.List())
 		}
 		b.must(app("a"), "command", `{"command_id":"cmd of a"}`) // as before a restart of the gateway
 	})
@@ -139,10 +142,10 @@ func TestCommandsOfAnAbsentMachineAreNotListedAfterTheirEnd(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.must(app("a"), "command", startSleep)
 		b.running = []string{"other"}
-		b.Commands.MachineConnected("nas")
+		b.commands.MachineConnected("nas")
 		synctest.Wait()
-		if len(b.Commands.List()) != 0 {
-			t.Errorf("running: %+v, want none", b.Commands.List())
+		if len(b.commands.List()) != 0 {
+			t.Errorf("running: %+v, want none", b.commands.List())
 		}
 	})
 }
@@ -150,10 +153,10 @@ func TestCommandsOfAnAbsentMachineAreNotListedAfterTheirEnd(t *testing.T) {
 func TestPersonStopsACommandOfAnApp(t *testing.T) {
 	b := newCommandBench(t, nil)
 	b.must(app("a"), "command", startSleep)
-	if err := b.Commands.Stop(t.Context(), "cmd"); err != nil || len(b.killed()) != 1 {
+	if err := b.commands.Stop(t.Context(), "cmd"); err != nil || len(b.killed()) != 1 {
 		t.Errorf("stop: %v, ended %v", err, b.killed())
 	}
-	if err := b.Commands.Stop(t.Context(), "nosuch"); !errors.Is(err, protocol.ErrNotFound) {
+	if err := b.commands.Stop(t.Context(), "nosuch"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("stop of an unknown command: got %v, want not found", err)
 	}
 }

@@ -3,12 +3,15 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -72,73 +75,86 @@ type targetIn struct {
 
 type none struct{}
 
-func addNetworkTools(c *Catalog) {
-	read := func(t protocol.CatalogTool) protocol.CatalogTool {
-		t.Mode, t.ReadOnly, t.Idempotent = OneShot, true, true
-		return t
+// network is the network that the gateway's machines form.
+type network struct {
+	machines Machines
+	name, id string
+	version  string // of the gateway
+}
+
+// visible lists the machines that a caller may use. For the caller, others do not exist.
+func (w network) visible(p auth.Principal) []protocol.NodeInfo {
+	return slices.DeleteFunc(w.machines.Nodes(), func(n protocol.NodeInfo) bool { return !p.MayUse(n.ID) })
+}
+
+func (w network) isNamed(name string) bool { return strings.EqualFold(name, w.name) || name == w.id }
+
+// machineOf returns the machine of a call; empty if none exists that the caller may use. The names
+// in the arguments are the caller's: with many spellings it would have as many limits.
+func (w network) machineOf(p auth.Principal, args json.RawMessage) protocol.NodeID {
+	var in struct {
+		Target  *Target
+		Session *Target
 	}
-	add(c, read(protocol.CatalogTool{
-		Name: "network_directory", Title: "List machines", Scopes: []protocol.Scope{protocol.ScopeNetworkRead},
-		Description: "Lists your machines with system, workspace and whether they are online. Call it first.",
-	}), nil, c.directory)
-	add(c, read(protocol.CatalogTool{Name: "whoami", Title: "Who am I", Description: "Returns the user of the token."}), nil,
-		func(context.Context, *call, none) (whoamiOut, string, error) {
-			out := whoamiOut{UserID: c.o.OwnerID, Email: cmp.Or(c.o.Config().Owner.Email, "owner@localhost")}
+	protocol.Unmarshal(args, &in) // invalid arguments are refused before
+	id, err := w.resolve(p, cmp.Or(in.Target, in.Session))
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// entries returns the tools about machines and their networks.
+func (w network) entries(o Options) []*entry {
+	read := func(name, title, description string, scopes ...protocol.Scope) protocol.CatalogTool {
+		return protocol.CatalogTool{Name: name, Title: title, Description: description, Mode: OneShot, ReadOnly: true, Idempotent: true, Scopes: scopes}
+	}
+	net := protocol.ScopeNetRead
+	return []*entry{
+		newEntry(read("network_directory", "List machines", "Lists your machines with system, workspace and whether they are online. Call it first.", protocol.ScopeNetworkRead), nil, w.directory),
+		newEntry(read("whoami", "Who am I", "Returns the user of the token."), nil, func(context.Context, *call, none) (whoamiOut, string, error) {
+			out := whoamiOut{UserID: o.OwnerID, Email: cmp.Or(o.Config().Owner.Email, "owner@localhost")}
 			return out, "You act for " + out.Email, nil
-		})
-	net := []protocol.Scope{protocol.ScopeNetRead}
-	add(c, read(protocol.CatalogTool{Name: "net_peers", Title: "List peers", Scopes: net, Description: "Lists the machines in a machine's network."}), nil, c.peers)
-	for _, t := range []protocol.CatalogTool{
-		{Name: "net_interfaces", Title: "List network interfaces", Description: "Lists the network interfaces of a machine."},
-		{Name: "net_metrics", Title: "Show process metrics", Description: "Returns uptime and memory of the Fairlead process on a machine."},
-		{Name: "net_routes", Title: "List routes", Description: "Lists the routing table of a machine."},
-		{Name: "net_dns", Title: "List name servers", Description: "Returns the DNS configuration of a machine."},
-	} {
-		t.Scopes = net
-		switch t = read(t); t.Name {
-		case "net_interfaces":
-			add(c, t, nil, forward[interfacesOut](c, t.Name))
-		case "net_metrics":
-			add(c, t, nil, forward[metricsOut](c, t.Name))
-		case "net_routes":
-			add(c, t, nil, forward[routesOut](c, t.Name))
-		default:
-			add(c, t, nil, forward[dnsOut](c, t.Name))
-		}
+		}),
+		newEntry(read("net_peers", "List peers", "Lists the machines in a machine's network.", net), nil, w.peers),
+		forward[interfacesOut](w, read("net_interfaces", "List network interfaces", "Lists the network interfaces of a machine.", net)),
+		forward[metricsOut](w, read("net_metrics", "Show process metrics", "Returns uptime and memory of the Fairlead process on a machine.", net)),
+		forward[routesOut](w, read("net_routes", "List routes", "Lists the routing table of a machine.", net)),
+		forward[dnsOut](w, read("net_dns", "List name servers", "Returns the DNS configuration of a machine.", net)),
 	}
 }
 
-// forward calls the machine's tool of the same name.
-func forward[Out any](c *Catalog, name string) func(context.Context, *call, targetIn) (Out, string, error) {
-	return func(ctx context.Context, x *call, in targetIn) (out Out, message string, err error) {
-		node, err := c.resolve(x.principal, in.Target)
+// forward returns a tool that calls the machine's tool of the same name.
+func forward[Out any](w network, t protocol.CatalogTool) *entry {
+	return newEntry(t, nil, func(ctx context.Context, x *call, in targetIn) (out Out, message string, err error) {
+		node, err := w.resolve(x.principal, in.Target)
 		if err == nil {
-			err = x.run(ctx, node, name, none{}, &out)
+			err = x.run(ctx, node, t.Name, none{}, &out)
 		}
-		return out, summary(name, out), err
-	}
+		return out, summary(t.Name, out), err
+	})
 }
 
-func (c *Catalog) directory(_ context.Context, x *call, in directoryIn) (out directoryOut, message string, err error) {
+func (w network) directory(_ context.Context, x *call, in directoryIn) (out directoryOut, message string, err error) {
 	for _, glob := range []string{in.NodeNameGlob, in.HostnameGlob, in.PlatformGlob} {
 		if _, err := path.Match(glob, ""); err != nil {
 			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("the pattern %q is not valid", glob))
 		}
 	}
 	out.Networks = []networkOut{}
-	if in.NetworkName != "" && !strings.EqualFold(in.NetworkName, c.o.NetworkName) && in.NetworkName != c.o.NetworkID {
+	if in.NetworkName != "" && !w.isNamed(in.NetworkName) {
 		return out, "No network has this name", nil
 	}
-	network := networkOut{ID: c.o.NetworkID, Name: c.o.NetworkName, Nodes: []nodeOut{}}
+	found := networkOut{ID: w.id, Name: w.name, Nodes: []nodeOut{}}
 	online := 0
-	for _, n := range c.o.Machines.Nodes() {
-		node := describe(n, c.o.Version)
+	for _, n := range w.visible(x.principal) {
+		node := describe(n, w.version)
 		var info infoOut
 		if node.Info != nil {
 			info = *node.Info
 		}
 		switch {
-		case !x.principal.MayUse(n.ID), in.Online != nil && *in.Online != n.Online, !matches(in.NodeNameGlob, node.Name), !matches(in.HostnameGlob, info.Hostname),
+		case in.Online != nil && *in.Online != n.Online, !matches(in.NodeNameGlob, node.Name), !matches(in.HostnameGlob, info.Hostname),
 			!matches(in.PlatformGlob, info.Platform):
 			continue
 		}
@@ -148,10 +164,10 @@ func (c *Catalog) directory(_ context.Context, x *call, in directoryIn) (out dir
 		if n.Online {
 			online++
 		}
-		network.Nodes = append(network.Nodes, node)
+		found.Nodes = append(found.Nodes, node)
 	}
-	out.Networks = append(out.Networks, network)
-	return out, fmt.Sprintf("%s, %d online", format.Plural(len(network.Nodes), "machine"), online), nil
+	out.Networks = append(out.Networks, found)
+	return out, fmt.Sprintf("%s, %d online", format.Plural(len(found.Nodes), "machine"), online), nil
 }
 
 func matches(glob, text string) bool {
@@ -214,17 +230,14 @@ type peersOut struct {
 }
 
 // peers lists the machines that the caller may use, as the gateway knows them.
-func (c *Catalog) peers(_ context.Context, x *call, in targetIn) (out peersOut, message string, err error) {
+func (w network) peers(_ context.Context, x *call, in targetIn) (out peersOut, message string, err error) {
 	began := time.Now()
-	target, err := c.resolve(x.principal, in.Target)
+	target, err := w.resolve(x.principal, in.Target)
 	if err != nil {
 		return out, "", err
 	}
 	out.Peers = []peerOut{}
-	for _, n := range c.o.Machines.Nodes() {
-		if !x.principal.MayUse(n.ID) {
-			continue
-		}
+	for _, n := range w.visible(x.principal) {
 		p := peerOut{Name: nameOf(n), RemoteID: string(n.ID), Local: n.ID == target}
 		if n.Host != nil {
 			p.InternalIP = n.Host.Address

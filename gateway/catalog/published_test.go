@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 // targetFields are the fields with which nearly every tool names its machine.
@@ -237,7 +238,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 	c := config.Default().API
 	for _, want := range []string{
 		fmt.Sprintf("(`api.waitMs`, %d seconds)", c.WaitMs/1000),
-		fmt.Sprintf("kept for %.0f minutes after your answer", keepOutcome.Minutes()),
+		fmt.Sprintf("kept for %.0f minutes after your answer", job.OutcomeTime.Minutes()),
 		fmt.Sprintf("At most %d streams of an app run at the same time", c.Streams),
 		fmt.Sprintf("`batch` runs up to %d one after the other", maxBatch),
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 func TestCommandIsStartedAndContinued(t *testing.T) {
@@ -229,17 +230,9 @@ func TestSessionInUseIsNotForgotten(t *testing.T) {
 		start := `{"session":{"node_id":"nas","command":"bash"}}`
 		b.must(me, "command", start)
 		for range 3 {
-			time.Sleep(keepSession - time.Minute)
+			time.Sleep(job.OpenTime - time.Minute)
 			b.must(me, "command", `{"command_id":"cmd"}`)
-			b.Catalog.Commands.add("other", session{}) // which forgets old ones
+			b.commands.Record("other", job.Opened{}) // which forgets old ones
 		}
 	})
-}
-
-func TestOldSessionsAreForgotten(t *testing.T) {
-	s := Commands{all: map[string]session{"old": {used: time.Now().Add(-keepSession - time.Minute)}, "new": {used: time.Now()}}}
-	s.add("x", session{})
-	if _, ok := s.all["old"]; ok || len(s.all) != 2 {
-		t.Errorf("left: %v", s.all)
-	}
 }

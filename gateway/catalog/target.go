@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 )
 
 // Target names a machine: by its ID, or by the network and its name.
@@ -21,18 +23,15 @@ type Target struct {
 
 // resolve returns the machine of a target that is online and that the caller may use. Machines that
 // the caller may not use do not exist for it.
-func (c *Catalog) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
+func (w network) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
 	if t == nil || t.NodeID == "" && t.NodeName == "" {
 		return "", protocol.NewFault(protocol.FaultInvalidArgs, "target is required: give node_id, or network_name and node_name")
 	}
-	if t.NetworkName != "" && !strings.EqualFold(t.NetworkName, c.o.NetworkName) && t.NetworkName != c.o.NetworkID {
-		return "", protocol.NewFault(protocol.FaultTargetNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", t.NetworkName, c.o.NetworkName))
+	if t.NetworkName != "" && !w.isNamed(t.NetworkName) {
+		return "", protocol.NewFault(protocol.FaultTargetNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", t.NetworkName, w.name))
 	}
 	var found []protocol.NodeInfo
-	for _, n := range c.o.Machines.Nodes() {
-		if !p.MayUse(n.ID) {
-			continue
-		}
+	for _, n := range w.visible(p) {
 		isNamed := t.NodeName == "" || strings.EqualFold(nameOf(n), t.NodeName) || string(n.ID) == t.NodeName
 		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) {
 			found = append(found, n)
@@ -73,19 +72,17 @@ func (c *call) run(ctx context.Context, node protocol.NodeID, name string, args,
 func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.RawMessage) (json.RawMessage, error) {
 	r := tool.Call{
 		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner,
-		OnApproval: c.job.recordApproval, OnProgress: c.progress,
+		OnApproval: c.job.RecordQuestion, OnProgress: c.progress,
 	}
 	machine, _, _ := name.Split()
-	c.job.mu.Lock()
-	c.job.machine = machine
-	c.job.mu.Unlock()
+	c.job.SetMachine(machine)
 	if c.principal.App != "" {
 		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
 	}
 	if c.calls++; c.key != "" { // every call of a batch has a key of its own
 		r.IdempotencyKey = fmt.Sprintf("%s %s %d", c.principal.Caller(), c.key, c.calls)
 	}
-	res, err := outcome(c.catalog.o.Pipeline.Run(ctx, r))
+	res, err := tool.Outcome(c.pipeline.Run(ctx, r))
 	c.last = res.Info.CallID
 	return res.Raw, err
 }
@@ -93,14 +90,14 @@ func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.Raw
 // progress passes on the parts and the reports of a running call.
 func (c *call) progress(p protocol.ToolProgress) {
 	if len(p.Chunk) > 0 {
-		c.job.emit(Part{PartChunk, p.Chunk})
+		c.job.Emit(job.Part{Kind: job.PartChunk, Data: p.Chunk})
 		return
 	}
-	c.job.emit(Part{PartProgress, encode(map[string]any{"tail": p.Tail, "bytes": p.Bytes})})
+	c.job.Emit(job.Part{Kind: job.PartProgress, Data: encode(map[string]any{"tail": p.Tail, "bytes": p.Bytes})})
 }
 
-// resume makes a step of what a session has open, and decodes its result into out.
-func (c *call) resume(ctx context.Context, x session, args, out any) error {
+// resume makes a step of what is open, and decodes its result into out.
+func (c *call) resume(ctx context.Context, x job.Opened, args, out any) error {
 	raw, err := c.resumeRaw(ctx, x, encode(args))
 	if err != nil {
 		return err
@@ -109,7 +106,24 @@ func (c *call) resume(ctx context.Context, x session, args, out any) error {
 }
 
 // resumeRaw is resume without decoding.
-func (c *call) resumeRaw(ctx context.Context, x session, args json.RawMessage) (json.RawMessage, error) {
-	raw, err := c.catalog.o.Pipeline.Continue(ctx, tool.Step{Call: x.call, Principal: c.principal, Args: args})
-	return raw, FaultOf(err)
+func (c *call) resumeRaw(ctx context.Context, x job.Opened, args json.RawMessage) (json.RawMessage, error) {
+	raw, err := c.pipeline.Continue(ctx, tool.Step{Call: x.Call, Principal: c.principal, Args: args})
+	return raw, tool.FaultOf(err)
+}
+
+// begun records that the caller has opened a file or a command; text is its command line, empty for
+// a file.
+func (c *call) begun(id string, node protocol.NodeID, name, text string) {
+	c.job.IfLost(func() { c.commands.Lose(id) })
+	caller := protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}
+	c.commands.Record(id, job.Opened{Caller: caller, Call: c.last, Node: node, Tool: name, Text: text, Began: time.Now()})
+}
+
+// encode returns v as JSON. It must be encodable.
+func encode(v any) json.RawMessage {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
 }

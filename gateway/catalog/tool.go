@@ -8,6 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // Modes of a tool: how it answers.
@@ -24,26 +25,6 @@ type Tool struct {
 	Out *jsonschema.Schema // open: a newer version may add fields
 }
 
-// Kinds of [Part].
-const (
-	PartChunk    = "chunk"    // a part of the result, in order, complete
-	PartProgress = "progress" // protocol.ToolProgress; a slow receiver may miss some
-	PartWaiting  = "waiting"  // a Waiting: the call waits for the person to allow it, or goes on
-)
-
-// Part is what a caller gets while its call runs.
-type Part struct {
-	Kind string
-	Data json.RawMessage
-}
-
-// Waiting is the data of a PartWaiting. The IDs are empty unless the person is asked.
-type Waiting struct {
-	ApprovalID protocol.QuestionID `json:"approval_id,omitempty"`
-	CallID     protocol.CallID     `json:"call_id,omitempty"`
-	Message    string              `json:"message"`
-}
-
 // Request is a call of a tool.
 type Request struct {
 	Tool string
@@ -52,14 +33,7 @@ type Request struct {
 	IdempotencyKey string
 	// Emit, if set, gets the parts of the call in order, one at a time. The call waits for it; its
 	// error, such as that of a closed connection, ends the call.
-	Emit func(ctx context.Context, p Part) error
-}
-
-// Result is the outcome of a call that succeeded.
-type Result struct {
-	Data    json.RawMessage // fits Tool.Out
-	Message string          // one line for people
-	Call    protocol.CallID // the last call of the pipeline that it made; empty if it made none
+	Emit func(ctx context.Context, p job.Part) error
 }
 
 // statuses are the HTTP statuses of failures.

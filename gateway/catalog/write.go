@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // lastPart are the arguments with which a machine's tool fs_write finishes a file.
@@ -23,16 +23,16 @@ var errOldMachine = protocol.NewFault(protocol.FaultUnsupported, "the machine ru
 
 // write writes a file, or collects a part of it. What was collected takes effect with the last
 // part, which is a call of its own: the rules and the person see the whole change.
-func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut, message string, err error) {
+func (f files) write(ctx context.Context, x *call, in writeIn) (out writeOut, message string, err error) {
 	isLast := in.FileID != "" && in.Done
-	var s session
+	var open job.Opened
 	if isLast {
-		if s, err = x.session(in.FileID, fsWrite); err != nil {
+		if open, err = f.commands.Find(x.principal, in.FileID, fsWrite); err != nil {
 			return out, "", err
 		}
 		in.Done = false // first its content
 	}
-	raw, p, err := c.part(ctx, x, fsWrite, in.FileID, in.Target, in)
+	raw, p, err := f.part(ctx, x, fsWrite, in.FileID, in.Target, in)
 	if err != nil {
 		return out, "", err
 	}
@@ -41,13 +41,13 @@ func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut,
 	}
 	switch {
 	case !p.Done && !p.Collects:
-		x.drop(ctx, out.FileID)
+		f.commands.Drop(ctx, out.FileID)
 		return out, "", errOldMachine
 	case !isLast && !out.Done:
 		return out, fmt.Sprintf("%d bytes collected", out.Total), nil
 	case isLast:
 		collected := out
-		if err := x.finish(ctx, s.node, lastPart{out.FileID, out.Path, out.SHA256, true}, &out); err != nil {
+		if err := f.finish(ctx, x, open.Node, lastPart{out.FileID, out.Path, out.SHA256, true}, &out); err != nil {
 			return out, "", err
 		}
 		out.Offset, out.DurationMs = collected.Offset, collected.DurationMs+out.DurationMs
@@ -57,38 +57,20 @@ func (c *Catalog) write(ctx context.Context, x *call, in writeIn) (out writeOut,
 
 // finish makes collected content take effect. If it does not, the content is dropped: the caller
 // begins again, because it may not know which of its parts arrived.
-func (c *call) finish(ctx context.Context, node protocol.NodeID, last lastPart, out any) error {
-	err := c.run(ctx, node, fsWrite, last, out)
+func (f files) finish(ctx context.Context, x *call, node protocol.NodeID, last lastPart, out any) error {
+	err := x.run(ctx, node, fsWrite, last, out)
 	if err != nil {
-		c.drop(ctx, last.FileID)
+		f.commands.Drop(ctx, last.FileID)
 		return err
 	}
-	c.catalog.Commands.remove(last.FileID)
+	f.commands.Remove(last.FileID)
 	return nil
-}
-
-// drop forgets an open file and drops its parts. The machine drops them later if it cannot be
-// reached.
-func (c *call) drop(ctx context.Context, id string) {
-	s := c.catalog.Commands
-	s.mu.Lock()
-	x, ok := s.all[id]
-	delete(s.all, id)
-	s.mu.Unlock()
-	if !ok {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-	defer cancel()
-	if err := c.catalog.o.Cleanup.DropFile(ctx, x.node, id); err != nil {
-		slog.Info("Collected parts could not be dropped", "node", x.node, "err", err)
-	}
 }
 
 // fetch lets the machine download an address; the gateway does not see the bytes. Unless the caller
 // named the checksum before, the content is shown before it takes effect.
-func (c *Catalog) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, message string, err error) {
-	node, err := c.resolve(x.principal, in.Target)
+func (f files) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, message string, err error) {
+	node, err := f.net.resolve(x.principal, in.Target)
 	if err != nil {
 		return out, "", err
 	}
@@ -106,7 +88,7 @@ func (c *Catalog) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, 
 	if err == nil && held.FileID != "" {
 		x.begun(held.FileID, node, fsWrite, "")
 		var written writeOut
-		err = x.finish(ctx, node, lastPart{held.FileID, out.Path, out.SHA256, true}, &written)
+		err = f.finish(ctx, x, node, lastPart{held.FileID, out.Path, out.SHA256, true}, &written)
 		out.DurationMs += written.DurationMs
 	}
 	return out, fmt.Sprintf("Downloaded %d bytes", out.Total), err

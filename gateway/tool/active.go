@@ -8,29 +8,61 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
-// activeCall is one call on its way through the stages.
+// activeCall takes one call through the stages, which fill its parts.
 type activeCall struct {
-	*Pipeline
-	call      Call
-	target    resolved
+	subject   subject
+	judgement judgement
+	permit    permit
+	entry     entry
 	lookupErr error  // why the tool was not found
-	record    Record // of an earlier start, until validate fills it
-	stored    bool   // record is in the journal
-	request   policy.Request
-	version   string                  // of the rules under which the person was asked
-	folders   []protocol.FolderAccess // the folders outside the workspace that the person opened
-	lifts     []string                // the protected files that the command may change
-	records   []string                // those that git may change in part
-	rules     *protocol.CommandRules  // what the machine enforces against the command's code
-	again     bool                    // it is judged once more, see [Pipeline.Continue]
-	ended     bool                    // the record has its end
-	result    Result                  // of a call that has ended
-	release   func()                  // removes the call from those in progress
+	release   func() // removes the call from those in progress
+
+	registry *Registry
+	judge    judge
+	asker    asker
+	bus      *event.Bus
+	config   func() config.Config
+}
+
+// stage is one step of a call. A stage that ends the call stores its end, and returns no error.
+type stage func(context.Context) error
+
+// through takes a call through its stages until one of them ends it. It always closes a call that
+// an earlier start left waiting, one whose context ends early, and one that panics.
+func (a *activeCall) through(ctx context.Context, stages ...stage) error {
+	e := &a.entry
+	var err error
+	for _, run := range stages {
+		if err = crash.Call("tool "+string(a.subject.call.Tool), func() error { return run(ctx) }, "call", a.subject.call.ID); err != nil || e.ended {
+			break
+		}
+	}
+	crashed, hasCrashed := errors.AsType[*crash.Error](err)
+	switch {
+	case err == nil || e.ended || errors.Is(err, protocol.ErrStorage) || errors.Is(err, ErrSuspended):
+		return err
+	case e.record.Info.CallID == "":
+		return err // nothing was published about it
+	case hasCrashed: // what a call that was running has done by then is not known
+		state, text := protocol.CallFailed, crashed.Error()
+		if info := e.record.Info; info.State == protocol.CallRunning && info.Effect != protocol.EffectRead {
+			state, text = protocol.CallUnknown, text+". "+unknownText(e.record)
+		}
+		e.record.Info.Fault = endFault(protocol.FaultInternal, text, state)
+		return e.end(ctx, state, nil, text)
+	case context.Cause(ctx) != nil:
+		return e.stop(ctx, nil)
+	case e.stored:
+		return e.end(ctx, protocol.CallFailed, nil, err.Error())
+	}
+	return err
 }
 
 // reconnectLimit is the time that a call from before a restart waits for its node. It is longer
@@ -39,24 +71,25 @@ const reconnectLimit = 45 * time.Second
 
 // resolve finds the tool. After a restart, an approved call waits for its node to reconnect.
 func (a *activeCall) resolve(ctx context.Context) error {
-	if a.call.FileOperation != nil {
-		a.target, a.lookupErr = a.Registry.fileOperation(a.call)
+	defer func() { _, a.entry.isRepeated = a.subject.target.target.(rejoiner) }()
+	if a.subject.call.FileOperation != nil {
+		a.subject.target, a.lookupErr = a.registry.fileOperation(a.subject.call)
 		return nil
 	}
 	isOffline := func() bool {
-		a.target, a.lookupErr = a.Registry.Lookup(a.call.Tool)
+		a.subject.target, a.lookupErr = a.registry.Lookup(a.subject.call.Tool)
 		return errors.Is(a.lookupErr, protocol.ErrUnavailable)
 	}
-	if isOffline() && a.stored {
-		a.waitForNodes(ctx, func() bool { return !isOffline() })
+	if isOffline() && a.entry.stored {
+		waitForNodes(ctx, a.bus, func() bool { return !isOffline() })
 		return context.Cause(ctx)
 	}
 	return nil
 }
 
 // waitForNodes waits until ready, which depends on nodes, returns true, or reconnectLimit is over.
-func (p *Pipeline) waitForNodes(ctx context.Context, ready func() bool) {
-	sub := p.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+func waitForNodes(ctx context.Context, bus *event.Bus, ready func() bool) {
+	sub := bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
 	if ready() {
 		return
@@ -70,31 +103,25 @@ func (p *Pipeline) waitForNodes(ctx context.Context, ready func() bool) {
 	}
 }
 
-// validate checks the arguments against the tool's schema, and fills the record.
+// validate checks the arguments, and fills the record.
 func (a *activeCall) validate(context.Context) error {
-	c, spec := &a.call, &a.target.Spec
-	var err error
-	if c.Args, err = toolkit.Arguments(spec.InputSchema, c.Args); err != nil {
+	if err := a.subject.validate(); err != nil {
 		return err
 	}
-	if len(c.Args) == 0 {
-		c.Args = jsonObject
-	}
+	c, spec, old := &a.subject.call, a.subject.target.Spec, a.entry.record
 	if c.IdempotencyKey == "" {
+		var err error
 		if c.IdempotencyKey, err = idempotencyKey(*c); err != nil {
 			return err
 		}
 	}
-	if spec.EffectOf != nil {
-		spec.Effect = spec.EffectOf(c.Args)
-	}
-	a.record = Record{Entry: Entry{
+	a.entry.record = Record{Entry: Entry{
 		Info: protocol.CallInfo{
-			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: a.target.Node, Tool: spec.Name,
-			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: a.record.Info.ApprovalID,
+			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: a.subject.target.Node, Tool: spec.Name,
+			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: old.Info.ApprovalID,
 		},
 		AskedBy: c.AskedBy, Principal: c.Principal.String(), App: c.Principal.App, IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
-		Attempt: a.record.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
+		Attempt: old.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
 	}, Resumed: c.Resumed, Of: c.Of}
 	return nil
 }
@@ -120,33 +147,46 @@ func idempotencyKey(c Call) (string, error) {
 // preview asks what the call would do. A call that cannot work needs no approval. One of the person
 // has a preview too: it says which files a deny rule is compared with, and which folders to open.
 func (a *activeCall) preview(ctx context.Context) error {
-	problem, err := a.updatePreview(ctx)
+	problem, err := a.look(ctx)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
-		return a.finishStopped(ctx, nil)
+		return a.entry.stop(ctx, nil)
 	case problem != "":
-		return a.end(ctx, protocol.CallFailed, nil, problem)
+		return a.entry.end(ctx, protocol.CallFailed, nil, problem)
 	}
 	return nil // the policy decides on a call without a preview, too
 }
 
-// updatePreview sets the preview of the call. problem says why the call cannot work.
-func (a *activeCall) updatePreview(ctx context.Context) (problem string, err error) {
-	preview, hasPreview, err := a.target.Preview(ctx, a.call)
-	a.record.Info.Preview = nil
-	var failed *Failure
+// look finds out what the call would do, and records it. problem says why it cannot work.
+func (a *activeCall) look(ctx context.Context) (problem string, err error) {
+	info := &a.entry.record.Info
+	problem, info.Fault, err = a.subject.look(ctx)
+	info.Preview = a.subject.preview
+	return problem, err
+}
+
+// decide lets the policy decide. A denied call ends here.
+func (a *activeCall) decide(ctx context.Context) error {
+	if err := a.updateJudgement(ctx); err != nil {
+		return err
+	}
+	r, d := &a.entry.record, a.judgement.Decision
+	r.Decision, r.DecidedBy = d, "default"
 	switch {
-	case errors.As(err, &failed):
-		a.record.Info.Fault = failed.Fault
-		return failed.Text, nil
-	case err != nil || !hasPreview:
-		return "", err
+	case a.subject.call.Direct:
+		r.DecidedBy = r.Principal
+	case d.Rule != "":
+		r.DecidedBy = "rule " + d.Rule
 	}
-	a.record.Info.Preview = &preview
-	// For credentials, the reason of a failure would reveal their contents: whether a text is
-	// found, or a file exists.
-	if preview.Secret == "" {
-		problem, a.record.Info.Fault = preview.Problem, preview.Fault
+	if d.Verdict != policy.Deny {
+		return nil
 	}
-	return problem, nil
+	return a.entry.end(ctx, protocol.CallDenied, nil, denialText(d))
+}
+
+// updateJudgement judges the call by the rules of now.
+func (a *activeCall) updateJudgement(ctx context.Context) (err error) {
+	a.judgement, err = a.judge.decide(ctx, a.subject)
+	a.permit.code = a.judgement.code
+	return err
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/format"
-	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -18,37 +17,38 @@ const maxReason = 200
 
 // applyAnswer continues with the answer of the person, or ends the call with it.
 func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) error {
-	a.record.DecidedBy = answer.AnsweredBy
-	a.record.Decision = policy.Decision{Verdict: policy.Deny, Reason: "the question was " + answer.State}
+	r := &a.entry.record
+	r.DecidedBy = answer.AnsweredBy
+	r.Decision = policy.Decision{Verdict: policy.Deny, Reason: "the question was " + answer.State}
 	switch answer.State {
 	case protocol.QuestionAllowed, protocol.QuestionEdited:
-		a.record.Decision = policy.Decision{Verdict: policy.Allow, Reason: answer.State + " " + answer.Scope}
+		r.Decision = policy.Decision{Verdict: policy.Allow, Reason: answer.State + " " + answer.Scope}
 	case protocol.QuestionDenied:
 		text := protocol.DeniedByPerson
 		if answer.Reason != "" {
 			text += protocol.DenialReason + answer.Reason
-			a.record.Decision.Reason += ": " + format.Line(answer.Reason, maxReason)
+			r.Decision.Reason += ": " + format.Line(answer.Reason, maxReason)
 		}
-		return a.end(ctx, protocol.CallDenied, nil, text)
+		return a.entry.end(ctx, protocol.CallDenied, nil, text)
 	case protocol.QuestionExpired:
-		return a.end(ctx, protocol.CallDenied, nil, expiredText(a.call.AskedBy, a.Config().Approvals.Limit(a.call.AskedBy), answer))
+		call := a.subject.call
+		return a.entry.end(ctx, protocol.CallDenied, nil, expiredText(call.AskedBy, a.asker.limit(call), answer))
 	default:
-		return a.finishStopped(ctx, nil)
+		return a.entry.stop(ctx, nil)
 	}
 	// The approved call must be the one that is about to run.
-	if answer.Hash != a.record.Hash {
-		return a.end(ctx, protocol.CallDenied, nil, "The answer was for a different call. Nothing was run.")
+	if answer.Hash != r.Hash {
+		return a.entry.end(ctx, protocol.CallDenied, nil, "The answer was for a different call. Nothing was run.")
 	}
-	a.folders = openedFolders(answer)
+	a.permit.folders = openedFolders(answer)
 	if answer.State == protocol.QuestionEdited {
 		return a.applyEdit(ctx, answer)
 	}
 	// A rule may have been saved at the moment of the answer.
-	d, err := a.decision(ctx)
-	switch {
-	case err != nil:
+	if err := a.updateJudgement(ctx); err != nil {
 		return err
-	case d.Verdict == policy.Deny:
+	}
+	if a.judgement.Verdict == policy.Deny {
 		return a.decide(ctx)
 	}
 	return nil
@@ -79,24 +79,21 @@ func openedFolders(answer protocol.Question) (list []protocol.FolderAccess) {
 // applyEdit replaces the arguments with those of the person. The call becomes a direct action of
 // the person: it is validated and stopped by a deny, but needs no further approval.
 func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Question) error {
+	r := &a.entry.record
 	refuse := func(text string) error {
-		return a.end(ctx, protocol.CallFailed, nil, protocol.ChangedCallFailed+text)
+		return a.entry.end(ctx, protocol.CallFailed, nil, protocol.ChangedCallFailed+text)
 	}
-	spec := &a.target.Spec
-	args, err := toolkit.Arguments(spec.InputSchema, answer.Edited)
-	if err != nil {
+	a.subject.call.Args = answer.Edited
+	if err := a.subject.validate(); err != nil {
 		return refuse(err.Error())
 	}
-	a.call.Args, a.record.Info.Args, a.record.Info.Edited = args, args, true
-	a.record.InputSHA256, a.record.InputBytes = "", 0 // the journal computes them again
-	if spec.EffectOf != nil {
-		spec.Effect = spec.EffectOf(args)
-		a.record.Info.Effect = spec.Effect
-	}
-	problem, err := a.updatePreview(ctx)
-	if p := a.record.Info.Preview; p != nil {
+	r.Info.Args, r.Info.Effect, r.Info.Edited = a.subject.call.Args, a.subject.target.Spec.Effect, true
+	r.InputSHA256, r.InputBytes = "", 0 // the journal computes them again
+	a.permit.isEdited = true
+	problem, err := a.look(ctx)
+	if p := a.subject.preview; p != nil {
 		problem = p.Problem // of credentials too: the person wrote this call
-		a.record.Info.Partial = partialChange(answer.Preview, p)
+		r.Info.Partial = partialChange(answer.Preview, p)
 	}
 	switch {
 	case err != nil:
@@ -104,14 +101,14 @@ func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Question) er
 	case problem != "":
 		return refuse(problem)
 	}
-	d, err := a.decision(ctx)
-	if err != nil {
+	if err := a.updateJudgement(ctx); err != nil {
 		return err
 	}
-	if d.Verdict == policy.Deny {
-		return refuse(d.Reason)
+	if a.judgement.Verdict == policy.Deny {
+		return refuse(a.judgement.Reason)
 	}
-	a.record.Hash, err = protocol.CallHash(protocol.AskCall, a.target.Node, spec.Name, args, a.record.Info.Preview, a.version)
+	r.Hash, err = a.subject.hash(a.permit.version)
+	a.permit.hash = r.Hash
 	return err
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -12,7 +14,7 @@ import (
 // approve asks the person, if the policy requires it, and waits. If the rules change meanwhile and
 // decide the call, that decision applies.
 func (a *activeCall) approve(ctx context.Context) error {
-	for a.record.Decision.Verdict == policy.Ask {
+	for a.judgement.Verdict == policy.Ask {
 		answer, err := a.ask(ctx)
 		if err != nil {
 			return err // suspended, or a storage error: the record stays as it is
@@ -20,76 +22,96 @@ func (a *activeCall) approve(ctx context.Context) error {
 		if answer.State != protocol.QuestionSuperseded {
 			return a.applyAnswer(ctx, answer)
 		}
-		a.record.Info.ApprovalID, a.record.Hash = "", ""
-		if err := a.decide(ctx); err != nil || a.ended {
+		a.permit, a.entry.record.Hash, a.entry.record.Info.ApprovalID = permit{}, "", ""
+		if err := a.decide(ctx); err != nil || a.entry.ended {
 			return err
 		}
 	}
 	return nil
 }
 
-// ask asks one question and returns it when it is closed.
+// ask asks the person about the call, which waits in the journal meanwhile.
 func (a *activeCall) ask(ctx context.Context) (answer protocol.Question, err error) {
-	q, grant, err := a.newApproval()
+	r := &a.entry.record
+	q, err := a.asker.about(a.subject, a.judgement, r.Info.ApprovalID)
 	if err != nil {
 		return answer, err
 	}
-	a.setPending(a.call.ID, &a.request)
-	defer a.setPending(a.call.ID, nil)
-	a.version = q.Policy
-	if a.record.Hash, err = protocol.CallHash(protocol.AskCall, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
+	if r.Hash, err = a.subject.hash(q.Policy); err != nil {
 		return answer, err
 	}
-	answer, err = a.Approver.AskCall(ctx, q, Asking{
-		App: a.call.Principal.App, Expires: a.Config().Approvals.Limit(a.call.AskedBy), Grant: grant,
-		Store: func() error {
-			a.record.Info.ApprovalID = q.ID
-			err := a.storeRecord(ctx)
-			if err == nil {
-				a.publish(a.record.Info)
-			}
-			return err
-		},
-		Opened: func() { a.call.notify(q) },
+	a.permit.isAnswered, a.permit.hash, a.permit.version = true, r.Hash, q.Policy
+	answer, err = a.asker.ask(ctx, a.subject.call, q, func() error {
+		r.Info.ApprovalID = q.ID
+		err := a.entry.store(ctx)
+		if err == nil {
+			a.entry.calls.publish(r.Info)
+		}
+		return err
 	})
-	if e, ok := errors.AsType[*protocol.Error](err); ok && errors.Is(err, protocol.ErrTooMany) { // the caller is a program
-		a.record.Info.Fault = protocol.NewFault(protocol.FaultResourceExhausted, e.Message).With(e.Details)
-		return answer, a.record.Info.Fault
-	}
-	if err == nil {
-		a.call.notify(answer)
+	if f, ok := errors.AsType[*protocol.Fault](err); ok {
+		r.Info.Fault = f
 	}
 	return answer, err
 }
 
-// setPending sets the request that [Pipeline.ReviewPending] decides again; nil for none.
-func (p *Pipeline) setPending(id protocol.CallID, request *policy.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if o := p.open[id]; o != nil {
-		o.request = request
-	}
+// asker asks the person about calls.
+type asker struct {
+	approver Approver
+	policy   Policy
+	calls    *openCalls
+	config   func() config.Config
 }
 
-// newApproval builds the approval of the call. grant is the permission that the chat gets if the
-// person allows it there; nil when that is not offered.
-func (a *activeCall) newApproval() (q protocol.Question, grant *Grant, err error) {
-	d, info := a.record.Decision, a.record.Info
-	q = protocol.Question{
-		ID: info.ApprovalID, Kind: protocol.KindOfCall(info.Tool, a.target.Spec.Server, info.Preview), State: protocol.QuestionPending, SessionKey: a.call.Session, RunID: a.call.Run, CallID: a.call.ID,
-		Node: info.Node, Tool: info.Tool, Args: a.call.Args, Effect: info.Effect, Preview: info.Preview, AskedBy: a.call.AskedBy, Why: d.Reason,
-		Choices: []string{protocol.ScopeOnce}, Parts: d.QuestionParts(), Floor: d.Floor, Files: d.Files(), Policy: a.Policy.Version(),
+// question is a question about a call, or about those of a batch.
+type question struct {
+	protocol.Question
+	// grant is the permission that the chat gets if the person allows it there; nil when that is not
+	// offered.
+	grant    *Grant
+	requests []policy.Request // that were judged
+}
+
+// about returns the question about a call. It has the ID of the question of an earlier start, unless
+// that is empty.
+func (k asker) about(s subject, j judgement, id protocol.QuestionID) (q question, err error) {
+	spec := s.target.Spec
+	q.requests = []policy.Request{j.request}
+	q.Question = protocol.Question{
+		ID: id, Kind: protocol.KindOfCall(spec.Name, spec.Server, s.preview), State: protocol.QuestionPending, SessionKey: s.call.Session, RunID: s.call.Run, CallID: s.call.ID,
+		Node: s.target.Node, Tool: spec.Name, Args: s.call.Args, Effect: spec.Effect, Preview: s.preview, AskedBy: s.call.AskedBy, Why: j.Reason,
+		Choices: []string{protocol.ScopeOnce}, Parts: j.QuestionParts(), Floor: j.Floor, Files: j.Files(), Policy: k.policy.Version(),
 	}
-	if q.ID == "" {
+	if id == "" {
 		q.ID = protocol.QuestionID(protocol.NewID())
 	}
-	a.target.Label(&q)
-	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.request.Session != "" {
-		grant = &Grant{Session: a.request.Session, Match: match}
+	s.target.Label(&q.Question)
+	if match, words, narrow := j.request.SessionMatch(); narrow && !j.Floor && j.request.Session != "" {
+		q.grant = &Grant{Session: j.request.Session, Match: match}
 		q.Choices, q.SessionRule = append(q.Choices, protocol.ScopeSession), words
 	}
-	return q, grant, a.Policy.Offer(&q, d)
+	return q, k.policy.Offer(&q.Question, j.Decision)
 }
+
+// ask asks the person and waits until the question is closed. It is reviewed when the rules change.
+// store stores the call with the ID of the question, before the question is stored.
+func (k asker) ask(ctx context.Context, c Call, q question, store func() error) (answer protocol.Question, err error) {
+	k.calls.wait(c.ID, &openQuestion{id: q.ID, requests: q.requests})
+	defer k.calls.wait(c.ID, nil)
+	answer, err = k.approver.AskCall(ctx, q.Question, Asking{
+		App: c.Principal.App, Expires: k.limit(c), Grant: q.grant, Store: store, Opened: func() { c.notify(q.Question) },
+	})
+	if e, ok := errors.AsType[*protocol.Error](err); ok && errors.Is(err, protocol.ErrTooMany) { // the caller is a program
+		return answer, protocol.NewFault(protocol.FaultResourceExhausted, e.Message).With(e.Details)
+	}
+	if err == nil {
+		c.notify(answer)
+	}
+	return answer, err
+}
+
+// limit returns how long a question about a call waits.
+func (k asker) limit(c Call) time.Duration { return k.config().Approvals.Limit(c.AskedBy) }
 
 // ReviewPending decides pending approvals again when rules, permissions or a chat's approval mode
 // change: calls that are now allowed or denied need no answer any more. It blocks until ctx ends.
@@ -107,25 +129,20 @@ func (p *Pipeline) ReviewPending(ctx context.Context) {
 	}
 }
 
-// review checks the approvals that a change can affect.
+// review checks the questions that a change can affect.
 func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
-	pending := map[protocol.QuestionID]policy.Request{}
-	p.mu.Lock()
-	for _, o := range p.open {
-		if o.request != nil && o.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && o.request.Session == c.Session.SessionKey) {
-			pending[o.info.ApprovalID] = *o.request
-		}
-	}
-	p.mu.Unlock()
+	pending := p.calls.concerned(c)
 	if len(pending) == 0 {
 		return
 	}
 	err := p.Approver.Review(ctx, func(a protocol.Question) bool {
-		r, ok := pending[a.ID]
-		if !ok || addChat(ctx, p.Permissions, &r) != nil {
-			return false // it still needs an approval
+		requests, ok := pending[a.ID]
+		for _, r := range requests {
+			if addChat(ctx, p.Permissions, &r) != nil || p.Policy.Evaluate(r).Verdict == policy.Ask {
+				return false // it still needs an approval
+			}
 		}
-		return p.Policy.Evaluate(r).Verdict != policy.Ask
+		return ok
 	})
 	if err != nil && ctx.Err() == nil {
 		slog.Error("Cannot review pending approvals", "err", err)

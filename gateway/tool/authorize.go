@@ -9,13 +9,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// authorize decides whether the caller may use the tool at all. It is the only place that does:
-// a tool states its scopes, and the rules decide later about what the call would do.
+// authorize decides whether the caller may use the tool at all.
 func (a *activeCall) authorize(context.Context) error {
-	return authorize(a.call, a.target, a.lookupErr)
+	return authorize(a.subject.call, a.subject.target, a.lookupErr)
 }
 
-// authorize returns why the caller may not use a tool. A caller that is limited to some machines has
+// authorize returns why the caller may not use a tool. It is the only place that decides that: a tool
+// states its scopes, and the rules decide later about what the call would do. A caller that is limited to some machines has
 // neither servers nor the gateway's own tools, which reach every machine, and does not learn which
 // others exist: err, the failure of the lookup, is for everybody else.
 func authorize(c Call, t resolved, err error) error {
@@ -58,6 +58,12 @@ func authorizeDevice(c Call, needs Resources) error {
 		}
 	}
 	return nil
+}
+
+// MayUse reports whether a caller may use a machine, unless that is empty, and has all of the scopes
+// that its calls there need: whether they still may go on.
+func MayUse(p auth.Principal, node protocol.NodeID, need []protocol.Scope) bool {
+	return (node == "" || p.MayUse(node)) && CheckScopes(p, need) == nil
 }
 
 // CheckScopes refuses a caller that lacks one of the scopes that a tool for programs states. The

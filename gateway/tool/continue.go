@@ -38,35 +38,35 @@ type Step struct {
 // permission_denied (*protocol.Fault), and so does one that needs an answer which no person gave.
 // Calls of somebody else do not exist ([ErrNoCall]). The other errors are those of [Executor].
 func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error) {
-	x, err := p.reopen(ctx, s)
+	a, err := p.reopen(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Args) == 0 {
-		if err := x.look(ctx); err != nil {
+		if err := a.lookAgain(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.judge(ctx); err != nil {
+	if err := a.judgeAgain(ctx); err != nil {
 		return nil, err
 	}
-	inv, err := x.invocation()
+	inv, err := s.invocation(a)
 	if err != nil {
 		return nil, err
 	}
-	progress := p.countProgress(s)
+	progress := newProgressCount(p.Steps, s)
 	defer progress.store()
-	spec := x.call.target.Spec
+	spec := a.subject.target.Spec
 	spec.Name = inv.Tool
-	at := p.Registry.at(cmp.Or(s.Node, x.call.target.Node), spec)
+	at := p.Registry.at(cmp.Or(s.Node, a.subject.target.Node), spec)
 	if !s.IsStart {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, at.TimeLimit(inv.Args, usualLimit(p.Config())), errTimeout)
 		defer cancel()
 	}
-	raw, err := at.Execute(ctx, x.call.call, inv, progress.add)
+	raw, err := at.Execute(ctx, a.subject.call, inv, progress.add)
 	if err == nil && !s.IsStart {
-		p.recordStep(ctx, s.Call, passed(inv.Args, raw))
+		recordStep(ctx, p.Steps, s.Call, passed(inv.Args, raw))
 	}
 	return raw, err
 }
@@ -74,14 +74,8 @@ func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error
 // ErrNoCall is the failure of a step after a call that does not exist for its caller.
 var ErrNoCall = protocol.NewFault(protocol.FaultNotFound, "there is nothing to continue: the call that began it does not exist, did not run, or belongs to somebody else")
 
-// activeStep is a step on its way, with the call that it continues.
-type activeStep struct {
-	Step
-	call *activeCall
-}
-
-// reopen returns a step with the call that it continues, as it was recorded.
-func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeStep, error) {
+// reopen returns the call that a step continues, as it was recorded.
+func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeCall, error) {
 	r, err := p.Journal.Find(ctx, s.Call)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return nil, err
@@ -90,23 +84,25 @@ func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeStep, error) {
 	if err != nil || !isBy(r, s.Principal) || i.State == protocol.CallWaiting || i.State == protocol.CallDenied {
 		return nil, ErrNoCall
 	}
-	a := &activeCall{Pipeline: p, record: r, again: true, call: Call{
+	c := Call{
 		ID: i.CallID, Tool: protocol.NewToolName(i.Node, i.Tool), Args: i.Args, Principal: s.Principal, AskedBy: r.AskedBy, Session: i.SessionKey, Run: i.RunID, Direct: i.Direct,
-	}}
-	a.target, err = p.Registry.Lookup(a.call.Tool)
-	if err = authorize(a.call, a.target, err); errors.Is(err, protocol.ErrNotFound) {
+	}
+	t, err := p.Registry.Lookup(c.Tool)
+	if err = authorize(c, t, err); errors.Is(err, protocol.ErrNotFound) {
 		return nil, ErrNoCall
 	} else if err != nil {
 		return nil, err
 	}
-	if a.target.Spec.EffectOf != nil {
-		a.target.Spec.Effect = a.target.Spec.EffectOf(i.Args)
-	}
 	hasFile := func(f FileAccess) bool { return f.Node == s.Node }
-	if s.Node != "" && s.Node != i.Node && !slices.ContainsFunc(a.target.Resources(a.call).Files, hasFile) {
+	if s.Node != "" && s.Node != i.Node && !slices.ContainsFunc(t.Resources(c).Files, hasFile) {
 		return nil, ErrNoCall
 	}
-	return &activeStep{s, a}, nil
+	a := p.newCall(c, r)
+	a.subject.target, a.subject.preview = t, i.Preview
+	a.subject.setEffect()
+	a.judge.isAgain = true
+	a.permit.isAnswered, a.permit.isEdited = i.ApprovalID != "", i.Edited
+	return a, nil
 }
 
 // isBy reports whether a principal is the caller of a recorded call. All of the owner's windows and
@@ -118,72 +114,71 @@ func isBy(r Record, p auth.Principal) bool {
 	return r.Principal == p.String() || auth.IsOwner(r.Principal) && p.Kind == auth.KindOwner
 }
 
-// look finds out where a call leads now that runs once more. What the person has allowed must still
-// be what it reads.
-func (x *activeStep) look(ctx context.Context) error {
-	a := x.call
-	if a.target.Spec.Effect != protocol.EffectRead {
+// lookAgain finds out where a call leads now that runs once more. What the person has allowed must
+// still be what it reads.
+func (a *activeCall) lookAgain(ctx context.Context) error {
+	if a.subject.target.Spec.Effect != protocol.EffectRead {
 		return protocol.NewFault(protocol.FaultInvalidArgs, "only a call that reads can run again")
 	}
-	old := a.record.Info.Preview
-	problem, err := a.updatePreview(ctx)
-	switch now := a.record.Info.Preview; {
+	old := a.subject.preview
+	problem, fault, err := a.subject.look(ctx)
+	switch now := a.subject.preview; {
 	case err != nil:
 		return err
 	case problem != "":
-		return cmp.Or(a.record.Info.Fault, protocol.NewFault(protocol.FaultInvalidArgs, problem))
+		return cmp.Or(fault, protocol.NewFault(protocol.FaultInvalidArgs, problem))
 	case old == nil || now == nil || old.Path != now.Path || old.Secret != now.Secret || !slices.Equal(old.Folders, now.Folders):
-		a.record.Info.ApprovalID = "" // the answer was about another place
+		a.permit.isAnswered = false // the answer was about another place
 	}
 	return nil
 }
 
-// judge refuses a step of a call that the rules of now deny, or about which they want an answer
+// judgeAgain refuses a step of a call that the rules of now deny, or about which they want an answer
 // that no person gave.
-func (x *activeStep) judge(ctx context.Context) error {
-	r := &x.call.record
-	d, err := x.call.decision(ctx)
-	switch {
+func (a *activeCall) judgeAgain(ctx context.Context) error {
+	err := a.updateJudgement(ctx)
+	switch d := a.judgement.Decision; {
 	case err != nil:
 		return err
-	case d.Verdict == policy.Allow, d.Verdict == policy.Ask && (r.Info.ApprovalID != "" || r.Continued.IsApproved() || r.collects()):
+	case d.Verdict == policy.Allow, d.Verdict == policy.Ask && (a.permit.isAnswered || a.entry.record.Continued.IsApproved()):
 		return nil
 	case d.Verdict == policy.Deny:
 		return protocol.NewFault(protocol.FaultPermissionDenied, denialText(d))
+	default:
+		text := fmt.Sprintf("What allowed this call of %s applies no longer (%s). Begin again.", a.subject.target.Spec.Name, strings.TrimSuffix(d.Reason, "."))
+		return protocol.NewFault(protocol.FaultPermissionDenied, text)
 	}
-	return protocol.NewFault(protocol.FaultPermissionDenied, fmt.Sprintf("What allowed this call of %s applies no longer (%s). Begin again.", r.Info.Tool, strings.TrimSuffix(d.Reason, ".")))
 }
 
-// invocation returns the message to the node.
-func (x *activeStep) invocation() (inv protocol.ToolInvoke, err error) {
-	a := x.call
-	if len(x.Args) == 0 {
-		a.version = a.Policy.Version()
-		i := a.record.Info
-		if a.record.Hash, err = protocol.CallHash(protocol.AskCall, a.target.Node, i.Tool, a.call.Args, i.Preview, a.version); err != nil {
+// invocation returns the message to the node for a step of a call.
+func (s Step) invocation(a *activeCall) (inv protocol.ToolInvoke, err error) {
+	c := a.subject.call
+	if len(s.Args) == 0 {
+		a.permit.version = a.judge.policy.Version()
+		if a.permit.hash, err = a.subject.hash(a.permit.version); err != nil {
 			return inv, err
 		}
-		inv, err = a.invocation()
+		inv, err = a.permit.invocation(a.subject, a.permit.version, a.entry.record.IdempotencyKey)
 	} else {
 		inv = protocol.ToolInvoke{
-			Tool: cmp.Or(x.Tool, a.record.Info.Tool), Args: x.Args, SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: x.IsStart && x.Network,
+			Tool: cmp.Or(s.Tool, a.subject.target.Spec.Name), Args: s.Args, SessionKey: c.Session, RunID: c.Run, Direct: c.Direct, Network: s.IsStart && s.Network,
 		}
-		if by := x.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
+		if by := s.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
 			inv.Caller = &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
 		}
 	}
-	if inv.CallID = x.Call; !x.IsStart {
+	if inv.CallID = s.Call; !s.IsStart {
 		inv.CallID = protocol.NewCallID()
 	}
 	return inv, err
 }
 
 // recordStep adds what passed in a step to the journal entry of its call.
-func (p *Pipeline) recordStep(ctx context.Context, id protocol.CallID, s step) {
+func recordStep(ctx context.Context, steps Steps, id protocol.CallID, s step) {
 	if s == (step{}) {
 		return
 	}
-	if err := p.Steps.Continue(context.WithoutCancel(ctx), id, s.addTo); err != nil {
+	if err := steps.Continue(context.WithoutCancel(ctx), id, s.addTo); err != nil {
 		slog.Error("Cannot record a step of a call", "call", id, "err", err)
 	}
 }

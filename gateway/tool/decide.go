@@ -8,71 +8,55 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// decide lets the policy decide. A denied call ends here.
-func (a *activeCall) decide(ctx context.Context) error {
-	d, err := a.decision(ctx)
-	if err != nil {
-		return err
-	}
-	if d.Verdict == policy.Ask && a.record.collects() {
-		d = policy.Decision{Verdict: policy.Allow, Reason: "it only collects content: the question comes with the last part"}
-	}
-	a.record.Decision, a.record.DecidedBy = d, "default"
-	switch {
-	case a.call.Direct:
-		a.record.DecidedBy = a.record.Principal
-	case d.Rule != "":
-		a.record.DecidedBy = "rule " + d.Rule
-	}
-	if d.Verdict != policy.Deny {
-		return nil
-	}
-	return a.end(ctx, protocol.CallDenied, nil, denialText(d))
+// judge decides about calls by the rules and permissions of now.
+type judge struct {
+	policy      Policy
+	permissions Permissions
+	machines    Machines
+	// isAgain means that the call was judged before: that is no further use of its rule.
+	isAgain bool
 }
 
-// collects reports whether the call only collects content, which takes effect by a later call.
-func (r *Record) collects() bool {
-	return r.Info.Preview != nil && r.Info.Preview.Collects && r.Info.Effect == protocol.EffectWrite
+// judgement is a decision about a call, with what led to it.
+type judgement struct {
+	policy.Decision                // the strictest, also about the files that the call accesses
+	request         policy.Request // that was judged
+	code            codeLimits
 }
 
-// denialText says that and why a call is denied.
-func denialText(d policy.Decision) string {
-	text := "Denied: "
-	if d.Rule != "" {
-		text = "Denied by a rule: "
-	}
-	return text + strings.TrimPrefix(d.Reason, "Your rule: ") + "."
+// codeLimits are the restrictions that a machine enforces against the code of a command.
+type codeLimits struct {
+	lifts   []string               // the protected files that the command may change
+	records []string               // those that git may change in part
+	rules   *protocol.CommandRules // the rules about files
 }
 
-// judge asks the policy about a request. Judging a call again does not count as a use of its rule.
-func (a *activeCall) judge(ctx context.Context, r policy.Request) policy.Decision {
-	if a.again {
-		return a.Policy.Evaluate(r)
+// decide returns the stricter of the decisions about a call and the files that it accesses.
+func (j judge) decide(ctx context.Context, s subject) (out judgement, err error) {
+	needs := s.target.Resources(s.call)
+	out.request = s.request(needs)
+	if s.call.FileOperation != nil {
+		out.Decision = j.decideFiles(ctx, s.call, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, needs.Files)
+		return out, nil
 	}
-	return a.Policy.Decide(ctx, r)
+	if err := addChat(ctx, j.permissions, &out.request); err != nil {
+		return out, err
+	}
+	d := j.apply(ctx, out.request)
+	out.code = codeLimits{d.Lifts, d.Records, d.Rules}
+	out.Decision = j.decideFiles(ctx, s.call, d, needs.Files)
+	if out.Verdict == policy.Ask && s.collects() {
+		out.Decision = policy.Decision{Verdict: policy.Allow, Reason: "it only collects content: the question comes with the last part"}
+	}
+	return out, nil
 }
 
-// decision returns the stricter of the decisions about the call and the files that it accesses.
-func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
-	needs := a.target.Resources(a.call)
-	name := a.call.Tool
-	if needs.Bare != a.target.Spec.Name {
-		name = protocol.NewToolName(a.target.Node, needs.Bare)
+// apply applies the rules to a request.
+func (j judge) apply(ctx context.Context, r policy.Request) policy.Decision {
+	if j.isAgain {
+		return j.policy.Evaluate(r)
 	}
-	a.request = policy.Request{
-		Tool: name, Node: a.target.Node, Bare: needs.Bare, Own: a.target.Spec.Name, Effect: a.target.Spec.Effect, Args: a.call.Args,
-		Preview: a.record.Info.Preview, Session: a.call.grantee(), Direct: a.call.Direct, By: a.call.AskedBy,
-		Server: a.target.Spec.Server, Risk: a.target.Spec.Risk, Host: needs.Host,
-	}
-	if a.call.FileOperation != nil {
-		return a.decideFiles(ctx, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, needs.Files), nil
-	}
-	if err := addChat(ctx, a.Permissions, &a.request); err != nil {
-		return policy.Decision{}, err
-	}
-	d := a.judge(ctx, a.request)
-	a.lifts, a.records, a.rules = d.Lifts, d.Records, d.Rules
-	return a.decideFiles(ctx, d, needs.Files), nil
+	return j.policy.Decide(ctx, r)
 }
 
 // addChat adds the chat's current approval mode and permissions to a request.
@@ -85,37 +69,46 @@ func addChat(ctx context.Context, p Permissions, r *policy.Request) error {
 	return err
 }
 
-// decideFiles returns the strictest of d and the decisions about files.
-func (a *activeCall) decideFiles(ctx context.Context, d policy.Decision, files []FileAccess) policy.Decision {
+// decideFiles returns the strictest of d and the decisions about the files of a call.
+func (j judge) decideFiles(ctx context.Context, c Call, d policy.Decision, files []FileAccess) policy.Decision {
 	for _, f := range files {
 		if f.Node == protocol.Here {
 			continue // the person's own window, which may offer any file
 		}
 		q := policy.Request{
-			Tool: protocol.NewToolName(f.Node, f.Tool), Node: f.Node, Bare: f.Tool, Effect: f.Effect, Session: a.call.Session, Direct: true,
-			Whole: f.IsWhole, By: a.call.AskedBy, Preview: &protocol.CallPreview{Path: f.Path},
+			Tool: protocol.NewToolName(f.Node, f.Tool), Node: f.Node, Bare: f.Tool, Effect: f.Effect, Session: c.Session, Direct: true,
+			Whole: f.IsWhole, By: c.AskedBy, Preview: &protocol.CallPreview{Path: f.Path},
 		}
 		if f.Path == "" {
 			q.Preview.Path = "." // the workspace
 		}
-		if info, ok := a.Registry.machines.Node(f.Node); ok {
+		if info, ok := j.machines.Node(f.Node); ok {
 			q.Host = info.Host
 		}
 		var err error
 		if q.Args, err = protocol.Marshal(map[string]string{"path": f.Path}); err != nil {
 			return policy.Decision{Verdict: policy.Deny, Reason: "The path of a file cannot be checked"}
 		}
-		if own := a.judge(ctx, q); own.Verdict != policy.Allow {
+		if own := j.apply(ctx, q); own.Verdict != policy.Allow {
 			own.Verdict = policy.Deny // only a deny stops a direct action
 			return own
 		}
-		if a.call.Direct || d.Verdict == policy.Deny {
+		if c.Direct || d.Verdict == policy.Deny {
 			continue
 		}
 		q.Direct = false
-		if own := a.Policy.Evaluate(q); own.Verdict == policy.Ask && (own.Rule != "" || own.Floor) {
+		if own := j.policy.Evaluate(q); own.Verdict == policy.Ask && (own.Rule != "" || own.Floor) {
 			d = policy.Decision{Verdict: policy.Ask, Reason: own.Reason, Rule: own.Rule, Floor: d.Floor || own.Floor}
 		}
 	}
 	return d
+}
+
+// denialText says that and why a call is denied.
+func denialText(d policy.Decision) string {
+	text := "Denied: "
+	if d.Rule != "" {
+		text = "Denied by a rule: "
+	}
+	return text + strings.TrimPrefix(d.Reason, "Your rule: ") + "."
 }

@@ -22,46 +22,31 @@ func (p *Pipeline) Recover(ctx context.Context) error {
 		if r.Info.RunID != "" || r.Info.Tool == protocol.KeepTool && r.Info.State == protocol.CallWaiting {
 			continue // a run, or the report of its node, resumes it
 		}
-		if _, err := p.endLost(ctx, r); err != nil {
+		e := p.newEntry(r)
+		if _, err := e.lose(ctx); err != nil {
 			return fmt.Errorf("end call %s of an earlier start: %w", r.Info.CallID, err)
 		}
 	}
 	return nil
 }
 
-// endLost ends a call whose outcome is unknown.
-func (p *Pipeline) endLost(ctx context.Context, r Record) (Result, error) {
-	wasWaiting := r.Info.State == protocol.CallWaiting
-	r.Info.State, r.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()
-	r.Info.Error = unknownText(r)
-	if wasWaiting {
-		r.Info.State, r.Info.Error = protocol.CallCancelled, "Fairlead was stopped before the call began."
-	}
-	if r.Info.Effect != protocol.EffectRead {
-		r.DecidedBy, r.Decision.Reason = r.Principal, "an earlier start left it open"
-	}
-	if _, err := p.Journal.Finish(context.WithoutCancel(ctx), &r); err != nil {
-		return Result{}, err
-	}
-	p.publish(r.Info)
-	return resultOf(r), nil
-}
-
 // rejoin ends a call that an earlier start of the gateway sent. If the node has continued it,
 // rejoin waits for its result; otherwise the outcome is unknown. The call is never sent again.
 func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
-	i := a.record.Info
-	spec := protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: a.record.Idempotent}
-	a.target = resolved{i.Node, spec, p.Registry.at(i.Node, spec)}
-	sent, canRejoin := a.target.target.(rejoiner)
+	e := &a.entry
+	i := e.record.Info
+	spec := protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: e.record.Idempotent}
+	at := p.Registry.at(i.Node, spec)
+	sent, canRejoin := at.(rejoiner)
 	if i.Effect == protocol.EffectRead || !canRejoin {
-		return p.endLost(ctx, a.record)
+		return e.lose(ctx)
 	}
-	if a.call.OnStart != nil {
-		a.call.OnStart()
+	e.isRepeated = true
+	if a.subject.call.OnStart != nil {
+		a.subject.call.OnStart()
 	}
-	p.publish(a.record.Info)
-	p.waitForNodes(ctx, func() bool {
+	p.calls.publish(i)
+	waitForNodes(ctx, p.Bus, func() bool {
 		info, known := p.Registry.machines.Node(i.Node)
 		return !known || info.Online
 	})
@@ -69,18 +54,18 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	case errors.Is(cause, ErrSuspended):
 		return Result{}, cause // the next start rejoins the call
 	case cause != nil:
-		return p.endLost(ctx, a.record)
+		return e.lose(ctx)
 	}
-	if !a.record.Info.Edited {
-		a.record.Info.Args = a.call.Args // the journal does not store file contents
+	if !i.Edited {
+		e.record.Info.Args = a.subject.call.Args // the journal does not store file contents
 	}
-	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}, a.record.Principal
-	limit := a.target.TimeLimit(a.call.Args, usualLimit(p.Config()))
+	e.record.Decision, e.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}, e.record.Principal
+	limit := at.TimeLimit(a.subject.call.Args, usualLimit(p.Config()))
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	raw, err := sent.Rejoin(limited, a.call.ID, a.publishProgress(a.record, nil))
-	err = a.finish(ctx, raw, err, limit)
-	return a.result, err
+	raw, err := sent.Rejoin(limited, i.CallID, e.progress(nil))
+	err = e.finish(ctx, raw, err, limit)
+	return e.result, err
 }
 
 // AcceptLateResult handles a node's result of a call that nobody waits for. If the call's outcome
@@ -95,7 +80,7 @@ func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, l
 		}
 		p.unstored.remove(late.CallID)
 		if isFirst { // otherwise its run has been resumed, and has recorded an unknown outcome
-			p.publish(r.Info)
+			p.calls.publish(r.Info)
 			return nil, nil
 		}
 	}
@@ -130,7 +115,7 @@ func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, l
 	case !changed:
 		return nil, protocol.ErrNotFound.With("Unknown callId")
 	}
-	p.publish(r.Info)
+	p.calls.publish(r.Info)
 	res := resultOf(r)
 	res.addNote(intro)
 	return &res, nil

@@ -83,17 +83,17 @@ func hexSum(parts ...[]byte) string {
 
 // progressCount records the parts of the result of a step that lasts, such as what a server writes.
 type progressCount struct {
-	pipeline *Pipeline
-	call     protocol.CallID
-	also     func(protocol.ToolProgress) // may be nil
+	steps Steps
+	call  protocol.CallID
+	also  func(protocol.ToolProgress) // may be nil
 
 	mu   sync.Mutex // guards the fields below
 	sum  step       // that is not recorded yet
 	last time.Time  // when the last one was recorded
 }
 
-func (p *Pipeline) countProgress(s Step) *progressCount {
-	return &progressCount{pipeline: p, call: s.Call, also: s.OnProgress, last: time.Now()}
+func newProgressCount(steps Steps, s Step) *progressCount {
+	return &progressCount{steps: steps, call: s.Call, also: s.OnProgress, last: time.Now()}
 }
 
 // add takes a report of the node. At most once a second it waits for the store.
@@ -119,5 +119,5 @@ func (c *progressCount) store() {
 	sum := c.sum
 	c.sum, c.last = step{}, time.Now()
 	c.mu.Unlock()
-	c.pipeline.recordStep(context.Background(), c.call, sum)
+	recordStep(context.Background(), c.steps, c.call, sum)
 }

@@ -18,20 +18,7 @@ var errNotStored = protocol.ErrUnavailable.With("the end of the call could not b
 // error makes the node report again. AwaitStored must be called before the call gets its result;
 // there is nothing to wait for if the call is not in progress.
 func (p *Pipeline) AwaitStored(id protocol.CallID) func(context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	call := p.open[id]
-	if call == nil {
-		return nil
-	}
-	return func(ctx context.Context) error {
-		select {
-		case <-call.ended:
-			return call.failure
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return p.calls.awaitStored(id)
 }
 
 // unstored holds the ends of calls that nodes ran and that could not be stored, until their nodes

@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // client is the server for one token: what it sees follows its scopes.
@@ -204,7 +205,7 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 	ctx, done := whileConnected(ctx, r.Extra)
 	defer done()
 	if id := withdrawn(r); id != "" {
-		return result(c.o.Tools.Withdraw(ctx, who(r.Extra), id)), nil
+		return result(c.o.Waiting.Withdraw(ctx, who(r.Extra), id)), nil
 	}
 	if f := unanswered(r); f != nil {
 		return failure(f), nil
@@ -213,8 +214,8 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 	var chunks []json.RawMessage
 	if token := r.Params.GetProgressToken(); token != nil {
 		n := 0.0
-		in.Emit = func(ctx context.Context, p catalog.Part) error {
-			if p.Kind == catalog.PartChunk {
+		in.Emit = func(ctx context.Context, p job.Part) error {
+			if p.Kind == job.PartChunk {
 				chunks = append(chunks, p.Data)
 			}
 			n++
@@ -227,16 +228,16 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 	}
 	for isAccepted(r) && isWaiting(err) && ctx.Err() == nil {
 		if in.Emit != nil { // progress keeps the client from giving up
-			in.Emit(ctx, catalog.Part{Kind: catalog.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead's owner has not answered yet."}`)})
+			in.Emit(ctx, job.Part{Kind: job.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead's owner has not answered yet."}`)})
 		}
 		out, err = c.o.Tools.Call(ctx, who(r.Extra), in) // the same call, which still waits
 	}
-	out.Data = catalog.WithMatches(out.Data, chunks)
+	out.Data = job.WithMatches(out.Data, chunks)
 	return result(out, err), nil
 }
 
 // result returns the outcome of a call with its structure and the same as text.
-func result(out catalog.Result, err error) *mcp.CallToolResult {
+func result(out job.Result, err error) *mcp.CallToolResult {
 	if err != nil {
 		return failure(err)
 	}
@@ -244,9 +245,9 @@ func result(out catalog.Result, err error) *mcp.CallToolResult {
 }
 
 // progressText is the message of a progress notification.
-func progressText(p catalog.Part) string {
-	var w catalog.Waiting
-	if p.Kind == catalog.PartWaiting && json.Unmarshal(p.Data, &w) == nil {
+func progressText(p job.Part) string {
+	var w job.Waiting
+	if p.Kind == job.PartWaiting && json.Unmarshal(p.Data, &w) == nil {
 		return w.Message
 	}
 	return string(p.Data)

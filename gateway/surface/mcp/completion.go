@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // calls makes calls of tools whose results the surface itself needs.
@@ -25,10 +26,10 @@ func (c calls) run(ctx context.Context, p auth.Principal, name string, args, out
 	return json.Unmarshal(r.Data, out)
 }
 
-func (c calls) result(ctx context.Context, p auth.Principal, name string, args any) (catalog.Result, error) {
+func (c calls) result(ctx context.Context, p auth.Principal, name string, args any) (job.Result, error) {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
-		return catalog.Result{}, err
+		return job.Result{}, err
 	}
 	return c.tools.Call(ctx, p, catalog.Request{Tool: name, Args: raw})
 }

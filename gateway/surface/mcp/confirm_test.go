@@ -14,17 +14,18 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // waiting makes calls wait for the owner, who answers when allowed is set.
 func (b *bench) waiting(allowed *atomic.Bool) (calls *atomic.Int32) {
 	calls = new(atomic.Int32)
-	b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+	b.answer(func(context.Context, auth.Principal, catalog.Request) (job.Result, error) {
 		calls.Add(1)
 		if allowed.Load() {
-			return catalog.Result{Data: []byte(`{"done":true}`)}, nil
+			return job.Result{Data: []byte(`{"done":true}`)}, nil
 		}
-		return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+		return job.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
 	})
 	return calls
 }
@@ -66,11 +67,11 @@ func TestPersonAtTheClientIsAskedWhetherToWait(t *testing.T) {
 func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		waits := 0
-		b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+		b.answer(func(context.Context, auth.Principal, catalog.Request) (job.Result, error) {
 			if waits++; waits > 5 { // the question expires
-				return catalog.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner did not answer")
+				return job.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner did not answer")
 			}
-			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+			return job.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
 		})
 		asked := 0
 		var reports atomic.Int32
@@ -87,9 +88,9 @@ func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
 func TestOnlyDeclineGivesTheCallUp(t *testing.T) {
 	surfaces(t, func(t *testing.T, b *bench, connect func(o *sdk.ClientOptions) *sdk.ClientSession) {
 		var withdrawn []string
-		b.withdraw = func(p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+		b.withdraw = func(p auth.Principal, id protocol.CallID) (job.Result, error) {
 			withdrawn = append(withdrawn, p.Caller()+" "+string(id))
-			return catalog.Result{}, protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
+			return job.Result{}, protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
 		}
 		for action, want := range map[string]string{"decline": `"code":"canceled"`, "cancel": `"details":{"call_id":"call_1"}`, "": `"details":{"call_id":"call_1"}`} {
 			var allowed atomic.Bool
@@ -146,13 +147,13 @@ func TestCallKeepsTheRightsOfItsOwnToken(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		b.scopes.Store(&map[string][]protocol.Scope{"all": {protocol.ScopeShell}})
 		var callers []auth.Principal
-		b.answer(func(_ context.Context, p auth.Principal, _ catalog.Request) (catalog.Result, error) {
+		b.answer(func(_ context.Context, p auth.Principal, _ catalog.Request) (job.Result, error) {
 			callers = append(callers, p)
 			b.mcp.client(auth.App(protocol.App{ID: "app_all", Name: "all", Scopes: protocol.AppScopes})) // a request with the other token
 			if len(callers) == 3 {
-				return catalog.Result{Data: []byte(`{}`)}, nil
+				return job.Result{Data: []byte(`{}`)}, nil
 			}
-			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
+			return job.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not answered yet").With(map[string]string{"call_id": "call_1"})
 		})
 		s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { return "accept" }), legacy)
 		if got := command(t, s); got != `{}` {

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/peer/crash/crashtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // surfaces runs a test with clients over HTTP and over standard input and output, of both kinds.
@@ -31,11 +32,11 @@ func surfaces(t *testing.T, test func(t *testing.T, b *bench, connect func(o *sd
 func TestPanicFailsOneCall(t *testing.T) {
 	surfaces(t, func(t *testing.T, b *bench, connect func(o *sdk.ClientOptions) *sdk.ClientSession) {
 		s := connect(nil)
-		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 			if r.Tool == "fs_stat" {
 				panic("the tool is broken")
 			}
-			return catalog.Result{Data: []byte(`{}`)}, nil
+			return job.Result{Data: []byte(`{}`)}, nil
 		})
 		if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "fs_stat", Arguments: map[string]any{}}); err == nil || strings.Contains(err.Error(), "broken") {
 			t.Errorf("the call that panics: got %+v, %v, want an error without the panic's value", r, err)
@@ -51,13 +52,13 @@ func TestProgressTokenCanBeAnyJSON(t *testing.T) {
 		var mu sync.Mutex
 		s := connect(nil)
 		var emits bool
-		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if emits = r.Emit != nil; emits {
-				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: []byte(`{}`)})
+				r.Emit(ctx, job.Part{Kind: job.PartChunk, Data: []byte(`{}`)})
 			}
-			return catalog.Result{Data: []byte(`{}`)}, nil
+			return job.Result{Data: []byte(`{}`)}, nil
 		})
 		for _, token := range []any{2, -1, 2.5, 1e300, uint64(1<<64 - 1), "", "a\x00", true, []any{}, []any{1, nil}, map[string]any{}, map[string]any{"a": 1}, nil} {
 			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami", Arguments: map[string]any{}, Meta: sdk.Meta{"progressToken": token}})

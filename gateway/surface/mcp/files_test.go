@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // files are the files of the machine nas, by their paths, with their content.
@@ -61,9 +62,9 @@ func withFiles(b *bench) *files {
 	f := &files{content: map[string]string{"/a.txt": "1", "/b.txt": "1"}}
 	b.observe = f.state
 	inner := b.fake.call
-	b.answer(func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error) {
+	b.answer(func(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error) {
 		if r.Tool == "fs_stat" && strings.Contains(string(r.Args), "/private") {
-			return catalog.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner said no")
+			return job.Result{}, protocol.NewFault(protocol.FaultPermissionDenied, "the owner said no")
 		}
 		out, err := inner(ctx, p, r)
 		if r.Tool == "fs_stat" {

@@ -21,27 +21,28 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/tool/job"
 )
 
 // fake are the catalog's tools with outcomes of the test.
 type fake struct {
 	*catalog.Catalog
 
-	withdraw func(p auth.Principal, id protocol.CallID) (catalog.Result, error)
+	withdraw func(p auth.Principal, id protocol.CallID) (job.Result, error)
 	observe  func(call protocol.CallID) (string, error)
 
 	mu   sync.Mutex // guards call
-	call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+	call func(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error)
 }
 
-func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error) {
+func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error) {
 	f.mu.Lock()
 	call := f.call
 	f.mu.Unlock()
 	return call(ctx, p, r)
 }
 
-func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error) {
+func (f *fake) Withdraw(_ context.Context, p auth.Principal, id protocol.CallID) (job.Result, error) {
 	return f.withdraw(p, id)
 }
 
@@ -52,7 +53,7 @@ func (f *fake) Observe(_ context.Context, p auth.Principal, call protocol.CallID
 	return f.observe(call)
 }
 
-func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)) {
+func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.call = call
@@ -118,15 +119,14 @@ type bench struct {
 
 func serve(t testing.TB) *bench {
 	f := &fake{Catalog: catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default})}
-	f.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
-		return catalog.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
+	f.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
+		return job.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
 	})
-	t.Cleanup(f.Close)
 	b := &bench{fake: f, bus: new(event.Bus), machines: new(machines), skills: new(skills)}
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
 	b.scopes.Store(&scopes)
 	s := New(Options{
-		Tools: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
+		Tools: f, Waiting: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
 		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },

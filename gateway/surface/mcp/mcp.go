@@ -21,15 +21,20 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/tool/job"
 )
 
 // Tools runs the tools ([catalog.Catalog]).
 type Tools interface {
 	Tools(p auth.Principal) []catalog.Tool
 	Check(p auth.Principal, r catalog.Request) error
-	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
-	Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error)
+	Call(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error)
 	Observe(ctx context.Context, p auth.Principal, call protocol.CallID) (state string, err error)
+}
+
+// Waiting are the calls that wait for the person without their callers ([job.Jobs]).
+type Waiting interface {
+	Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (job.Result, error)
 }
 
 // Machines are the machines that the gateway knows ([nodes.Hub]).
@@ -49,6 +54,7 @@ type Prompts interface {
 // Options are the parts that the server uses.
 type Options struct {
 	Tools     Tools
+	Waiting   Waiting
 	Machines  Machines
 	Prompts   Prompts // nil for none
 	Documents []Document

@@ -9,15 +9,16 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 func TestRefusedFileIsTriedMoreAndMoreRarely(t *testing.T) {
 	for code, want := range map[protocol.FaultCode]int{protocol.FaultNotFound: 7, protocol.FaultPermissionDenied: 1, protocol.FaultForbidden: 100} {
 		synctest.Test(t, func(t *testing.T) {
 			tries := 0
-			c := &client{calls: calls{&fake{call: func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
+			c := &client{calls: calls{&fake{call: func(context.Context, auth.Principal, catalog.Request) (job.Result, error) {
 				tries++
-				return catalog.Result{}, protocol.NewFault(code, "no")
+				return job.Result{}, protocol.NewFault(code, "no")
 			}}}}
 			for range 100 { // a loop of a client
 				if err := c.watchFile(t.Context(), nil, auth.Principal{}, fileA); err == nil {

@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // Document is a resource that a client can read: JSON about the gateway.
@@ -92,7 +93,7 @@ func readDocument(ctx context.Context, p auth.Principal, d Document) (*mcp.ReadR
 	}
 	v, err := d.Read(ctx)
 	if err != nil {
-		return nil, catalog.FaultOf(err)
+		return nil, tool.FaultOf(err)
 	}
 	raw, err := protocol.Marshal(v)
 	return text(d.URI, "application/json", string(raw)), err
@@ -133,7 +134,7 @@ func (c *client) readFile(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 	}
 	raw, err := base64.StdEncoding.DecodeString(part.ChunkB64)
 	if err != nil {
-		return nil, catalog.FaultOf(fmt.Errorf("decode %s: %w", file, err))
+		return nil, tool.FaultOf(fmt.Errorf("decode %s: %w", file, err))
 	}
 	if !part.Done {
 		return nil, protocol.NewFault(protocol.FaultTooLarge, "the file has more than 1 MiB: read it with fs_read")
@@ -188,7 +189,7 @@ func (c *client) updatePrompts() {
 			}
 			content, err := c.o.Prompts.Text(ctx, p.Name)
 			if err != nil {
-				return nil, catalog.FaultOf(err)
+				return nil, tool.FaultOf(err)
 			}
 			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
 		})

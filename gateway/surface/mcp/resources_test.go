@@ -15,23 +15,24 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 func TestResourcesAndPrompts(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		s := b.connect(t, "all", nil, legacy)
-		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		b.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 			switch r.Tool {
 			case "network_directory":
-				return catalog.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`)}, nil
+				return job.Result{Data: json.RawMessage(`{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`)}, nil
 			case "fs_list":
-				return catalog.Result{Data: json.RawMessage(`{"entries":[{"name":"notes","is_dir":true},{"name":"node.txt"},{"name":"x"}]}`)}, nil
+				return job.Result{Data: json.RawMessage(`{"entries":[{"name":"notes","is_dir":true},{"name":"node.txt"},{"name":"x"}]}`)}, nil
 			}
 			content := "aGVsbG8=" // hello
 			if strings.Contains(string(r.Args), "binary") {
 				content = "AP8="
 			}
-			return catalog.Result{Data: json.RawMessage(`{"chunk_b64":"` + content + `","done":` + fmt.Sprint(!strings.Contains(string(r.Args), "large")) + `}`)}, nil
+			return job.Result{Data: json.RawMessage(`{"chunk_b64":"` + content + `","done":` + fmt.Sprint(!strings.Contains(string(r.Args), "large")) + `}`)}, nil
 		})
 		list, err := s.ListResources(t.Context(), nil)
 		if err != nil || len(list.Resources) != 3 {

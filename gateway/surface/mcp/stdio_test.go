@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // overStdio connects a client through the relay of fairlead mcp.
@@ -63,11 +64,11 @@ func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
 			defer mu.Unlock()
 			heard = append(heard, fmt.Sprint(r.Params.ProgressToken, " ", r.Params.Message))
 		}}, legacy)
-		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 			if r.Emit != nil {
-				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: []byte(`{"matches":[1]}`)})
+				r.Emit(ctx, job.Part{Kind: job.PartChunk, Data: []byte(`{"matches":[1]}`)})
 			}
-			return catalog.Result{Data: []byte(`{"count":1}`)}, nil
+			return job.Result{Data: []byte(`{"count":1}`)}, nil
 		})
 		tools, err := s.ListTools(t.Context(), nil)
 		if err != nil || len(tools.Tools) != 18 {
@@ -151,8 +152,8 @@ func TestRefusedSubscriptionIsAnsweredOverStdio(t *testing.T) {
 // Over HTTP, the gateway answers some errors with a status, of which the SDK writes into the text.
 func TestErrorsOverStdioAreThoseOfTheGateway(t *testing.T) {
 	b := serve(t)
-	b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
-		return catalog.Result{}, protocol.NewFault(protocol.FaultNotFound, "no such file")
+	b.answer(func(context.Context, auth.Principal, catalog.Request) (job.Result, error) {
+		return job.Result{}, protocol.NewFault(protocol.FaultNotFound, "no such file")
 	})
 	read := &sdk.ReadResourceParams{URI: fileA}
 	_, want := b.connect(t, "all", nil, true).ReadResource(t.Context(), read)
@@ -240,11 +241,11 @@ func TestOpenCallIsCancelledAfterTheEndOfInput(t *testing.T) {
 	b := serve(t)
 	cancelled := make(chan struct{})
 	in, toServer := io.Pipe()
-	b.answer(func(ctx context.Context, _ auth.Principal, _ catalog.Request) (catalog.Result, error) {
+	b.answer(func(ctx context.Context, _ auth.Principal, _ catalog.Request) (job.Result, error) {
 		toServer.Close()
 		<-ctx.Done()
 		close(cancelled)
-		return catalog.Result{}, ctx.Err()
+		return job.Result{}, ctx.Err()
 	})
 	var sending sync.WaitGroup
 	defer sending.Wait()

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 func TestToolsAreThoseOfTheToken(t *testing.T) {
@@ -65,7 +66,6 @@ func TestFailureFitsTheSchemaOfEveryTool(t *testing.T) {
 // Models read the list in each request. A token is about 4 bytes.
 func TestListOfToolsIsShortWithAnyScopes(t *testing.T) {
 	all := catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default})
-	t.Cleanup(all.Close)
 	for set := range 1 << len(protocol.AppScopes) {
 		var scopes []protocol.Scope
 		for i, s := range protocol.AppScopes {
@@ -150,8 +150,8 @@ func TestResultHasStructureAndText(t *testing.T) {
 func TestFailureIsAResultForTheModel(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		s := b.connect(t, "all", nil, legacy)
-		b.answer(func(context.Context, auth.Principal, catalog.Request) (catalog.Result, error) {
-			return catalog.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not yet").With(map[string]string{"call_id": "c"})
+		b.answer(func(context.Context, auth.Principal, catalog.Request) (job.Result, error) {
+			return job.Result{}, protocol.NewFault(protocol.FaultApprovalRequired, "not yet").With(map[string]string{"call_id": "c"})
 		})
 		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}})
 		want := `{"error":{"code":"approval_required","message":"not yet","retryable":true,"details":{"call_id":"c"}}}`
@@ -173,13 +173,13 @@ func TestPartsAreProgressAndPartOfTheResult(t *testing.T) {
 			defer mu.Unlock()
 			heard = append(heard, fmt.Sprint(r.Params.Progress, " ", r.Params.Message))
 		}}, legacy)
-		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 			if r.Emit != nil {
-				r.Emit(ctx, catalog.Part{Kind: catalog.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead asks its owner"}`)})
-				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: json.RawMessage(`{"matches":[1]}`)})
-				r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: json.RawMessage(`{"matches":[2]}`)})
+				r.Emit(ctx, job.Part{Kind: job.PartWaiting, Data: json.RawMessage(`{"message":"Fairlead asks its owner"}`)})
+				r.Emit(ctx, job.Part{Kind: job.PartChunk, Data: json.RawMessage(`{"matches":[1]}`)})
+				r.Emit(ctx, job.Part{Kind: job.PartChunk, Data: json.RawMessage(`{"matches":[2]}`)})
 			}
-			return catalog.Result{Data: json.RawMessage(`{"count":2}`)}, nil
+			return job.Result{Data: json.RawMessage(`{"count":2}`)}, nil
 		})
 		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{}}
 		params.SetProgressToken("p")
@@ -209,11 +209,11 @@ func TestCancelledCallEnds(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		s := b.connect(t, "all", nil, legacy)
 		began, ended := make(chan struct{}), make(chan struct{})
-		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+		b.answer(func(ctx context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 			close(began)
 			<-ctx.Done()
 			close(ended)
-			return catalog.Result{}, ctx.Err()
+			return job.Result{}, ctx.Err()
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {

@@ -17,18 +17,24 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/tool/job"
 )
 
 // Tools runs the tools ([catalog.Catalog]).
 type Tools interface {
 	Tools(p auth.Principal) []catalog.Tool
-	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
-	Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (catalog.Result, error)
+	Call(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error)
+}
+
+// Waiting are the calls that wait for the person without their callers ([job.Jobs]).
+type Waiting interface {
+	Outcome(ctx context.Context, p auth.Principal, id protocol.CallID) (job.Result, error)
 }
 
 // Options are the parts that the handler uses.
 type Options struct {
 	Tools   Tools
+	Waiting Waiting
 	Guard   bearer.Guard
 	Version string
 }
@@ -145,11 +151,11 @@ func (h *handler) call(w http.ResponseWriter, r *http.Request, p auth.Principal)
 }
 
 func (h *handler) outcome(w http.ResponseWriter, r *http.Request, p auth.Principal) {
-	out, err := h.Tools.Outcome(r.Context(), p, protocol.CallID(r.PathValue("id")))
+	out, err := h.Waiting.Outcome(r.Context(), p, protocol.CallID(r.PathValue("id")))
 	h.answer(w, r, out, err)
 }
 
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, out catalog.Result, err error) {
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, out job.Result, err error) {
 	if err != nil {
 		h.fail(w, r, err)
 		return

@@ -24,6 +24,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/tool/job"
 )
 
 var update = flag.Bool("update", false, "write the snapshots")
@@ -33,19 +34,19 @@ type fake struct {
 	*catalog.Catalog // for Tools
 	got              catalog.Request
 	who              auth.Principal
-	call             func(ctx context.Context, r catalog.Request) (catalog.Result, error)
+	call             func(ctx context.Context, r catalog.Request) (job.Result, error)
 }
 
-func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error) {
+func (f *fake) Call(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error) {
 	f.got, f.who = r, p
 	return f.call(ctx, r)
 }
 
-func (f *fake) Outcome(_ context.Context, _ auth.Principal, id protocol.CallID) (catalog.Result, error) {
+func (f *fake) Outcome(_ context.Context, _ auth.Principal, id protocol.CallID) (job.Result, error) {
 	if id != "c1" {
-		return catalog.Result{}, protocol.NewFault(protocol.FaultNotFound, "no such call")
+		return job.Result{}, protocol.NewFault(protocol.FaultNotFound, "no such call")
 	}
-	return catalog.Result{Data: json.RawMessage(`{"late":true}`)}, nil
+	return job.Result{Data: json.RawMessage(`{"late":true}`)}, nil
 }
 
 type noTools struct{}
@@ -55,12 +56,11 @@ func (noTools) Tools() []protocol.ToolSpec { return nil }
 func serve(t testing.TB) (*fake, *httptest.Server) {
 	f := &fake{
 		Catalog: catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default}),
-		call: func(context.Context, catalog.Request) (catalog.Result, error) {
-			return catalog.Result{Data: json.RawMessage(`{"ok":true}`), Message: "Done"}, nil
+		call: func(context.Context, catalog.Request) (job.Result, error) {
+			return job.Result{Data: json.RawMessage(`{"ok":true}`), Message: "Done"}, nil
 		},
 	}
-	t.Cleanup(f.Close)
-	s := httptest.NewServer(New(Options{Tools: f, Version: "1.2.3", Guard: bearer.Guard{
+	s := httptest.NewServer(New(Options{Tools: f, Waiting: f, Version: "1.2.3", Guard: bearer.Guard{
 		Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
 		Verify: func(_ context.Context, token, resource string) (auth.Principal, error) {
 			if token != "right" || !strings.HasSuffix(resource, "/mcp") {
@@ -182,8 +182,8 @@ func TestFailuresHaveTheirStatus(t *testing.T) {
 		protocol.FaultRateLimited: 429, protocol.FaultResourceExhausted: 429, protocol.FaultUnsupported: 501, protocol.FaultFailedPrecondition: 412, protocol.FaultInternal: 500,
 		protocol.FaultCanceled: 499,
 	} {
-		f.call = func(context.Context, catalog.Request) (catalog.Result, error) {
-			return catalog.Result{}, protocol.NewFault(code, "no").With(map[string]any{"retry_after_ms": 1500, "required_scopes": []string{"fs.read", "fs.write"}})
+		f.call = func(context.Context, catalog.Request) (job.Result, error) {
+			return job.Result{}, protocol.NewFault(code, "no").With(map[string]any{"retry_after_ms": 1500, "required_scopes": []string{"fs.read", "fs.write"}})
 		}
 		resp, body := request(t, s, "POST", "/api/v1/tools/x", "{}")
 		if resp.StatusCode != want || resp.Header.Get("Retry-After") != "2" || !strings.Contains(body, `"retry_after_ms":1500`) {
@@ -196,8 +196,8 @@ func TestFailuresHaveTheirStatus(t *testing.T) {
 			t.Errorf("%s, before the first event: got %d %s", code, resp.StatusCode, body)
 		}
 	}
-	f.call = func(context.Context, catalog.Request) (catalog.Result, error) {
-		return catalog.Result{}, errors.New("secret")
+	f.call = func(context.Context, catalog.Request) (job.Result, error) {
+		return job.Result{}, errors.New("secret")
 	}
 	if resp, body := request(t, s, "POST", "/api/v1/tools/x", "{}"); resp.StatusCode != 500 || strings.Contains(body, "secret") {
 		t.Errorf("got %d %s", resp.StatusCode, body)
@@ -206,16 +206,16 @@ func TestFailuresHaveTheirStatus(t *testing.T) {
 
 func TestStreamHasAllEventsInOrder(t *testing.T) {
 	f, s := serve(t)
-	f.call = func(ctx context.Context, r catalog.Request) (catalog.Result, error) {
-		for _, p := range []catalog.Part{{Kind: catalog.PartWaiting, Data: []byte(`{"message":"asks"}`)}, {Kind: catalog.PartChunk, Data: []byte(`{"matches":[1]}`)}, {Kind: catalog.PartProgress, Data: []byte(`{"bytes":1}`)}, {Kind: catalog.PartChunk, Data: []byte(`{"matches":[2]}`)}} {
+	f.call = func(ctx context.Context, r catalog.Request) (job.Result, error) {
+		for _, p := range []job.Part{{Kind: job.PartWaiting, Data: []byte(`{"message":"asks"}`)}, {Kind: job.PartChunk, Data: []byte(`{"matches":[1]}`)}, {Kind: job.PartProgress, Data: []byte(`{"bytes":1}`)}, {Kind: job.PartChunk, Data: []byte(`{"matches":[2]}`)}} {
 			if err := r.Emit(ctx, p); err != nil {
-				return catalog.Result{}, err
+				return job.Result{}, err
 			}
 		}
 		if r.Tool == "fails" {
-			return catalog.Result{}, protocol.NewFault(protocol.FaultTimeout, "late")
+			return job.Result{}, protocol.NewFault(protocol.FaultTimeout, "late")
 		}
-		return catalog.Result{Data: []byte(`{"count":2}`), Message: "2 matches"}, nil
+		return job.Result{Data: []byte(`{"count":2}`), Message: "2 matches"}, nil
 	}
 	head := "event: progress\ndata: {\"message\":\"asks\"}\n\nevent: chunk\ndata: {\"matches\":[1]}\n\nevent: progress\ndata: {\"bytes\":1}\n\nevent: chunk\ndata: {\"matches\":[2]}\n\n"
 	resp, body := request(t, s, "POST", "/api/v1/tools/fs_grep", "{}", "Accept", "application/json;q=0.1, text/event-stream")
@@ -270,11 +270,11 @@ func TestStreamWithoutEventsStaysAlive(t *testing.T) {
 func TestReaderThatGoesCancelsTheCall(t *testing.T) {
 	f, s := serve(t)
 	ended := make(chan error, 1)
-	f.call = func(ctx context.Context, r catalog.Request) (catalog.Result, error) {
-		r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: []byte(`{}`)})
+	f.call = func(ctx context.Context, r catalog.Request) (job.Result, error) {
+		r.Emit(ctx, job.Part{Kind: job.PartChunk, Data: []byte(`{}`)})
 		<-ctx.Done()
 		ended <- ctx.Err()
-		return catalog.Result{}, ctx.Err()
+		return job.Result{}, ctx.Err()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r, _ := http.NewRequestWithContext(ctx, "POST", s.URL+"/api/v1/tools/fs_grep", strings.NewReader("{}"))

@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // wantsStream reports whether a call is answered with Server-Sent Events. A program that accepts
@@ -61,9 +62,9 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, p auth.Principa
 	s := &events{w: w, control: http.NewResponseController(w), cancel: cancel}
 	var beats crash.Group
 	beats.Go(func() { s.beat(ctx) })
-	in.Emit = func(_ context.Context, part catalog.Part) error {
+	in.Emit = func(_ context.Context, part job.Part) error {
 		kind := part.Kind
-		if kind == catalog.PartWaiting {
+		if kind == job.PartWaiting {
 			kind = "progress"
 		}
 		return s.send(kind, part.Data)

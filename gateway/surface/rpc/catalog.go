@@ -7,15 +7,16 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // Catalog runs the tools for programs ([catalog.Catalog]).
 type Catalog interface {
 	Tools(p auth.Principal) []catalog.Tool
-	Call(ctx context.Context, p auth.Principal, r catalog.Request) (catalog.Result, error)
+	Call(ctx context.Context, p auth.Principal, r catalog.Request) (job.Result, error)
 }
 
-// Commands are the running commands of programs ([catalog.Commands]).
+// Commands are the running commands of programs ([job.Commands]).
 type Commands interface {
 	List() []protocol.AppCommand
 	Stop(ctx context.Context, id string) error
@@ -32,8 +33,8 @@ func registerCatalog(all methods, c Catalog) {
 	handle(all, protocol.CatalogCall, func(ctx context.Context, r *request, p protocol.CatalogCallParams) (out protocol.CatalogCallResult, err error) {
 		res, err := c.Call(ctx, r.conn.peer().principal, catalog.Request{
 			Tool: p.Tool, Args: p.Args, IdempotencyKey: p.IdempotencyKey,
-			Emit: func(_ context.Context, part catalog.Part) error {
-				if part.Kind == catalog.PartChunk {
+			Emit: func(_ context.Context, part job.Part) error {
+				if part.Kind == job.PartChunk {
 					out.Chunks = append(out.Chunks, part.Data)
 				}
 				return nil
@@ -44,7 +45,7 @@ func registerCatalog(all methods, c Catalog) {
 			return out, nil
 		}
 		out.Data, out.Message = res.Data, res.Message
-		if len(out.Chunks) > 0 && catalog.IsComplete(out.Data) {
+		if len(out.Chunks) > 0 && job.IsComplete(out.Data) {
 			out.Chunks = nil // nobody needs its matches twice
 		}
 		return out, err

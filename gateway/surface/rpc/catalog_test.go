@@ -7,6 +7,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/job"
 )
 
 // fakeCatalog has the tool echo, which returns its arguments in two parts.
@@ -30,14 +31,14 @@ func (fakeCatalog) Tools(auth.Principal) []catalog.Tool {
 	}}}
 }
 
-func (fakeCatalog) Call(ctx context.Context, _ auth.Principal, r catalog.Request) (catalog.Result, error) {
+func (fakeCatalog) Call(ctx context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 	if r.Tool != "echo" {
-		return catalog.Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
+		return job.Result{}, protocol.NewFault(protocol.FaultNotFound, "there is no tool named "+r.Tool)
 	}
 	for _, part := range []string{`{"part":1}`, `{"part":2}`} {
-		if err := r.Emit(ctx, catalog.Part{Kind: catalog.PartChunk, Data: json.RawMessage(part)}); err != nil {
-			return catalog.Result{}, err
+		if err := r.Emit(ctx, job.Part{Kind: job.PartChunk, Data: json.RawMessage(part)}); err != nil {
+			return job.Result{}, err
 		}
 	}
-	return catalog.Result{Data: r.Args, Message: "Done"}, nil
+	return job.Result{Data: r.Args, Message: "Done"}, nil
 }

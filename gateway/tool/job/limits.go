@@ -1,15 +1,12 @@
-package catalog
+package job
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
@@ -32,15 +29,19 @@ type bucket struct {
 // maxBuckets bounds the memory for callers that are gone.
 const maxBuckets = 10_000
 
-// take counts a call to a machine, which may be empty. release must be called at its end.
-func (l *limits) take(c config.API, p auth.Principal, e *entry, machine protocol.NodeID) (release func(), err error) {
+// take counts a call. release must be called at its end.
+func (l *limits) take(c config.API, r Request) (release func(), err error) {
+	caller, machine := r.Caller.Caller(), protocol.NodeID("")
+	if c.Limits.Machine.PerMinute > 0 {
+		machine = r.Machine()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	for _, axis := range []struct {
 		name, key string
 		limit     config.RateLimit
-	}{{"app", p.Caller(), c.Limits.App}, {"machine", string(machine), c.Limits.Machine}, {"tool", e.Name, c.Limits.Tool}} {
+	}{{"app", caller, c.Limits.App}, {"machine", string(machine), c.Limits.Machine}, {"tool", r.Tool, c.Limits.Tool}} {
 		if axis.limit.PerMinute == 0 || axis.key == "" {
 			continue
 		}
@@ -49,10 +50,9 @@ func (l *limits) take(c config.API, p auth.Principal, e *entry, machine protocol
 			return nil, f.With(map[string]int64{"retry_after_ms": wait.Milliseconds() + 1})
 		}
 	}
-	if e.Mode != ServerStream {
+	if !r.IsStream {
 		return func() {}, nil
 	}
-	caller := p.Caller()
 	if l.streams[caller] >= c.Streams {
 		f := protocol.NewFault(protocol.FaultResourceExhausted, fmt.Sprintf("%d streams are running already, which is the limit", l.streams[caller]))
 		return nil, f.With(map[string]int64{"retry_after_ms": 1000})
@@ -91,19 +91,4 @@ func (b *bucket) wait(now time.Time) time.Duration {
 		return d
 	}
 	return 0
-}
-
-// target returns the machine of a call; empty if none exists that the caller may use. The names in
-// the arguments are the caller's: with many spellings it would have as many limits.
-func target(c *Catalog, p auth.Principal, args json.RawMessage) protocol.NodeID {
-	var in struct {
-		Target  *Target
-		Session *Target
-	}
-	protocol.Unmarshal(args, &in) // invalid arguments are refused before
-	id, err := c.resolve(p, cmp.Or(in.Target, in.Session))
-	if err != nil {
-		return ""
-	}
-	return id
 }

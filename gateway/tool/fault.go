@@ -1,4 +1,4 @@
-package catalog
+package tool
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/tool"
 )
 
 // codes are the codes of faults for the errors of the protocol.
@@ -19,7 +18,7 @@ var codes = map[int]protocol.FaultCode{
 	protocol.ErrTimeout.Code: protocol.FaultTimeout, protocol.ErrTooMany.Code: protocol.FaultRateLimited, protocol.ErrCancelled.Code: protocol.FaultCanceled,
 }
 
-// FaultOf returns any error as a fault. The text of an unknown error is not passed on.
+// FaultOf returns any error as a fault, for callers that are programs. The text of an unknown error is not passed on.
 func FaultOf(err error) error {
 	if err == nil {
 		return nil
@@ -27,7 +26,7 @@ func FaultOf(err error) error {
 	if f, ok := errors.AsType[*protocol.Fault](err); ok {
 		return f
 	}
-	if failed, ok := errors.AsType[*tool.Failure](err); ok {
+	if failed, ok := errors.AsType[*Failure](err); ok {
 		return toolFault(failed.Fault, failed.Text)
 	}
 	if bad, ok := errors.AsType[*toolkit.InputError](err); ok {
@@ -35,7 +34,7 @@ func FaultOf(err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errCancelled
+		return protocol.NewFault(protocol.FaultCanceled, "the call was cancelled")
 	case errors.Is(err, context.DeadlineExceeded):
 		return protocol.NewFault(protocol.FaultTimeout, "the call took too long")
 	}
@@ -61,8 +60,8 @@ func toolFault(f *protocol.Fault, text string) error {
 	return protocol.NewFault(protocol.FaultInvalidArgs, text)
 }
 
-// outcome returns the result of a call of the pipeline, or why it has none.
-func outcome(r tool.Result, err error) (tool.Result, error) {
+// Outcome returns the result of a call, or why it has none as a *protocol.Fault.
+func Outcome(r Result, err error) (Result, error) {
 	i := r.Info
 	switch {
 	case err != nil:
