@@ -17,12 +17,13 @@ func (fm *fileMatcher) commandRules() *protocol.CommandRules {
 		if r.Verdict != Deny || r.cwd != "" {
 			continue
 		}
-		switch {
-		case r.path != nil && fm.appliesToAny(r, reading):
+		if r.path != nil && fm.appliesToAny(r, reading) {
 			c.Hidden = append(c.Hidden, fm.absolute(r)...)
-		case r.path != nil && fm.appliesToAny(r, writing):
+		}
+		if r.path != nil && fm.appliesToAny(r, writing) {
 			c.ReadOnly = append(c.ReadOnly, fm.absolute(r)...)
-		case r.path == nil && len(r.Argv) > 0 && !r.argv[0].rest && fm.rules.applies(r, "Bash"):
+		}
+		if r.path == nil && len(r.Argv) > 0 && !r.argv[0].rest && fm.rules.applies(r, "Bash") {
 			c.Programs = append(c.Programs, r.Argv)
 		}
 	}

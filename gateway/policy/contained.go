@@ -18,9 +18,10 @@ import (
 //   - Variables are harmless unless they are known to change what programs do, and all are if the
 //     default allows and no rule restricts anything.
 //   - Unpacking an archive in the workspace is not the floor.
-//   - Deny rules about reading files are enforced for code that is not in the command, for names that
-//     only the running shell knows, and for folders that a program reads. Those about writing are not:
-//     only existing files can be protected.
+//   - Deny rules about files are enforced for code that is not in the command, for names that only the
+//     running shell knows, and for folders that a program reads or writes in: what exists is hidden or
+//     protected, and what a command creates is set aside afterwards. A rule about writing must name a
+//     file or a folder without wildcards for that.
 //
 // It still asks for words that are known to run code, that name a protected file or a place outside
 // the workspace, and for what no machine contains.
@@ -40,10 +41,11 @@ func (fm *fileMatcher) keeps(r *rule, tools []string) bool {
 	if !fm.call.Contained || r.Verdict != Deny || r.cwd != "" {
 		return false
 	}
-	if slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) {
-		return false // a machine cannot protect a file that does not exist yet
+	patterns := fm.absolute(r)
+	if slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) && slices.ContainsFunc(patterns, hasWildcard) {
+		return false // too many places for a look after the command
 	}
-	return fm.resolver.isFindable(fm.absolute(r))
+	return fm.resolver.isFindable(patterns)
 }
 
 // isSeparate reports whether the files that a machine protects are not all that a program's use of a

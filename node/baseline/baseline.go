@@ -12,6 +12,8 @@
 //   - it is harmless: what version control, package managers and virtual environments write
 //     themselves (harmless.go).
 //
+// What a rule denies and a command creates all the same is moved to the trash likewise (denied.go).
+//
 // A program of the person that changes such a file while a command of the agent runs cannot be told
 // apart from that command where the machine does not protect the file. So nothing is lost: the trash
 // has what was set aside, and a question offers to keep it.
@@ -64,6 +66,10 @@ type Command struct {
 	Text   string          `json:"text"`
 	Direct bool            `json:"direct,omitempty"` // the person's own
 	Lifts  []string        `json:"lifts,omitempty"`  // paths that it may change
+	// Denied are patterns of files that it may not write ([floor.List.Expand]). Begin sets Absent:
+	// those among them that do not exist, which the machine cannot protect.
+	Denied []string `json:"-"`
+	Absent []string `json:"absent,omitempty"`
 }
 
 // Run is a command that runs.
@@ -148,6 +154,7 @@ func (s *Store) Begin(c Command) *Run {
 		return nil
 	}
 	s.look()
+	c.Absent = s.absent(c.Denied)
 	s.disk.saveRun(c)
 	return s.track(c)
 }

@@ -19,11 +19,11 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 		parts := strings.Split(p, "/")
 		if slices.ContainsFunc(parts, hasWildcard) {
 			wild = append(wild, parts)
-			continue
 		}
-		real := workspace.RealPath(filepath.FromSlash(unescape.Replace(p)))
-		if _, err := os.Lstat(real); err == nil {
-			paths = append(paths, real)
+	}
+	for _, path := range Literal(patterns) {
+		if _, err := os.Lstat(path); err == nil {
+			paths = append(paths, path)
 		}
 	}
 	if len(wild) == 0 {
@@ -42,6 +42,16 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 			dir = workspace.RealPath(dir)
 			found, _, _ := l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match)
 			paths = append(paths, found...)
+		}
+	}
+	return paths
+}
+
+// Literal returns the paths of those patterns that have no wildcards, without symbolic links.
+func Literal(patterns []string) (paths []string) {
+	for _, p := range patterns {
+		if !slices.ContainsFunc(strings.Split(p, "/"), hasWildcard) {
+			paths = append(paths, workspace.RealPath(filepath.FromSlash(unescape.Replace(p))))
 		}
 	}
 	return paths

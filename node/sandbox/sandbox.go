@@ -143,7 +143,8 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 		r.Writable = append(r.Writable, p.Workspace)
 	}
 	r.Writable = append(r.Writable, p.Write...)
-	rules := list.Expand(p.ReadOnly, r.Writable)
+	isHidden := func(pattern string) bool { return slices.Contains(p.Hidden, pattern) }
+	rules := list.Expand(slices.DeleteFunc(slices.Clone(p.ReadOnly), isHidden), r.Writable)
 	if p.Unprotected {
 		r.ReadOnly = rules
 		return r

@@ -187,6 +187,9 @@ func (t *Jobs) beginLook(id string, o startRequest) *baseline.Run {
 	for _, path := range o.lifts {
 		c.Lifts = append(c.Lifts, workspace.RealPath(workspace.Unspell(path)))
 	}
+	if o.rules != nil {
+		c.Denied = o.rules.ReadOnly
+	}
 	return t.opts.Baseline.Begin(c)
 }
 

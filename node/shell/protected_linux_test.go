@@ -1,13 +1,17 @@
 package shell
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
+	"fairlead/node/baseline"
+	"fairlead/node/floor"
 	"fairlead/node/sandbox"
 	"fairlead/node/tooltest"
 )
@@ -71,6 +75,59 @@ func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 		if out.Status != "failed" || !strings.HasPrefix(out.Output, "Linux") || !strings.Contains(out.Note, "denies id,") {
 			t.Errorf("direct %v: got %s with note %q (%s)", direct, out.Status, out.Note, out.Output)
 		}
+	}
+}
+
+// TestNothingSurvivesUnderADenyRuleForWriting writes denied files that exist and some that do not.
+func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
+	useShell(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	at := func(rel string) string { return filepath.Join(b.WS.Dir(), rel) }
+	list := floor.New()
+	t.Cleanup(list.Close)
+	store, err := baseline.New(t.TempDir(), b.WS, list, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.jobs.opts.Baseline = store
+	b.File("have/old", "old")
+	b.File("sub/x", "x")
+	call := access.Call{Rules: &protocol.CommandRules{ReadOnly: []string{at("have"), at("none"), at("sub/release.txt"), at("deep/er/a")}}}
+	for _, command := range []string{
+		"echo x >have/new; echo x >have/old; rm -r have; mv have h", "mkdir none && echo x >none/a", "echo x >sub/release.txt", "touch x && mv x sub/release.txt",
+		"ln -s .. up; cp sub/x up/$(basename $PWD)/sub/release.txt", "ln sub/x sub/release.txt", "ln -s x sub/release.txt", "mkfifo none", "mkdir -p deep/er/a/b; touch deep/er/a/b/c",
+		"mkdir -p other/er && echo x >other/er/a && mv other deep", "mkdir -p deep/er; echo x >deep/er/a; chmod 0 deep/er deep", "mv sub s2; mkdir sub; echo x >sub/release.txt",
+		"(sleep 0.2; echo x >sub/release.txt) & echo x >sub/release.txt", "setsid sh -c 'sleep 0.2; echo x >sub/release.txt' &",
+		`python3 -c 'import os; os.makedirs("none"); open("none/a", "w")'`, "tar cf a.tar sub/x --transform s/x/release.txt/ && tar xf a.tar",
+		"git init -q r && cd r && cp ../sub/x release.txt && git add . && cd .. && git --git-dir=r/.git --work-tree=sub checkout-index -fa",
+	} {
+		t.Run(command, func(t *testing.T) {
+			out, err := runBash(t.Context(), b.WS, b.jobs, call, bashIn{Command: command})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(command, "sleep") {
+				time.Sleep(300 * time.Millisecond) // for what it may have left running
+			}
+			for _, rel := range []string{"have/new", "none", "sub/release.txt", "deep/er/a"} {
+				if _, err := os.Lstat(at(rel)); err == nil {
+					t.Errorf("%s is there (%s %s)", rel, out.Output, out.Note)
+				}
+			}
+			if data, err := os.ReadFile(at("have/old")); string(data) != "old" {
+				t.Errorf("have/old: got %q (%v)", data, err)
+			}
+			for _, rel := range []string{"deep", "deep/er"} {
+				os.Chmod(at(rel), 0o700)
+			}
+			for _, rel := range []string{"deep", "other", "s2", "up", "r", "a.tar"} {
+				os.RemoveAll(at(rel))
+			}
+			b.File("sub/x", "x")
+		})
 	}
 }
 
