@@ -174,23 +174,29 @@ func settingsRule(c config.ToolRule) policy.SettingsRule {
 	return rule
 }
 
-// Decide decides a call and counts the use of the deciding rule. It logs a failure to count.
+// Decide decides a call and counts the use of the rules that decided it. It logs a failure to count.
 func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 	d := r.Evaluate(q)
-	if _, ok := r.find(d.Rule); !ok {
-		return d
+	for _, id := range d.Uses {
+		r.countUse(ctx, id)
+	}
+	return d
+}
+
+func (r *Rules) countUse(ctx context.Context, id string) {
+	if _, ok := r.find(id); !ok {
+		return
 	}
 	now := time.Now().UnixMilli()
-	if err := r.store.CountHit(context.WithoutCancel(ctx), d.Rule, now); err != nil {
-		slog.Warn("Counting the use of a rule failed", "rule", d.Rule, "err", err)
-		return d
+	if err := r.store.CountHit(context.WithoutCancel(ctx), id, now); err != nil {
+		slog.Warn("Counting the use of a rule failed", "rule", id, "err", err)
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == d.Rule }); i >= 0 {
+	if i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == id }); i >= 0 {
 		r.list[i].Hits, r.list[i].LastUsed = r.list[i].Hits+1, now
 	}
-	return d
 }
 
 // Evaluate is Decide without counting the use of a rule.

@@ -102,6 +102,21 @@ func TestUseOfARuleIsCounted(t *testing.T) {
 	}
 }
 
+func TestUseOfEachRuleOfACommandIsCounted(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	made := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	checked := put(t, r, `{"tool":"Bash","argv":["git","status"],"verdict":"allow"}`)
+	if d := r.Decide(t.Context(), command("make && git status && make")); d.Verdict != policy.Allow {
+		t.Fatalf("got %+v, want it allowed", d)
+	}
+	r.Decide(t.Context(), command("make && git push")) // asks: no rule decided
+	for _, rule := range r.List().Rules {
+		if rule.Hits != 1 || rule.LastUsed == 0 || rule.ID != made.ID && rule.ID != checked.ID {
+			t.Errorf("%s: got %d uses, want 1", rule.Words, rule.Hits)
+		}
+	}
+}
+
 func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["curl","**"],"verdict":"deny"}`)

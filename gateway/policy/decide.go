@@ -49,6 +49,9 @@ func (p Policy) Decide(q Request) Decision {
 	if p.Rules != nil && p.Rules.doubt != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
 		d = Decision{Verdict: Ask, Reason: p.Rules.doubt}
 	}
+	if d.Rule != "" && d.Rule == byRules.Rule {
+		d.Uses = byRules.uses()
+	}
 	d.Enforced, d.Unenforced, d.Lifts, d.Records, d.Rules = byRules.Enforced, byRules.Unenforced, byRules.Lifts, byRules.Records, byRules.Rules
 	if d.Verdict == Ask {
 		if call.Input != nil {
@@ -64,6 +67,17 @@ func (p Policy) Decide(q Request) Decision {
 		}
 	}
 	return d
+}
+
+// uses returns the deciding rule, and those of the other parts with the same verdict.
+func (d Decision) uses() []string {
+	ids := []string{d.Rule}
+	for _, p := range d.Parts {
+		if p.Rule != "" && p.Verdict == d.Verdict && !slices.Contains(ids, p.Rule) {
+			ids = append(ids, p.Rule)
+		}
+	}
+	return ids
 }
 
 // offersToRead returns rules that allow reading everything on a machine that cannot describe calls in

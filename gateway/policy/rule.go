@@ -185,6 +185,9 @@ type Decision struct {
 	Verdict Verdict `json:"verdict"`
 	Rule    string  `json:"rule,omitempty"`
 	Reason  string  `json:"reason"`
+	// Uses are the IDs of Rule and of the other rules that decided a part in the same way. It is empty
+	// if no rule about commands and files decided.
+	Uses []string `json:"-"`
 	// needs an approval whatever the rules say; an answer covers this one call only
 	Floor bool   `json:"floor,omitempty"`
 	Parts []Part `json:"parts"`
