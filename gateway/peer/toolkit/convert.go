@@ -20,26 +20,22 @@ const (
 	kindNumber  = "number"
 	kindInteger = "integer"
 	kindBoolean = "boolean"
+	kindList    = "array"
+	kindObject  = "object"
 )
 
-// quotedValue finds arguments that may have a number, true or false in quotes.
-var quotedValue = regexp.MustCompile(`"(?:true|false|-?\d[\d.eE+-]*)"`)
+// quotedValue finds arguments that may have a number, true, false, a list or an object in quotes.
+var quotedValue = regexp.MustCompile(`"(?:(?:true|false|-?\d[\d.eE+-]*)"|[\[{])`)
 
-// unquote returns args with numbers, true and false instead of texts that are exactly one, where
-// the schema allows them and no text. Small models put such values in quotes. Other arguments are
-// returned as they are. The result is shorter when something was converted.
+// unquote returns args with numbers, true, false, lists and objects instead of texts that are
+// exactly one, where the schema allows them and no text. Small models put such values in quotes.
+// Other arguments are returned as they are. The result is shorter when something was converted.
 func unquote(schema *jsonschema.Schema, args json.RawMessage) json.RawMessage {
 	if schema == nil || !quotedValue.Match(args) || !json.Valid(args) {
 		return args
 	}
-	dec := json.NewDecoder(bytes.NewReader(args))
-	dec.UseNumber() // the other numbers stay exact
-	var tree any
-	if dec.Decode(&tree) != nil {
-		return args
-	}
 	u := unquoter{root: schema}
-	tree = u.value(tree)
+	tree := u.value(decodeExactly(args))
 	if !u.changed {
 		return args
 	}
@@ -48,6 +44,14 @@ func unquote(schema *jsonschema.Schema, args json.RawMessage) json.RawMessage {
 		return args
 	}
 	return out
+}
+
+// decodeExactly decodes valid JSON. Numbers stay exact.
+func decodeExactly(raw []byte) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	_ = dec.Decode(&v)
+	return v
 }
 
 type unquoter struct {
@@ -73,7 +77,7 @@ func (u *unquoter) value(v any) any {
 		plain, kind := valueOf(v)
 		if kind != "" && !u.allows(u.root, u.path, kindText, 0) && u.allows(u.root, u.path, kind, 0) {
 			u.changed = true
-			return plain
+			return u.value(plain)
 		}
 	}
 	return v
@@ -86,11 +90,16 @@ func (u *unquoter) child(key, v any) any {
 	return v
 }
 
-// valueOf returns the number, true or false that a text is, and its kind; "" for another text.
+// valueOf returns the number, true, false, list or object that a text is, and its kind; "" for
+// another text.
 func valueOf(text string) (v any, kind string) {
 	switch text {
 	case "true", "false":
 		return text == "true", kindBoolean
+	}
+	if begin := text[:min(len(text), 1)]; (begin == "[" || begin == "{") && json.Valid([]byte(text)) && checkDuplicates([]byte(text)) == nil {
+		kind = map[string]string{"[": kindList, "{": kindObject}[begin]
+		return decodeExactly([]byte(text)), kind
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !json.Valid([]byte(text)) {

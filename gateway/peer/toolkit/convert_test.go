@@ -38,6 +38,12 @@ func TestValuesInQuotesAreConverted(t *testing.T) {
 			`{"o":{"n":"1","s":"1"},"list":["1",2,"3"],"pair":["1","1"],"map":{"x":"true"},"form":{"a":"1"},"items":[{"k":"1"}]}`,
 			`{"form":{"a":"1"},"items":[{"k":1}],"list":[1,2,3],"map":{"x":true},"o":{"n":1,"s":"1"},"pair":["1",1]}`,
 		},
+		{
+			"lists and objects", deep,
+			`{"list":"[1,\"2\"]","o":"{\"n\":\"1\",\"s\":\"[1]\"}","items":["{\"k\":9007199254740993}"],"map":"{}"}`,
+			`{"items":[{"k":9007199254740993}],"list":[1,2],"map":{},"o":{"n":1,"s":"[1]"}}`,
+		},
+		{"texts that look like lists", simple, `{"s":"[1]","any":"{}"}`, `{"s":"[1]","any":"{}"}`},
 		{"references", refs, `{"n":"1","o":{"o":{"o":{"b":"true","n":"2"}}},"s":"1","x":"1","plain":"1"}`, `{"n":1,"o":{"o":{"o":{"b":true,"n":2}}},"plain":1,"s":"1","x":"1"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,6 +57,11 @@ func TestValuesInQuotesAreConverted(t *testing.T) {
 	for _, wrong := range []string{`"5 "`, `" 5"`, `"+5"`, `"0x10"`, `"1_000"`, `"five"`, `""`, `"NaN"`, `"1e999"`, `"05"`, `"true"`} {
 		if got, err := toolkit.Arguments(json.RawMessage(simple), json.RawMessage(`{"n":`+wrong+`}`)); err == nil {
 			t.Errorf("Arguments accepted %s as a number: %s", wrong, got)
+		}
+	}
+	for _, wrong := range []string{`{"list":"[1"}`, `{"list":"{}"}`, `{"list":"1,2"}`, `{"o":"[]"}`, `{"o":"{\"n\":1,\"n\":2}"}`} {
+		if got, err := toolkit.Arguments(json.RawMessage(deep), json.RawMessage(wrong)); err == nil {
+			t.Errorf("Arguments accepted %s: %s", wrong, got)
 		}
 	}
 	for _, wrong := range []string{`{"b":"True"}`, `{"b":"1"}`, `{"b":"yes"}`, `{"i":"1.5"}`, `{"n":"5","n":"6"}`, `{"n":"5"} x`} {
