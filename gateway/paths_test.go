@@ -120,3 +120,21 @@ func TestFileOutsideTheWorkspaceIsWatched(t *testing.T) {
 		t.Errorf("the owner is asked %d more questions", n)
 	}
 }
+
+// A call is previewed first, and a preview that finds a problem is its end.
+func TestNamesThatLookTheSameAreNamed(t *testing.T) {
+	p := openPrograms(t)
+	p.write("cafe\u0301/it’s.txt", "x")
+	const asked = "café/it's.txt"
+	at := mustQuote(filepath.Join(p.workspace, asked))
+	for tool, args := range map[string]string{
+		"box__Read": `{"path":"` + asked + `"}`, "box__Grep": `{"pattern":"x","path":"` + asked + `"}`, "gsv__Transfer": `{"source":"box:` + asked + `","destination":"gsv:x"}`,
+		"fs_read": `{"target":{"node_id":"box"},"path":` + at + `}`, "fs_stat": `{"target":{"node_id":"box"},"path":` + at + `}`,
+		"fs_grep": `{"target":{"node_id":"box"},"path":` + at + `,"pattern":"x"}`, "fs_list": `{"target":{"node_id":"box"},"path":` + at + `}`,
+	} {
+		status, answer, _ := p.request(http.MethodPost, "/api/v1/tools/"+tool, args, "Authorization", "Bearer "+ownerToken)
+		if status != http.StatusNotFound || !strings.Contains(answer, `cafe\\u0301/it\\u2019s.txt`) {
+			t.Errorf("%s: got %d %s, want it to name the file", tool, status, answer)
+		}
+	}
+}

@@ -207,7 +207,11 @@ func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	}
 	_, outside := errors.AsType[*workspace.OutsideError](err)
 	preview.Outside = preview.Outside || outside
-	SetProblem(&preview, ReadError(p, err))
+	problem := ReadError(p, err)
+	if preview.Secret == "" && !preview.Outside { // what the call itself would say
+		problem = NameLookAlike(ws, p, problem)
+	}
+	SetProblem(&preview, problem)
 	return preview
 }
 
