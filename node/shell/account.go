@@ -21,7 +21,7 @@ type account struct {
 // accountOf returns a user by name or number; nil for the node's own. Only root can act as others,
 // and only where it does not contain commands: the rules of containment protect the keys and tokens
 // of the node's own user.
-func (t *Jobs) accountOf(name string) (*account, error) {
+func (c *confinement) accountOf(name string) (*account, error) {
 	own, err := user.Current()
 	if name == "" || err == nil && (name == own.Username || name == own.Uid) {
 		return nil, nil
@@ -29,7 +29,7 @@ func (t *Jobs) accountOf(name string) (*account, error) {
 	switch {
 	case os.Geteuid() != 0:
 		return nil, protocol.NewFault(protocol.FaultUnsupported, "Fairlead runs commands as the user that started it on this machine. Leave username out.")
-	case t.opts.Box != nil && t.opts.Profile.Mode != sandbox.Full:
+	case c.isEnforced():
 		return nil, protocol.NewFault(protocol.FaultUnsupported, "Commands are confined on this machine, so they run as the user that started Fairlead. Leave username out, or start its node with --sandbox full.")
 	}
 	u, err := user.Lookup(name)

@@ -29,7 +29,7 @@ func TestRootRunsCommandsAsAnotherUser(t *testing.T) {
 		t.Skip("only root can")
 	}
 	u := daemon(t)
-	a, err := newBench(t).jobs.accountOf(u.Username)
+	a, err := newBench(t).jobs.confinement.accountOf(u.Username)
 	if ids, _ := u.GroupIds(); err != nil || fmt.Sprint(a.Groups) != fmt.Sprint(ids) {
 		t.Errorf("got %+v, %v, want the groups %v", a, err, ids)
 	}

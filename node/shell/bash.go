@@ -175,13 +175,12 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, toolkit.Failf("cancelled before it started")
 	}
-	if err := jobs.checkNetwork(in, Path(), call.Network); err != nil {
+	if err := jobs.confinement.checkNetwork(in, Path(), call.Network); err != nil {
 		return bashOut{}, err
 	}
-	j, err := jobs.start(ctx, startRequest{
-		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID,
-		caller: call.Caller, tool: "Bash", network: in.Network, folders: call.Folders, lifts: call.Lifts, records: call.Records, rules: call.Rules, direct: call.Direct,
-	}, in.Background || plan.yield > 0)
+	o := newRequest(call, "Bash")
+	o.command, o.dir, o.timeout, o.tty, o.network = in.Command, plan.dir, plan.timeout, in.Pty, in.Network
+	j, err := jobs.start(ctx, o, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err
 	}

@@ -172,8 +172,8 @@ func TestCommandsAreContained(t *testing.T) {
 		{sandbox.Full, true, true, "full access, as set for this machine, including keys and tokens of Fairlead and others"},
 	} {
 		b := boxed(t, c.mode)
-		b.jobs.launcher.opts.Env = []string{"DECLARED"}
-		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !(r.ConfinesFiles() && r.BlocksNetwork()) {
+		b.jobs.confinement.env = []string{"DECLARED"}
+		if r := b.jobs.confinement.box.Report(); c.mode != sandbox.Full && !(r.ConfinesFiles() && r.BlocksNetwork()) {
 			t.Skipf("this machine cannot contain commands: %+v", r)
 		}
 		path := filepath.Join(outside, "f")

@@ -141,7 +141,7 @@ func TestWindowsKillEndsTheTree(t *testing.T) {
 
 func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
 	b := cmdExe(t, sandbox.WorkspaceWrite)
-	c := b.jobs.opts.Box.Report().Check(sandbox.CheckPrivs)
+	c := b.jobs.confinement.box.Report().Check(sandbox.CheckPrivs)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

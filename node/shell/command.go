@@ -20,7 +20,7 @@ func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn,
 	plan, err := planBash(ws, in)
 	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: shell, Network: in.Network}
 	if err == nil {
-		err = jobs.checkNetwork(in, shell, true) // everything else needs the person's approval
+		err = jobs.confinement.checkNetwork(in, shell, true) // everything else needs the person's approval
 	}
 	if err != nil {
 		preview.Problem = err.Error()
@@ -35,7 +35,7 @@ func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn,
 		preview.FileSHA256 = binding(shell, in.Command, plan.dir)
 	}
 	if isBourne(preview.Shell) {
-		preview.Folders = jobs.neededFolders(ws, in.Command, plan.dir)
+		preview.Folders = jobs.confinement.neededFolders(ws, in.Command, plan.dir)
 		preview.Programs = programs(in.Command, plan.dir)
 		for _, path := range jobs.launcher.startupChanges(ctx, in.Command, plan.dir) {
 			preview.Changes = append(preview.Changes, workspace.Spell(path))
@@ -73,15 +73,15 @@ func lookPath(name, dir string) string {
 // checkNetwork checks whether a command may use the network it requests; granted says that the
 // person allowed it for this call. Where the system cannot block the network, a command that
 // appears to use it without requesting it is refused.
-func (t *Jobs) checkNetwork(in bashIn, shell string, granted bool) error {
+func (c *confinement) checkNetwork(in bashIn, shell string, granted bool) error {
 	switch {
-	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
+	case !c.isEnforced() || c.profile.Network == sandbox.NetAllowed:
 		return nil
-	case !in.Network && t.opts.Box.Report().BlocksNetwork():
+	case !in.Network && c.box.Report().BlocksNetwork():
 		return nil
 	case !in.Network:
 		return checkNetworkWords(shell, in.Command)
-	case !t.opts.AskNetwork:
+	case !c.askNetwork:
 		return toolkit.Failf("The network is blocked for commands on this machine. The person can start its node with --network ask or --network allowed.")
 	case !granted:
 		return toolkit.Failf("The network was not allowed for this command.")

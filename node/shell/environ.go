@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"fairlead/node/sandbox"
 )
 
 // droppedVariables are the variables that a command does not inherit: our token, and those that
@@ -82,12 +80,8 @@ var assignment = regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|set[ \t]+-gx|setenv
 // that it inherits, and those that the login shell's own files set. The files are read, not run, so
 // a name may be listed that a condition leaves unset. Values are ignored.
 func (t *Jobs) Variables() []string {
-	env := environ("")
-	if t.opts.Box != nil && t.opts.Profile.Mode != sandbox.Full {
-		env = sandbox.Environ("", t.opts.Env)
-	}
 	var names []string
-	for _, kv := range env {
+	for _, kv := range t.confinement.environ("") {
 		name, _, _ := strings.Cut(kv, "=")
 		if runtime.GOOS == "windows" {
 			name = strings.ToUpper(name)

@@ -30,8 +30,8 @@ var copyPrograms = map[string]bool{"cp": true, "install": true, "ln": true, "rsy
 // certainly name (see [usedPaths]), each with the highest access needed. The list is an offer to
 // the person and may be incomplete: paths that the shell or a program computes while it runs are
 // missing and stay inaccessible.
-func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
-	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().ConfinesFiles() {
+func (c *confinement) neededFolders(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
+	if !c.isEnforced() || !c.box.Report().ConfinesFiles() {
 		return nil // everything is accessible
 	}
 	var list []protocol.FolderAccess
@@ -39,7 +39,7 @@ func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol
 		if path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
 			return
 		}
-		f, ok := t.blockedFolder(ws, path, write)
+		f, ok := c.blockedFolder(ws, path, write)
 		if !ok {
 			return
 		}
@@ -155,28 +155,28 @@ func resolveWord(word, dir string) string {
 }
 
 // blockedFolder returns the folder of a path if the box would block the command's access to it.
-func (t *Jobs) blockedFolder(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
+func (c *confinement) blockedFolder(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := workspace.RealPath(path)
-	if write && t.opts.Profile.Mode != sandbox.WorkspaceWrite {
+	if write && c.profile.Mode != sandbox.WorkspaceWrite {
 		return f, false // it cannot write anywhere
 	}
 	if !write && sandbox.HiddenPlace(real) == "" {
 		return f, false // everything else can be read
 	}
-	for _, granted := range t.opts.Profile.Write {
+	for _, granted := range c.profile.Write {
 		if workspace.InFolder(real, workspace.RealPath(granted)) {
 			return f, false
 		}
 	}
-	for _, granted := range t.opts.Profile.Read {
+	for _, granted := range c.profile.Read {
 		if !write && workspace.InFolder(real, workspace.RealPath(granted)) {
 			return f, false
 		}
 	}
-	if write && (workspace.InFolder(real, ws.Dir()) || t.opts.Box.CanCreate(real)) {
+	if write && (workspace.InFolder(real, ws.Dir()) || c.box.CanCreate(real)) {
 		return f, false
 	}
-	f, ok = access.FolderFor(ws, t.opts.Home, real, write)
+	f, ok = access.FolderFor(ws, c.home, real, write)
 	if info, err := os.Stat(real); ok && err == nil && !info.IsDir() && sandbox.SecretPlace(real) != "" && sandbox.SecretPlace(f.Path) == "" {
 		f.Path = workspace.Spell(real) // a single file among others, such as ~/.netrc
 	}

@@ -121,47 +121,12 @@ func (e outcome) note() string {
 
 func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code != nil && *e.code == 0 }
 
-type startRequest struct {
-	command, dir string
-	shell        string        // path of the shell that runs it; empty for Path
-	account      *account      // the user that runs it; nil for the node's own
-	timeout      time.Duration // 0: unlimited
-	tty          bool
-	call         protocol.CallID
-	caller       *protocol.ToolCaller
-	tool         string // the tool that starts it
-	// folders that it may use in addition to those of the profile
-	folders        []protocol.FolderAccess
-	lifts          []string               // protected files that it may change
-	records        []string               // protected files that it may change as git does
-	rules          *protocol.CommandRules // for the code that it runs; may be nil
-	network        bool                   // it may use the network, regardless of the profile
-	direct         bool                   // started by the person, not by the agent
-	release        func()                 // see job
-	ended          func(*job)             // see job
-	idempotencyKey string                 // the call's idempotency key, if any
-}
-
-// environ completes the environment of the command: it adds variables for commands without a person
-// at the terminal, git's configuration unless the command is the person's own, and the idempotency
-// key, which the command can pass on to the systems that it changes.
-func (o startRequest) environ(env []string) []string {
-	env = nonInteractive(env, o.tty)
-	if !o.direct {
-		env = guardGit(env)
-	}
-	if o.idempotencyKey != "" {
-		env = append(env, "FAIRLEAD_IDEMPOTENCY_KEY="+o.idempotencyKey)
-	}
-	return env
-}
-
 // startJob starts a command and returns when it runs, after the login profile. A command that may
 // continue in the background accepts input. When it has ended, the job's goroutine calls finish, which
 // closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.launcher.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,
+		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.confinement.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,
 		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(canBackground, o.tty)
@@ -193,6 +158,15 @@ func (j *job) requestStop(w stopReason) {
 	case j.stop <- w:
 	default:
 	}
+}
+
+// write sends text to the command's input, which must be open, and returns the number of bytes that
+// the system took. It waits at most writeLimit for a command that does not read; where pipes have no
+// deadlines, the end of the command ends the write.
+func (j *job) write(text string) (int, error) {
+	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
+	j.typed.add(text)
+	return io.WriteString(j.stdin, text)
 }
 
 // isOfProgram reports whether a program continues the command with the tool command.

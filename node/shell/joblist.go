@@ -36,7 +36,7 @@ func (t *Jobs) trimOutput() {
 func (t *Jobs) moveToBackground(j *job) {
 	t.mu.Lock()
 	j.background.Store(true)
-	t.opts.Events(j.event(protocol.ExecStarted))
+	t.events(j.event(protocol.ExecStarted))
 	over := !j.isRunning()
 	if over {
 		t.jobs[j.id] = j
@@ -69,7 +69,7 @@ func (t *Jobs) ReportPrograms(id string) {
 	defer t.mu.Unlock()
 	for _, j := range t.jobs {
 		if j.caller != nil && j.isVisibleTo(nil) && j.isRunning() && (id == "" || j.id == id) {
-			t.opts.Events(j.event(protocol.ExecStarted))
+			t.events(j.event(protocol.ExecStarted))
 		}
 	}
 }

@@ -60,11 +60,13 @@ type JobOptions struct {
 // Jobs is the table of a node's commands, running and recently finished. Commands outlive
 // connections, but not the node. It is safe for use by many goroutines.
 type Jobs struct {
-	opts       JobOptions
-	launcher   *launcher
-	records    recordDir
-	foreground *access.Slots // for commands with a waiting caller
-	wg         crash.Group
+	confinement *confinement
+	launcher    *launcher
+	records     recordDir
+	baseline    *baseline.Store              // see [JobOptions]
+	events      func(protocol.NodeExecEvent) // see [JobOptions]
+	foreground  *access.Slots                // for commands with a waiting caller
+	wg          crash.Group
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
@@ -80,7 +82,11 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Jobs{opts: o, launcher: newLauncher(o), records: recordDir{o.RecordDir}, foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts)}
+	c := newConfinement(o)
+	return &Jobs{
+		confinement: c, launcher: newLauncher(c, o.Log), records: recordDir{o.RecordDir}, baseline: o.Baseline, events: o.Events,
+		foreground: access.NewSlots(maxForeground), jobs: make(map[string]*job), background: make(counts),
+	}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -150,7 +156,7 @@ func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	j.result.found = j.look.End()
 	if j.look != nil {
-		baseline.RestrictModes(t.opts.Home, false)
+		baseline.RestrictModes(t.confinement.home, false)
 	}
 	t.mu.Lock()
 	if j.canBackground {
@@ -174,13 +180,13 @@ func (t *Jobs) finish(j *job) {
 		j.ended(j)
 	}
 	if j.isOfProgram() && j.caller != nil {
-		t.opts.Events(j.endEvent())
+		t.events(j.endEvent())
 	}
 }
 
 // beginLook looks at the protected files before a command starts; not for full access.
 func (t *Jobs) beginLook(id string, o startRequest) *baseline.Run {
-	if t.opts.Profile.Mode == sandbox.Full {
+	if t.confinement.profile.Mode == sandbox.Full {
 		return nil
 	}
 	c := baseline.Command{ID: id, Call: o.call, Text: o.command, Direct: o.direct}
@@ -190,7 +196,7 @@ func (t *Jobs) beginLook(id string, o startRequest) *baseline.Run {
 	if o.rules != nil {
 		c.Denied = o.rules.ReadOnly
 	}
-	return t.opts.Baseline.Begin(c)
+	return t.baseline.Begin(c)
 }
 
 func (t *Jobs) reserve(caller *protocol.ToolCaller, background bool) error {

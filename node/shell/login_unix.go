@@ -87,7 +87,7 @@ func (l *launcher) launch(ctx context.Context, o startRequest, s streams) (child
 			return child, "", err
 		}
 		if warning := l.profiles.setBroken(key, reason); warning != "" {
-			l.opts.Log.Warn("Login profile does not start commands", "shell", sh, "reason", reason)
+			l.log.Warn("Login profile does not start commands", "shell", sh, "reason", reason)
 			note = warning
 		}
 	}
@@ -116,7 +116,7 @@ func (l *launcher) attempt(ctx context.Context, o startRequest, s streams, scrip
 	} {
 		spec.Env = append(spec.Env, named("FAIRLEAD_"+name)+"="+value)
 	}
-	child, err = l.run(spec)
+	child, err = l.confinement.start(spec)
 	theirs.Close()
 	if err != nil {
 		return nil, "", err

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ import (
 
 // session is a command whose output is read call by call.
 type session struct {
-	*job
+	job    *job
 	turn   sync.Mutex // one call at a time
 	read   int64      // bytes of output that were returned
 	expiry *time.Timer
@@ -35,7 +34,7 @@ func (c *session) act(in commandIn) error {
 	if !slices.Contains(signalNames, in.Signal) {
 		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("unknown signal %q: use %s", in.Signal, strings.Join(signalNames, ", ")))
 	}
-	if !c.isRunning() {
+	if !c.job.isRunning() {
 		return nil
 	}
 	return c.signal(in.Signal)
@@ -44,12 +43,10 @@ func (c *session) act(in commandIn) error {
 var signalNames = []string{"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"}
 
 func (c *session) send(text string) error {
-	if !c.isRunning() || c.stdin == nil {
+	if !c.job.isRunning() || c.job.stdin == nil {
 		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command has ended, so it takes no input")
 	}
-	c.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
-	c.typed.add(text)
-	if _, err := io.WriteString(c.stdin, text); err != nil {
+	if _, err := c.job.write(text); err != nil {
 		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command does not read its input")
 	}
 	return nil
@@ -59,17 +56,17 @@ func (c *session) send(text string) error {
 func (c *session) signal(name string) error {
 	switch {
 	case name == "SIGKILL":
-		c.requestStop(byKill)
+		c.job.requestStop(byKill)
 		return nil
 	case name == "SIGTERM":
-		c.child.Terminate()
+		c.job.child.Terminate()
 		return nil
-	case name == "SIGINT" && c.tty, name == "SIGINT" && runtime.GOOS == "windows":
+	case name == "SIGINT" && c.job.tty, name == "SIGINT" && runtime.GOOS == "windows":
 		return c.send("\x03") // the terminal passes it on to the program in the foreground
-	case name == "SIGQUIT" && c.tty && runtime.GOOS != "windows":
+	case name == "SIGQUIT" && c.job.tty && runtime.GOOS != "windows":
 		return c.send("\x1c")
 	}
-	return sendSignal(c.pid, name)
+	return sendSignal(c.job.pid, name)
 }
 
 // pollEvery is how often a waiting call looks for new output.
@@ -84,19 +81,19 @@ func (c *session) await(ctx context.Context, idle time.Duration, progress func(t
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	began := time.Now()
-	quietSince, size, reported := began, c.out.size(), began
+	quietSince, size, reported := began, c.job.out.size(), began
 	for {
 		select {
-		case <-c.done:
+		case <-c.job.done:
 			return
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if total := c.out.size(); total != size {
+			if total := c.job.out.size(); total != size {
 				quietSince, size = now, total
 				if progress != nil && now.Sub(reported) >= progressEvery {
 					reported = now
-					progress(c.out.tail(), total)
+					progress(c.job.out.tail(), total)
 				}
 			}
 			if now.Sub(quietSince) >= idle || now.Sub(began) >= max(maxWait, idle) || size-c.read >= maxCallOutput {
@@ -109,7 +106,7 @@ func (c *session) await(ctx context.Context, idle time.Duration, progress func(t
 // next returns the output since the last call, and the number of bytes before it that are lost.
 // While the command runs, the beginning of a character waits for its rest.
 func (c *session) next(over bool) (text string, dropped int64) {
-	raw, total := c.out.since(c.read)
+	raw, total := c.job.out.since(c.read)
 	dropped = total - int64(len(raw)) - c.read
 	raw = raw[:min(len(raw), maxCallOutput)]
 	if !over || int64(len(raw)) < total-c.read-dropped {
@@ -122,8 +119,8 @@ func (c *session) next(over bool) (text string, dropped int64) {
 // exitCode returns the exit code of a command that has ended: -1 if a signal ended it, 1 on
 // Windows.
 func (c *session) exitCode() *int {
-	if c.result.code != nil {
-		return c.result.code
+	if c.job.result.code != nil {
+		return c.job.result.code
 	}
 	killed := -1
 	if runtime.GOOS == "windows" {

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -265,10 +264,7 @@ func writeJob(j *job, data string) (any, error) {
 	if j.stdin == nil {
 		return failure("Session %s stdin is not writable", j.id), nil
 	}
-	// Where pipes have no deadlines, the end of the command ends the write.
-	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
-	j.typed.add(data)
-	n, err := io.WriteString(j.stdin, data)
+	n, err := j.write(data)
 	switch {
 	case errors.Is(err, os.ErrClosed):
 		return failure("Session %s has already exited", j.id), nil

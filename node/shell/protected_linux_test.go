@@ -19,7 +19,7 @@ import (
 func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 	useShell(t)
 	b := boxed(t, sandbox.WorkspaceWrite)
-	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("this machine cannot protect files: %s", c.Why)
 	}
 	b.File(".envrc", "old")
@@ -62,7 +62,7 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 	useShell(t)
 	b := boxed(t, sandbox.WorkspaceWrite)
-	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckPrograms); !c.Enforced {
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckPrograms); !c.Enforced {
 		t.Skipf("this machine cannot watch programs: %s", c.Why)
 	}
 	b.File("script", "uname; id")
@@ -133,7 +133,7 @@ func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 
 func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
 	b := boxed(t, sandbox.WorkspaceWrite)
-	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("commands have no /tmp of their own: %s", c.Why)
 	}
 	f, err := os.CreateTemp("/tmp", "existing")
@@ -143,7 +143,7 @@ func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
 	f.Close()
 	t.Cleanup(func() { os.Remove(f.Name()) })
 	for command, want := range map[string]int{"echo x >" + f.Name() + "-new": 0, "echo x >" + f.Name(): 1, "echo x >/var/tmp/new": 1} {
-		if got := b.jobs.neededFolders(b.WS, command, b.WS.Dir()); len(got) != want {
+		if got := b.jobs.confinement.neededFolders(b.WS, command, b.WS.Dir()); len(got) != want {
 			t.Errorf("%s: got the folders %v, want %d", command, got, want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
 
 func TestAPullThatStopsHalfWaySaysWhatToDo(t *testing.T) {
 	b := newRepository(t)
-	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("this machine cannot protect files: %s", c.Why)
 	}
 	run := func(command string, call access.Call) bashOut {

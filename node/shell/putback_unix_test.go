@@ -171,7 +171,7 @@ func TestWhatACommandOpensToOthersIsReported(t *testing.T) {
 func TestFairleadsFilesAreRestrictedAfterACommand(t *testing.T) {
 	useShell(t)
 	b := newLookingBench(t)
-	home := b.jobs.opts.Home
+	home := b.jobs.confinement.home
 	secrets := filepath.Join(home, "secrets.json")
 	if err := os.WriteFile(secrets, nil, 0o600); err != nil {
 		t.Fatal(err)

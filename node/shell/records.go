@@ -147,7 +147,7 @@ func (t *Jobs) reportEnd(e protocol.NodeExecEvent) {
 	if t.records.dir != "" {
 		t.records.saveEnd(identify(os.Getpid()), e)
 	}
-	t.opts.Events(e)
+	t.events(e)
 }
 
 // Confirm removes the stored end of a background command, which need not be reported again.

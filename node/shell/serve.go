@@ -166,17 +166,13 @@ func (s *servers) spec(call access.Call, in serveIn, network bool) (spec sandbox
 		return spec, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("the program %s is not installed on this machine", argv[0]))
 	}
 	argv[0] = path
-	o := startRequest{direct: call.Direct, rules: call.Rules, network: s.jobs.opts.AskNetwork && network, idempotencyKey: call.IdempotencyKey}
-	env := environ(plan.dir)
-	profile := s.jobs.launcher.profileOf(o)
+	o := startRequest{direct: call.Direct, rules: call.Rules, network: s.jobs.confinement.askNetwork && network, idempotencyKey: call.IdempotencyKey}
+	profile := s.jobs.confinement.profileOf(o)
 	profile.Unprotected = false // the agent uses the server
 	if !network {
 		profile.Network = sandbox.NetBlocked
 	}
-	if s.jobs.opts.Box != nil && profile.Mode != sandbox.Full {
-		env = sandbox.Environ(plan.dir, s.jobs.opts.Env)
-	}
-	env = o.environ(env)
+	env := o.environ(s.jobs.confinement.environ(plan.dir))
 	if dir := cacheFolder(in.Server); dir != "" && profile.Mode != sandbox.ReadOnly {
 		profile.Write = append(slices.Clone(profile.Write), dir)
 		for name, sub := range caches {

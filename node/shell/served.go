@@ -52,11 +52,7 @@ func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec, 
 		defer s.mu.Unlock()
 		delete(s.open, string(call.ID))
 	}()
-	start := sandbox.Direct
-	if s.jobs.opts.Box != nil {
-		start = s.jobs.opts.Box.Start
-	}
-	child, err := start(spec)
+	child, err := s.jobs.confinement.start(spec)
 	pipes.closeChildEnds()
 	if err != nil {
 		return out, toolkit.Failf("Failed to execute: %w", startError(err))

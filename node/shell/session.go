@@ -109,20 +109,20 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 		s.end(c) // nobody gets its ID
 		return commandOut{}, err
 	}
-	out := commandOut{CommandID: c.id, State: "running"}
+	out := commandOut{CommandID: c.job.id, State: "running"}
 	if in.CommandID == "" {
-		out.Note = c.note
+		out.Note = c.job.note
 	}
-	if c.isRunning() {
-		found := c.look.Look()
+	if c.job.isRunning() {
+		found := c.job.look.Look()
 		out.PutBack, out.Note = found.PutBack, strings.TrimSpace(out.Note+" "+found.Note())
 	}
-	over := !c.isRunning() // before the output is read, so that the end comes with all output
+	over := !c.job.isRunning() // before the output is read, so that the end comes with all output
 	out.Output, out.DroppedBytes = c.next(over)
 	if over {
-		if c.read == c.out.size() {
+		if c.read == c.job.out.size() {
 			out.State, out.ExitCode = "exited", c.exitCode()
-			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.result.note()), append(out.PutBack, c.result.found.PutBack...)
+			out.Note, out.PutBack = strings.TrimSpace(out.Note+" "+c.job.result.note()), append(out.PutBack, c.job.result.found.PutBack...)
 		}
 	}
 	s.scheduleEnd(c)
@@ -139,7 +139,7 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	bash := in.bash(a)
 	plan, err := planBash(s.ws, bash)
 	if err == nil {
-		err = s.jobs.checkNetwork(bash, in.shell(), call.Network)
+		err = s.jobs.confinement.checkNetwork(bash, in.shell(), call.Network)
 	}
 	if err != nil {
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
@@ -150,11 +150,9 @@ func (s *sessions) start(ctx context.Context, call access.Call, in commandIn) (*
 	if err := s.reserve(call.Caller); err != nil {
 		return nil, err
 	}
-	j, err := s.jobs.start(ctx, startRequest{
-		command: in.line(), shell: programShell(), account: a, dir: plan.dir, tty: bash.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID, folders: call.Folders, lifts: call.Lifts, records: call.Records, rules: call.Rules,
-		direct: call.Direct,
-		caller: call.Caller, tool: protocol.CommandTool, ended: s.jobEnded,
-	}, true)
+	o := newRequest(call, protocol.CommandTool)
+	o.command, o.shell, o.account, o.dir, o.tty, o.ended = in.line(), programShell(), a, plan.dir, bash.Pty, s.jobEnded
+	j, err := s.jobs.start(ctx, o, true)
 	s.mu.Lock()
 	if err != nil {
 		s.count.leave(call.Caller)
@@ -197,11 +195,11 @@ func (s *sessions) scheduleEnd(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.open[c.id] != c:
-	case c.isRunning():
+	case s.open[c.job.id] != c:
+	case c.job.isRunning():
 		c.expiry.Reset(s.abandoned)
 	default:
-		c.expiry.Reset(max(s.grace-time.Since(c.result.at), 0))
+		c.expiry.Reset(max(s.grace-time.Since(c.job.result.at), 0))
 	}
 }
 
@@ -233,7 +231,7 @@ func (s *sessions) check(in commandIn) (*account, error) {
 	case len(in.line()) > maxLine:
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "the command is too long for this machine's shell: write it to a file with fs_write and run that")
 	}
-	return s.jobs.accountOf(in.Username)
+	return s.jobs.confinement.accountOf(in.Username)
 }
 
 func (s *sessions) find(in commandIn) (*session, error) {
@@ -252,10 +250,10 @@ func (s *sessions) find(in commandIn) (*session, error) {
 // end removes a session, and ends its command.
 func (s *sessions) end(c *session) {
 	s.mu.Lock()
-	if s.open[c.id] == c {
-		delete(s.open, c.id)
-		s.count.leave(c.caller)
+	if s.open[c.job.id] == c {
+		delete(s.open, c.job.id)
+		s.count.leave(c.job.caller)
 	}
 	s.mu.Unlock()
-	c.requestStop(byCancel)
+	c.job.requestStop(byCancel)
 }

@@ -20,7 +20,7 @@ func still() (*sessions, *session) {
 	s := newSessions(nil, nil)
 	c := &session{job: &job{id: "x", stop: make(chan stopReason, 1), done: make(chan struct{})}}
 	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
-	s.open[c.id], s.count[""] = c, 1
+	s.open[c.job.id], s.count[""] = c, 1
 	return s, c
 }
 
@@ -49,7 +49,7 @@ func TestCommandThatIsAskedAboutStays(t *testing.T) {
 		}
 		time.Sleep(abandoned + time.Second)
 		synctest.Wait()
-		if s.has(c.id) || len(c.stop) != 1 {
+		if s.has(c.job.id) || len(c.job.stop) != 1 {
 			t.Error("a command that nobody asks about is not ended")
 		}
 	})
@@ -59,8 +59,8 @@ func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := still()
 		code := 3
-		c.result.code, c.result.at = &code, time.Now()
-		close(c.done)
+		c.job.result.code, c.job.result.at = &code, time.Now()
+		close(c.job.done)
 		s.jobEnded(c.job)
 		for range 3 { // reading the end does not delay that of the session
 			if out := s.poll(t, 0); out.State != "exited" || *out.ExitCode != 3 {
@@ -70,8 +70,8 @@ func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if s.has(c.id) || len(s.count) != 0 {
-			t.Errorf("after the grace period: open %v, counts %v, want none", s.has(c.id), s.count)
+		if s.has(c.job.id) || len(s.count) != 0 {
+			t.Errorf("after the grace period: open %v, counts %v, want none", s.has(c.job.id), s.count)
 		}
 	})
 }
@@ -79,12 +79,12 @@ func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
 func TestSessionOfAnEndNobodySawIsFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := still()
-		c.result.at = time.Now()
-		close(c.done)
+		c.job.result.at = time.Now()
+		close(c.job.done)
 		s.jobEnded(c.job)
 		time.Sleep(grace + time.Second)
 		synctest.Wait()
-		if s.has(c.id) {
+		if s.has(c.job.id) {
 			t.Error("the session of a command that has ended stays open")
 		}
 	})
@@ -97,15 +97,15 @@ func TestOneCallReturnsSoMuch(t *testing.T) {
 		began := time.Now()
 		go func() {
 			time.Sleep(time.Second)
-			c.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
+			c.job.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
 		}()
 		out := s.poll(t, 600)
 		if len(out.Output) != maxCallOutput || time.Since(began) > 2*time.Second {
 			t.Errorf("%d bytes after %v", len(out.Output), time.Since(began))
 		}
 		code := 0
-		c.result.code, c.result.at = &code, time.Now()
-		close(c.done)
+		c.job.result.code, c.job.result.at = &code, time.Now()
+		close(c.job.done)
 		if out := s.poll(t, 0); out.Output != "x" || out.State != "exited" {
 			t.Errorf("the rest: %d bytes, %s", len(out.Output), out.State)
 		}
@@ -116,10 +116,10 @@ func TestEndIsReportedWithTheLastOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := still()
 		defer c.expiry.Stop()
-		c.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
+		c.job.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
 		code := 0
-		c.result.code, c.result.at = &code, time.Now()
-		close(c.done)
+		c.job.result.code, c.job.result.at = &code, time.Now()
+		close(c.job.done)
 		for _, want := range []string{"running", "exited"} {
 			if out := s.poll(t, 5); out.State != want || (out.ExitCode != nil) != (want == "exited") {
 				t.Errorf("got %s, %v, want %s", out.State, out.ExitCode, want)
@@ -146,7 +146,7 @@ func TestCallWaitsUntilThereIsNoOutput(t *testing.T) {
 				for {
 					select {
 					case <-time.After(c.every):
-						x.out.Write([]byte("."))
+						x.job.out.Write([]byte("."))
 					case <-stop:
 						return
 					}
@@ -167,7 +167,7 @@ func TestSignalToACommandThatHasEndedIsNoFailure(t *testing.T) {
 	for _, tty := range []bool{false, true} {
 		for _, name := range signalNames {
 			c := &session{job: &job{tty: tty, done: make(chan struct{})}}
-			close(c.done)
+			close(c.job.done)
 			if err := c.act(commandIn{CommandID: "x", Signal: name}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -106,7 +106,7 @@ func TestCommandEndsWhenItsCallerHasGoneBeforeItsID(t *testing.T) {
 func TestProcessShowsAndEndsCommandsOfPrograms(t *testing.T) {
 	b := newBench(t)
 	events := make(chan protocol.NodeExecEvent, 10)
-	b.jobs.opts.Events = func(e protocol.NodeExecEvent) { events <- e }
+	b.jobs.events = func(e protocol.NodeExecEvent) { events <- e }
 	started, err := callAs(b, "app1", "command", tooltest.Args{"command": "exec sleep 1000", "idle_timeout": 0})
 	if err != nil {
 		t.Fatal(err)

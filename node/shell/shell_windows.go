@@ -88,7 +88,7 @@ func shellLine(shell, command string) string {
 func (l *launcher) launch(_ context.Context, o startRequest, s streams) (child *sandbox.Process, note string, err error) {
 	sh, spec := cmp.Or(o.shell, Path()), l.spec(o, s)
 	spec.Argv, spec.Line = shellArgs(sh, o.command, o.dir), shellLine(sh, o.command)
-	child, err = l.run(spec)
+	child, err = l.confinement.start(spec)
 	return child, "", err
 }
 

@@ -39,7 +39,7 @@ var gitSafe = []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"
 // startupChanges returns the start-up files that a command line certainly replaces, creates, moves or
 // removes with Git or mv: absolute and sorted. The list may be incomplete. Nothing is changed.
 func (l *launcher) startupChanges(ctx context.Context, command, dir string) (files []string) {
-	if l.opts.Box == nil || l.opts.Profile.Mode == sandbox.Full {
+	if !l.confinement.isEnforced() {
 		return nil
 	}
 	for _, c := range bourne.Analyze(command, bourne.Bash).Commands {
@@ -154,10 +154,10 @@ func (l *launcher) output(ctx context.Context, dir, script string) string {
 		return ""
 	}
 	defer out.Close()
-	p := l.opts.Profile
+	p := l.confinement.profile
 	p.Mode, p.Network, p.Write = sandbox.ReadOnly, sandbox.NetBlocked, nil
-	child, err := l.opts.Box.Start(sandbox.Spec{
-		Profile: p, Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Env: append(guardGit(sandbox.Environ(dir, l.opts.Env)), gitSafe...), Stdout: in,
+	child, err := l.confinement.box.Start(sandbox.Spec{
+		Profile: p, Argv: []string{"/bin/sh", "-c", script}, Dir: dir, Env: append(guardGit(l.confinement.environ(dir)), gitSafe...), Stdout: in,
 	})
 	in.Close()
 	if err != nil {

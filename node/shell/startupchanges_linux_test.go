@@ -90,7 +90,7 @@ func TestLookUpRunsNoProgram(t *testing.T) {
 
 func TestGitMovesFilesOutOfAProtectedFolder(t *testing.T) {
 	b := newRepository(t)
-	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("this machine cannot protect files: %s", c.Why)
 	}
 	for command, works := range map[string]bool{

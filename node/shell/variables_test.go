@@ -14,16 +14,15 @@ func TestVariablesAreNamedAndNotTold(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SOME_TOKEN", "of nobody")
 	t.Setenv("BASH_ENV", "x")
-	open := (&Jobs{}).Variables()
+	open := NewJobs(JobOptions{}).Variables()
 	if !slices.Contains(open, "SOME_TOKEN") || !slices.Contains(open, "PATH") || slices.Contains(open, "BASH_ENV") || slices.Contains(open, "of nobody") || !slices.IsSorted(open) {
 		t.Errorf("%q", open)
 	}
-	contained := &Jobs{opts: JobOptions{Box: &sandbox.Box{}, Env: []string{"DECLARED=1"}}}
-	contained.opts.Profile.Mode = sandbox.WorkspaceWrite
+	contained := NewJobs(JobOptions{Box: &sandbox.Box{}, Env: []string{"DECLARED=1"}, Profile: sandbox.Profile{Mode: sandbox.WorkspaceWrite}})
 	if got := contained.Variables(); slices.Contains(got, "SOME_TOKEN") || !slices.Contains(got, "DECLARED") || !slices.Contains(got, "PATH") {
 		t.Errorf("of contained commands: %q", got)
 	}
-	contained.opts.Env = append(contained.opts.Env, "SOME_TOKEN")
+	contained.confinement.env = append(contained.confinement.env, "SOME_TOKEN")
 	if got := contained.Variables(); !slices.Contains(got, "SOME_TOKEN") {
 		t.Errorf("declared: %q", got)
 	}
