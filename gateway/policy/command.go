@@ -11,14 +11,9 @@ import (
 
 func (ev *evaluation) decideCommands(k shell.Kind) {
 	ev.facts = shell.Analyze(ev.call.Command, k)
-	start := ev.resolver.dirs
-	for _, c := range ev.facts.Commands {
-		if c.Loop && !c.Guess && (c.Name() == "cd" || c.Name() == "pushd" || c.Name() == "popd") {
-			ev.resolver.dirs, start = nil, nil // the second round starts in an unknown folder
-		}
-	}
 	at := make([]folders, len(ev.facts.Commands))
 	for i, c := range ev.facts.Commands {
+		ev.resolver.enter(c.Possible)
 		ev.resolver.enterLaunched(ev.facts.Commands, c)
 		at[i] = ev.resolver.dirs
 		if p, ok := ev.decideCommand(i, c); ok {
@@ -26,12 +21,9 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 			ev.addPart(p)
 		}
 		ev.recordCode(c)
-		ev.resolver.changeFolder(c)
 	}
+	ev.resolver.enter(ev.facts.Last)
 	all := ev.resolver.dirs
-	if ev.resolver.moved && all != nil {
-		all = append(slices.Clone(start), all...)
-	}
 	for _, a := range ev.facts.Assigns {
 		ev.decideAssignment(a)
 	}

@@ -54,12 +54,8 @@ func (ev *evaluation) follow(before shell.Facts) bool {
 		slices.ContainsFunc(before.Commands, isChange) || slices.ContainsFunc(before.Assigns, isSensitive) {
 		return false
 	}
-	for _, c := range before.Commands {
-		if c.Loop {
-			c.Guess = true // the folder is unknown after it
-		}
-		ev.resolver.changeFolder(c)
-	}
+	ev.resolver.enter(before.Last)
+	ev.resolver.starts = ev.resolver.dirs
 	return true
 }
 

@@ -12,7 +12,7 @@ import (
 // maxFolders is the number of possible folders of a command; with more, its folder is unknown.
 const maxFolders = 8
 
-// folders are a command's possible working folders, as after a cd that may fail; nil is unknown.
+// folders are a command's possible working folders; nil is unknown.
 type folders []string
 
 // pathResolver is the state of paths and folders during a decision.
@@ -21,7 +21,8 @@ type pathResolver struct {
 	start   string // the call's folder as given; dirs may have the target of a link in it
 	root    string
 	home    string
-	dirs    folders
+	starts  folders // in which the text may start, or commands that launchers start
+	dirs    folders // of the command that is decided about
 	moved   bool
 	aliases []protocol.Alias
 }
@@ -39,6 +40,7 @@ func newPathResolver(c *Call) *pathResolver {
 		p.root = p.realPath(clean(c.Root))
 	}
 	if c.Resolve == nil || p.dirs == nil {
+		p.starts = p.dirs
 		return p
 	}
 	p.start = p.dirs[0]
@@ -49,6 +51,7 @@ func newPathResolver(c *Call) *pathResolver {
 		return p
 	}
 	p.dirs, p.root = folders{clean(dir)}, clean(root)
+	p.starts = p.dirs
 	return p
 }
 
@@ -72,27 +75,45 @@ func (p *pathResolver) isOnlyIn(dir string) bool {
 	return len(p.dirs) == 1 && p.is(p.dirs[0], clean(dir), false, false)
 }
 
-// changeFolder handles a command that changes the folder.
-func (p *pathResolver) changeFolder(c shell.Command) {
-	name := c.Name()
-	switch name {
-	case "cd", "pushd", "popd", "chdir", "z", "j":
-	default:
-		return
+// enter sets the folders of a command.
+func (p *pathResolver) enter(f shell.Folders) {
+	p.moved = p.moved || f.Moved
+	p.dirs = p.foldersOf(f)
+}
+
+// foldersOf returns the folders to which the ways of a command lead.
+func (p *pathResolver) foldersOf(f shell.Folders) (list folders) {
+	for _, way := range f.Ways {
+		for _, dir := range p.starts {
+			for _, target := range way {
+				if dir = p.folderAt(dir, target); dir == "" {
+					return nil
+				}
+			}
+			if !slices.Contains(list, dir) {
+				list = append(list, dir)
+			}
+		}
 	}
-	p.moved = true
-	targets := slices.DeleteFunc(slices.Clone(c.Words[1:]), func(w shell.Word) bool {
-		return w.Text == "--" || w.Text == "-P" || w.Text == "-L" || w.Text == "-e"
-	})
-	if len(c.Words) == 1 && name == "cd" {
-		targets = []shell.Word{{Text: "~", Tilde: true}}
+	if len(list) > maxFolders {
+		return nil
 	}
-	if len(targets) != 1 || c.Loop || c.Guess || name != "cd" && name != "chdir" ||
-		targets[0].Text == "" || strings.HasPrefix(targets[0].Text, "-") {
-		p.dirs = nil
-		return
+	return list
+}
+
+// folderAt returns the folder that a word names in another folder; empty if it is unknown.
+func (p *pathResolver) folderAt(dir string, w shell.Word) string {
+	to := clean(w.Text)
+	switch {
+	case w.Tilde:
+		if p.home == "" || w.Text != "~" && !strings.HasPrefix(w.Text, "~/") {
+			return ""
+		}
+		to = path.Join(p.home, strings.TrimPrefix(w.Text, "~"))
+	case !isAbs(to):
+		to = path.Join(dir, to)
 	}
-	p.addFolder(targets[0])
+	return p.realPath(to)
 }
 
 // enterLaunched handles commands whose launcher may start c in another folder.
@@ -100,7 +121,7 @@ func (p *pathResolver) enterLaunched(all []shell.Command, c shell.Command) {
 	if c.Parent < 0 || c.Parent >= len(all) || p.dirs == nil {
 		return
 	}
-	name := baseName(all[c.Parent].Words[0].Text)
+	before, name := p.dirs, baseName(all[c.Parent].Words[0].Text)
 	if name == "git" { // programs that git starts run in the top folder
 		p.dirs = p.repository(p.dirs)
 	}
@@ -111,25 +132,25 @@ func (p *pathResolver) enterLaunched(all []shell.Command, c shell.Command) {
 			p.dirs = nil
 		}
 	}
+	if p.dirs == nil {
+		p.starts = nil
+		return
+	}
+	launched := slices.DeleteFunc(slices.Clone(p.dirs), func(dir string) bool { return slices.Contains(before, dir) })
+	p.starts = append(slices.Clip(p.starts), launched...)
 }
 
-// addFolder adds a folder in which a command may run.
+// addFolder adds a folder in which a launcher may start a command.
 func (p *pathResolver) addFolder(w shell.Word) {
 	p.moved = true
 	next := slices.Clone(p.dirs)
 	for _, d := range p.dirs {
-		to := clean(w.Text)
-		switch {
-		case w.Tilde:
-			if p.home == "" || w.Text != "~" && !strings.HasPrefix(w.Text, "~/") {
-				p.dirs = nil
-				return
-			}
-			to = path.Join(p.home, strings.TrimPrefix(w.Text, "~"))
-		case !isAbs(to):
-			to = path.Join(d, to)
+		to := p.folderAt(d, w)
+		if to == "" {
+			p.dirs = nil
+			return
 		}
-		if to = p.realPath(to); !slices.Contains(next, to) {
+		if !slices.Contains(next, to) {
 			next = append(next, to)
 		}
 	}

@@ -35,7 +35,14 @@ func ParseKind(name string) (k Kind, ok bool) {
 
 // Analyze parses a text as shell k would. It never fails: an unreadable part becomes a [Finding].
 // The lines before it are still analyzed, because a shell runs them before it meets the error.
-func Analyze(text string, k Kind) (f Facts) {
+func Analyze(text string, k Kind) Facts {
+	f := readAs(text, k)
+	f.addFolders()
+	return f
+}
+
+// readAs reads a text for shell k, and as bash if that reads it differently.
+func readAs(text string, k Kind) (f Facts) {
 	// the parser is an external library: a text that makes it panic asks instead of crashing
 	defer func() {
 		if broken := recover(); broken != nil {

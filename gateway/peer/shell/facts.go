@@ -31,6 +31,8 @@ type Facts struct {
 	Findings  []Finding
 	Texts     []Word // the words that are in no command: items of loops, and here-strings
 	Invalid   bool   // a part cannot be parsed
+	// Last are the folders that are possible at the end.
+	Last Folders
 }
 
 // Command is one simple command, or one that another command starts.
@@ -54,6 +56,8 @@ type Command struct {
 	Guess bool
 	// Folder is where it runs; for one that another command starts, where that one does.
 	Folder Folder
+	// Possible are all folders in which it, or the one that starts it, may run.
+	Possible Folders
 }
 
 // Name returns the program as written, or "" if only the running shell knows it.

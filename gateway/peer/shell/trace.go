@@ -8,14 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Folder is the folder of a command, as far as the text alone determines it.
-type Folder struct {
-	// Steps are the targets of cd in their order, from the folder in which the text starts. See
-	// [Word.Path] for their form.
-	Steps   []string
-	Unknown bool // the text alone does not determine it
-}
-
 // trace is the folder and the variables of a text at one place in it.
 type trace struct {
 	folder Folder
@@ -96,7 +88,7 @@ func (t tracer) invalidate(n syntax.Node) {
 		case *syntax.WordIter:
 			delete(t.a.trace.values, n.Name.Value)
 		case *syntax.CallExpr:
-			if len(n.Args) > 0 && t.a.word(n.Args[0]).Text == "cd" {
+			if len(n.Args) > 0 && folderCommands[t.a.word(n.Args[0]).Text] {
 				t.a.trace.folder = Folder{Unknown: true}
 			}
 		}
@@ -125,17 +117,18 @@ func (t tracer) chain(c *syntax.BinaryCmd) {
 	}
 }
 
-// changeFolder follows cd.
+// changeFolder follows a command that changes the folder.
 func (t tracer) changeFolder(words []Word) {
-	if words[0].Text != "cd" || t.a.guess {
+	target, ok := folderTarget(words)
+	if !ok || t.a.guess {
 		return
 	}
 	was := t.a.trace.folder
 	t.a.trace.folder = Folder{Unknown: true}
-	if len(words) != 2 || t.a.trace.unsure || words[1].Glob || words[1].Ambiguous {
+	if target == nil || words[0].Text != "cd" || t.a.trace.unsure || target.Glob || target.Ambiguous {
 		return
 	}
-	switch to := words[1].Path(); {
+	switch to := target.Path(); {
 	case to == "" || to[0] == '-':
 	case to[0] == '/' || to[0] == '~':
 		t.a.trace.folder = Folder{Steps: []string{to}}
