@@ -134,7 +134,7 @@ func TestCompleteFileWaitsForTheAnswer(t *testing.T) {
 	}
 	defer ws.Close()
 	synctest.Test(t, func(t *testing.T) {
-		f := writeTool{newTransfers(idle)}
+		f := writeTool{newTransfers()}
 		text := "hello"
 		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new"), Chunk: &text})
 		if err != nil {

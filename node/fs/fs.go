@@ -22,7 +22,7 @@ import (
 
 // Tools makes the file tools for programs.
 func Tools(scope access.Scope) []toolkit.Tool[access.Call] {
-	open := newTransfers(idle)
+	open := newTransfers()
 	reads, writes, fetches := readTool{open}, writeTool{open}, fetchTool{open}
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}
 	list := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}}

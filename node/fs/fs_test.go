@@ -192,7 +192,7 @@ func TestOpenFilesExpire(t *testing.T) {
 	}
 	t.Cleanup(func() { ws.Close() })
 	synctest.Test(t, func(t *testing.T) {
-		f := writeTool{newTransfers(idle)}
+		f := writeTool{newTransfers()}
 		path := filepath.Join(ws.Dir(), "new")
 		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: path, Encoding: encodingUTF8})
 		if err != nil {
@@ -220,7 +220,7 @@ func TestOpenFileInUseDoesNotExpire(t *testing.T) {
 	}
 	defer ws.Close()
 	synctest.Test(t, func(t *testing.T) {
-		f := writeTool{newTransfers(idle)}
+		f := writeTool{newTransfers()}
 		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new")})
 		for range 3 {
 			if err != nil {

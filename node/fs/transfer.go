@@ -46,7 +46,7 @@ type transfer struct {
 	held      time.Time // until then it waits for the person's answer about its last part
 }
 
-func newTransfers(idle time.Duration) *transfers {
+func newTransfers() *transfers {
 	return &transfers{open: make(map[string]*transfer), idle: idle}
 }
 

@@ -32,8 +32,8 @@ func TestFoldersOfTheLastCommand(t *testing.T) {
 	}{
 		"ls":                                 {"", []string{"."}},
 		"cd a; ls":                           {"a", []string{".", ". a"}},
-		"cd -P -- a && ls":                   {"a", []string{".", ". a"}},
-		"cd; ls":                             {"~", []string{".", ". ~"}},
+		"cd -P -- a && ls":                   {"unknown", []string{".", ". a"}},
+		"cd; ls":                             {"unknown", []string{".", ". ~"}},
 		"cd a; cd b; ls":                     {"a b", []string{".", ". a", ". b", ". a b"}},
 		"cd a; cd /b; ls":                    {"/b", []string{".", ". a", ". /b"}},
 		"(cd a); ls":                         {"", []string{".", ". a"}},

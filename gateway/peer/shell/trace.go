@@ -125,7 +125,8 @@ func (t tracer) changeFolder(words []Word) {
 	}
 	was := t.a.trace.folder
 	t.a.trace.folder = Folder{Unknown: true}
-	if target == nil || words[0].Text != "cd" || t.a.trace.unsure || target.Glob || target.Ambiguous {
+	// An option may change where a link leads, and HOME may be another folder.
+	if target == nil || words[0].Text != "cd" || len(words) != 2 || t.a.trace.unsure || target.Glob || target.Ambiguous {
 		return
 	}
 	switch to := target.Path(); {
