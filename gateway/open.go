@@ -157,9 +157,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g.questions = question.New(g.store.Questions, g.rules, g.bus, func(ctx context.Context, q protocol.Question) (bool, error) {
-		return g.channels.Messenger.NotifyApproval(ctx, q, cmp.Or(g.machineName(q.Node), string(q.Node)))
-	})
+	g.questions = question.New(g.store.Questions, g.rules, g.bus)
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
 		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"),
@@ -220,7 +218,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		return err
 	}
 	g.config.OnChange(g.servers.ConfigChanged)
-	g.tools = tool.NewRegistry(g.hub, g.hub, g.servers.Toolbox())
+	g.tools = tool.NewRegistry(g.hub, g.hub.Calls, g.servers.Toolbox())
 	calls := journal.New(g.store.Calls, g.store.Calls)
 	g.calls = tool.New(tool.Options{
 		Registry: g.tools, Policy: g.rules, Approver: g.questions, Journal: calls, Steps: calls, Permissions: approval.Permissions{Grants: g.store.Grants, Chats: g.store.Sessions},
@@ -250,7 +248,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.channels = channel.New(channel.Options{
 		Stores: channel.Stores{Channels: g.store.Channels, Outbox: g.store.Outbox, Runs: g.store.Runs, Messages: g.store.Messages},
 		Bus:    g.bus, Messages: g.sessions.Messages, Chats: g.sessions.Chats, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
-		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
+		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}}, Display: g.questions.Display, MachineName: g.machineName,
 	})
 	g.schedules = cron.New(cron.Options{
 		Stores: cron.Stores{
@@ -261,7 +259,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	})
 	g.config.OnChange(func(string) { g.schedules.Wake() })
 	g.tools.Register(native.Tools(native.Services{
-		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
+		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Logs: g.hub.Calls.Logs, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
 			return g.channels.Messenger.SendFiles(ctx, call.Session.Agent(), call.Session, channel.Outgoing{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
@@ -286,15 +284,24 @@ func (g *Gateway) openSurface() {
 	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
 	g.sessions.Runs.OnPause(g.status.publish)
 	g.config.OnChange(g.status.configChanged)
-	services := rpc.Services{
-		Version: Version, Bus: g.bus, Chats: g.sessions.Chats, History: g.sessions.History, Runs: g.sessions.Runs, Editor: g.sessions.Editor, Trash: g.sessions.Trash, Messages: g.sessions.Messages,
-		Tools: g.calls, Results: g.calls, Registry: g.tools, Nodes: g.hub, Questions: g.questions, Display: g.questions.Display, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps, Servers: g.servers, Catalog: g.catalog, Commands: g.commands, Programs: g.programs(),
-		Ready: g.ready.is.Load, Status: g.status.current, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Chats.Canonical, ExecEvent: execEvent(g.commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
-	}
+	web := rpc.Web{Programs: g.programs(), Ready: g.ready.is.Load, CheckOrigin: g.checkOrigin}
 	if g.install != nil {
-		services.Install = g.install
+		web.Install = g.install
 	}
-	g.server = rpc.New(services)
+	g.server = rpc.New(rpc.Services{
+		Version: Version, Bus: g.bus, Status: g.status.current, Verify: g.tokens.Verify, Web: web,
+		Sessions: rpc.Sessions{
+			Chats: g.sessions.Chats, History: g.sessions.History, Runs: g.sessions.Runs, Editor: g.sessions.Editor, Trash: g.sessions.Trash,
+			Messages: g.sessions.Messages, Canonical: g.sessions.Chats.Canonical,
+		},
+		Calls: rpc.Calls{
+			Tools: g.calls, Results: g.calls, Registry: g.tools,
+			ExecEvent: execEvent(g.commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
+		},
+		Questions: rpc.Questions{Queue: g.questions, Display: g.questions.Display},
+		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit(), Usage: g.usage.Report},
+		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands},
+		Rules:     g.rules, Config: g.config, Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
+		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers,
+	})
 }

@@ -38,7 +38,7 @@ func (g *Gateway) openCatalog(ctx context.Context) error {
 	sum := sha256.Sum256([]byte(name))
 	g.jobs = job.New(func() config.API { return g.config.Get().API })
 	g.commands = job.NewCommands(job.Options{
-		Cleanup: tool.NewCleanup(g.hub), HasAccess: g.apps.HasAccess, Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
+		Cleanup: tool.NewCleanup(g.hub.Calls), HasAccess: g.apps.HasAccess, Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
 	})
 	g.catalog = catalog.New(catalog.Options{
 		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),

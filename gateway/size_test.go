@@ -20,16 +20,13 @@ const maxMethods = 25
 
 // tooLarge are the types above the limit, with their methods. The numbers may only go down.
 var tooLarge = map[string]int{
-	"app.fixedPages":                  30,
-	"app.window":                      48,
-	"app/approve.Dialog":              29,
-	"app/files.Page":                  28,
-	"app/state.App":                   34,
-	"app/state.Files":                 32,
-	"app/state.View":                  31,
-	"gateway/cmd/fairlead.connection": 35,
-	"gateway/nodes.Hub":               26,
-	"gateway/servers.server":          26,
+	"app.fixedPages":     30,
+	"app.window":         48,
+	"app/approve.Dialog": 29,
+	"app/files.Page":     28,
+	"app/state.App":      34,
+	"app/state.Files":    32,
+	"app/state.View":     31,
 }
 
 func TestNoTypeHasTooManyMethods(t *testing.T) {

@@ -28,7 +28,7 @@ func open(t *testing.T, dir string) *Apps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Questions, nil, new(event.Bus), nil), Owner: func(_ context.Context, token string) error {
+	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Questions, nil, new(event.Bus)), Owner: func(_ context.Context, token string) error {
 		if token != ownerToken {
 			return protocol.ErrUnauthorized
 		}
@@ -51,7 +51,7 @@ func (m *memory) Apply(context.Context, store.AppChange) error                { 
 
 func inMemory(t *testing.T) (*Apps, *memory) {
 	m := &memory{}
-	a, err := Open(t.Context(), Options{Store: m, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus), nil), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	a, err := Open(t.Context(), Options{Store: m, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Questions, nil, new(event.Bus), nil), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Questions, nil, new(event.Bus)), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)
 	}

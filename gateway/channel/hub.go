@@ -90,6 +90,10 @@ type Options struct {
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
 	Files   *workspace.Files
 	Drivers []Driver
+	// Display records that a channel shows a question. MachineName returns the person's name of a
+	// machine, or "".
+	Display     Display
+	MachineName func(protocol.NodeID) string
 }
 
 // Hub is all channels. Its parts are safe for concurrent use. Call Load and Run, each once and in
@@ -102,6 +106,7 @@ type Hub struct {
 	Answers   *Answers
 	Messenger *Messenger
 	registry  *registry
+	reminder  *reminder
 }
 
 // New returns a hub.
@@ -115,10 +120,11 @@ func New(o Options) *Hub {
 	inbox := &Inbox{
 		routes: channels, runs: o.Stores.Runs, messages: o.Messages, chats: o.Chats, config: o.Config, files: o.Files, senders: senders, answers: answers, outbox: box, registry: r,
 	}
+	messenger := &Messenger{routes: channels, outbox: box, registry: r, config: o.Config, files: o.Files}
 	return &Hub{
 		Accounts: &Accounts{registry: r, store: channels, outbox: o.Stores.Outbox, secrets: o.Secrets, senders: senders, inbox: inbox, change: make(channelMutex, 1)},
 		Programs: &Programs{registry: r}, Senders: senders, Inbox: inbox, Answers: answers, registry: r,
-		Messenger: &Messenger{routes: channels, outbox: box, registry: r, config: o.Config, files: o.Files},
+		Messenger: messenger, reminder: &reminder{messenger, o.Bus, o.Config, o.Display, o.MachineName},
 	}
 }
 
@@ -134,7 +140,10 @@ func (h *Hub) Load(ctx context.Context) error {
 func (h *Hub) Run(ctx context.Context) {
 	defer crash.WhenDone(ctx, h.registry.cancel)()
 	h.Accounts.connectAll(ctx)
+	var wg crash.Group
+	wg.Go(func() { crash.Forever(ctx, func() { h.reminder.run(ctx) }) })
 	h.Answers.run(ctx)
+	wg.Wait()
 	h.registry.close()
 }
 

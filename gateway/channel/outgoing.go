@@ -167,23 +167,6 @@ func (s SendResult) receiver() string {
 	return text
 }
 
-// NotifyApproval notifies the person on the channel in the settings (approvals.tell) of an approval
-// that nobody has seen. The message does not contain the call, because the network belongs to
-// others, and no reply from there answers an approval.
-func (m *Messenger) NotifyApproval(ctx context.Context, a protocol.Question, machine string) (sent bool, err error) {
-	to := m.config().Approvals.Tell
-	if to.Channel == "" || to.To == "" {
-		return false, nil
-	}
-	what := "wants to continue"
-	if a.IsCall() {
-		what = fmt.Sprintf("wants to use %s on %s", a.Tool, machine)
-	}
-	text := fmt.Sprintf("Fairlead needs your approval: the agent %s, and no window shows the question. Answer in a Fairlead window, or with fairlead approvals.", what)
-	_, err = m.SendMessage(ctx, a.SessionKey, Outgoing{Text: text, Channel: to.Channel, AccountID: to.Account, To: to.To})
-	return err == nil, err
-}
-
 // Limits of the files of one message that an agent sends.
 const (
 	maxAttached      = 4

@@ -53,9 +53,11 @@ type Services struct {
 	History  History
 	Messages Messages
 	Machines Machines
-	Watch    Watch
-	Cron     toolkit.Tool[tool.Call]
-	Message  func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
+	// Logs reads the last lines of a machine's log.
+	Logs    func(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
+	Watch   Watch
+	Cron    toolkit.Tool[tool.Call]
+	Message func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
@@ -64,7 +66,6 @@ type Services struct {
 type Machines interface {
 	// Pick returns the node with the given ID, or the only connected one.
 	Pick(id protocol.NodeID) (protocol.NodeID, error)
-	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
 }
 
 type tools struct{ Services }
@@ -143,7 +144,7 @@ func (t tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.Lo
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
 	defer cancel()
-	return t.Machines.Logs(ctx, id, lines)
+	return t.Logs(ctx, id, lines)
 }
 
 // TransferIn are the arguments of gsv__Transfer. The fields after Destination are extensions.

@@ -25,20 +25,20 @@ func notSent(err error) error {
 }
 
 // open registers a call on a connected node, or a request for logs, for which inv is nil.
-func (h *Hub) open(id protocol.NodeID, call protocol.CallID, inv *protocol.ToolInvoke, progress func(protocol.ToolProgress)) (*pending, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n := h.nodes[id]
+func (t *Calls) open(id protocol.NodeID, call protocol.CallID, inv *protocol.ToolInvoke, progress func(protocol.ToolProgress)) (*pending, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.nodes[id]
 	if n == nil || n.link == nil {
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", id))
 	}
-	if h.calls.pending[call] != nil {
+	if t.pending[call] != nil {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
 	}
 	p := &pending{
 		node: n, link: n.link, listens: n.listens, logs: inv == nil, survives: inv != nil && n.continues(*inv), progress: progress, reply: make(chan reply, 1),
 	}
-	h.calls.pending[call] = p
+	t.pending[call] = p
 	return p, nil
 }
 
@@ -49,56 +49,56 @@ func (h *Hub) open(id protocol.NodeID, call protocol.CallID, inv *protocol.ToolI
 // [protocol.ExtKeep], Call waits for a limited time for the node to reconnect, if the call has an
 // effect. When ctx is cancelled, a node that supports tool.cancel is told to stop; a result that
 // arrives within two seconds is returned together with ctx's cause.
-func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
+func (t *Calls) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
 	if inv.Args == nil {
 		inv.Args = json.RawMessage("{}")
 	}
-	p, err := h.open(id, inv.CallID, &inv, progress)
+	p, err := t.open(id, inv.CallID, &inv, progress)
 	if err != nil {
 		return nil, notSent(err)
 	}
-	defer h.calls.abandon(inv.CallID)
+	defer t.abandon(inv.CallID)
 	r, err := p.ask(ctx, id, protocol.EventToolInvoke, inv)
 	if !p.sent.Load() {
 		return nil, notSent(err)
 	}
-	return h.calls.result(ctx, p, inv.CallID, r, err)
+	return t.result(ctx, p, inv.CallID, r, err)
 }
 
-// Rejoin waits, like [Hub.Call], for the result of a call that an earlier start of the gateway made
+// Rejoin waits, like [Calls.Call], for the result of a call that an earlier start of the gateway made
 // and the node continues. It returns protocol.ErrUnavailable if the node has not connected since or
 // does not know the call.
-func (h *Hub) Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
-	h.mu.Lock()
-	n := h.nodes[id]
-	if n == nil || h.calls.pending[call] != nil || !slices.Contains(n.calls, call) {
-		h.mu.Unlock()
+func (t *Calls) Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
+	t.mu.Lock()
+	n := t.nodes[id]
+	if n == nil || t.pending[call] != nil || !slices.Contains(n.calls, call) {
+		t.mu.Unlock()
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(nodeGone, id))
 	}
 	p := &pending{node: n, link: n.link, listens: n.listens, survives: true, reply: make(chan reply, 1), progress: progress}
 	p.sent.Store(true)
-	h.calls.pending[call] = p
+	t.pending[call] = p
 	if n.link == nil { // it connected, and has lost its connection again
-		h.calls.failLater(call, p, n)
+		t.failLater(call, p, n)
 	}
-	h.mu.Unlock()
-	defer h.calls.abandon(call)
+	t.mu.Unlock()
+	defer t.abandon(call)
 	r, err := p.wait(ctx)
-	return h.calls.result(ctx, p, call, r, err)
+	return t.result(ctx, p, call, r, err)
 }
 
 // Preview asks a node what a call would do. Only the tool and arguments of inv are used. ok is
 // false when the node does not support previews.
-func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error) {
-	h.mu.Lock()
-	n := h.nodes[id]
-	h.mu.Unlock()
+func (t *Calls) Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error) {
+	t.mu.Lock()
+	n := t.nodes[id]
+	t.mu.Unlock()
 	if n == nil || !slices.Contains(n.ext, protocol.ExtPreview) {
 		return preview, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, previewLimit)
 	defer cancel()
-	raw, err := h.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: inv.Tool, Args: inv.Args, Preview: true}, nil)
+	raw, err := t.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: inv.Tool, Args: inv.Args, Preview: true}, nil)
 	switch {
 	case err != nil:
 		return preview, false, err
@@ -114,13 +114,13 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.Tool
 }
 
 // Logs requests the last log lines of a node.
-func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
+func (t *Calls) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
 	call := protocol.CallID(protocol.NewID())
-	p, err := h.open(id, call, nil, nil)
+	p, err := t.open(id, call, nil, nil)
 	if err != nil {
 		return protocol.LogsGetResult{}, err
 	}
-	defer h.calls.abandon(call)
+	defer t.abandon(call)
 	r, err := p.ask(ctx, id, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines})
 	switch {
 	case errors.Is(err, errWaiterLeft):
@@ -134,36 +134,36 @@ func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol
 }
 
 // Result handles a node's result. A report with neither result nor error counts as an empty result.
-func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
-	h.mu.Lock()
-	if n := h.nodes[from]; n != nil && n.setWarnings(p.Warnings) {
-		publish(h.bus, n.info)
+func (t *Calls) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
+	t.mu.Lock()
+	if n := t.nodes[from]; n != nil && n.setWarnings(p.Warnings) {
+		publish(t.bus, n.info)
 	}
-	h.mu.Unlock()
+	t.mu.Unlock()
 	r := reply{result: p.Result}
 	if p.Error != "" {
 		r = reply{err: &tool.Failure{Text: p.Error, Fault: p.Fault}}
 	} else if len(r.result) == 0 {
 		r.result = json.RawMessage("null")
 	}
-	return h.calls.deliverReply(from, p.CallID, false, r)
+	return t.deliverReply(from, p.CallID, false, r)
 }
 
 // LogsResult handles a node's log lines.
-func (h *Hub) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error) {
+func (t *Calls) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error) {
 	r := reply{lines: p.Lines, truncated: p.Truncated}
 	if p.Error != "" {
 		r = reply{err: protocol.ErrInternal.With(p.Error)}
 	}
-	return h.calls.deliverReply(from, p.CallID, true, r)
+	return t.deliverReply(from, p.CallID, true, r)
 }
 
 // Progress handles a node's progress report on a running call.
-func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error) {
-	h.mu.Lock()
-	call := h.calls.pending[p.CallID]
+func (t *Calls) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error) {
+	t.mu.Lock()
+	call := t.pending[p.CallID]
 	own := call != nil && call.node.info.ID == from
-	h.mu.Unlock()
+	t.mu.Unlock()
 	if !own || call.progress == nil {
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,9 +21,13 @@ const (
 	maxAbandoned = 1024
 )
 
-// callTable holds the calls and requests for logs in progress. Some methods require its lock.
-type callTable struct {
-	mu        *sync.Mutex // the hub's; guards the fields below
+// Calls holds the calls and requests for logs in progress. It is safe for concurrent use; methods
+// with Locked in their names require the hub's lock.
+type Calls struct {
+	bus *event.Bus // may be nil
+
+	mu        *sync.Mutex               // the hub's; guards the fields below
+	nodes     map[protocol.NodeID]*node // the hub's
 	pending   map[protocol.CallID]*pending
 	abandoned map[protocol.CallID]protocol.NodeID // calls that nobody waits for any more: late results are "dropped", not unknown
 	order     []protocol.CallID                   // keys of abandoned, oldest first
@@ -49,7 +54,7 @@ type reply struct {
 }
 
 // abandon ends the wait for a call; its late result will be dropped.
-func (t *callTable) abandon(call protocol.CallID) {
+func (t *Calls) abandon(call protocol.CallID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.pending[call]
@@ -67,7 +72,7 @@ func (t *callTable) abandon(call protocol.CallID) {
 
 // deliverReply passes a reply to the waiter of the node's call. Unknown calls return 404, those of
 // another node 403, with the messages of GSV.
-func (t *callTable) deliverReply(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
+func (t *Calls) deliverReply(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
 	if call == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
 	}
@@ -89,7 +94,7 @@ func (t *callTable) deliverReply(from protocol.NodeID, call protocol.CallID, log
 }
 
 // failLocked fails the calls of a closed connection, except those that spare selects.
-func (t *callTable) failLocked(n *node, why string, spare func(protocol.CallID, *pending) bool) {
+func (t *Calls) failLocked(n *node, why string, spare func(protocol.CallID, *pending) bool) {
 	for id, p := range t.pending {
 		if p.node != n || spare != nil && spare(id, p) {
 			continue
@@ -155,7 +160,7 @@ var errWaiterLeft = errors.New("the waiter left")
 // result returns the result of a call after the wait for its reply. If the waiter left, it cancels
 // the call at its node, if the node supports that, and returns the result that arrives within two
 // seconds, or nil. A node that is offline gets the cancellation when it reconnects.
-func (t *callTable) result(ctx context.Context, p *pending, call protocol.CallID, r reply, err error) (json.RawMessage, error) {
+func (t *Calls) result(ctx context.Context, p *pending, call protocol.CallID, r reply, err error) (json.RawMessage, error) {
 	if !errors.Is(err, errWaiterLeft) {
 		return r.result, err
 	}

@@ -67,14 +67,15 @@ func Listening(p protocol.ConnectParams, listens chan<- struct{}) {
 	crash.AfterFunc(settle, func() { close(listens) })
 }
 
-// Hub manages nodes and their calls. It is safe for concurrent use.
+// Hub manages nodes. It is safe for concurrent use.
 type Hub struct {
+	Calls *Calls // on the nodes
+
 	bus     *event.Bus
 	persist Persist
 
-	mu    sync.Mutex // guards the fields below
+	mu    sync.Mutex // guards nodes
 	nodes map[protocol.NodeID]*node
-	calls callTable
 }
 
 // node is one node, connected or not.
@@ -100,7 +101,7 @@ type node struct {
 // New returns a hub. bus and persist may be nil.
 func New(bus *event.Bus, persist Persist) *Hub {
 	h := &Hub{bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node)}
-	h.calls = callTable{mu: &h.mu, pending: make(map[protocol.CallID]*pending), abandoned: make(map[protocol.CallID]protocol.NodeID)}
+	h.Calls = &Calls{bus: bus, mu: &h.mu, nodes: h.nodes, pending: make(map[protocol.CallID]*pending), abandoned: make(map[protocol.CallID]protocol.NodeID)}
 	return h
 }
 
@@ -211,10 +212,10 @@ func (h *Hub) replace(n *node) (oldLink Link, info protocol.NodeInfo, err error)
 	h.nodes[id] = n
 	if old != nil {
 		oldLink = old.link
-		h.calls.moveLocked(old, n)
+		h.Calls.moveLocked(old, n)
 		n.info.Name, n.info.Colour = cmp.Or(old.info.Name, n.info.Name), old.info.Colour
 	}
-	n.stale, n.older = h.calls.leftoverLocked(n)
+	n.stale, n.older = h.Calls.leftoverLocked(n)
 	publish(h.bus, n.info)
 	return oldLink, n.info, nil
 }
@@ -229,10 +230,10 @@ func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
 	present := h.nodes[n.info.ID] == n && n.link != nil // otherwise it was replaced
 	// The calls fail, except those that the node may be continuing.
-	h.calls.failLocked(n, nodeGone, func(id protocol.CallID, p *pending) bool {
+	h.Calls.failLocked(n, nodeGone, func(id protocol.CallID, p *pending) bool {
 		continues := p.survives && p.sent.Load() && h.nodes[n.info.ID] == n
 		if continues {
-			h.calls.failLater(id, p, n)
+			h.Calls.failLater(id, p, n)
 		}
 		return continues
 	})

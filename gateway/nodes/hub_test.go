@@ -132,11 +132,11 @@ func TestCallReturnsTheNodesResult(t *testing.T) {
 		if inv.Tool != "Bash" || string(inv.Args) != "{}" {
 			t.Errorf("event = %+v", inv)
 		}
-		h.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: "half"})
-		h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`"all"`)})
+		h.Calls.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: "half"})
+		h.Calls.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`"all"`)})
 	}()
 	var tail string
-	got, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { tail = p.Tail })
+	got, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { tail = p.Tail })
 	if err != nil || string(got) != `"all"` || tail != "half" {
 		t.Errorf("Call = %s, %v, progress %q", got, err, tail)
 	}
@@ -150,7 +150,7 @@ func TestResultsAreTakenFromTheRightNodeOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			_, err := h.Call(ctx, "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
+			_, err := h.Calls.Call(ctx, "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
 			done <- err
 		}()
 		<-link.events
@@ -163,7 +163,7 @@ func TestResultsAreTakenFromTheRightNodeOnce(t *testing.T) {
 			{"n", protocol.ToolResultParams{CallID: "zzz"}, 404},
 			{"other", protocol.ToolResultParams{CallID: "c"}, 403},
 		} {
-			if _, err := h.Result(c.node, c.p); protocol.AsError(err) == nil || protocol.AsError(err).Code != c.code {
+			if _, err := h.Calls.Result(c.node, c.p); protocol.AsError(err) == nil || protocol.AsError(err).Code != c.code {
 				t.Errorf("Result(%s, %s) = %v, want %d", c.node, c.p.CallID, err, c.code)
 			}
 		}
@@ -171,10 +171,10 @@ func TestResultsAreTakenFromTheRightNodeOnce(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if ack, err := h.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
+		if ack, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
 			t.Errorf("late result = %+v, %v", ack, err)
 		}
-		if _, err := h.Result("n", protocol.ToolResultParams{CallID: "c"}); !errors.Is(err, protocol.ErrNotFound) {
+		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("second late result = %v", err)
 		}
 	})
@@ -185,9 +185,9 @@ func TestNodeFailureIsAToolError(t *testing.T) {
 	link, _ := attach(t, h, "n", "x")
 	go func() {
 		inv := (<-link.events).(protocol.ToolInvoke)
-		h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Error: "no such file"})
+		h.Calls.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Error: "no such file"})
 	}()
-	_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
+	_, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
 	var failed *tool.Failure
 	if !errors.As(err, &failed) || failed.Text != "no such file" {
 		t.Errorf("Call = %v", err)
@@ -199,7 +199,7 @@ func TestReplacementAndDisconnectFailCalls(t *testing.T) {
 	first, detachFirst := attach(t, h, "n", "x")
 	done := make(chan error, 2)
 	call := func(id protocol.CallID) {
-		_, err := h.Call(context.Background(), "n", protocol.ToolInvoke{CallID: id}, nil)
+		_, err := h.Calls.Call(context.Background(), "n", protocol.ToolInvoke{CallID: id}, nil)
 		done <- err
 	}
 	go call("a")
@@ -260,12 +260,12 @@ func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
 		h := New(nil, nil)
 		link, _ := attach(t, h, "n") // no extensions: a node of GSV
 		began := time.Now()
-		go h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
+		go h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
 		<-link.events
 		if waited := time.Since(began); waited < settle {
 			t.Errorf("the first event came after %s", waited)
 		}
-		h.Result("n", protocol.ToolResultParams{CallID: "c"})
+		h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"})
 	})
 }
 
@@ -277,9 +277,9 @@ func TestCancelHandsOverWhatThereIs(t *testing.T) {
 		<-link.events
 		cancel()
 		c := (<-link.events).(protocol.ToolCancel)
-		h.Result("n", protocol.ToolResultParams{CallID: c.CallID, Result: json.RawMessage(`"part"`)})
+		h.Calls.Result("n", protocol.ToolResultParams{CallID: c.CallID, Result: json.RawMessage(`"part"`)})
 	}()
-	got, err := h.Call(ctx, "n", protocol.ToolInvoke{CallID: "c"}, nil)
+	got, err := h.Calls.Call(ctx, "n", protocol.ToolInvoke{CallID: "c"}, nil)
 	if string(got) != `"part"` || !errors.Is(err, context.Canceled) {
 		t.Errorf("Call = %s, %v", got, err)
 	}
@@ -290,9 +290,9 @@ func TestLogsComeFromTheNode(t *testing.T) {
 	link, _ := attach(t, h, "n", "x")
 	go func() {
 		e := (<-link.events).(protocol.LogsGet)
-		h.LogsResult("n", protocol.LogsResultParams{CallID: e.CallID, Lines: []string{"a", "b"}, Truncated: true})
+		h.Calls.LogsResult("n", protocol.LogsResultParams{CallID: e.CallID, Lines: []string{"a", "b"}, Truncated: true})
 	}()
-	got, err := h.Logs(t.Context(), "n", 2)
+	got, err := h.Calls.Logs(t.Context(), "n", 2)
 	if err != nil || got.Count != 2 || !got.Truncated || got.NodeID != "n" {
 		t.Errorf("Logs = %+v, %v", got, err)
 	}
@@ -304,11 +304,11 @@ func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 		link, detach := attach(t, h, "n") // a node of GSV: the event waits
 		done := make(chan error, 2)
 		go func() {
-			_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
+			_, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
 			done <- err
 		}()
 		go func() {
-			_, err := h.Logs(t.Context(), "n", 1)
+			_, err := h.Calls.Logs(t.Context(), "n", 1)
 			done <- err
 		}()
 		synctest.Wait()
@@ -399,7 +399,7 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
 		attach(t, h, "old", "x")
-		if _, ok, err := h.Preview(t.Context(), "old", protocol.ToolInvoke{Tool: "Bash"}); ok || err != nil {
+		if _, ok, err := h.Calls.Preview(t.Context(), "old", protocol.ToolInvoke{Tool: "Bash"}); ok || err != nil {
 			t.Errorf("Preview = %v, %v", ok, err)
 		}
 		link, _ := attach(t, h, "new", protocol.ExtPreview)
@@ -408,13 +408,13 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 			if !inv.Preview {
 				t.Error("the call would have been run")
 			}
-			h.Result("new", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`{"folder":"/w"}`)})
+			h.Calls.Result("new", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`{"folder":"/w"}`)})
 		}()
-		if p, ok, err := h.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); !ok || err != nil || p.Folder != "/w" {
+		if p, ok, err := h.Calls.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); !ok || err != nil || p.Folder != "/w" {
 			t.Errorf("Preview = %+v, %v, %v", p, ok, err)
 		}
 		began := time.Now()
-		if _, ok, err := h.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != previewLimit {
+		if _, ok, err := h.Calls.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != previewLimit {
 			t.Errorf("Preview of a silent node = %v, %v after %s", ok, err, time.Since(began))
 		}
 	})
@@ -425,7 +425,7 @@ func TestCallOfAnOfflineNodeIsNotSent(t *testing.T) {
 	l, detach := attach(t, h, "n", "x")
 	want := func(why string) {
 		t.Helper()
-		_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
+		_, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
 		failed, ok := errors.AsType[*tool.Failure](err)
 		if text := "The call was not sent: " + why; !ok || failed.Text != text || failed.Fault.Code != protocol.FaultTargetUnreachable || !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("got %#v, want a failure: %s", err, text)

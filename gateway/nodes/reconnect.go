@@ -24,7 +24,7 @@ func (n *node) continues(inv protocol.ToolInvoke) bool {
 }
 
 // failLater fails a call if its node has not reconnected when the time for that is over.
-func (t *callTable) failLater(id protocol.CallID, p *pending, n *node) {
+func (t *Calls) failLater(id protocol.CallID, p *pending, n *node) {
 	crash.AfterFunc(reconnectLimit, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -37,7 +37,7 @@ func (t *callTable) failLater(id protocol.CallID, p *pending, n *node) {
 
 // moveLocked moves calls from a node's earlier connection to its new one, if the node continues
 // them or has their results, and fails the others.
-func (t *callTable) moveLocked(old, now *node) {
+func (t *Calls) moveLocked(old, now *node) {
 	why := replacedCall
 	if old.link == nil {
 		why = nodeGone
@@ -53,7 +53,7 @@ func (t *callTable) moveLocked(old, now *node) {
 
 // leftoverLocked returns the calls that a node continues although nobody waits for them: stale
 // calls were abandoned by their waiters, older ones are unknown to this start of the gateway.
-func (t *callTable) leftoverLocked(n *node) (stale, older []protocol.CallID) {
+func (t *Calls) leftoverLocked(n *node) (stale, older []protocol.CallID) {
 	if !slices.Contains(n.ext, protocol.ExtCancel) {
 		return nil, nil
 	}

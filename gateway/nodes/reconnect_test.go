@@ -33,7 +33,7 @@ type outcome struct {
 func begin(ctx context.Context, h *Hub, link *fakeLink, tool string, id protocol.CallID) <-chan outcome {
 	ch := make(chan outcome, 1)
 	go func() {
-		raw, err := h.Call(ctx, "n", protocol.ToolInvoke{CallID: id, Tool: tool}, nil)
+		raw, err := h.Calls.Call(ctx, "n", protocol.ToolInvoke{CallID: id, Tool: tool}, nil)
 		ch <- outcome{raw, err}
 	}()
 	<-link.events
@@ -70,7 +70,7 @@ func TestCallGoesOnWithANodeThatComesBack(t *testing.T) {
 		if link.closed == "" {
 			t.Error("the connection before it is open")
 		}
-		if _, err := h.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
+		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
 			t.Fatal(err)
 		}
 		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
@@ -127,7 +127,7 @@ func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 		if c, ok := (<-link.events).(protocol.ToolCancel); !ok || c.CallID != "c" || len(link.events) > 0 {
 			t.Errorf("it was told %+v", c)
 		}
-		if ack, err := h.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
+		if ack, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
 			t.Errorf("%+v, %v", ack, err)
 		}
 	})
@@ -136,20 +136,20 @@ func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 func TestCallOfAnEarlierStartIsTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		if _, err := h.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) {
+		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("before the node is there: %v", err)
 		}
 		attachAs(t, h, keeper("n", "c"), Entry{})
-		if _, err := h.Rejoin(t.Context(), "n", "another", nil); !errors.Is(err, protocol.ErrUnavailable) {
+		if _, err := h.Calls.Rejoin(t.Context(), "n", "another", nil); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("a call that the node does not know: %v", err)
 		}
 		end := make(chan outcome, 1)
 		go func() {
-			raw, err := h.Rejoin(t.Context(), "n", "c", nil)
+			raw, err := h.Calls.Rejoin(t.Context(), "n", "c", nil)
 			end <- outcome{raw, err}
 		}()
 		synctest.Wait()
-		if _, err := h.Result("n", protocol.ToolResultParams{CallID: "c", Result: json.RawMessage(`1`)}); err != nil {
+		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c", Result: json.RawMessage(`1`)}); err != nil {
 			t.Error(err)
 		}
 		if o := <-end; o.err != nil || string(o.raw) != "1" {
@@ -164,7 +164,7 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 		rejoin := func(id protocol.CallID) <-chan outcome {
 			end := make(chan outcome, 1)
 			go func() {
-				raw, err := h.Rejoin(t.Context(), "n", id, nil)
+				raw, err := h.Calls.Rejoin(t.Context(), "n", id, nil)
 				end <- outcome{raw, err}
 			}()
 			synctest.Wait()
@@ -186,7 +186,7 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 		time.Sleep(reconnectLimit - time.Second)
 		attachAs(t, h, keeper("n", "kept"), Entry{})
 		time.Sleep(reconnectLimit)
-		if _, err := h.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
+		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
 			t.Fatal(err)
 		}
 		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
@@ -201,7 +201,7 @@ func TestCallOfAnEarlierStartEndsWhenItsNodeStaysAway(t *testing.T) {
 		_, left := attachAs(t, h, keeper("n", "c"), Entry{})
 		left()
 		began := time.Now()
-		if _, err := h.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) || time.Since(began) != reconnectLimit {
+		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) || time.Since(began) != reconnectLimit {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})

@@ -53,7 +53,7 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	if n = h.nodes[p.NodeID]; n != nil {
 		link, n.link = n.link, nil
 		delete(h.nodes, p.NodeID)
-		h.calls.failLocked(n, nodeGone, nil)
+		h.Calls.failLocked(n, nodeGone, nil)
 		if h.bus != nil {
 			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
 		}

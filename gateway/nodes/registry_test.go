@@ -193,7 +193,7 @@ func TestResultsCarryTheWarningsOfAMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"the profile is broken", ""} {
-		h.Result("n", protocol.ToolResultParams{CallID: "any", Warnings: strings.Fields(strings.ReplaceAll(want, " ", "_"))})
+		h.Calls.Result("n", protocol.ToolResultParams{CallID: "any", Warnings: strings.Fields(strings.ReplaceAll(want, " ", "_"))})
 		n, _ := h.Node("n")
 		if got := strings.ReplaceAll(strings.Join(n.Warnings, ";"), "_", " "); got != want {
 			t.Errorf("got the warnings %q, want %q", got, want)

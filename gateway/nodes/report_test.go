@@ -54,18 +54,18 @@ func TestWhatAMachineSaysOfACallIsBounded(t *testing.T) {
 				t.Error(err)
 			}
 			inv := (<-link.events).(protocol.ToolInvoke)
-			h.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: strings.Repeat("ä", 1<<20) + "end"})
-			if _, err := h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: raw}); err != nil {
+			h.Calls.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: strings.Repeat("ä", 1<<20) + "end"})
+			if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: raw}); err != nil {
 				t.Error(err)
 			}
 		}
 		go answer(protocol.CallPreview{Path: "/a", Diff: strings.Repeat("+x\n", maxPreview)})
-		if p, ok, err := h.Preview(t.Context(), "n", protocol.ToolInvoke{Tool: "Read"}); ok || !errors.Is(err, protocol.ErrTooLarge) || p.Diff != "" {
+		if p, ok, err := h.Calls.Preview(t.Context(), "n", protocol.ToolInvoke{Tool: "Read"}); ok || !errors.Is(err, protocol.ErrTooLarge) || p.Diff != "" {
 			t.Errorf("%v %v, %d bytes", ok, err, len(p.Diff))
 		}
 		go answer("done")
 		var live string
-		if _, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { live = p.Tail }); err != nil {
+		if _, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { live = p.Tail }); err != nil {
 			t.Fatal(err)
 		}
 		if utf8.RuneCountInString(live) != maxLive || !strings.HasSuffix(live, "äend") {

@@ -72,7 +72,7 @@ func open(t *testing.T, k *kept) *Manager {
 	if k.devices == nil {
 		k.devices = make(map[protocol.DeviceID]store.PairedDevice)
 	}
-	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus), nil), Nodes: noNodes{}, Name: "tower", Unpaired: func(protocol.Device) {}, CloseDevice: func(protocol.DeviceID, int, string) {}, Network: func() protocol.NetworkStatus {
+	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Nodes: noNodes{}, Name: "tower", Unpaired: func(protocol.Device) {}, CloseDevice: func(protocol.DeviceID, int, string) {}, Network: func() protocol.NetworkStatus {
 		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: testPin}
 	}})
 	if err != nil {

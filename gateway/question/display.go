@@ -19,8 +19,6 @@ import (
 type Display struct {
 	store Store
 	bus   *event.Bus
-	// notify shows a question outside the windows; may be nil.
-	notify func(ctx context.Context, q protocol.Question) (shown bool, err error)
 
 	mu      sync.Mutex // guards snoozed
 	snoozed map[protocol.QuestionID]*time.Timer
@@ -111,10 +109,6 @@ func (d *Display) publish(q protocol.Question) {
 // the next surface is tried. See question.shown in docs/protocol.md#questions.
 const ShownWithin = 3 * time.Second
 
-// maxUnseen is the last escalation level: windows acknowledge by themselves, at 1 everyone who can
-// notify the person does so, at 2 the channels are tried.
-const maxUnseen = 2
-
 // Shown records that a surface shows the question. The first acknowledgement counts.
 func (d *Display) Shown(ctx context.Context, p protocol.QuestionShownParams) error {
 	p.Surface = cmp.Or(p.Surface, protocol.SurfaceWindow)
@@ -131,16 +125,17 @@ func (d *Display) Shown(ctx context.Context, p protocol.QuestionShownParams) err
 	return err
 }
 
-// escalate tries the surfaces one by one until one shows the question, or ctx ends.
+// escalate publishes each time that no surface has shown the question in time, so that the next ones
+// are tried, until one shows it or ctx ends.
 func (d *Display) escalate(ctx context.Context, id protocol.QuestionID) {
-	for range maxUnseen {
+	for range protocol.MaxUnseen {
 		select {
 		case <-time.After(ShownWithin):
 		case <-ctx.Done():
 			return
 		}
 		q, changed, err := d.store.Change(ctx, id, func(q *protocol.Question) bool {
-			if q.Shown || q.Unseen >= maxUnseen {
+			if q.Shown || q.Unseen >= protocol.MaxUnseen {
 				return false
 			}
 			q.Unseen++
@@ -156,15 +151,5 @@ func (d *Display) escalate(ctx context.Context, id protocol.QuestionID) {
 			return
 		}
 		d.publish(q)
-		if q.Unseen < maxUnseen || d.notify == nil || !q.IsOfCall() {
-			continue
-		}
-		shown, err := d.notify(ctx, q)
-		if shown {
-			err = errors.Join(err, d.Shown(ctx, protocol.QuestionShownParams{ID: id, Surface: protocol.SurfaceChannel}))
-		}
-		if err != nil && ctx.Err() == nil {
-			slog.Warn("Sending an unseen question to a channel failed", "question", id, "err", err)
-		}
 	}
 }

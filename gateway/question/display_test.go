@@ -17,7 +17,7 @@ import (
 func TestQuestionPutOffComesBackByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := questiontest.NewStore()
-		g := New(s, nil, new(event.Bus), nil)
+		g := New(s, nil, new(event.Bus))
 		sub := g.Display.bus.Subscribe()
 		defer sub.Close()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -85,7 +85,7 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 		if err := s.Put(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
 		}
-		g := New(s, nil, new(event.Bus), nil)
+		g := New(s, nil, new(event.Bus))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -109,7 +109,7 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 }
 
 func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
-	g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
+	g := New(questiontest.NewStore(), nil, new(event.Bus))
 	for _, p := range []protocol.QuestionSnoozeParams{{}, {IDs: []protocol.QuestionID{"q"}, For: -1}, {IDs: []protocol.QuestionID{"q"}, For: protocol.MaxSnooze + 1}} {
 		if err := g.Display.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%+v: %v", p, err)

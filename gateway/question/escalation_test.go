@@ -1,7 +1,6 @@
 package question
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -43,13 +42,21 @@ func ask(t *testing.T, g *Queue, then func(id protocol.QuestionID)) (seen []prot
 
 func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
+		g := New(questiontest.NewStore(), nil, new(event.Bus))
 		began := time.Now()
 		var reached []time.Duration
-		g.Display.notify = func(context.Context, protocol.Question) (bool, error) {
+		sub := g.Display.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Question.Unseen == protocol.MaxUnseen && !c.Question.Shown })
+		defer sub.Close()
+		go func() { // as the channels do
+			c, err := sub.Next(t.Context())
+			if err != nil {
+				return
+			}
 			reached = append(reached, time.Since(began))
-			return true, nil
-		}
+			if err := g.Display.Shown(t.Context(), protocol.QuestionShownParams{ID: c.Question.ID, Surface: protocol.SurfaceChannel}); err != nil {
+				t.Error(err)
+			}
+		}()
 		seen := ask(t, g, nil)
 		var unseen []int
 		for _, a := range seen[:len(seen)-1] {
@@ -66,11 +73,7 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
-		g.Display.notify = func(context.Context, protocol.Question) (bool, error) {
-			t.Error("a question in view was sent on")
-			return true, nil
-		}
+		g := New(questiontest.NewStore(), nil, new(event.Bus))
 		seen := ask(t, g, func(id protocol.QuestionID) {
 			for range 2 { // the second acknowledgement changes nothing
 				if err := g.Display.Shown(t.Context(), protocol.QuestionShownParams{ID: id}); err != nil {

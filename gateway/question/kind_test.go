@@ -23,7 +23,7 @@ func newQueue(t *testing.T) *Queue { return newQueueOn(t, questiontest.NewStore(
 
 // newQueueOn returns a queue that is closed at the end of the test.
 func newQueueOn(t *testing.T, s Store) *Queue {
-	q := New(s, nil, new(event.Bus), nil)
+	q := New(s, nil, new(event.Bus))
 	t.Cleanup(q.Close)
 	return q
 }

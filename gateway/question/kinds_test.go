@@ -215,8 +215,8 @@ func TestEveryKindIsShownElsewhere(t *testing.T) {
 				}
 				time.Sleep(ShownWithin * 3)
 				synctest.Wait()
-				if q, err = s.Get(t.Context(), q.ID); err != nil || q.Unseen != maxUnseen {
-					t.Errorf("unseen: got %d, %v, want %d", q.Unseen, err, maxUnseen)
+				if q, err = s.Get(t.Context(), q.ID); err != nil || q.Unseen != protocol.MaxUnseen {
+					t.Errorf("unseen: got %d, %v, want %d", q.Unseen, err, protocol.MaxUnseen)
 				}
 			})
 		})

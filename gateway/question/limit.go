@@ -30,9 +30,12 @@ const retryAfter = 5 * time.Second
 // rates are the paces of askers.
 type rates map[string]*rate.Limiter
 
-// waitingOf returns the number of open questions of an asker. The caller holds mu.
-func (s *Queue) waitingOf(asker string) (n int) {
-	for _, a := range s.open {
+// openQuestions are the questions of this start that are not closed.
+type openQuestions map[protocol.QuestionID]*openQuestion
+
+// countOf returns the number of the questions of an asker.
+func (o openQuestions) countOf(asker string) (n int) {
+	for _, a := range o {
 		if a.Limit.Asker == asker {
 			n++
 		}

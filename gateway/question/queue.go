@@ -51,7 +51,7 @@ type Queue struct {
 	rules Rules
 
 	mu    sync.Mutex // guards the fields below, and the timers of open
-	open  map[protocol.QuestionID]*openQuestion
+	open  openQuestions
 	rates rates
 
 	showing crash.Group // the attempts to show questions
@@ -90,12 +90,10 @@ type Terms struct {
 	Ended func(protocol.Question)
 }
 
-// New returns a queue. An answer saves the rules that it chose in rules. notify shows a question
-// that nobody has seen in any window outside of them, on a channel; it may block, and is nil when
-// there is no such way.
-func New(s Store, rules Rules, bus *event.Bus, notify func(ctx context.Context, q protocol.Question) (shown bool, err error)) *Queue {
-	display := &Display{store: s, bus: bus, notify: notify, snoozed: make(map[protocol.QuestionID]*time.Timer)}
-	return &Queue{Display: display, store: s, rules: rules, open: make(map[protocol.QuestionID]*openQuestion), rates: make(rates)}
+// New returns a queue. An answer saves the rules that it chose in rules.
+func New(s Store, rules Rules, bus *event.Bus) *Queue {
+	display := &Display{store: s, bus: bus, snoozed: make(map[protocol.QuestionID]*time.Timer)}
+	return &Queue{Display: display, store: s, rules: rules, open: make(openQuestions), rates: make(rates)}
 }
 
 // Ask is [Queue.AskFor] for a run that asks whether to continue.
@@ -196,7 +194,7 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 	watch, seen := context.WithCancel(context.WithoutCancel(ctx))
 	a := &openQuestion{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1), seen: seen}
 	s.mu.Lock()
-	if err = t.Limit.check(s.waitingOf(t.Limit.Asker), s.rates, now); err == nil {
+	if err = t.Limit.check(s.open.countOf(t.Limit.Asker), s.rates, now); err == nil {
 		s.open[q.ID] = a // before the row is read: from here on an answer reaches us
 	}
 	s.mu.Unlock()

@@ -31,7 +31,7 @@ func openManager(t *testing.T) (*Queue, *store.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := New(s.Questions, rules, new(event.Bus), nil)
+	q := New(s.Questions, rules, new(event.Bus))
 	t.Cleanup(q.Close)
 	return q, s
 }
@@ -116,7 +116,7 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 }
 
 func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
-	g := New(questiontest.NewStore(), nil, new(event.Bus), nil)
+	g := New(questiontest.NewStore(), nil, new(event.Bus))
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)

@@ -155,9 +155,9 @@ func (c *calls) only() (id protocol.CallID, progress func(protocol.ToolProgress)
 }
 
 // progress passes on the progress of a call.
-func (s *server) progress(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+func (c *calls) progress(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 	token, _ := r.Params.ProgressToken.(string)
-	report := s.calls.receiver(protocol.CallID(token))
+	report := c.receiver(protocol.CallID(token))
 	if report == nil {
 		return
 	}

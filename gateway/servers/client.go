@@ -31,7 +31,7 @@ func (s *server) client() *mcp.Client {
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { s.stale.mark(true, false) },
 		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { s.stale.mark(false, true) },
 		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.stale.mark(false, true) },
-		ProgressNotificationHandler: s.progress,
+		ProgressNotificationHandler: s.calls.progress,
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
 			s.log.addf("%s: %v", r.Params.Level, r.Params.Data)
 		},

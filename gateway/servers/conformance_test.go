@@ -49,7 +49,7 @@ func beClient(url string) error {
 	json.Unmarshal([]byte(os.Getenv("MCP_CONFORMANCE_CONTEXT")), &client)
 	c := config.Default()
 	c.MCP.Servers["suite"] = protocol.ServerSpec{URL: url, ClientID: client.ID, ClientSecret: client.Secret}
-	questions := question.New(questiontest.NewStore(), nil, new(event.Bus), nil)
+	questions := question.New(questiontest.NewStore(), nil, new(event.Bus))
 	m, err := servers.Open(ctx, servers.Options{
 		Questions: questions, Audit: noRows{},
 		Config: fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",

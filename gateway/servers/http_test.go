@@ -194,7 +194,7 @@ func newAuthServer(t *testing.T) *authServer {
 	}
 	t.Cleanup(func() { db.Close() })
 	as := &authServer{ended: make(map[string]bool), issued: make(map[string]bool)}
-	as.questions = question.New(db.Questions, nil, new(event.Bus), nil)
+	as.questions = question.New(db.Questions, nil, new(event.Bus))
 	as.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Questions: as.questions, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func pendingCount(t *testing.T, questions *question.Queue) int {
 func TestChangedToolsAreAskedAboutAfterAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := &fullStore{questiontest.NewStore(), 3}
-		questions := question.New(rows, nil, new(event.Bus), nil)
+		questions := question.New(rows, nil, new(event.Bus))
 		startReview(t, questions)
 		if n := pendingCount(t, questions); n != 0 {
 			t.Errorf("on a full disk: got %d questions, want none", n)
@@ -79,7 +79,7 @@ func TestChangedToolsAreAskedAboutAfterAFullDisk(t *testing.T) {
 // one is closed, the person is asked about its tools.
 func TestServerCannotHideItsChangedTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		questions := question.New(questiontest.NewStore(), nil, new(event.Bus), nil)
+		questions := question.New(questiontest.NewStore(), nil, new(event.Bus))
 		var last protocol.Question
 		open := 0
 		for ; ; open++ {

@@ -90,9 +90,9 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	rules := openRules(g.t, s, cfg)
-	g.gate = question.New(s.Questions, rules, g.bus, nil)
+	g.gate = question.New(s.Questions, rules, g.bus)
 	calls := tool.New(tool.Options{
-		Registry: tool.NewRegistry(hub, hub, nil), Policy: rules, Approver: g.gate, Journal: journal.New(s.Calls, s.Calls), Steps: journal.New(s.Calls, s.Calls),
+		Registry: tool.NewRegistry(hub, hub.Calls, nil), Policy: rules, Approver: g.gate, Journal: journal.New(s.Calls, s.Calls), Steps: journal.New(s.Calls, s.Calls),
 		Permissions: approval.Permissions{Grants: s.Grants, Chats: s.Sessions}, Bus: g.bus, Config: func() config.Config { return cfg },
 	})
 	cfg.Session.AutoTitle = g.autoTitle

@@ -70,12 +70,12 @@ func (g *gateway) open() {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.rules, g.gate = rules, question.New(s.Questions, rules, g.bus, nil)
+	g.rules, g.gate = rules, question.New(s.Questions, rules, g.bus)
 	var machines tool.Machines = g.hub
 	if g.machines != nil {
 		machines = g.machines(g.hub)
 	}
-	registry := tool.NewRegistry(machines, g.hub, nil)
+	registry := tool.NewRegistry(machines, g.hub.Calls, nil)
 	registry.Register(g.own...)
 	g.Pipeline = tool.New(tool.Options{
 		Registry: registry, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}, s.Calls), Steps: journal.New(s.Calls, s.Calls), Permissions: approval.Permissions{Grants: s.Grants, Chats: s.Sessions},

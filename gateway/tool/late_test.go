@@ -55,7 +55,7 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 	within(t, started) // the run's other calls do not wait for it
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower", Has: []protocol.CallID{"a"}})
 	for {
-		_, err := g.hub.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")})
+		_, err := g.hub.Calls.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")})
 		if err == nil {
 			break
 		}

@@ -14,7 +14,7 @@ import (
 // report makes a machine's running call report output.
 func (g *gateway) report(id protocol.CallID, tail string) {
 	g.t.Helper()
-	if ack, err := g.hub.Progress("tower", protocol.ToolProgress{CallID: id, Tail: tail, Bytes: int64(len(tail))}); err != nil || ack.Dropped {
+	if ack, err := g.hub.Calls.Progress("tower", protocol.ToolProgress{CallID: id, Tail: tail, Bytes: int64(len(tail))}); err != nil || ack.Dropped {
 		g.t.Fatal(ack, err)
 	}
 }

@@ -15,7 +15,7 @@ func report(g *gateway, began chan struct{}) (confirmed <-chan error, end <-chan
 	end = g.do(g.t.Context(), command("a", "make"))
 	within(g.t, began)
 	await, out := g.AwaitStored("a"), make(chan error, 1)
-	if ack, err := g.hub.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")}); err != nil || ack.Dropped {
+	if ack, err := g.hub.Calls.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")}); err != nil || ack.Dropped {
 		g.t.Fatalf("result: got %+v, %v, want it accepted", ack, err)
 	}
 	go func() { out <- await(g.t.Context()) }()

@@ -82,7 +82,7 @@ func folderOffers(a protocol.Question) []protocol.FolderAccess {
 func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Question, answer *protocol.QuestionAnswerParams) error {
 	ch.sameAnswer = nil
 	for {
-		open, err := ch.c.pendingCalls(ctx)
+		open, err := questionsOf(ch.c).calls(ctx)
 		if err != nil {
 			return err
 		}

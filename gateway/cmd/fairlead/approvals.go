@@ -34,13 +34,13 @@ func approvalsCommand(o *options) *cobra.Command {
 }
 
 func listApprovals(ctx context.Context, c *connection, _ []string) error {
-	list, err := c.pendingCalls(ctx)
+	list, err := questionsOf(c).calls(ctx)
 	return show(c, protocol.QuestionListResult{Questions: list}, err, func(out io.Writer, r protocol.QuestionListResult) error {
 		if len(r.Questions) == 0 {
 			fmt.Fprintln(out, "No pending approvals.")
 			return nil
 		}
-		names := c.machineNames(ctx)
+		names := machinesOf(c).names(ctx)
 		for _, a := range r.Questions {
 			fmt.Fprintf(out, "%s  %s\n%s", a.ID, a.SessionKey, questionBox(a, names[a.Node]))
 		}
@@ -48,9 +48,9 @@ func listApprovals(ctx context.Context, c *connection, _ []string) error {
 	})
 }
 
-// pendingCalls returns the pending questions about calls.
-func (c *connection) pendingCalls(ctx context.Context) ([]protocol.Question, error) {
-	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+// calls returns the pending questions about calls.
+func (s questions) calls(ctx context.Context) ([]protocol.Question, error) {
+	r, err := call(ctx, s.c, protocol.QuestionList, protocol.Empty{})
 	list := slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return !q.IsOfCall() })
 	return append([]protocol.Question{}, list...), err
 }
@@ -70,7 +70,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 		}
 		answer.Args, answer.Until = json.RawMessage(args), end.At(time.Now())
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			list, err := c.approvals(ctx, ids[0], same)
+			list, err := questionsOf(c).approvals(ctx, ids[0], same)
 			if err != nil {
 				return err
 			}
@@ -101,8 +101,8 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 }
 
 // approvals returns the pending approval that id names, and with same all that ask the same.
-func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Question, error) {
-	list, err := c.pendingCalls(ctx)
+func (s questions) approvals(ctx context.Context, id string, same bool) ([]protocol.Question, error) {
+	list, err := s.calls(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func approvalsLaterCommand(o *options) *cobra.Command {
 			wait = 0
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			list, err := c.approvals(ctx, ids[0], same)
+			list, err := questionsOf(c).approvals(ctx, ids[0], same)
 			if err != nil {
 				return err
 			}

@@ -188,7 +188,7 @@ func approveCommand(o *options) *cobra.Command {
 			if len(p.Nodes) == 0 {
 				p.Nodes = r.Questions[i].App.Nodes
 			}
-			return c.answer(ctx, r.Questions[i], p, func(out io.Writer, _ protocol.Question) error {
+			return questionsOf(c).answer(ctx, r.Questions[i], p, func(out io.Writer, _ protocol.Question) error {
 				if deny {
 					return printf(out, "The app may not connect.\n")
 				}

@@ -64,7 +64,7 @@ func onMethodWithNames[P, R any](
 		if err != nil {
 			return err
 		}
-		return showCall(ctx, c, m, p, func(out io.Writer, r R) error { return text(out, r, c.loadNames(ctx)) })
+		return showCall(ctx, c, m, p, func(out io.Writer, r R) error { return text(out, r, machinesOf(c).book(ctx)) })
 	})
 }
 

@@ -245,13 +245,18 @@ func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R],
 	return client.Call(ctx, c.Client, m, p)
 }
 
-// nodes lists the machines: without a method for it, the connected machines by their tools.
-func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
-	if c.offers(protocol.NodesList.Name) {
-		r, err := call(ctx, c, protocol.NodesList, protocol.Empty{})
+// machines are those of a gateway.
+type machines struct{ c *connection }
+
+func machinesOf(c *connection) machines { return machines{c} }
+
+// list lists the machines: without a method for it, the connected machines by their tools.
+func (m machines) list(ctx context.Context) ([]protocol.NodeInfo, error) {
+	if m.c.offers(protocol.NodesList.Name) {
+		r, err := call(ctx, m.c, protocol.NodesList, protocol.Empty{})
 		return r.Nodes, err
 	}
-	r, err := call(ctx, c, protocol.ToolsList, protocol.Empty{})
+	r, err := call(ctx, m.c, protocol.ToolsList, protocol.Empty{})
 	var list []protocol.NodeInfo
 	for _, t := range r.Tools {
 		id, tool, ok := protocol.ToolName(t.Name).Split()

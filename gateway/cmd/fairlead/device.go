@@ -78,14 +78,14 @@ func deviceState(d protocol.Device) string {
 func pairCommands(o *options) []*cobra.Command {
 	answer := func(use, decision, short string) *cobra.Command {
 		return command(use+" REQUEST", short+"; \"fairlead pair list\" shows the request's ID", cobra.ExactArgs(1), o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			q, err := c.findQuestion(ctx, args[0])
+			q, err := questionsOf(c).find(ctx, args[0])
 			switch {
 			case err != nil:
 				return err
 			case q.Pairing == nil:
 				return usageError("this question is answered with: %s", answerCommand(q))
 			}
-			return c.answer(ctx, q, protocol.QuestionAnswerParams{Decision: decision}, printPairingAnswer)
+			return questionsOf(c).answer(ctx, q, protocol.QuestionAnswerParams{Decision: decision}, printPairingAnswer)
 		}))
 	}
 	return []*cobra.Command{

@@ -114,7 +114,7 @@ func askToApprove(ctx context.Context, c *connection, r protocol.Question) error
 		_, err := call(ctx, c, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: r.ID, Hash: r.Hash, Decision: protocol.DecisionDeny})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
-	return c.answer(ctx, r, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}, printPairingAnswer)
+	return questionsOf(c).answer(ctx, r, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}, printPairingAnswer)
 }
 
 // waitForAnswer waits for a decision in a window or another terminal when nobody can be asked here.

@@ -12,7 +12,7 @@ import (
 // checkMachines puts the IDs of machines in the place of their names. The error says that no machine
 // has a name, or how to wait for one that is offline. If that cannot be determined, the gateway decides.
 func checkMachines(ctx context.Context, c *connection, p *protocol.TransferStartParams) error {
-	nodes, err := c.nodes(ctx)
+	nodes, err := machinesOf(c).list(ctx)
 	if err != nil {
 		return nil
 	}
@@ -63,13 +63,13 @@ func findMachine(nodes []protocol.NodeInfo, name string) (found protocol.NodeInf
 	return found, ok
 }
 
-// machineID returns the ID of the machine that the person calls name; name itself if none is found,
+// id returns the ID of the machine that the person calls name; name itself if none is found,
 // for which the gateway answers, or if the gateway knows no names.
-func (c *connection) machineID(ctx context.Context, name string) protocol.NodeID {
-	if !c.offers(protocol.NodesList.Name) {
+func (m machines) id(ctx context.Context, name string) protocol.NodeID {
+	if !m.c.offers(protocol.NodesList.Name) {
 		return protocol.NodeID(name)
 	}
-	if nodes, err := c.nodes(ctx); err == nil && name != "" {
+	if nodes, err := m.list(ctx); err == nil && name != "" {
 		if machine, ok := findMachine(nodes, name); ok {
 			return machine.ID
 		}

@@ -18,12 +18,12 @@ import (
 
 func nodesCommand(o *options) *cobra.Command {
 	list := o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
-		nodes, err := c.nodes(ctx)
+		nodes, err := machinesOf(c).list(ctx)
 		return show(c, protocol.NodesListResult{Nodes: nodes}, err, printNodes)
 	})
 	update := func(set func(p *protocol.NodesUpdateParams, value *string)) runner {
 		return o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			p := protocol.NodesUpdateParams{NodeID: c.machineID(ctx, args[0])}
+			p := protocol.NodesUpdateParams{NodeID: machinesOf(c).id(ctx, args[0])}
 			set(&p, &args[1])
 			return showCall(ctx, c, protocol.NodesUpdate, p, nil)
 		})
@@ -45,7 +45,7 @@ func forgetNodeCommand(o *options) *cobra.Command {
 	var force bool
 	cmd := command("forget NODE", "Remove a machine from the list until it connects again", cobra.ExactArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: c.machineID(ctx, args[0]), Force: force})
+			r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: machinesOf(c).id(ctx, args[0]), Force: force})
 			if errors.Is(err, protocol.ErrConflict) && !force {
 				return fmt.Errorf("%w. To remove it anyway: fairlead nodes forget %s --force", err, args[0])
 			}
@@ -91,7 +91,7 @@ func presence(n protocol.NodeInfo) string {
 func ago(at int64) string { return format.Ago(at, time.Now()) }
 
 func showNode(ctx context.Context, c *connection, args []string) error {
-	nodes, err := c.nodes(ctx)
+	nodes, err := machinesOf(c).list(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func logsCommand(o *options, use string) *cobra.Command {
 			node = args[0]
 		}
 		n := float64(lines)
-		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: c.machineID(ctx, node), Lines: &n})
+		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: machinesOf(c).id(ctx, node), Lines: &n})
 		if errors.Is(err, protocol.ErrUnavailable) && node != "" {
-			if nodes, listErr := c.nodes(ctx); listErr == nil {
+			if nodes, listErr := machinesOf(c).list(ctx); listErr == nil {
 				if _, ok := findMachine(nodes, node); !ok {
 					return noMachine(protocol.NodeID(node))
 				}

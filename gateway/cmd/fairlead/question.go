@@ -34,9 +34,9 @@ func namesOf(machines []protocol.NodeInfo) names {
 	return all
 }
 
-// machineNames returns the names of the machines; empty if they are unavailable.
-func (c *connection) machineNames(ctx context.Context) names {
-	nodes, err := c.nodes(ctx)
+// names returns the names of the machines; empty if they are unavailable.
+func (m machines) names(ctx context.Context) names {
+	nodes, err := m.list(ctx)
 	if err != nil {
 		return nil
 	}
@@ -176,10 +176,10 @@ type nameBook struct {
 // maxTitles is the number of latest chats whose titles are requested; others are shown by key.
 const maxTitles = 500
 
-// loadNames requests the names. If they are unavailable, IDs are shown.
-func (c *connection) loadNames(ctx context.Context) nameBook {
-	k := nameBook{machines: c.machineNames(ctx), chats: make(map[protocol.SessionKey]string)}
-	r, err := call(ctx, c, protocol.SessionsList, protocol.SessionsListParams{Limit: maxTitles})
+// book requests the names. If they are unavailable, IDs are shown.
+func (m machines) book(ctx context.Context) nameBook {
+	k := nameBook{machines: m.names(ctx), chats: make(map[protocol.SessionKey]string)}
+	r, err := call(ctx, m.c, protocol.SessionsList, protocol.SessionsListParams{Limit: maxTitles})
 	if err != nil {
 		return k
 	}

@@ -16,6 +16,11 @@ import (
 	"fairlead/gateway/protocol/display"
 )
 
+// questions are what waits for the person at a gateway.
+type questions struct{ c *connection }
+
+func questionsOf(c *connection) questions { return questions{c} }
+
 // openQuestion is a question in one line, with the command that answers it.
 type openQuestion struct {
 	ID     protocol.QuestionID `json:"id"`
@@ -70,7 +75,7 @@ func serverQuestionText(q protocol.InputSubject) string {
 
 func questionsCommand(o *options) *cobra.Command {
 	list := o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
-		open, err := c.openQuestions(ctx)
+		open, err := questionsOf(c).open(ctx)
 		return show(c, open, err, func(out io.Writer, open []openQuestion) error {
 			if len(open) == 0 {
 				return printf(out, "Nothing waits for you.\n")
@@ -86,7 +91,7 @@ func questionsCommand(o *options) *cobra.Command {
 	cmd := command("questions", "List everything that waits for you, and answer it", cobra.NoArgs, list)
 	answer := command("answer ID [NAME=VALUE ...]", "Answer a question of an MCP server; without values, you are asked for them", cobra.MinimumNArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			q, err := c.findQuestion(ctx, args[0])
+			q, err := questionsOf(c).find(ctx, args[0])
 			switch {
 			case err != nil:
 				return err
@@ -107,7 +112,7 @@ fairlead approvals has more answers for calls.`
 // questionsAnswerCommand makes the command allow or deny for every kind of question.
 func questionsAnswerCommand(o *options, decision, short string) *cobra.Command {
 	return command(decision+" ID", short, cobra.ExactArgs(1), o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-		q, err := c.findQuestion(ctx, args[0])
+		q, err := questionsOf(c).find(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -115,15 +120,15 @@ func questionsAnswerCommand(o *options, decision, short string) *cobra.Command {
 		if q.App != nil {
 			p.Nodes = q.App.Nodes
 		}
-		return c.answer(ctx, q, p, func(out io.Writer, q protocol.Question) error { return printf(out, "%s.\n", format.Capital(q.State)) })
+		return questionsOf(c).answer(ctx, q, p, func(out io.Writer, q protocol.Question) error { return printf(out, "%s.\n", format.Capital(q.State)) })
 	}))
 }
 
 // answer answers a question and prints the answered one. A question that somebody else answered
 // first is an error that names them.
-func (c *connection) answer(ctx context.Context, q protocol.Question, p protocol.QuestionAnswerParams, print func(io.Writer, protocol.Question) error) error {
+func (s questions) answer(ctx context.Context, q protocol.Question, p protocol.QuestionAnswerParams, print func(io.Writer, protocol.Question) error) error {
 	p.ID, p.Hash = q.ID, q.Hash
-	return showCall(ctx, c, protocol.QuestionAnswer, p, func(out io.Writer, r protocol.QuestionAnswerResult) error {
+	return showCall(ctx, s.c, protocol.QuestionAnswer, p, func(out io.Writer, r protocol.QuestionAnswerResult) error {
 		if !r.Won {
 			return fmt.Errorf("too late: the question was already %s by %s", r.Question.State, r.Question.AnsweredBy)
 		}
@@ -149,7 +154,7 @@ func answerInput(ctx context.Context, c *connection, q protocol.Question, words 
 	if err != nil {
 		return err
 	}
-	return c.answer(ctx, q, p, func(out io.Writer, q protocol.Question) error {
+	return questionsOf(c).answer(ctx, q, p, func(out io.Writer, q protocol.Question) error {
 		if q.State == protocol.QuestionDenied {
 			return printf(out, "Declined.\n")
 		}
@@ -157,9 +162,9 @@ func answerInput(ctx context.Context, c *connection, q protocol.Question, words 
 	})
 }
 
-// watchQuestions calls report for each pending question once, until ctx ends. It reports those that
+// watch calls report for each pending question once, until ctx ends. It reports those that
 // are open at first, too.
-func (c *connection) watchQuestions(ctx context.Context, report func(protocol.Question) error) error {
+func (s questions) watch(ctx context.Context, report func(protocol.Question) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	reported := make(map[protocol.QuestionID]bool)
@@ -171,7 +176,7 @@ func (c *connection) watchQuestions(ctx context.Context, report func(protocol.Qu
 			}
 		}
 	}
-	err := c.Questions(ctx, func(pending []protocol.Question) {
+	err := s.c.Questions(ctx, func(pending []protocol.Question) {
 		for _, q := range pending {
 			look(q)
 		}
@@ -182,20 +187,20 @@ func (c *connection) watchQuestions(ctx context.Context, report func(protocol.Qu
 	return err
 }
 
-// noteQuestions prints the questions of MCP servers that open until stop is called: a call may
+// note prints the questions of MCP servers that open until stop is called: a call may
 // wait for an answer.
-func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
-	if !c.offers(protocol.QuestionWatch.Name) {
+func (s questions) note(ctx context.Context) (stop func()) {
+	if !s.c.offers(protocol.QuestionWatch.Name) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg crash.Group
 	wg.Go(func() {
 		noted := make(map[protocol.QuestionID]bool)
-		c.Questions(ctx, func([]protocol.Question) {}, func(q protocol.Question) {
+		s.c.Questions(ctx, func([]protocol.Question) {}, func(q protocol.Question) {
 			if q.Input != nil && q.State == protocol.QuestionPending && !noted[q.ID] {
 				noted[q.ID] = true
-				openQuestionOf(q, nil).print(c.err)
+				openQuestionOf(q, nil).print(s.c.err)
 			}
 		})
 	})
@@ -206,8 +211,8 @@ func (c *connection) noteQuestions(ctx context.Context) (stop func()) {
 func watchCommand(o *options) *cobra.Command {
 	cmd := command("watch", "Print a line whenever something waits for you, until you press Ctrl+C", cobra.NoArgs,
 		o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
-			machines := c.machineNames(ctx)
-			return c.watchQuestions(ctx, func(question protocol.Question) error {
+			machines := machinesOf(c).names(ctx)
+			return questionsOf(c).watch(ctx, func(question protocol.Question) error {
 				q := openQuestionOf(question, machines)
 				if c.json {
 					line, err := protocol.Marshal(q)
@@ -226,25 +231,25 @@ func watchCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// openQuestions lists everything that waits for the person.
-func (c *connection) openQuestions(ctx context.Context) ([]openQuestion, error) {
-	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+// open lists everything that waits for the person.
+func (s questions) open(ctx context.Context) ([]openQuestion, error) {
+	r, err := call(ctx, s.c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
-	open, machines := []openQuestion{}, c.machineNames(ctx)
+	open, machines := []openQuestion{}, machinesOf(s.c).names(ctx)
 	for _, q := range r.Questions {
 		open = append(open, openQuestionOf(q, machines))
 	}
 	return open, nil
 }
 
-// findQuestion returns the pending question whose ID begins with id.
-func (c *connection) findQuestion(ctx context.Context, id string) (q protocol.Question, err error) {
+// find returns the pending question whose ID begins with id.
+func (s questions) find(ctx context.Context, id string) (q protocol.Question, err error) {
 	if id == "" {
 		return q, errNoID
 	}
-	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	r, err := call(ctx, s.c, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		return q, err
 	}

@@ -132,7 +132,7 @@ func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
 		watching, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			c.watchQuestions(watching, func(q protocol.Question) error { return openQuestionOf(q, nil).print(&watched) })
+			questionsOf(c).watch(watching, func(q protocol.Question) error { return openQuestionOf(q, nil).print(&watched) })
 		})
 		var result string
 		wg.Go(func() {
@@ -143,7 +143,7 @@ func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
 		if got := watched.String(); !strings.HasPrefix(got, "“door” asks: Who is it?\n") {
 			t.Errorf("watched %q, want the server and its question", got)
 		}
-		q, err := c.findQuestion(ctx, string(opened(ctx, t, c).ID[:6]))
+		q, err := questionsOf(c).find(ctx, string(opened(ctx, t, c).ID[:6]))
 		if err != nil {
 			t.Error(err)
 		}
@@ -158,7 +158,7 @@ func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
 		if !strings.Contains(result, "accept Anna") {
 			t.Errorf("the result of the call is %s, want the answer", result)
 		}
-		if _, err := c.findQuestion(ctx, string(q.ID)); err == nil {
+		if _, err := questionsOf(c).find(ctx, string(q.ID)); err == nil {
 			t.Error("an answered question is still open")
 		}
 	})

@@ -281,7 +281,7 @@ func acceptServerCommand(o *options) *cobra.Command {
 	cmd := command("accept NAME [TOOL]...", "Show the tools of a server whose description has changed, and with --yes let the agent use them", cobra.MinimumNArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
 			name, tools := protocol.ServerName(args[0]), args[1:]
-			q, err := c.toolsQuestion(ctx, name)
+			q, err := questionsOf(c).ofTools(ctx, name)
 			if err != nil {
 				return err
 			}
@@ -289,7 +289,7 @@ func acceptServerCommand(o *options) *cobra.Command {
 				return show(c, []protocol.ServerTool{}, nil, func(out io.Writer, _ []protocol.ServerTool) error { return printf(out, "No tool has changed.\n") })
 			}
 			if yes {
-				return c.answer(ctx, q, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Tools: tools}, func(out io.Writer, _ protocol.Question) error {
+				return questionsOf(c).answer(ctx, q, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Tools: tools}, func(out io.Writer, _ protocol.Question) error {
 					return printf(out, "The agent can use the tools.\n")
 				})
 			}
@@ -309,17 +309,17 @@ func diffLines(text string) string {
 	return b.String()
 }
 
-// toolsQuestion returns the question about the changed tools of a server; one without a subject if
+// ofTools returns the question about the changed tools of a server; one without a subject if
 // no tool of it waits.
-func (c *connection) toolsQuestion(ctx context.Context, name protocol.ServerName) (protocol.Question, error) {
-	r, err := call(ctx, c, protocol.ServersList, protocol.Empty{})
+func (s questions) ofTools(ctx context.Context, name protocol.ServerName) (protocol.Question, error) {
+	r, err := call(ctx, s.c, protocol.ServersList, protocol.Empty{})
 	if err != nil {
 		return protocol.Question{}, err
 	}
-	if !slices.ContainsFunc(r.Servers, func(s protocol.ServerStatus) bool { return s.Name == name }) {
+	if !slices.ContainsFunc(r.Servers, func(one protocol.ServerStatus) bool { return one.Name == name }) {
 		return protocol.Question{}, fmt.Errorf("no server is called %s", name)
 	}
-	open, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
+	open, err := call(ctx, s.c, protocol.QuestionList, protocol.Empty{})
 	for _, q := range open.Questions {
 		if q.Tools != nil && q.Tools.Server == name {
 			return q, nil

@@ -30,7 +30,7 @@ func statusCommand(o *options) *cobra.Command {
 			if v.Status, err = c.status(ctx); err != nil {
 				return err
 			}
-			if v.Nodes, err = c.nodes(ctx); err != nil {
+			if v.Nodes, err = machinesOf(c).list(ctx); err != nil {
 				return err
 			}
 			if c.offers(protocol.QuestionList.Name) {

@@ -36,7 +36,7 @@ func toolsCallCommand(o *options) *cobra.Command {
 				return err
 			}
 			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-				stop := c.noteQuestions(ctx)
+				stop := questionsOf(c).note(ctx)
 				r, err := call(ctx, c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(args[0]), Args: raw})
 				stop()
 				if errors.Is(err, protocol.ErrInternal) {

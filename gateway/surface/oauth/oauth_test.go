@@ -42,7 +42,7 @@ func serve(t *testing.T) *bench {
 	}
 	t.Cleanup(func() { db.Close() })
 	b := &bench{t: t, db: db.Apps, docs: make(map[string]string)}
-	b.questions = question.New(db.Questions, nil, new(event.Bus), nil)
+	b.questions = question.New(db.Questions, nil, new(event.Bus))
 	b.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Questions: b.questions, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		t.Fatal(err)

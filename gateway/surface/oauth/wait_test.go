@@ -25,7 +25,7 @@ func (noStore) Apply(context.Context, store.AppChange) error                   {
 
 func TestBrowserReturnsWhenNobodyAnswersForTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err := apps.Open(t.Context(), apps.Options{Store: noStore{}, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus), nil)})
+		a, err := apps.Open(t.Context(), apps.Options{Store: noStore{}, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus))})
 		if err != nil {
 			t.Fatal(err)
 		}

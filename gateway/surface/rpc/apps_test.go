@@ -20,7 +20,7 @@ func (appRows) List(context.Context) ([]protocol.App, []store.AppToken, error) {
 func (appRows) Apply(context.Context, store.AppChange) error { return nil }
 
 func fakeApps(f *fakes) *apps.Apps {
-	a, err := apps.Open(context.Background(), apps.Options{Store: appRows{}, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus, nil), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	a, err := apps.Open(context.Background(), apps.Options{Store: appRows{}, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
 	if err != nil {
 		panic(err)
 	}

@@ -20,13 +20,9 @@ import (
 
 // toolMethods are the methods for tool calls, of clients and of the nodes that run them.
 type toolMethods struct {
-	tools    Tools
-	results  Results
-	registry Registry
+	Calls
 	nodes    *nodes.Hub
 	messages Messages
-	// execEvent is the function of [Services].
-	execEvent func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error)
 	// background runs a function until the server closes.
 	background func(func(context.Context)) bool
 
@@ -36,23 +32,23 @@ type toolMethods struct {
 
 func (m *toolMethods) register(all methods) {
 	handle(all, protocol.ToolsList, func(context.Context, *request, protocol.Empty) (protocol.ToolsListResult, error) {
-		return protocol.ToolsListResult{Tools: list(m.registry.Tools())}, nil
+		return protocol.ToolsListResult{Tools: list(m.Registry.Tools())}, nil
 	})
 	handle(all, protocol.InvokeTool, m.invoke)
 	handle(all, protocol.RequestTool, m.request)
 	handle(all, protocol.CallCancel, func(_ context.Context, _ *request, p protocol.CallCancelParams) (protocol.Ack, error) {
-		return protocol.Ack{OK: true, Dropped: !m.tools.Cancel(p.CallID)}, nil
+		return protocol.Ack{OK: true, Dropped: !m.Tools.Cancel(p.CallID)}, nil
 	})
 	handle(all, protocol.ReturnResult, m.result)
 	handle(all, protocol.ReportProgress, func(_ context.Context, r *request, p protocol.ToolProgress) (protocol.Ack, error) {
-		return m.nodes.Progress(r.conn.peer().node(), p)
+		return m.nodes.Calls.Progress(r.conn.peer().node(), p)
 	})
 	handle(all, protocol.ReportExec, func(ctx context.Context, r *request, p protocol.NodeExecEvent) (protocol.Ack, error) {
-		return m.execEvent(ctx, r.conn.peer().node(), p)
+		return m.ExecEvent(ctx, r.conn.peer().node(), p)
 	})
 	handle(all, protocol.GetLogs, m.logs)
 	handle(all, protocol.ReturnLogs, func(_ context.Context, r *request, p protocol.LogsResultParams) (protocol.Ack, error) {
-		return m.nodes.LogsResult(r.conn.peer().node(), p)
+		return m.nodes.Calls.LogsResult(r.conn.peer().node(), p)
 	})
 }
 
@@ -65,7 +61,7 @@ func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInv
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	raw, err := runDirect(ctx, m.tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
+	raw, err := runDirect(ctx, m.Tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
 
@@ -122,7 +118,7 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	if err := cmp.Or(
 		checkKey(p.SessionKey), checkID("callId", string(p.CallID)),
 		requireScope(who, protocol.ScopeChat, "the result would go to a chat, and this device may not write there"),
-		m.tools.Check(tool.Call{Tool: p.Tool, Args: p.Args, Principal: who}),
+		m.Tools.Check(tool.Call{Tool: p.Tool, Args: p.Args, Principal: who}),
 	); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
@@ -136,7 +132,7 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	call.OnStart = func() { stored <- nil }
 	started := m.background(func(ctx context.Context) {
 		defer release()
-		res, err := m.tools.Run(ctx, call)
+		res, err := m.Tools.Run(ctx, call)
 		if isInternal(err) {
 			stored <- err
 			return
@@ -190,7 +186,7 @@ func (m *toolMethods) claim(ctx context.Context, id protocol.CallID) (release fu
 		delete(m.activeRequests, id)
 	}
 	if !taken {
-		if taken, err = m.tools.IsKnown(ctx, id); err == nil && !taken {
+		if taken, err = m.Tools.IsKnown(ctx, id); err == nil && !taken {
 			return release, nil
 		}
 		release()
@@ -205,13 +201,13 @@ func (m *toolMethods) claim(ctx context.Context, id protocol.CallID) (release fu
 // the end of the call. A result for which nobody waits any more may still settle a call with an
 // unknown outcome.
 func (m *toolMethods) result(ctx context.Context, r *request, p protocol.ToolResultParams) (protocol.Ack, error) {
-	await := m.results.AwaitStored(p.CallID)
-	ack, err := m.nodes.Result(r.conn.peer().node(), p)
+	await := m.Results.AwaitStored(p.CallID)
+	ack, err := m.nodes.Calls.Result(r.conn.peer().node(), p)
 	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {
 		r.beforeResponse = await
 		return ack, err
 	}
-	late, lateErr := m.results.AcceptLateResult(ctx, r.conn.peer().node(), p)
+	late, lateErr := m.Results.AcceptLateResult(ctx, r.conn.peer().node(), p)
 	switch {
 	case errors.Is(lateErr, protocol.ErrNotFound):
 		return ack, err
@@ -259,5 +255,5 @@ func (m *toolMethods) logs(ctx context.Context, _ *request, p protocol.LogsGetPa
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
 	defer cancel()
-	return m.nodes.Logs(ctx, id, lines)
+	return m.nodes.Calls.Logs(ctx, id, lines)
 }

@@ -47,7 +47,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	}
 	c.workers = workers{ctx: c.socket.ctx, wg: &c.wg, jobs: make(chan func())}
 	c.feed = &feed{
-		socket: c.socket, wg: &c.wg, bus: s.services.Bus, canonical: s.services.Canonical,
+		socket: c.socket, wg: &c.wg, bus: s.services.Bus, canonical: s.services.Sessions.Canonical,
 		spelling: make(map[protocol.SessionKey]protocol.SessionKey),
 	}
 	return c

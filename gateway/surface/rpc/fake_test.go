@@ -73,7 +73,7 @@ func newFakes() *fakes {
 		panic(err)
 	}
 	f.files = workspace.NewFiles(home, workspace.FilesOptions{})
-	registry := tool.NewRegistry(f.hub, f.hub, nil)
+	registry := tool.NewRegistry(f.hub, f.hub.Calls, nil)
 	registry.Register(native.Tools(native.Services{Cron: cron.Tool(nil)})...)
 	f.pipeline = tool.New(tool.Options{Registry: registry})
 	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{f.pipeline}})
@@ -82,15 +82,34 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
-		Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, f.hub, nil), Nodes: f.hub, Questions: fakeQuestions{}, Display: fakeQuestions{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Apps: fakeApps(f), Servers: fakeServers(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}, Transfers: f.transfers,
+		Version: "test", Bus: f.bus, Nodes: f.hub, Config: fakeConfig{}, Files: f.files, Rules: f.rules, Models: fakeModels{}, Schedules: f.schedules,
+		Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
+		Sessions: Sessions{
+			Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
+			Canonical: func(key protocol.SessionKey) protocol.SessionKey {
+				if key == "main" || key == "agent:main:cli:dm:main" {
+					return protocol.MainSession
+				}
+				return key
+			},
+		},
+		Calls: Calls{
+			Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, f.hub.Calls, nil),
+			ExecEvent: func(_ context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+				if e.SessionID == "early" {
+					return protocol.Ack{}, protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
+				}
+				return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
+			},
+		},
+		Questions: Questions{fakeQuestions{}, fakeQuestions{}},
+		Records: Records{fakeJournal{}, fakeAudit{}, func(_ context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error) {
+			return protocol.UsageReportResult{Days: make([]protocol.UsageDay, p.Days)}, nil
+		}},
+		Programs: Programs{fakeApps(f), fakeCatalog{}, fakeCatalog{}},
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
-		Channels: f.channels, Ready: func() bool { return !f.starting.Load() },
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Paused: f.paused.Load(), Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
-		},
-		Usage: func(_ context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error) {
-			return protocol.UsageReportResult{Days: make([]protocol.UsageDay, p.Days)}, nil
 		},
 		Verify: func(_ context.Context, got string) error {
 			if got != token {
@@ -98,23 +117,14 @@ func (f *fakes) services() Services {
 			}
 			return nil
 		},
-		CheckOrigin: func(r *http.Request) error {
-			if r.Header.Get("Origin") != "" {
-				return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
-			}
-			return nil
-		},
-		Canonical: func(key protocol.SessionKey) protocol.SessionKey {
-			if key == "main" || key == "agent:main:cli:dm:main" {
-				return protocol.MainSession
-			}
-			return key
-		},
-		ExecEvent: func(_ context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
-			if e.SessionID == "early" {
-				return protocol.Ack{}, protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
-			}
-			return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
+		Web: Web{
+			Ready: func() bool { return !f.starting.Load() },
+			CheckOrigin: func(r *http.Request) error {
+				if r.Header.Get("Origin") != "" {
+					return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
+				}
+				return nil
+			},
 		},
 	}
 }
@@ -177,7 +187,7 @@ func (t fakeTools) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if c.ID == "" {
 		c.ID = protocol.CallID(fmt.Sprintf("call-%d", t.f.calls.Add(1)))
 	}
-	raw, err := t.f.hub.Call(ctx, node, protocol.ToolInvoke{CallID: c.ID, Tool: spec.Name, Args: c.Args}, func(p protocol.ToolProgress) {
+	raw, err := t.f.hub.Calls.Call(ctx, node, protocol.ToolInvoke{CallID: c.ID, Tool: spec.Name, Args: c.Args}, func(p protocol.ToolProgress) {
 		t.f.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, Call: &protocol.CallInfo{CallID: p.CallID, Tool: spec.Name, State: protocol.CallRunning, Tail: p.Tail, Bytes: p.Bytes}})
 	})
 	var failed *tool.Failure

@@ -7,8 +7,10 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/transfer"
 )
 
 type feed struct {
@@ -117,22 +119,30 @@ func (f *feed) subscribe() (seq uint64) {
 	return f.seq
 }
 
-type feedMethods struct{ Services }
+type feedMethods struct {
+	bus       *event.Bus
+	status    func(context.Context) protocol.Status
+	sessions  Sessions
+	tools     Tools
+	questions Queue
+	transfers *transfer.Engine
+	nodes     *nodes.Hub
+}
 
 func (m feedMethods) register(all methods) {
 	handle(all, protocol.FeedSubscribe, m.subscribe)
 	handle(all, protocol.QuestionWatch, m.watchQuestions)
-	handle(all, protocol.StatusGet, query(func(ctx context.Context) (protocol.Status, error) { return m.Status(ctx), nil }))
+	handle(all, protocol.StatusGet, query(func(ctx context.Context) (protocol.Status, error) { return m.status(ctx), nil }))
 	handle(all, protocol.AgentPause, plain(func(ctx context.Context, p protocol.PauseParams) (protocol.Status, error) {
-		err := m.Runs.Pause(ctx, p.Paused)
-		return m.Status(ctx), err
+		err := m.sessions.Runs.Pause(ctx, p.Paused)
+		return m.status(ctx), err
 	}))
 }
 
 // subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
 // while the snapshot is made are sent again after it, which does no harm.
 func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty) (protocol.FeedSnapshot, error) {
-	sub := m.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind != protocol.ChangeChat })
+	sub := m.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind != protocol.ChangeChat })
 	snap, err := m.snapshot(ctx)
 	if err != nil {
 		sub.Close()
@@ -146,8 +156,8 @@ func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty
 // watchQuestions answers question.watch with the pending questions; their changes follow, instead of
 // what feed.subscribe sends.
 func (m feedMethods) watchQuestions(ctx context.Context, r *request, _ protocol.Empty) (res protocol.QuestionWatchResult, err error) {
-	sub := m.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeQuestion })
-	if res.Questions, err = m.Questions.Pending(ctx); err != nil {
+	sub := m.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeQuestion })
+	if res.Questions, err = m.questions.Pending(ctx); err != nil {
 		sub.Close()
 		return res, err
 	}
@@ -158,15 +168,15 @@ func (m feedMethods) watchQuestions(ctx context.Context, r *request, _ protocol.
 }
 
 func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
-	chats, err := m.Chats.List(ctx, protocol.SessionsListParams{Limit: protocol.MaxSnapshotSessions})
+	chats, err := m.sessions.Chats.List(ctx, protocol.SessionsListParams{Limit: protocol.MaxSnapshotSessions})
 	if err != nil {
 		return snap, err
 	}
-	if snap.Questions, err = m.Questions.Pending(ctx); err != nil {
+	if snap.Questions, err = m.questions.Pending(ctx); err != nil {
 		return snap, err
 	}
-	snap.Sessions, snap.Runs, snap.Questions = list(chats.Sessions), list(m.Runs.Active()), list(snap.Questions)
-	snap.Transfers = m.Transfers.Open()
-	snap.Nodes, snap.Calls, snap.Status = list(m.Nodes.Nodes()), list(m.Tools.Running()), m.Status(ctx)
+	snap.Sessions, snap.Runs, snap.Questions = list(chats.Sessions), list(m.sessions.Runs.Active()), list(snap.Questions)
+	snap.Transfers = m.transfers.Open()
+	snap.Nodes, snap.Calls, snap.Status = list(m.nodes.Nodes()), list(m.tools.Running()), m.status(ctx)
 	return snap, nil
 }

@@ -24,7 +24,7 @@ func TestCallsWithLargeArgumentsDoNotHideTheJournal(t *testing.T) {
 	for range 3 {
 		list = append(list, store.Call{Info: protocol.CallInfo{CallID: "1", Args: long(100)}, ResultJSON: picture})
 	}
-	r, err := Services{Journal: list}.listJournal(t.Context(), protocol.JournalListParams{})
+	r, err := recordMethods{Records: Records{Journal: list}}.listJournal(t.Context(), protocol.JournalListParams{})
 	if err != nil || len(r.Calls) != 2 || !r.More {
 		t.Fatalf("%d calls, more %v, %v", len(r.Calls), r.More, err)
 	}
@@ -44,7 +44,7 @@ func TestCallsWithLargeArgumentsDoNotHideTheJournal(t *testing.T) {
 	if err != nil || len(frame) > protocol.MaxWriteFrame {
 		t.Errorf("%d bytes, %v", len(frame), err)
 	}
-	if r, err = (Services{Journal: list[2:]}).listJournal(t.Context(), protocol.JournalListParams{}); err != nil || len(r.Calls) != 1 {
+	if r, err = (recordMethods{Records: Records{Journal: list[2:]}}).listJournal(t.Context(), protocol.JournalListParams{}); err != nil || len(r.Calls) != 1 {
 		t.Errorf("the next page has %d, %v", len(r.Calls), err)
 	}
 }

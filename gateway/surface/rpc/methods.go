@@ -18,27 +18,23 @@ import (
 // newMethods returns the method table. background runs a function until the server closes.
 func newMethods(s Services, w *watches, background func(func(context.Context)) bool) methods {
 	all := make(methods)
-	registerSessions(all, s)
+	s.Sessions.register(all)
 	(&toolMethods{
-		tools: s.Tools, results: s.Results, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, messages: s.Messages,
-		background: background, activeRequests: make(map[protocol.CallID]bool),
+		Calls: s.Calls, nodes: s.Nodes, messages: s.Sessions.Messages, background: background, activeRequests: make(map[protocol.CallID]bool),
 	}).register(all)
 	deviceMethods{s.Devices, s.Nodes}.register(all)
-	registerApps(all, s.Apps, s.Commands)
+	registerApps(all, s.Programs.Apps, s.Programs.Commands)
 	registerServers(all, s.Servers)
-	registerCatalog(all, s.Catalog)
-	registerQuestions(all, s)
-	registerRules(all, s)
-	handle(all, protocol.JournalList, plain(s.listJournal))
-	handle(all, protocol.AuditList, plain(s.listAudit))
-	handle(all, protocol.AuditVerify, query(s.Audit.Verify))
-	handle(all, protocol.UsageReport, plain(s.Usage))
-	registerSettings(all, s)
+	registerCatalog(all, s.Programs.Catalog)
+	s.Questions.register(all)
+	ruleMethods{s.Rules, s.Questions.Queue, s.Records.Journal, s.Nodes}.register(all)
+	recordMethods{s.Records, s.Sessions.Canonical}.register(all)
+	settingMethods{s.Config, s.Models, s.Nodes}.register(all)
 	registerWorkspaces(all, s.Files)
 	registerTransfers(all, s.Transfers)
 	registerChannels(all, s.Channels)
-	browseMethods{s.Nodes, s.Tools, w}.register(all)
-	feedMethods{s}.register(all)
+	browseMethods{s.Nodes, s.Calls.Tools, w}.register(all)
+	feedMethods{s.Bus, s.Status, s.Sessions, s.Calls.Tools, s.Questions.Queue, s.Transfers, s.Nodes}.register(all)
 	registerSchedules(all, s.Schedules)
 	handle(all, protocol.SkillsStatus, plain(s.Skills.Status))
 	handle(all, protocol.SkillsUpdate, plain(s.Skills.Status))
@@ -182,9 +178,9 @@ func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.PairReject, withCaller(hub.Senders.Reject))
 }
 
-func registerSessions(all methods, s Services) {
+func (s Sessions) register(all methods) {
 	handle(all, protocol.ChatSend, s.send)
-	handle(all, protocol.ChatCancel, bySession(s, s.Runs.Cancel))
+	handle(all, protocol.ChatCancel, bySession(s.Canonical, s.Runs.Cancel))
 	handle(all, protocol.ChatResend, func(ctx context.Context, r *request, p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
 		if err := checkID("runId", string(p.RunID)); err != nil {
 			return protocol.ChatResendResult{}, err
@@ -192,45 +188,45 @@ func registerSessions(all methods, s Services) {
 		resend := func(ctx context.Context, p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
 			return s.Messages.Resend(ctx, r.conn.peer().principal, p)
 		}
-		return bySession(s, resend)(ctx, r, p)
+		return bySession(s.Canonical, resend)(ctx, r, p)
 	})
-	handle(all, protocol.MessageDelete, bySession(s, s.Editor.DeleteMessage))
-	handle(all, protocol.SessionFork, bySession(s, s.Chats.Fork))
+	handle(all, protocol.MessageDelete, bySession(s.Canonical, s.Editor.DeleteMessage))
+	handle(all, protocol.SessionFork, bySession(s.Canonical, s.Chats.Fork))
 	handle(all, protocol.SessionCreate, plain(s.Chats.Create).check(func(_ context.Context, _ *request, p protocol.SessionCreateParams) error {
 		return cmp.Or(checkKey(p.SessionKey), checkLabel(p.Label))
 	}))
-	handle(all, protocol.SessionDelete, bySession(s, s.Trash.Delete))
-	handle(all, protocol.SessionRestore, bySession(s, s.Trash.Restore))
+	handle(all, protocol.SessionDelete, bySession(s.Canonical, s.Trash.Delete))
+	handle(all, protocol.SessionRestore, bySession(s.Canonical, s.Trash.Restore))
 	handle(all, protocol.SessionsList, plain(s.Chats.List))
 	handle(all, protocol.SessionsSearch, plain(s.History.Search))
-	handle(all, protocol.SessionGet, bySession(s, s.Chats.Get))
-	handle(all, protocol.SessionGetStat, bySession(s, s.Runs.Stats))
-	handle(all, protocol.SessionHistory, bySession(s, s.History.SessionIDs))
-	handle(all, protocol.SessionPreview, bySession(s, s.History.Preview))
+	handle(all, protocol.SessionGet, bySession(s.Canonical, s.Chats.Get))
+	handle(all, protocol.SessionGetStat, bySession(s.Canonical, s.Runs.Stats))
+	handle(all, protocol.SessionHistory, bySession(s.Canonical, s.History.SessionIDs))
+	handle(all, protocol.SessionPreview, bySession(s.Canonical, s.History.Preview))
 	handle(all, protocol.MediaGet, plain(s.Messages.Media))
 	handle(all, protocol.SessionPatch, s.patch)
-	handle(all, protocol.SessionReset, bySession(s, s.Editor.Reset))
-	handle(all, protocol.SessionCompact, bySession(s, s.Editor.Compact))
-	handle(all, protocol.SessionUncompact, bySession(s, s.Editor.Uncompact))
-	handle(all, protocol.SessionArchives, bySession(s, s.History.Archives))
-	handle(all, protocol.SessionArchiveRead, bySession(s, s.History.ReadArchive))
-	handle(all, protocol.SessionArchiveRestore, bySession(s, s.Editor.RestoreArchive))
+	handle(all, protocol.SessionReset, bySession(s.Canonical, s.Editor.Reset))
+	handle(all, protocol.SessionCompact, bySession(s.Canonical, s.Editor.Compact))
+	handle(all, protocol.SessionUncompact, bySession(s.Canonical, s.Editor.Uncompact))
+	handle(all, protocol.SessionArchives, bySession(s.Canonical, s.History.Archives))
+	handle(all, protocol.SessionArchiveRead, bySession(s.Canonical, s.History.ReadArchive))
+	handle(all, protocol.SessionArchiveRestore, bySession(s.Canonical, s.Editor.RestoreArchive))
 }
 
 // bySession is plain for methods whose parameters have a SessionKey: it is required and made
 // canonical.
-func bySession[P, R any](s Services, f func(context.Context, P) (R, error)) method[P, R] {
+func bySession[P, R any](canonical func(protocol.SessionKey) protocol.SessionKey, f func(context.Context, P) (R, error)) method[P, R] {
 	return func(ctx context.Context, _ *request, p P) (out R, err error) {
 		key := reflect.ValueOf(&p).Elem().FieldByName("SessionKey").Addr().Interface().(*protocol.SessionKey)
 		if err := cmp.Or(require("sessionKey required", string(*key)), checkKey(*key)); err != nil {
 			return out, err
 		}
-		*key = s.Canonical(*key)
+		*key = canonical(*key)
 		return f(ctx, p)
 	}
 }
 
-func (s Services) patch(ctx context.Context, r *request, p protocol.SessionPatchParams) (protocol.OK, error) {
+func (s Sessions) patch(ctx context.Context, r *request, p protocol.SessionPatchParams) (protocol.OK, error) {
 	// A change of the approval mode answers future approvals, so it needs the scope to answer them.
 	if p.Settings != nil && p.Settings.Approvals != nil && !r.conn.peer().principal.Has(protocol.ScopeApprove) {
 		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
@@ -246,10 +242,10 @@ func (s Services) patch(ctx context.Context, r *request, p protocol.SessionPatch
 		}
 	}
 	p.By = r.by()
-	return bySession(s, s.Chats.Patch)(ctx, r, p)
+	return bySession(s.Canonical, s.Chats.Patch)(ctx, r, p)
 }
 
-func (s Services) send(ctx context.Context, r *request, p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+func (s Sessions) send(ctx context.Context, r *request, p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	if p.SessionKey == "" || p.Message == "" && len(p.Attachments) == 0 {
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
 	}

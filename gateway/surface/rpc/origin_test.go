@@ -16,7 +16,7 @@ import (
 // process nothing is checked.
 func TestOtherHostsAndPagesAreRefused(t *testing.T) {
 	services := newFakes().services()
-	services.CheckOrigin = func(r *http.Request) error { return auth.CheckOrigin(r, "boat.example") }
+	services.Web.CheckOrigin = func(r *http.Request) error { return auth.CheckOrigin(r, "boat.example") }
 	b, stop := openWith(services)
 	defer stop()
 	for _, c := range []struct {

@@ -95,7 +95,7 @@ func (c *Conn) chatOfRequest(req protocol.Request) (chat string, writes bool) {
 	switch req.Method {
 	case protocol.ChatSend.Name:
 		_ = json.Unmarshal(req.Params, &in) // invalid parameters are refused in order, too
-		return string(c.server.services.Canonical(in.SessionKey)), true
+		return string(c.server.services.Sessions.Canonical(in.SessionKey)), true
 	case protocol.ChannelInbound.Name:
 		_ = json.Unmarshal(req.Params, &in)
 		return strings.ToLower(in.Peer.ID), true

@@ -11,7 +11,8 @@ import (
 // The fake model has room for a reserve of 1000 tokens.
 func TestReserveIsCheckedWhereverItIsSet(t *testing.T) {
 	all := make(methods)
-	registerSettings(all, newFakes().services())
+	s := newFakes().services()
+	settingMethods{s.Config, s.Models, s.Nodes}.register(all)
 	for params, isTooLarge := range map[string]bool{
 		`{"path":"compaction.reserveTokens","value":1001}`:        true,
 		`{"path":"compaction.reserveTokens","value":1000}`:        false,

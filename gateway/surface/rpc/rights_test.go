@@ -23,7 +23,7 @@ func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
 }
 
 func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
-	c := &Conn{server: s, socket: new(socket), feed: &feed{canonical: s.services.Canonical, spelling: map[protocol.SessionKey]protocol.SessionKey{}}}
+	c := &Conn{server: s, socket: new(socket), feed: &feed{canonical: s.services.Sessions.Canonical, spelling: map[protocol.SessionKey]protocol.SessionKey{}}}
 	if mode != "" {
 		c.socket.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
 	}
@@ -255,7 +255,7 @@ func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (proto
 func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
 	got := make(chan string, 1)
 	services := newFakes().services()
-	services.Chats = patched{services.Chats, got}
+	services.Sessions.Chats = patched{services.Sessions.Chats, got}
 	srv := New(services)
 	defer srv.Close()
 	p := auth.Owner("desk")

@@ -57,7 +57,7 @@ type Server struct {
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Audit.Append}, pairing: pairingLimit{hosts: make(map[string]int)}}
+	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Records.Audit.Append}, pairing: pairingLimit{hosts: make(map[string]int)}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -86,20 +86,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 
 func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
 	if trusted == nil && r.TLS == nil {
-		if err := s.services.CheckOrigin(r); err != nil {
+		if err := s.services.Web.CheckOrigin(r); err != nil {
 			bearer.Fail(w, http.StatusForbidden, protocol.NewFault(protocol.FaultForbidden, err.Error()))
 			return
 		}
 	}
 	switch {
 	case r.TLS != nil && s.network(w, r):
-	case strings.HasPrefix(r.URL.Path, "/install") && s.services.Install != nil:
-		s.services.Install.ServeHTTP(w, r)
-	case s.services.Programs != nil && isForPrograms(r.URL.Path):
-		s.services.Programs.ServeHTTP(w, r)
+	case strings.HasPrefix(r.URL.Path, "/install") && s.services.Web.Install != nil:
+		s.services.Web.Install.ServeHTTP(w, r)
+	case s.services.Web.Programs != nil && isForPrograms(r.URL.Path):
+		s.services.Web.Programs.ServeHTTP(w, r)
 	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
-		if s.services.Ready != nil && !s.services.Ready() {
+		if s.services.Web.Ready != nil && !s.services.Web.Ready() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			w.Write([]byte(`{"status":"starting"}`))
 			return

@@ -37,7 +37,7 @@ func (serverConfig) Server(name protocol.ServerName) (protocol.ServerSpec, bool)
 }
 
 func fakeServers(f *fakes) *servers.Manager {
-	m, err := servers.Open(context.Background(), servers.Options{Config: serverConfig{}, Store: serverRows{}, Machines: f.hub, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus, nil)})
+	m, err := servers.Open(context.Background(), servers.Options{Config: serverConfig{}, Store: serverRows{}, Machines: f.hub, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus)})
 	if err != nil {
 		panic(err)
 	}

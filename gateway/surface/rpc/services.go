@@ -94,8 +94,8 @@ type Registry interface {
 	Tools() []protocol.ToolSpec
 }
 
-// Questions holds what waits for the person.
-type Questions interface {
+// Queue holds what waits for the person.
+type Queue interface {
 	Pending(ctx context.Context) ([]protocol.Question, error)
 	Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error)
 	Answer(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error)
@@ -137,27 +137,75 @@ type Audit interface {
 	Append(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
-// Services are the parts of the gateway that the surface uses. Install may be nil.
-type Services struct {
-	Version string
-	Bus     *event.Bus
-
+// Sessions are the chats.
+type Sessions struct {
 	Chats    Chats
 	History  History
 	Runs     Runs
 	Editor   Editor
 	Trash    Trash
 	Messages Messages
+	// Canonical maps every spelling of a session key to the canonical one.
+	Canonical func(protocol.SessionKey) protocol.SessionKey
+}
 
-	Tools     Tools
-	Results   Results
-	Registry  Registry
-	Nodes     *nodes.Hub
+// Calls are the calls of tools, and what nodes report about them.
+type Calls struct {
+	Tools    Tools
+	Results  Results
+	Registry Registry
+	// ExecEvent takes the report of a node about a command in the background.
+	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
+}
+
+// Questions are what waits for the person, and where it is shown.
+type Questions struct {
+	Queue   Queue
+	Display QuestionDisplay
+}
+
+// Records are what the gateway remembers of calls.
+type Records struct {
+	Journal Journal
+	Audit   Audit
+	// Usage reports what models used.
+	Usage func(ctx context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error)
+}
+
+// Programs are the programs that call tools: connected apps, and the commands that they have left
+// running.
+type Programs struct {
+	Apps     *apps.Apps
+	Catalog  Catalog
+	Commands Commands
+}
+
+// Web is what the server does besides the protocol.
+type Web struct {
+	// Install serves the install scripts and programs for new machines; nil answers 404.
+	Install http.Handler
+	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers
+	// 404.
+	Programs http.Handler
+	// Ready reports whether the gateway can do its work; /health says so. nil: it always can.
+	Ready func() bool
+	// CheckOrigin checks a request's Host and Origin.
+	CheckOrigin func(r *http.Request) error
+}
+
+// Services are the parts of the gateway that the surface uses. Each group of methods gets its own.
+type Services struct {
+	Version string
+	Bus     *event.Bus
+	Status  func(ctx context.Context) protocol.Status
+	Verify  func(ctx context.Context, token string) error // checks a token
+	Web     Web
+
+	Sessions  Sessions
+	Calls     Calls
 	Questions Questions
-	Display   QuestionDisplay
 	Rules     *approval.Rules
-	Journal   Journal
-	Audit     Audit
+	Records   Records
 	Config    Config
 	Models    Models
 	Files     *workspace.Files
@@ -165,25 +213,8 @@ type Services struct {
 	Schedules *cron.Scheduler
 	Channels  *channel.Hub
 	Transfers *transfer.Engine
+	Nodes     *nodes.Hub
 	Devices   *pairing.Manager
-	Apps      *apps.Apps
 	Servers   *servers.Manager
-	Catalog   Catalog
-	Commands  Commands
-	// Install serves the install scripts and programs for new machines; nil answers 404.
-	Install http.Handler
-	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers
-	// 404.
-	Programs http.Handler
-	Status   func(ctx context.Context) protocol.Status
-	// Ready reports whether the gateway can do its work; /health says so. nil: it always can.
-	Ready func() bool
-	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
-	Verify      func(ctx context.Context, token string) error
-	CheckOrigin func(r *http.Request) error
-	// Usage reports what models used.
-	Usage func(ctx context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error)
-	// Canonical maps every spelling of a session key to the canonical one.
-	Canonical func(protocol.SessionKey) protocol.SessionKey
-	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
+	Programs  Programs
 }

@@ -8,17 +8,25 @@ import (
 	"fmt"
 	"time"
 
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/workspace"
 )
 
-func registerSettings(all methods, s Services) {
+// settingMethods are the methods for the configuration and for the models that it can name.
+type settingMethods struct {
+	config Config
+	models Models
+	nodes  *nodes.Hub
+}
+
+func (s settingMethods) register(all methods) {
 	handle(all, protocol.ConfigGet, func(_ context.Context, _ *request, p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 		if p.Path == "" {
-			all, err := s.Config.All()
+			all, err := s.config.All()
 			return protocol.ConfigGetResult{Config: all}, err
 		}
-		value, err := s.Config.Read(p.Path)
+		value, err := s.config.Read(p.Path)
 		return protocol.ConfigGetResult{Path: p.Path, Value: value}, err
 	})
 	handle(all, protocol.ConfigSet, func(ctx context.Context, r *request, p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
@@ -29,32 +37,32 @@ func registerSettings(all methods, s Services) {
 		if (p.Path == "auth" || p.Path == "auth.token") && r.conn.peer().principal.Device != "" {
 			return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 		}
-		if err := cmp.Or(checkReserve(ctx, s, p), checkDefault(p, s.Nodes.Nodes)); err != nil {
+		if err := cmp.Or(s.checkReserve(ctx, p), checkDefault(p, s.nodes.Nodes)); err != nil {
 			return protocol.ConfigSetResult{}, err
 		}
-		err := s.Config.Set(ctx, p.Path, p.Value)
+		err := s.config.Set(ctx, p.Path, p.Value)
 		return protocol.ConfigSetResult{OK: true, Path: p.Path}, err
 	})
 	handle(all, protocol.ConfigSchema, query(func(context.Context) (protocol.ConfigSchemaResult, error) {
-		return protocol.ConfigSchemaResult{Fields: list(s.Config.Schema())}, nil
+		return protocol.ConfigSchemaResult{Fields: list(s.config.Schema())}, nil
 	}))
 	handle(all, protocol.ModelProviders, query(func(context.Context) (protocol.ProvidersResult, error) {
-		return protocol.ProvidersResult{Providers: list(s.Models.Providers())}, nil
+		return protocol.ProvidersResult{Providers: list(s.models.Providers())}, nil
 	}))
 	handle(all, protocol.ModelsList, plain(func(ctx context.Context, p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
-		models, err := s.Models.Models(ctx, p.Provider)
+		models, err := s.models.Models(ctx, p.Provider)
 		return protocol.ModelsListResult{Models: list(models)}, err
 	}).requires("provider", func(p protocol.ModelsListParams) string { return p.Provider }))
 	handle(all, protocol.ModelsTest, plain(func(ctx context.Context, p protocol.ModelsTestParams) (protocol.ModelsTestResult, error) {
-		return s.Models.Test(ctx, p.Provider, p.Model), nil
+		return s.models.Test(ctx, p.Provider, p.Model), nil
 	}))
 	handle(all, protocol.ModelsDetect, query(func(ctx context.Context) (protocol.ModelsDetectResult, error) {
-		return protocol.ModelsDetectResult{Servers: list(s.Models.Detect(ctx))}, nil
+		return protocol.ModelsDetectResult{Servers: list(s.models.Detect(ctx))}, nil
 	}))
 }
 
 // checkReserve refuses a reserve that leaves the chosen model no room.
-func checkReserve(ctx context.Context, s Services, p protocol.ConfigSetParams) error {
+func (s settingMethods) checkReserve(ctx context.Context, p protocol.ConfigSetParams) error {
 	var all struct{ ReserveTokens int64 }
 	switch p.Path {
 	case "compaction.reserveTokens":
@@ -65,7 +73,7 @@ func checkReserve(ctx context.Context, s Services, p protocol.ConfigSetParams) e
 	if all.ReserveTokens == 0 {
 		return nil
 	}
-	raw, err := s.Config.Read("model")
+	raw, err := s.config.Read("model")
 	if err != nil {
 		return err
 	}
@@ -73,7 +81,7 @@ func checkReserve(ctx context.Context, s Services, p protocol.ConfigSetParams) e
 	if json.Unmarshal(raw, &ref) != nil {
 		return nil
 	}
-	return s.Models.CheckReserve(ctx, ref, all.ReserveTokens)
+	return s.models.CheckReserve(ctx, ref, all.ReserveTokens)
 }
 
 // checkDefault refuses to allow calls by default where no machine protects start-up files from

@@ -140,5 +140,5 @@ func (m *Machine) answer(id protocol.CallID, v any, err error) {
 	} else {
 		p.Result, _ = json.Marshal(v)
 	}
-	m.hub.Result(m.ID, p) // the gateway may have closed the connection meanwhile
+	m.hub.Calls.Result(m.ID, p) // the gateway may have closed the connection meanwhile
 }
