@@ -100,6 +100,7 @@ func (c *connectWindow) show(r connectRequest, open func(fyne.Window)) {
 		shortcut(c.window, fyne.KeyW, c.putOff)
 	}
 	c.shown, c.view = r, r.build(c.putOff)
+	c.ui.backend.state.Approvals.MarkShown(r.id, "")
 	c.window.SetTitle(r.title)
 	content := widgets.NewVScroll(widgets.Inset(style.Group, style.Page, style.Group, style.Page, c.view.Box))
 	c.window.SetContent(container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), content))

@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -185,9 +184,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 			p := auth.App(app)
 			g.jobs.Limit(p)
 			g.commands.Limit(p)
-			if !tool.MayUse(p, protocol.NativePrefix, []protocol.Scope{protocol.ScopeAllTools}) { // gsv__Transfer
-				g.transfers.Fail(transfer.AppRevoked(app.ID))
-			}
+			g.transfers.Limit(p)
 		},
 	})
 	return err
@@ -211,8 +208,6 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	g.servers, err = servers.Open(ctx, servers.Options{
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Audit: g.store.Audit, Version: Version,
 		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
-		Authorize:      func(ctx context.Context, c tool.Call) (tool.Authorization, error) { return g.calls.Authorize(ctx, c) },
-		Continue:       func(ctx context.Context, s tool.Step) (json.RawMessage, error) { return g.calls.Continue(ctx, s) },
 	})
 	if err != nil {
 		return err
@@ -259,12 +254,8 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	})
 	g.config.OnChange(func(string) { g.schedules.Wake() })
 	g.tools.Register(native.Tools(native.Services{
-		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Logs: g.hub.Calls.Logs, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
-		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
-			return g.channels.Messenger.SendFiles(ctx, call.Session.Agent(), call.Session, channel.Outgoing{
-				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
-			}, in.Files)
-		},
+		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Logs: g.hub.Calls.Logs, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.transfers.Tool,
+		Message: g.channels.Messenger.Tool,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.transfers.Load, g.channels.Load, g.schedules.Load} {

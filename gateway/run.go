@@ -49,7 +49,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.apps.Run(ctx) })
 	wg.Go(func() { g.mcp.Run(ctx) })
 	var servers crash.Group
-	servers.Go(func() { g.servers.Run(ctx) })
+	servers.Go(func() { g.servers.Run(ctx, g.calls) })
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)

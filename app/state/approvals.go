@@ -16,7 +16,7 @@ type Reply = protocol.QuestionAnswerAllParams
 // Approvals shows, answers and snoozes the pending approvals.
 type Approvals struct{ app *App }
 
-// MarkShown reports that a surface has shown an approval; an empty surface is a window.
+// MarkShown reports that a surface has shown a question; an empty surface is a window.
 func (s Approvals) MarkShown(id protocol.QuestionID, surface string) {
 	callInBackground(s.app, protocol.QuestionShown, protocol.QuestionShownParams{ID: id, Surface: surface})
 }

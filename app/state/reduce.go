@@ -187,7 +187,7 @@ func reduceApproval(v *View, q protocol.Question) {
 		return
 	}
 	v.Approvals = replaceOrAppend(v.Approvals, q, same)
-	slices.SortStableFunc(v.Approvals, func(a, b protocol.Question) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	protocol.SortQuestions(v.Approvals)
 }
 
 // reduceRun applies a run's state. Streamed text is retained until its step is complete.

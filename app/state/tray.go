@@ -135,12 +135,14 @@ func needsText(v View) string {
 func needsItem(v View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
-	entries := slices.Concat(Map(v.Questions, func(q protocol.Question) TrayItem {
+	waiting := slices.Concat(v.Questions, v.Approvals)
+	protocol.SortQuestions(waiting)
+	item.Items = limitItems(waiting, func(q protocol.Question) TrayItem {
+		if q.IsOfCall() {
+			return TrayItem{Label: v.QuestionLine(q), Do: TrayReview, ID: q.ID}
+		}
 		return TrayItem{Label: format.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
-	}), Map(v.Approvals, func(a protocol.Question) TrayItem {
-		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
-	}))
-	item.Items = limitItems(entries, func(i TrayItem) TrayItem { return i }, TrayItem{Do: TrayNeeds})
+	}, TrayItem{Do: TrayNeeds})
 	if n > 1 && n <= maxTrayItems {
 		item.Items = append(item.Items, TrayItem{Separator: true}, TrayItem{Label: "Show all", Do: TrayNeeds})
 	}

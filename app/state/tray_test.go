@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,6 +48,32 @@ func TestTrayListsStayShort(t *testing.T) {
 		if len(i.Items) > maxTrayItems+1 {
 			t.Errorf("%s has %d items", i.Label, len(i.Items))
 		}
+	}
+}
+
+// TestOneOrderOfCallsAndOtherQuestions has a call that expires first, a device, an app that expires
+// before it, and a postponed call.
+func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
+	v := View{Connected: true, Loaded: true}
+	for _, q := range []protocol.Question{
+		{ID: "device", Kind: protocol.AskPair, ExpiresAt: 30, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "phone"}}},
+		{ID: "later", Kind: protocol.AskCall, ExpiresAt: 5, Later: 9},
+		{ID: "call", Kind: protocol.AskCall, ExpiresAt: 40},
+		{ID: "urgent", Kind: protocol.AskCall, ExpiresAt: 10},
+		{ID: "app", Kind: protocol.AskApp, ExpiresAt: 20, App: &protocol.AppSubject{Name: "Editor"}},
+	} {
+		q.State = protocol.QuestionPending
+		reduceQuestion(&v, q)
+	}
+	want := []protocol.QuestionID{"urgent", "app", "device", "call", "later"}
+	var tray []protocol.QuestionID
+	for _, i := range needsItem(v).Items {
+		if id := cmp.Or(i.ID, i.Request); id != "" {
+			tray = append(tray, id)
+		}
+	}
+	if !slices.Equal(tray, want[:min(len(want), maxTrayItems)]) {
+		t.Errorf("tray: got %v, want the order of %v", tray, want)
 	}
 }
 

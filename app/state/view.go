@@ -75,7 +75,7 @@ type View struct {
 	// LoadingChats reports that Sessions lacks older chats, which are being loaded.
 	LoadingChats bool
 	Nodes        []protocol.NodeInfo // online first, then by name
-	Approvals    []protocol.Question // pending and not being answered here, oldest first
+	Approvals    []protocol.Question // pending and not being answered here, in the same order as Questions
 	Runs         []protocol.RunInfo  // active runs, and the latest failed run of each chat
 	Calls        []protocol.CallInfo
 	Transfers    []protocol.Transfer // unfinished, oldest first

@@ -228,6 +228,9 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		what, _, _ := strings.Cut(e.What, " app ")
 		got = append(got, e.Kind+" "+what+" "+e.Verdict+" by "+e.By)
 	}
+	if got := list[0].Approval; got != c.ID {
+		t.Errorf("the line about the answer is about the question %q, want %q", got, c.ID)
+	}
 	slices.Reverse(got)
 	want := []string{"app made a token for allowed by owner cli", "app changed allowed by owner window", "app revoked denied by owner window", "app refused denied by owner x"}
 	if !slices.Equal(got, want) {

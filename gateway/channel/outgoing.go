@@ -15,8 +15,10 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
+	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -172,6 +174,13 @@ const (
 	maxAttached      = 4
 	maxAttachedBytes = 10 << 20
 )
+
+// Tool implements gsv__Message: it sends a message for the agent of a chat.
+func (m *Messenger) Tool(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
+	return m.SendFiles(ctx, call.Session.Agent(), call.Session, Outgoing{
+		Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
+	}, in.Files)
+}
 
 // SendFiles is [Messenger.SendMessage] with files from the agent's workspace.
 func (m *Messenger) SendFiles(ctx context.Context, agent protocol.AgentID, from protocol.SessionKey, w Outgoing, paths []string) (SendResult, error) {

@@ -58,7 +58,7 @@ func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
 
 func TestLookingAtSchedulesIsNoChange(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		of := cron.Tool(func() *cron.Scheduler { return r.sched }).Spec.EffectOf
+		of := cron.Tool(r.sched).Spec.EffectOf
 		for args, want := range map[string]protocol.Effect{
 			`{}`: protocol.EffectWrite, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,
 			`{"action":"runs"}`: protocol.EffectRead, `{"action":"add"}`: protocol.EffectWrite, `{"action":"run"}`: protocol.EffectWrite,

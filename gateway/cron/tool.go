@@ -39,8 +39,8 @@ type toolArgs struct {
 
 // Tool returns gsv__Cron, which acts on the scheduler that of returns. Besides the schedules of
 // cron.add it accepts those that people write.
-func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
-	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return of().call(ctx, call, in) }
+func Tool(s *Scheduler) toolkit.Tool[tool.Call] {
+	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return s.call(ctx, call, in) }
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, run)
 	t.Spec.InputSchema, t.Spec.EffectOf = toolSchema, effectOf
 	return toolkit.WithResults(t, protocol.CronStatus{}, protocol.CronListResult{}, protocol.CronJobResult{}, protocol.CronRemoveResult{}, protocol.CronRunNowResult{}, protocol.CronRunsResult{})

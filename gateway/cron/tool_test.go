@@ -18,7 +18,7 @@ import (
 func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.set(func(c *config.Config) { c.UserTimezone = "Europe/Berlin" })
-		cronTool := cron.Tool(func() *cron.Scheduler { return r.sched })
+		cronTool := cron.Tool(r.sched)
 		call := func(args string) map[string]any {
 			t.Helper()
 			if err := toolkit.Validate(cronTool.Spec.InputSchema, json.RawMessage(args)); err != nil {
@@ -119,7 +119,7 @@ func TestAToolNeverWaitsForAPlace(t *testing.T) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
-		raw, err := cron.Tool(func() *cron.Scheduler { return r.sched }).Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
+		raw, err := cron.Tool(r.sched).Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
 		if err != nil || !strings.Contains(string(raw), "waiting for another job to finish") {
 			t.Errorf("%s %v", raw, err)
 		}

@@ -300,10 +300,12 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
 		id := identity.NewKey()
+		var asked []protocol.QuestionID
 		for _, yes := range []bool{false, true} {
 			out, hangUp := come(t, m, phone(id))
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
+			asked = append(asked, waiting[0].ID)
 			if yes {
 				if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
 					t.Fatal(err)
@@ -326,6 +328,11 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 		}
 		if got := strings.Join(said, " "); got != "refused paired rotated revoked forgot" {
 			t.Errorf("the log says %s", got)
+		}
+		for i, id := range asked {
+			if k.lines[i].Approval != id {
+				t.Errorf("the line %q is about the question %q, want %q", k.lines[i].What, k.lines[i].Approval, id)
+			}
 		}
 	})
 }

@@ -5,6 +5,47 @@ import (
 	"encoding/hex"
 )
 
+// Kinds of question. The first four are about calls, and have no subject of their own.
+const (
+	AskCall     = "call"     // may this tool call run?
+	AskType     = "type"     // may this be typed into a running command?
+	AskKeep     = "keep"     // may a change stay that a command made unasked?
+	AskContinue = "continue" // the run reached its step limit: continue?
+	AskPair     = "pair"     // may this device be paired? Pairing has it
+	AskWiden    = "widen"    // may this machine offer more than was allowed? Pairing has it
+	AskApp      = "app"      // may this app connect? App has it
+	AskInput    = "input"    // what does this MCP server want to know? Input has it
+	AskTools    = "tools"    // may the agent use the changed tools of this MCP server? Tools has them
+)
+
+// AnswerScope returns the scope that answers a kind of question. Devices, apps and tools get lasting
+// rights, which is for those who may administer.
+func AnswerScope(kind string) Scope {
+	switch kind {
+	case AskPair, AskWiden, AskApp, AskTools:
+		return ScopeAdmin
+	}
+	return ScopeApprove
+}
+
+// KindOfCall returns the kind of question that a call needs. server is the MCP server whose tool it
+// is; empty for other tools.
+func KindOfCall(tool string, server ServerName, preview *CallPreview) string {
+	switch {
+	case tool == KeepTool && server == "":
+		return AskKeep
+	case preview != nil && preview.Input != nil:
+		return AskType
+	}
+	return AskCall
+}
+
+// IsCall reports whether a question is about a tool call.
+func (a Question) IsCall() bool { return a.Kind == AskCall || a.Kind == AskType || a.Kind == AskKeep }
+
+// IsOfCall reports whether a question is about a call, or about a run that makes calls.
+func (a Question) IsOfCall() bool { return a.IsCall() || a.Kind == AskContinue }
+
 // PairingSubject is a device that wants to be paired, or a machine that offers more than was allowed.
 type PairingSubject struct {
 	// Device describes the requester in its own words, with the address that the gateway sees. After

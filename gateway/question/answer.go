@@ -30,7 +30,7 @@ func (s *Queue) Answer(ctx context.Context, who auth.Principal, p protocol.Quest
 	if p.Hash != q.Hash {
 		return res, protocol.ErrConflict.With("The question has changed since it was shown. Check it again.")
 	}
-	if q.State, err = stateAfter(p.Decision); err != nil {
+	if q.State, err = stateAfter(q.Kind, p.Decision); err != nil {
 		return res, err
 	}
 	if err := s.apply(ctx, who, &q, p); err != nil {
@@ -45,15 +45,17 @@ func (s *Queue) Answer(ctx context.Context, who auth.Principal, p protocol.Quest
 	return protocol.QuestionAnswerResult{Won: won, Question: end}, nil
 }
 
-// stateAfter returns the state of a question after a decision.
-func stateAfter(decision string) (string, error) {
-	switch decision {
-	case protocol.DecisionAllow:
+// stateAfter returns the state of a kind of question after a decision.
+func stateAfter(kind, decision string) (string, error) {
+	switch {
+	case decision == protocol.DecisionAllow:
 		return protocol.QuestionAllowed, nil
-	case protocol.DecisionDeny:
+	case decision == protocol.DecisionDeny:
 		return protocol.QuestionDenied, nil
-	case protocol.DecisionDismiss:
+	case decision == protocol.DecisionDismiss && kind == protocol.AskInput:
 		return protocol.QuestionCancelled, nil
+	case decision == protocol.DecisionDismiss:
+		return "", protocol.ErrBadRequest.With("this question is allowed or denied; to decide later, postpone it")
 	}
 	return "", protocol.ErrBadRequest.With(fmt.Sprintf("decision must be allow, deny or dismiss, not %q", decision))
 }

@@ -16,10 +16,7 @@ func answerCall(who auth.Principal, q *protocol.Question, p protocol.QuestionAns
 	refuse := func(format string, args ...any) error {
 		return protocol.ErrBadRequest.With(fmt.Sprintf(format, args...))
 	}
-	switch q.State {
-	case protocol.QuestionCancelled:
-		return refuse("a call is allowed or denied; to decide later, postpone it")
-	case protocol.QuestionDenied:
+	if q.State == protocol.QuestionDenied {
 		return nil
 	}
 	p.Scope = cmp.Or(p.Scope, protocol.ScopeOnce)

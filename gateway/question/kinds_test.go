@@ -97,6 +97,17 @@ func TestEveryKindIsOneQuestion(t *testing.T) {
 				}
 				return protocol.QuestionExpired, "nobody" // at its time
 			},
+			"dismissed": func(t *testing.T, a asking) (string, string) {
+				p := protocol.QuestionAnswerParams{ID: a.q.ID, Hash: a.q.Hash, Decision: protocol.DecisionDismiss}
+				r, err := a.Answer(t.Context(), auth.Owner("w"), p)
+				if isInput := a.q.Kind == protocol.AskInput; r.Won != isInput || errors.Is(err, protocol.ErrBadRequest) == isInput {
+					t.Errorf("got %+v, %v, want that only an input can be dismissed", r, err)
+				}
+				if r.Won {
+					return protocol.QuestionCancelled, "owner w"
+				}
+				return protocol.QuestionExpired, "nobody" // it stays open until its time
+			},
 			"the asker goes": func(_ *testing.T, a asking) (string, string) {
 				a.gone(errors.New("stopped"))
 				by := "whoever asked"

@@ -103,10 +103,7 @@ func (r *review) ask(ctx context.Context, changed []remoteTool) bool {
 
 // answer accepts the tools that the person chose, or turns all of them off.
 func (r *review) answer(ctx context.Context, who auth.Principal, q protocol.Question, changed []remoteTool, p protocol.QuestionAnswerParams) error {
-	switch p.Decision {
-	case protocol.DecisionDismiss:
-		return protocol.ErrBadRequest.With("changed tools are accepted or turned off; until then, the agent does not get them")
-	case protocol.DecisionDeny:
+	if p.Decision == protocol.DecisionDeny {
 		return r.turnOff(ctx, who, q, changed)
 	}
 	for _, name := range p.Tools {

@@ -25,6 +25,9 @@ func (h *house) server(name protocol.ServerName) protocol.ServerSpec { return h.
 func (h *house) serverAudit() (list []string) {
 	h.t.Helper()
 	for _, e := range ask(h, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditServer}).Entries {
+		if e.Approval == "" || e.AskedBy == nil || e.AskedBy.Name != "srv" {
+			h.t.Errorf("the line %+v has no question or asker", e)
+		}
 		list = append(list, e.What+" "+e.Verdict)
 	}
 	return list

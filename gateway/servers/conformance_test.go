@@ -62,7 +62,7 @@ func beClient(url string) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.Run(running)
+		m.Run(running, nil)
 	}()
 	go bePerson(running, m, questions)
 	defer func() {

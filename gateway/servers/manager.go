@@ -24,7 +24,6 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
-	"fairlead/gateway/servers/process"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 )
@@ -56,10 +55,6 @@ type Options struct {
 	Secrets  keychain.Store // of sign-ins
 	Machines Machines
 	Bus      *event.Bus
-	// Authorize takes the start of a command through the pipeline ([tool.Pipeline.Authorize]).
-	Authorize func(ctx context.Context, c tool.Call) (tool.Authorization, error)
-	// Continue runs the command, and carries its messages ([tool.Pipeline.Continue]).
-	Continue process.Continue
 	// Questions asks the person what a server wants to know.
 	Questions *question.Queue
 	Audit     AuditLog
@@ -67,6 +62,14 @@ type Options struct {
 	// ClientDocument returns the public https address of [login.ClientDocument]; empty if none exists. It
 	// may be nil.
 	ClientDocument func() string
+}
+
+// Calls start the commands of servers ([tool.Pipeline]).
+type Calls interface {
+	// Authorize takes the start of a command through the pipeline.
+	Authorize(ctx context.Context, c tool.Call) (tool.Authorization, error)
+	// Continue runs the command, and carries its messages.
+	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
 }
 
 // AuditLog is the log of security-relevant events.
@@ -113,8 +116,8 @@ func (m *Manager) Reload() {
 	}
 }
 
-// Run keeps the servers connected until ctx ends, and stops them.
-func (m *Manager) Run(ctx context.Context) {
+// Run keeps the servers connected until ctx ends, and stops them. Commands are started by calls.
+func (m *Manager) Run(ctx context.Context, calls Calls) {
 	var wg crash.Group
 	defer wg.Wait()
 	sub := m.o.Bus.SubscribeOnly(func(c protocol.Change) bool {
@@ -129,7 +132,7 @@ func (m *Manager) Run(ctx context.Context) {
 		}
 	})
 	for {
-		m.reconcile(func(s *server) { wg.Go(func() { crash.Forever(ctx, func() { s.run(ctx) }) }) })
+		m.reconcile(func(s *server) { wg.Go(func() { crash.Forever(ctx, func() { s.run(ctx, calls) }) }) })
 		select {
 		case <-m.reload:
 		case <-ctx.Done():

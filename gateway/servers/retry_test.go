@@ -28,17 +28,22 @@ func (*brokenMachine) Nodes() []protocol.NodeInfo {
 	return []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}}
 }
 
-func (b *brokenMachine) step(context.Context, tool.Step) (json.RawMessage, error) {
+func (b *brokenMachine) Continue(context.Context, tool.Step) (json.RawMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.at = append(b.at, time.Since(b.new).Seconds())
 	return nil, errors.New("it does not start")
 }
 
+// Authorize allows every call.
+func (b *brokenMachine) Authorize(context.Context, tool.Call) (tool.Authorization, error) {
+	return tool.Authorization{}, nil
+}
+
 // runner is a machine that makes the steps of calls.
 type runner interface {
 	Machines
-	step(ctx context.Context, s tool.Step) (json.RawMessage, error)
+	Calls
 }
 
 // runFor runs the server srv on a machine for a time, and returns its manager.
@@ -47,15 +52,14 @@ func runFor(t *testing.T, machine runner, during time.Duration) *Manager {
 	c := config.Default()
 	c.MCP.Servers["srv"] = protocol.ServerSpec{Command: "x"}
 	m, err := Open(t.Context(), Options{
-		Config: settings{&c}, Store: rows{}, Machines: machine, Bus: new(event.Bus), Continue: machine.step,
-		Authorize: func(context.Context, tool.Call) (tool.Authorization, error) { return tool.Authorization{}, nil },
+		Config: settings{&c}, Store: rows{}, Machines: machine, Bus: new(event.Bus),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), during)
 	defer cancel()
-	m.Run(ctx)
+	m.Run(ctx, machine)
 	return m
 }
 
@@ -73,7 +77,7 @@ func TestPausesAfterFailuresGrow(t *testing.T) {
 // silent is a machine whose command never writes anything.
 type silent struct{ *brokenMachine }
 
-func (silent) step(ctx context.Context, s tool.Step) (json.RawMessage, error) {
+func (silent) Continue(ctx context.Context, s tool.Step) (json.RawMessage, error) {
 	if !s.IsStart {
 		return json.RawMessage(`{}`), nil
 	}

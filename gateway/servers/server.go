@@ -114,8 +114,8 @@ func (s *server) machineChanged() {
 	}
 }
 
-// run keeps the server connected until ctx ends or it is stopped.
-func (s *server) run(ctx context.Context) {
+// run keeps the server connected until ctx ends or it is stopped. Its command is started by calls.
+func (s *server) run(ctx context.Context, calls Calls) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer crash.WhenDone(s.stopped, cancel)()
 	var asking crash.Group
@@ -130,7 +130,7 @@ func (s *server) run(ctx context.Context) {
 			return
 		}
 		began := time.Now()
-		err := s.connectOnce(ctx)
+		err := s.connectOnce(ctx, calls)
 		if ctx.Err() != nil {
 			return
 		}
@@ -202,7 +202,7 @@ var stateText = map[string]string{
 }
 
 // connectOnce connects, and blocks until the connection ends. It always returns an error.
-func (s *server) connectOnce(ctx context.Context) error {
+func (s *server) connectOnce(ctx context.Context, calls Calls) error {
 	ctx, drop := context.WithCancelCause(ctx)
 	defer drop(nil)
 	s.mu.Lock()
@@ -214,7 +214,7 @@ func (s *server) connectOnce(ctx context.Context) error {
 	}
 	s.setState(protocol.ServerStarting, nil)
 	limit := crash.AfterFunc(startLimit, func() { drop(errNotStarted) })
-	t, err := s.transport(ctx)
+	t, err := s.transport(ctx, calls)
 	limit.Stop()
 	if err != nil {
 		return err

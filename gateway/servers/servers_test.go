@@ -240,6 +240,15 @@ func TestOnlyWebAddressesAreShown(t *testing.T) {
 	if r := <-got; r != "decline" {
 		t.Errorf("the server got %q", r)
 	}
+	q, got = h.asks("srv__link", "https://pay.example/2")
+	ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionDismiss})
+	if r := <-got; r != "cancel" {
+		t.Errorf("after a dismissal, the server got %q, want cancel", r)
+	}
+	want := []string{"dismissed a question of the server srv dismissed", "declined a question of the server srv denied"}
+	if lines := h.serverAudit(); !slices.Equal(lines, want) {
+		t.Errorf("the audit log has %q, want %q", lines, want)
+	}
 	if r := h.invoke("srv__link", `{"text": "file:///etc/passwd"}`); r != "decline" {
 		t.Errorf("a local file is offered to the person: %q", r)
 	}

@@ -78,10 +78,10 @@ func (t *transport) noteSilence(ctx context.Context, say func(error)) (settled f
 }
 
 // transport opens the way to the server. The caller calls its end.
-func (s *server) transport(ctx context.Context) (t *transport, err error) {
+func (s *server) transport(ctx context.Context, calls Calls) (t *transport, err error) {
 	spec := s.settings()
 	if spec.URL == "" {
-		return s.startCommand(ctx, spec)
+		return s.startCommand(ctx, calls, spec)
 	}
 	u, err := url.Parse(spec.URL)
 	if err != nil {
@@ -171,7 +171,7 @@ func processArgs(name protocol.ServerName, spec protocol.ServerSpec) (process.Ar
 
 // startCommand starts the command on its machine. Its start is an action of the person: only a deny
 // rule stops it. The journal records it with the choice of the network, without the variables.
-func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*transport, error) {
+func (s *server) startCommand(ctx context.Context, calls Calls, spec protocol.ServerSpec) (*transport, error) {
 	machine, err := s.machine()
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 	}
 	args.Env = spec.Env
 	starter := fmt.Sprintf("MCP server %s, %s", s.name, spec.NetworkText())
-	allowed, err := s.m.o.Authorize(ctx, tool.Call{
+	allowed, err := calls.Authorize(ctx, tool.Call{
 		Tool: protocol.NewToolName(node, process.Tool), Args: shown, Principal: auth.Owner(starter), AskedBy: protocol.AskedBy{Kind: "client", Name: starter}, Direct: true,
 	})
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *server) startCommand(ctx context.Context, spec protocol.ServerSpec) (*t
 	}
 	s.log.addf("Starting on %s: %s", nameOf(machine), args.Command)
 	p, err := process.Start(ctx, process.Options{
-		Continue: s.m.o.Continue, Call: allowed.ID(), Owner: auth.Owner(starter), Args: args, Log: &s.log, Logf: s.log.addf,
+		Continue: calls.Continue, Call: allowed.ID(), Owner: auth.Owner(starter), Args: args, Log: &s.log, Logf: s.log.addf,
 		Network: spec.MayUseNetwork(), NoNetwork: networkHint(s.name, spec, machine),
 	})
 	if e := allowed.Finish(context.WithoutCancel(ctx), map[string]bool{"started": err == nil}, err); e != nil && err == nil {

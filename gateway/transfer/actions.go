@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 )
 
 // ask sends a message to the job of a transfer, which decides ([transitions]), and returns the
@@ -109,6 +111,13 @@ func Unpaired(d protocol.Device) (why string, isMeant func(protocol.Transfer) bo
 // AppRevoked is for [Engine.Fail]: the transfers that an app has queued and may not make any more.
 func AppRevoked(id protocol.AppID) (why string, isMeant func(protocol.Transfer) bool) {
 	return "The app that queued it may not transfer files any more", func(t protocol.Transfer) bool { return t.App == id }
+}
+
+// Limit ends the queued transfers of an app that may not transfer files any more.
+func (e *Engine) Limit(app auth.Principal) {
+	if !tool.MayUse(app, protocol.NativePrefix, []protocol.Scope{protocol.ScopeAllTools}) { // gsv__Transfer
+		e.Fail(AppRevoked(app.App))
+	}
 }
 
 // Fail ends the queued transfers for which isMeant is true, with why as the reason. wait waits some
