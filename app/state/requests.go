@@ -66,7 +66,8 @@ func QuestionTitle(q protocol.Question) string {
 	case q.Tools != nil:
 		return strings.TrimSuffix(display.ToolsQuestion(*q.Tools), ".")
 	}
-	return ""
+	line, _ := Reveal(display.Line(q))
+	return line
 }
 
 // Outcomes of an invitation.

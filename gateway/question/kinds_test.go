@@ -253,7 +253,7 @@ func TestLimitCountsAllKinds(t *testing.T) {
 		q.Kind = kind
 		_, err := s.Open(t.Context(), q, terms)
 		e := protocol.AsError(err)
-		if !errors.Is(err, protocol.ErrTooMany) || !e.Retryable || string(e.Details) != `{"retry_after_ms":5001}` {
+		if !errors.Is(err, protocol.ErrTooMany) || !e.Retryable || string(e.Details) != `{"retry_after_ms":5000}` {
 			t.Errorf("one more of kind %s: got %v with %s, want %v with the time to try again", kind, err, e.Details, protocol.ErrTooMany)
 		}
 		if _, err := s.Open(t.Context(), q, Terms{Limit: Limit{Asker: "another"}}); err != nil {

@@ -68,5 +68,5 @@ func (l Limit) check(waiting int, paces rates, now time.Time) error {
 }
 
 func tooMany(wait time.Duration, format string, args ...any) error {
-	return protocol.ErrTooMany.With(fmt.Sprintf(format, args...)).WithDetails(map[string]int64{"retry_after_ms": wait.Milliseconds() + 1})
+	return protocol.ErrTooMany.With(fmt.Sprintf(format, args...)).WithDetails(map[string]int64{"retry_after_ms": (wait + time.Millisecond - 1).Milliseconds()})
 }

@@ -144,7 +144,7 @@ var errDeclined = errors.New("declined")
 // askFields asks the person for each field until its value fits. Ctrl+D declines: the error is
 // errDeclined.
 func (t *terminal) askFields(ctx context.Context, q protocol.InputSubject) (map[string]any, error) {
-	t.note(serverQuestionText(q) + "\nCtrl+D declines.")
+	t.note(display.InputLine(q) + "\nCtrl+D declines.")
 	values := make(map[string]any)
 	if len(q.Fields) == 0 {
 		_, err := t.readMessage(ctx, "Press Enter to accept: ")

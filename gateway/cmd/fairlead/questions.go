@@ -39,16 +39,8 @@ func (q openQuestion) print(out io.Writer) error {
 
 // questionLine words a question in one line.
 func questionLine(q protocol.Question, machines names) string {
-	switch {
-	case q.Pairing != nil:
-		title, text := display.Request(q)
-		return title + " " + text
-	case q.App != nil:
-		return fmt.Sprintf("“%s” (unverified name) wants to use your machines; its browser page shows the code %s.", format.Line(q.App.Name, 60), q.App.Code)
-	case q.Input != nil:
-		return serverQuestionText(*q.Input)
-	case q.Tools != nil:
-		return display.ToolsQuestion(*q.Tools) + " The agent does not get them before you accept them."
+	if !q.IsOfCall() {
+		return display.Line(q)
 	}
 	what, where := display.CallText(q, machines.of(q.Node))
 	return format.Line(display.Asker(q.AskedBy)+": "+what+" "+where, 200)
@@ -63,14 +55,10 @@ func answerCommand(q protocol.Question) string {
 		return "fairlead questions answer " + shortID(q.ID)
 	case q.Tools != nil:
 		return "fairlead servers accept " + string(q.Tools.Server) + " (shows the changes first)"
-	case q.Pairing != nil:
+	case !q.IsOfCall():
 		return "fairlead questions allow " + shortID(q.ID) + " (or deny)"
 	}
 	return "fairlead approvals allow " + shortID(q.ID) + " (or deny; fairlead approvals list shows all of it)"
-}
-
-func serverQuestionText(q protocol.InputSubject) string {
-	return fmt.Sprintf("“%s” asks: %s", format.Line(string(q.Server), 40), format.Line(strings.TrimSpace(q.Message+" "+q.URL), 300))
 }
 
 func questionsCommand(o *options) *cobra.Command {
