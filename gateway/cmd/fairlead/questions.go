@@ -215,7 +215,7 @@ func watchCommand(o *options) *cobra.Command {
 				return printf(c.out, "%s · %s\n", flat(q.Text), q.Answer)
 			})
 		}))
-	cmd.Long = "Prints a line, with the bell of the terminal, for each approval, device, app and question of an MCP server that waits for you."
+	cmd.Long = "Prints a line, with the bell of the terminal, for everything that waits for you now or later."
 	return cmd
 }
 
