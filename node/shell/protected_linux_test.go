@@ -82,7 +82,7 @@ func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 	useShell(t)
 	b := boxed(t, sandbox.WorkspaceWrite)
-	if c := b.jobs.opts.Box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("this machine cannot protect files: %s", c.Why)
 	}
 	at := func(rel string) string { return filepath.Join(b.WS.Dir(), rel) }
@@ -92,7 +92,7 @@ func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.jobs.opts.Baseline = store
+	b.jobs.baseline = store
 	b.File("have/old", "old")
 	b.File("sub/x", "x")
 	call := access.Call{Rules: &protocol.CommandRules{ReadOnly: []string{at("have"), at("none"), at("sub/release.txt"), at("deep/er/a")}}}
