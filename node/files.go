@@ -10,6 +10,7 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/baseline"
 	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
 )
 
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
@@ -76,4 +77,28 @@ func (n *Node) openBaseline() {
 	for _, c := range n.baseline.Recover() {
 		n.log.Warn("A command changed a protected file before this node started", "path", c.Path, "kind", c.Kind, "problem", c.Problem)
 	}
+}
+
+func (o Options) workspace() workspace.Config {
+	return workspace.Config{
+		Dir: o.Workspace, WholeDisk: o.Confine.WholeDisk, Grants: o.Confine.Grants, ReadOnly: o.Confine.Mode == sandbox.ReadOnly,
+		Private: o.Home,
+	}
+}
+
+// openPrivateTemp opens the workspace again, so that the file tools see what commands have in their
+// /tmp.
+func (n *Node) openPrivateTemp() {
+	config := n.opts.workspace()
+	config.PrivateTemp = n.box.PrivateTemp(n.opts.Confine.profile(n.ws.Dir()))
+	if config.PrivateTemp == "" {
+		return
+	}
+	ws, err := config.Open()
+	if err != nil {
+		n.log.Error("File tools do not see the temporary files of commands", "err", err)
+		return
+	}
+	n.ws.Close()
+	n.ws = ws
 }

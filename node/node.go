@@ -102,10 +102,7 @@ func New(opts Options) (*Node, error) {
 		}
 		opts.URL = memoryURL
 	}
-	ws, err := workspace.Config{
-		Dir: opts.Workspace, WholeDisk: opts.Confine.WholeDisk, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
-		Private: opts.Home,
-	}.Open()
+	ws, err := opts.workspace().Open()
 	if err != nil {
 		return nil, err
 	}
@@ -135,20 +132,20 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
+	n.openPrivateTemp()
 	jobs := shell.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home, Log: n.log}
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
 		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")
 		n.openBaseline()
-		ws, jobs.Baseline = n.ws, n.baseline
+		jobs.Baseline = n.baseline
 	}
 	replaced := "" // the folder for the files that the agent replaced
 	if opts.Home != "" {
 		replaced = filepath.Join(opts.Home, "before")
 	}
-	n.browse = browse.New(ws, replaced, n.filesChanged)
-	n.jobs = shell.NewJobs(jobs)
-	list := tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs)
+	n.browse, n.jobs = browse.New(n.ws, replaced, n.filesChanged), shell.NewJobs(jobs)
+	list := tools.All(access.Scope{Root: n.ws, Home: opts.Home}, n.jobs)
 	if n.baseline != nil {
 		list = append(list, n.baseline.Keep())
 	}

@@ -307,7 +307,7 @@ func mkdir(_ context.Context, ws *workspace.Root, _ access.Call, in mkdirIn) (ou
 	}
 	if err == nil {
 		var h workspace.OpenFolder
-		if h, err = ws.OpenFolderForWriting(p, in.Recursive); err == nil {
+		if h, err = ws.OpenFolderForWriting(p, ".", in.Recursive); err == nil {
 			if before != nil { // an existing folder keeps its permissions
 				err = setMode(h.Root, mode)
 			}

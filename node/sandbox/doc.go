@@ -42,8 +42,10 @@
 //
 // With a mount name space, commands also get what many programs expect of a system: a /tmp,
 // shared memory in /dev/shm (a quarter of the memory at most) and pseudo terminals. Their /tmp is
-// the folder of TMPDIR, on the disk, shared by the commands of a helper and removed with it. No
-// other program reads it by accident, so nothing in it is protected. It has links to what is in
+// the folder of TMPDIR, on the disk, shared by the commands of a box and removed with it. The file
+// tools show it as /tmp, too ([workspace.Config]). A command that may write to further paths in the
+// system's /tmp has another one. No other program reads it by accident, so nothing in it is
+// protected. It has links to what is in
 // the system's /tmp, which is mounted read-only in a folder of /dev: Landlock adds up the rules
 // of all folders above a file, and /dev has none. So the rights in the private folder do not
 // apply to files of the system, nor to services that have their sockets there. A workspace in

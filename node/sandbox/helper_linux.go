@@ -90,6 +90,8 @@ type system struct {
 	mu      sync.Mutex
 	helpers [2]*supervisor.Helper // for contained commands, for others
 	closed  bool
+	// tempLock is held as long as the folder set.Temp is in use.
+	tempLock *os.File
 }
 
 func newSystem(opts Options) *system {
@@ -133,6 +135,9 @@ func (s *system) runningHelper(contained bool) (*supervisor.Helper, error) {
 	if *which != nil && !(*which).IsLost() {
 		return *which, nil
 	}
+	if err := s.makeTemp(); err != nil {
+		return nil, fmt.Errorf("sandbox: creating a private temporary folder: %w", err)
+	}
 	h, err := startHelper(s.set, contained && s.userSpace)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: starting the helper: %w", err)
@@ -141,7 +146,30 @@ func (s *system) runningHelper(contained bool) (*supervisor.Helper, error) {
 	return h, nil
 }
 
-func (s *system) hasOwnTemp() bool { return s.protects }
+// makeTemp creates the folder of the private temporary folders. The caller holds mu.
+func (s *system) makeTemp() (err error) {
+	if s.tempLock == nil {
+		s.set.Temp, s.tempLock, err = supervisor.MakeTemp()
+	}
+	return err
+}
+
+func (s *system) privateTemp(p Profile) string {
+	if !s.protects {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.makeTemp() != nil {
+		return ""
+	}
+	p.Unprotected = true // what is protected does not matter
+	dir := s.set.PrivateTemp(p.restrictions(s.floor))
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	return dir
+}
 
 func (s *system) close() {
 	s.mu.Lock()
@@ -155,6 +183,13 @@ func (s *system) close() {
 		}
 	}
 	closing.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tempLock != nil {
+		os.RemoveAll(s.set.Temp)
+		s.tempLock.Close()
+		s.tempLock = nil
+	}
 }
 
 func processTable() (list []processEntry) {

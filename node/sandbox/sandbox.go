@@ -207,14 +207,14 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 // Report returns what the machine enforces.
 func (b *Box) Report() Report { return b.report }
 
-// CanCreate reports whether a contained command can create a path, which is absolute and without
-// links, in a folder for temporary files of its own that is not the system's.
-func (b *Box) CanCreate(path string) bool {
-	if !b.sys.hasOwnTemp() || filepath.Dir(path) != "/tmp" {
-		return false
+// PrivateTemp returns the folder that contained commands with a profile have in place of the
+// system's /tmp, as long as the box is open; empty if they use the system's. It has links to what is
+// in the system's; see [workspace.Config].
+func (b *Box) PrivateTemp(p Profile) string {
+	if p = p.WithDefaults(); !p.isContained() {
+		return ""
 	}
-	_, err := os.Lstat(path)
-	return errors.Is(err, os.ErrNotExist)
+	return b.sys.privateTemp(p)
 }
 
 // Start starts a command. It returns *os.PathError or syscall.Errno when the system cannot start it.

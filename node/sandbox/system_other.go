@@ -51,7 +51,7 @@ func (s *system) start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-func (*system) hasOwnTemp() bool { return false }
+func (*system) privateTemp(Profile) string { return "" }
 
 func (s *system) close() {
 	s.mu.Lock()

@@ -132,7 +132,7 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 		return p, err
 	}
 	p.dir = dir.Abs
-	info, err := os.Stat(p.dir)
+	info, err := os.Stat(ws.CommandView().Locate(p.dir))
 	if err != nil {
 		return p, toolkit.Failf("Failed to execute: folder '%s': %w", dir, workspace.Cause(err))
 	}

@@ -16,13 +16,14 @@ const maxBound = 64
 
 // binding returns a checksum of a command's folder and of the files that it starts by their path,
 // so that an answer holds only while they are the ones that the person was asked about.
-func binding(shell, command, dir string) string {
+func binding(ws *workspace.Root, shell, command, dir string) string {
 	sum := sha256.New()
-	fmt.Fprintln(sum, workspace.RealPath(dir), fileIdentity(dir))
+	fmt.Fprintln(sum, workspace.RealPath(dir), fileIdentity(ws.CommandView().Locate(dir)))
 	if isBourne(shell) {
 		for _, file := range startedFiles(command, dir) {
-			if id := fileIdentity(file); id != "" {
-				fmt.Fprintln(sum, file, id, contentIdentity(file))
+			real := ws.CommandView().Locate(file)
+			if id := fileIdentity(real); id != "" {
+				fmt.Fprintln(sum, file, id, contentIdentity(real))
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn,
 		}
 		p, _ := ws.At(real)
 		preview.Outside = p.Outside
-		preview.FileSHA256 = binding(shell, in.Command, plan.dir)
+		preview.FileSHA256 = binding(ws, shell, in.Command, plan.dir)
 	}
 	if isBourne(preview.Shell) {
 		preview.Folders = jobs.confinement.neededFolders(ws, in.Command, plan.dir)

@@ -173,7 +173,7 @@ func (c *confinement) blockedFolder(ws *workspace.Root, path string, write bool)
 			return f, false
 		}
 	}
-	if write && (workspace.InFolder(real, ws.Dir()) || c.box.CanCreate(real)) {
+	if write && (workspace.InFolder(real, ws.Dir()) || ws.CommandView().IsPrivate(real)) {
 		return f, false
 	}
 	f, ok = access.FolderFor(ws, c.home, real, write)

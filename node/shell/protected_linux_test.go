@@ -14,6 +14,7 @@ import (
 	"fairlead/node/floor"
 	"fairlead/node/sandbox"
 	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
 )
 
 func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
@@ -136,14 +137,26 @@ func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
 	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("commands have no /tmp of their own: %s", c.Why)
 	}
+	dir := b.jobs.confinement.box.PrivateTemp(b.jobs.confinement.profile)
+	ws, err := workspace.Config{Dir: b.WS.Dir(), PrivateTemp: dir}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
 	f, err := os.CreateTemp("/tmp", "existing")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
 	t.Cleanup(func() { os.Remove(f.Name()) })
-	for command, want := range map[string]int{"echo x >" + f.Name() + "-new": 0, "echo x >" + f.Name(): 1, "echo x >/var/tmp/new": 1} {
-		if got := b.jobs.confinement.neededFolders(b.WS, command, b.WS.Dir()); len(got) != want {
+	if err := os.Mkdir(filepath.Join(dir, "own"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]int{
+		"echo x >" + f.Name() + "-new": 0, "echo x >" + f.Name(): 1, "echo x >/var/tmp/new": 1,
+		"echo x >/tmp/own/new": 0, "echo x >/tmp/fresh/new": 0,
+	} {
+		if got := b.jobs.confinement.neededFolders(ws, command, ws.Dir()); len(got) != want {
 			t.Errorf("%s: got the folders %v, want %d", command, got, want)
 		}
 	}

@@ -4,6 +4,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	if err := f.policy.checkInside(f.ws, p.Abs); err != nil {
 		return t, err
 	}
-	h, err := f.ws.OpenFolderForWriting(p, make)
+	h, err := f.ws.OpenFolderForWriting(p, cmp.Or(t.Name, "."), make)
 	var dir *workspace.DirError
 	switch {
 	case err == nil:

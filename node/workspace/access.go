@@ -30,6 +30,10 @@ type Config struct {
 	// Private is the program's own data folder, to which tools get no access even if it lies in the
 	// workspace.
 	Private string
+	// PrivateTemp is a folder that commands have in place of /tmp, as the sandbox makes it; empty if
+	// they have none. Its files are in /tmp for the file tools, too, under the same rules as the
+	// system's. Links in it to a folder of /dev stand for what is in the system's /tmp.
+	PrivateTemp string
 }
 
 // ParseGrant parses a grant: DIR, DIR:rw or DIR:ro.
@@ -85,6 +89,9 @@ func (c Config) Open() (*Root, error) {
 	paths.fs = paths.areas
 	if c.WholeDisk {
 		paths.fs = wholeDisk{}
+	}
+	if c.PrivateTemp != "" {
+		paths.fs = tempView{fileSystem: paths.fs, areas: paths.areas, whole: c.WholeDisk, dir: c.PrivateTemp}
 	}
 	return &Root{paths: paths, locks: new(locks)}, nil
 }

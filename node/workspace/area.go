@@ -123,7 +123,7 @@ func (as areas) OpenFile(name string, flag int, perm os.FileMode) (*os.File, err
 	return a.root.OpenFile(rel, flag, perm)
 }
 
-func (as areas) OpenRoot(name string) (*os.Root, error) {
+func (as areas) OpenRoot(name, _ string) (*os.Root, error) {
 	a, rel, err := as.at(name)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, er
 	return os.OpenFile(name, flag, perm)
 }
 
-func (wholeDisk) OpenRoot(name string) (*os.Root, error) {
+func (wholeDisk) OpenRoot(name, _ string) (*os.Root, error) {
 	root, err := os.OpenRoot(name)
 	return checkWithoutLinks(root, err, nil, name)
 }
@@ -179,6 +179,11 @@ func (wholeDisk) OpenRoot(name string) (*os.Root, error) {
 func (wholeDisk) Lstat(name string) (os.FileInfo, error)       { return os.Lstat(name) }
 func (wholeDisk) Readlink(name string) (string, error)         { return os.Readlink(name) }
 func (wholeDisk) MkdirAll(name string, perm os.FileMode) error { return os.MkdirAll(name, perm) }
+
+// below is what an open folder contains.
+type below struct{ *os.Root }
+
+func (b below) OpenRoot(name, _ string) (*os.Root, error) { return b.Root.OpenRoot(name) }
 
 // Aliases returns the symbolic links to folders among some absolute folders and the folders above
 // them.

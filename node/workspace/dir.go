@@ -15,6 +15,9 @@ import (
 type Dir struct {
 	Abs    string // its path without symbolic links when it was opened
 	handle dirHandle
+	// system is the folder of the system whose entries are added to those of a private one (see
+	// [Config.PrivateTemp]); else nil.
+	system *Dir
 }
 
 // Entry is one entry of a directory.
@@ -65,7 +68,12 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 }
 
 // Close closes the directory. Files that were opened in it stay open.
-func (d *Dir) Close() { d.handle.Close() }
+func (d *Dir) Close() {
+	d.handle.Close()
+	if d.system != nil {
+		d.system.Close()
+	}
+}
 
 // Infos calls f with every entry of the directory and its description, in no order, until f returns
 // false. Entries that vanish meanwhile are left out, as are temporary files of writes and the
@@ -117,13 +125,14 @@ func (r *Root) OpenFolderOf(p Path) (h OpenFolder, name string, err error) {
 	if !info.IsDir() {
 		dir, name = filepath.Dir(real.Abs), filepath.Base(real.Abs)
 	}
-	h, err = r.paths.openFolder(dir)
+	h, err = r.paths.openFolder(dir, name)
 	return h, name, err
 }
 
-// OpenFolderForWriting opens a folder that may be written. If make is set, it creates the folder
-// and those above it (a *DirError when that fails).
-func (r *Root) OpenFolderForWriting(p Path, make bool) (OpenFolder, error) {
+// OpenFolderForWriting opens a folder that may be written, for an entry to write in it ("." if that
+// is not known). If make is set, it creates the folder and those above it (a *DirError when that
+// fails).
+func (r *Root) OpenFolderForWriting(p Path, entry string, make bool) (OpenFolder, error) {
 	real, err := r.paths.writable(p)
 	if err != nil {
 		return OpenFolder{}, err
@@ -133,11 +142,11 @@ func (r *Root) OpenFolderForWriting(p Path, make bool) (OpenFolder, error) {
 			return OpenFolder{}, newDirError(err)
 		}
 	}
-	return r.paths.openFolder(real)
+	return r.paths.openFolder(real, entry)
 }
 
-func (r *resolver) openFolder(abs string) (OpenFolder, error) {
-	root, err := r.fs.OpenRoot(abs)
+func (r *resolver) openFolder(abs, entry string) (OpenFolder, error) {
+	root, err := r.fs.OpenRoot(abs, entry)
 	if err != nil {
 		return OpenFolder{}, Cause(err)
 	}

@@ -27,7 +27,13 @@ func openDir(t fileSystem, name, abs string) (*Dir, error) {
 		return nil, err
 	}
 	cachedListings.begin()
-	return &Dir{Abs: abs, handle: dirHandle(fd)}, nil
+	d := &Dir{Abs: abs, handle: dirHandle(fd)}
+	if v, ok := t.(tempView); ok {
+		if _, ok := v.relative(name); ok {
+			d.addSystem(openDir(v.fileSystem, name, abs))
+		}
+	}
+	return d, nil
 }
 
 // duplicate returns another descriptor of the open file f, which it closes.
@@ -49,6 +55,13 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // called once, by one goroutine. Entries that are added or removed meanwhile may be included or
 // not.
 func (d *Dir) Each(f func(Entry) bool) error {
+	if d.system != nil {
+		return d.eachOfBoth(f)
+	}
+	return d.list(f)
+}
+
+func (d *Dir) list(f func(Entry) bool) error {
 	cached, known, cacheable := cachedListings.get(d.fd())
 	if known {
 		d.entries(cached.entries, f)
@@ -140,11 +153,16 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err := checkEntryName(name); err != nil {
 		return nil, err
 	}
-	fd, err := d.open(name, unix.O_DIRECTORY)
+	own := d.holding(name)
+	fd, err := own.open(name, unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{Abs: childPath(d.Abs, name), handle: dirHandle(fd)}, nil
+	sub := &Dir{Abs: childPath(d.Abs, name), handle: dirHandle(fd)}
+	if own.system != nil {
+		sub.addSystem(own.system.Sub(name))
+	}
+	return sub, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
@@ -153,7 +171,7 @@ func (d *Dir) Open(name string) (Content, error) {
 	if err := checkEntryName(name); err != nil {
 		return Content{}, err
 	}
-	fd, err := d.open(name, unix.O_NONBLOCK|unix.O_NOCTTY)
+	fd, err := d.holding(name).open(name, unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return Content{}, err
 	}
@@ -182,7 +200,7 @@ func (d *Dir) Info(name string) (Info, error) {
 		return Info{}, err
 	}
 	var st unix.Stat_t
-	if err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(d.holding(name).fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return Info{}, err
 	}
 	mode := fileType(st.Mode) | fs.FileMode(st.Mode&0o777)

@@ -13,7 +13,7 @@ import (
 type dirHandle = *os.Root
 
 func openDir(t fileSystem, name, abs string) (*Dir, error) {
-	root, err := t.OpenRoot(name)
+	root, err := t.OpenRoot(name, ".")
 	if err != nil {
 		if info, statErr := t.Lstat(name); statErr == nil && info.Mode().IsRegular() {
 			err = errNotFolder{}
@@ -22,6 +22,9 @@ func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	}
 	return &Dir{Abs: abs, handle: root}, nil
 }
+
+// holding returns d, which contains all its entries here.
+func (d *Dir) holding(string) *Dir { return d }
 
 // Each calls f with every entry of the directory, in no order, until f returns false. Entries that
 // are added or removed meanwhile may be included or not.

@@ -65,7 +65,7 @@ func (e Entries) openParent(p Path) (location, error) {
 	if err != nil {
 		return location{}, err
 	}
-	return location{dir: d, name: name, abs: filepath.Join(dir, name)}, nil
+	return location{dir: d.holding(name), name: name, abs: filepath.Join(dir, name)}, nil
 }
 
 // Move renames or moves an entry and returns its new path. It never replaces anything: [ErrExists].

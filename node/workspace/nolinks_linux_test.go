@@ -37,7 +37,7 @@ func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 			if d, err := openDir(in, at("folder"), at("folder")); !errors.Is(err, errPathChanged) {
 				t.Errorf("%s: the folder was opened: %v, %v", name, d, err)
 			}
-			if root, err := in.OpenRoot(at("folder")); !errors.Is(err, errPathChanged) {
+			if root, err := in.OpenRoot(at("folder"), "."); !errors.Is(err, errPathChanged) {
 				t.Errorf("%s: the folder was opened for writing: %v, %v", name, root, err)
 			}
 			f, _, err := openRegular(in, at("plain/id"))
@@ -46,7 +46,7 @@ func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 				return
 			}
 			f.Close()
-			root, err := in.OpenRoot(at("plain"))
+			root, err := in.OpenRoot(at("plain"), ".")
 			if err != nil {
 				t.Errorf("%s: what no link leads to: %v", name, err)
 				return

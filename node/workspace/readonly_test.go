@@ -94,8 +94,8 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 					"move":            func() error { _, err := r.Entries().Move(at("f"), at("moved")); return err },
 					"make a folder":   func() error { _, err := r.Entries().Mkdir(at("made")); return err },
 					"delete":          func() error { _, err := r.Entries().Trash(at("f")); return err },
-					"take in":         func() error { _, err := r.OpenFolderForWriting(at("d"), false); return err },
-					"take in anew":    func() error { _, err := r.OpenFolderForWriting(at("fresh"), true); return err },
+					"take in":         func() error { _, err := r.OpenFolderForWriting(at("d"), ".", false); return err },
+					"take in anew":    func() error { _, err := r.OpenFolderForWriting(at("fresh"), ".", true); return err },
 					"bring back":      func() error { _, err := r.Entries().Restore(id); return err },
 				} {
 					var readOnly *ReadOnlyError

@@ -59,7 +59,7 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 	}
 	// From here on the folder is open: the new file, the one it replaces and the check in between
 	// are in the same folder.
-	dir, err := r.paths.fs.OpenRoot(filepath.Dir(real))
+	dir, err := r.paths.fs.OpenRoot(filepath.Dir(real), filepath.Base(real))
 	if err != nil {
 		return nil, Cause(err)
 	}

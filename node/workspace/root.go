@@ -33,7 +33,9 @@ type resolver struct {
 // created meanwhile leads no further than the folder that contains the name.
 type fileSystem interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
-	OpenRoot(name string) (*os.Root, error)
+	// OpenRoot opens a folder for an entry that exists in it or will be created there; "." is the
+	// folder itself.
+	OpenRoot(name, entry string) (*os.Root, error)
 	Lstat(name string) (os.FileInfo, error)
 	Readlink(name string) (string, error)
 	MkdirAll(name string, perm os.FileMode) error

@@ -65,7 +65,7 @@ func (e Entries) Trash(p Path) (id string, err error) {
 	}
 	var into *Dir
 	if err == nil {
-		into, err = openDir(root, id, filepath.Join(a.dir, trashName, id))
+		into, err = openDir(below{root}, id, filepath.Join(a.dir, trashName, id))
 	}
 	if err == nil {
 		err = e.move(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
@@ -143,7 +143,7 @@ func (e Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 		return Path{}, err
 	}
 	defer fresh.dir.Close()
-	trashed, err := openDir(root, id, filepath.Join(a.dir, trashName, id))
+	trashed, err := openDir(below{root}, id, filepath.Join(a.dir, trashName, id))
 	if err != nil {
 		return Path{}, errNoTrash
 	}

@@ -34,6 +34,8 @@ type Settings struct {
 	// does. Inner are the arguments with which this program calls [Inner].
 	Wrap  string
 	Inner []string
+	// Temp is a folder of [MakeTemp], which the node locks; empty: the helper makes one.
+	Temp string
 }
 
 // Spec is one command to start. Argv[0] and Dir are absolute paths; without Restrictions the command

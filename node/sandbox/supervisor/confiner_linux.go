@@ -25,7 +25,7 @@ type confiner struct {
 	connect  bool
 	temp     string            // folder of the private temporary folders, created on first use
 	tempLock *os.File          // locked as long as temp is in use
-	temps    map[string]*temp  // by what stays where it is in the system's
+	temps    map[string]*temp  // by their paths
 	copies   map[string]string // of files of the system, by their paths
 	rulesets map[string]*confine.Ruleset
 }
@@ -185,12 +185,5 @@ func (c *confiner) copySystemFiles() {
 				c.copies[real] = name
 			}
 		}
-	}
-}
-
-func (c *confiner) close() {
-	if c.temp != "" {
-		os.RemoveAll(c.temp)
-		c.tempLock.Close()
 	}
 }

@@ -1,10 +1,11 @@
 package supervisor
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,26 +22,49 @@ type temp struct {
 	kept []string
 	// replacesSystem says that the commands have it in place of the system's.
 	replacesSystem bool
+	mirrored       mirrorState
 }
 
-// tempFor returns the private temporary folder for a command. It exists as long as the helper, so
-// that a command finds the files of the previous one.
-func (c *confiner) tempFor(p *confine.Restrictions) (*temp, error) {
-	kept, canReplace := c.keptInTemp(p)
-	key := strings.Join(kept, "\x00")
-	if t := c.temps[key]; t != nil && isFolder(t.dir) {
-		return t, nil
+// mirrorState is the state of the system's folder and of a private one after a [confine.Temp.Mirror].
+type mirrorState struct {
+	system         string
+	folder, mirror unix.Timespec
+}
+
+func (t *temp) mirrorState(system string) mirrorState {
+	s := mirrorState{system: system}
+	var st unix.Stat_t
+	if unix.Stat(confine.TempDir, &st) == nil {
+		s.folder = st.Mtim
 	}
+	if unix.Lstat(t.dir, &st) == nil {
+		s.mirror = st.Mtim
+	}
+	return s
+}
+
+// tempFor returns the private temporary folder for a command, which finds the files of the previous
+// one there.
+func (c *confiner) tempFor(p *confine.Restrictions) (*temp, error) {
 	if err := c.makeTemps(); err != nil {
 		return nil, err
 	}
-	t := &temp{dir: filepath.Join(c.temp, strconv.Itoa(len(c.temps))), kept: kept}
-	t.replacesSystem = canReplace && c.files && !workspace.InFolder(c.temp, confine.TempDir)
-	if err := os.MkdirAll(t.dir, 0o700); err != nil {
-		return nil, err
+	kept, canReplace := keptInTemp(p, c.settings.Hidden)
+	dir := TempFolder(c.temp, kept)
+	t := c.temps[dir]
+	if t == nil {
+		t = &temp{dir: dir, kept: kept}
+		c.temps[dir] = t
 	}
-	c.temps[key] = t
-	return t, nil
+	t.replacesSystem = canReplace && c.files && !workspace.InFolder(c.temp, confine.TempDir)
+	return t, os.MkdirAll(dir, 0o700)
+}
+
+// TempFolder returns the private temporary folder in dir, of [MakeTemp], for commands with the same
+// writable paths in the system's.
+func TempFolder(dir string, kept []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(kept, "\x00")))
+	return filepath.Join(dir, hex.EncodeToString(sum[:4]))
 }
 
 func isFolder(dir string) bool {
@@ -48,10 +72,21 @@ func isFolder(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
+// PrivateTemp returns the folder in dir, of [MakeTemp], that commands with these restrictions have
+// in place of the system's if the helper can mount it there; empty if they use the system's.
+func (s Settings) PrivateTemp(p *confine.Restrictions) string {
+	kept, canReplace := keptInTemp(p, s.Hidden)
+	isDisabled := slices.Contains(s.Missing, "landlock") || slices.Contains(s.Missing, "mounts")
+	if !canReplace || isDisabled || confine.ABI() == 0 || workspace.InFolder(s.Temp, confine.TempDir) || systemTemp(slices.Concat(p.Writable, p.Readable)) == "" {
+		return ""
+	}
+	return TempFolder(s.Temp, kept)
+}
+
 // keptInTemp returns the writable paths in the system's folder for temporary files, and whether a
 // private one can take its place. It cannot if the command may write to all of it, or if rights for
 // the private one would apply to what the command may only read, or to a secret.
-func (c *confiner) keptInTemp(p *confine.Restrictions) (kept []string, canReplace bool) {
+func keptInTemp(p *confine.Restrictions, hidden []string) (kept []string, canReplace bool) {
 	inTemp := func(paths []string) (list []string) {
 		for _, path := range paths {
 			if path = workspace.RealPath(path); workspace.InFolder(path, confine.TempDir) && exists(path) {
@@ -75,9 +110,28 @@ func (c *confiner) keptInTemp(p *confine.Restrictions) (kept []string, canReplac
 			return kept, false
 		}
 	}
-	return kept, workspace.RealPath(confine.TempDir) == confine.TempDir && !slices.ContainsFunc(c.settings.Hidden, func(h string) bool {
-		return isIn(workspace.RealPath(h))
-	})
+	if len(kept) > 0 && slices.ContainsFunc(realPaths(hidden), isIn) {
+		return kept, false
+	}
+	return kept, workspace.RealPath(confine.TempDir) == confine.TempDir
+}
+
+// realPaths returns paths without symbolic links. Most do not exist, but many are in the same folder.
+func realPaths(paths []string) []string {
+	folders := map[string]string{}
+	list := make([]string, 0, len(paths))
+	for _, path := range paths {
+		if exists(path) {
+			list = append(list, workspace.RealPath(path))
+			continue
+		}
+		dir := filepath.Dir(path)
+		if folders[dir] == "" {
+			folders[dir] = workspace.RealPath(dir)
+		}
+		list = append(list, filepath.Join(folders[dir], filepath.Base(path)))
+	}
+	return list
 }
 
 func exists(path string) bool {
@@ -95,22 +149,56 @@ func (c *confiner) giveOwn(v *confine.View, t *temp, o *wireRequest) error {
 	v.OwnTerminals = !o.PTY
 	v.OwnMemory = !slices.ContainsFunc(v.Writable, func(w string) bool { return workspace.InFolder("/dev/shm", w) })
 	system := systemTemp(slices.Concat(v.Writable, o.Restrictions.Readable))
-	// A command that starts in another folder there must find itself at its path.
-	dir := workspace.RealPath(o.Dir)
-	isElsewhere := workspace.InFolder(dir, confine.TempDir) && !slices.ContainsFunc(t.kept, func(k string) bool { return workspace.InFolder(dir, k) })
-	if !t.replacesSystem || system == "" || isElsewhere {
+	if !t.replacesSystem || system == "" || t.isElsewhere(o.Dir) {
 		return nil
 	}
 	v.Temp = &confine.Temp{Dir: t.dir, System: system, Kept: t.kept}
 	if err := os.Chmod(t.dir, 0o700); err != nil { // a command may have closed it
 		return err
 	}
+	if t.mirrorState(system) == t.mirrored {
+		return nil
+	}
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return v.Temp.Mirror(root)
+	before := t.mirrorState(system)
+	if err := v.Temp.Mirror(root); err != nil {
+		return err
+	}
+	// What changed meanwhile is mirrored with the next command, and so is what another change in the
+	// same tick of the clock could hide. The times do not show changes in folders above kept ones.
+	t.mirrored = mirrorState{}
+	isBelow := func(kept string) bool { return filepath.Dir(kept) != confine.TempDir }
+	if after := t.mirrorState(system); !slices.ContainsFunc(t.kept, isBelow) && after.folder == before.folder && time.Since(time.Unix(after.folder.Unix())) > mirrorDelay {
+		t.mirrored = after
+	}
+	return nil
+}
+
+// mirrorDelay is longer than a tick of the clock of file systems.
+const mirrorDelay = 100 * time.Millisecond
+
+// isElsewhere reports whether a command starts in a folder of the system's that is not kept. It must
+// find itself at its path.
+func (t *temp) isElsewhere(dir string) bool {
+	dir = workspace.RealPath(dir)
+	if !workspace.InFolder(dir, confine.TempDir) || slices.ContainsFunc(t.kept, func(k string) bool { return workspace.InFolder(dir, k) }) {
+		return false
+	}
+	own, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return true
+	}
+	defer own.Close()
+	sub, err := own.OpenRoot("." + strings.TrimPrefix(dir, confine.TempDir))
+	if err != nil {
+		return true
+	}
+	sub.Close()
+	return false
 }
 
 // systemTemp returns the folder where commands see the system's temporary files. It is one of /dev,
@@ -134,68 +222,4 @@ func systemTemp(granted []string) string {
 		}
 	}
 	return ""
-}
-
-const tempPrefix = "fairlead-commands-"
-
-// makeTemps creates the folder of all temporary folders. It is not in the system's, which
-// commands see only by links.
-func (c *confiner) makeTemps() (err error) {
-	if c.temp != "" {
-		return nil
-	}
-	base, err := filepath.EvalSymlinks(os.TempDir())
-	if err != nil {
-		return err
-	}
-	sweepTemps(base)
-	const other = "/var/tmp"
-	if c.mounts && c.files && workspace.InFolder(base, confine.TempDir) && unix.Access(other, unix.W_OK) == nil {
-		sweepTemps(other)
-		base = other
-	}
-	if c.temp, c.tempLock, err = makeTemp(base); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(c.temp, blankName), nil, 0); err != nil {
-		return err
-	}
-	if err := os.Mkdir(filepath.Join(c.temp, blankFolderName), 0); err != nil {
-		return err
-	}
-	c.copySystemFiles()
-	return nil
-}
-
-// makeTemp creates a folder that is locked while its helper lives.
-func makeTemp(base string) (string, *os.File, error) {
-	dir, err := os.MkdirTemp(base, tempPrefix)
-	if err != nil {
-		return "", nil, err
-	}
-	lock, err := os.Open(dir)
-	if err == nil {
-		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
-	}
-	return dir, lock, err
-}
-
-// sweepTemps removes the folders of killed helpers.
-func sweepTemps(base string) {
-	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
-	if err != nil {
-		return
-	}
-	for _, dir := range dirs {
-		lock, err := os.OpenFile(dir, os.O_RDONLY|unix.O_NOFOLLOW, 0)
-		if err != nil {
-			continue
-		}
-		// A folder that is being created is not locked yet, but new.
-		info, err := lock.Stat()
-		if err == nil && time.Since(info.ModTime()) > time.Minute && unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			os.RemoveAll(dir)
-		}
-		lock.Close()
-	}
 }
