@@ -93,10 +93,11 @@ type appList struct {
 
 func listApps(ctx context.Context, c *connection, _ []string) error {
 	var list appList
-	r, err := call(ctx, c, protocol.QuestionList, protocol.Empty{})
-	if err == nil {
+	var err error
+	if list.AppsListResult, err = call(ctx, c, protocol.AppsList, protocol.Empty{}); err == nil {
+		var r protocol.QuestionListResult
+		r, err = call(ctx, c, protocol.QuestionList, protocol.Empty{})
 		list.Questions = append([]protocol.Question{}, slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.App == nil })...)
-		list.AppsListResult, err = call(ctx, c, protocol.AppsList, protocol.Empty{})
 	}
 	return show(c, list, err, printApps)
 }

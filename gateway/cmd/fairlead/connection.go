@@ -201,6 +201,15 @@ var extensionWords = []struct{ prefix, words string }{
 	{"status.", "status information"},
 	{"transfer.", "file transfers"},
 	{"agent.", "pausing the agent"},
+	{"app.", "connected apps"},
+	{"apps.", "connected apps"},
+	{"tokens.", "connected apps"},
+	{"catalog.", "the tools of apps"},
+	{"cron.preview", "the next times of a schedule"},
+	{"files.", "files of machines"},
+	{"server.", "MCP servers"},
+	{"servers.", "MCP servers"},
+	{"usage.", "a report of usage"},
 }
 
 // offers reports whether the gateway has a method: every gateway has those of the specification;

@@ -199,6 +199,9 @@ func (s questions) note(ctx context.Context) (stop func()) {
 func watchCommand(o *options) *cobra.Command {
 	cmd := command("watch", "Print a line whenever something waits for you, until you press Ctrl+C", cobra.NoArgs,
 		o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
+			if err := c.requireMethod(protocol.QuestionWatch.Name); err != nil {
+				return err
+			}
 			machines := machinesOf(c).names(ctx)
 			return questionsOf(c).watch(ctx, func(question protocol.Question) error {
 				q := openQuestionOf(question, machines)

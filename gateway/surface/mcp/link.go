@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,8 +25,9 @@ type link struct {
 // linkTransport adds a token to every request, and notices the end of streams of notifications, of
 // which the SDK does not tell: the gateway was restarted, or the rights of the token have changed.
 type linkTransport struct {
-	token string
-	lost  chan struct{} // capacity 1
+	token   string
+	lost    chan struct{}          // capacity 1
+	refusal atomic.Pointer[string] // status of the last response that was no answer of MCP, or nil
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -33,6 +36,9 @@ func (t *linkTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("Authorization", "Bearer "+t.token)
 	encodeName(r.Header)
 	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && resp.StatusCode >= http.StatusBadRequest && !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		t.refusal.Store(&resp.Status)
+	}
 	if err == nil && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == methodListen && !listensToResource(r)) {
 		resp.Body = &watchedBody{resp.Body, r.Context(), t.lost}
 	}

@@ -98,6 +98,9 @@ func (s Stdio) relay() *relay {
 	r.dial = func(ctx context.Context) (link, error) {
 		t := &linkTransport{token: s.Token, lost: make(chan struct{}, 1)}
 		session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.Endpoint, HTTPClient: &http.Client{Transport: t}}, nil)
+		if status := t.refusal.Load(); err != nil && status != nil {
+			err = fmt.Errorf("it answered %q instead of MCP: it is another program, or another version of Fairlead", *status)
+		}
 		return link{session, t.lost}, err
 	}
 	// It exists before the gateway can send a notification.
