@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -16,7 +17,7 @@ import (
 
 // Export returns the rules as a file, with the permissions of chats.
 func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
-	file := policy.File{Default: r.defaultVerdict(), Rules: []policy.Rule{}}
+	file := policy.File{Default: defaultVerdict(r.config()), Rules: []policy.Rule{}}
 	for _, rule := range r.List().Rules {
 		var p policy.Rule
 		if rule.Origin == protocol.RuleFromConfig || json.Unmarshal(rule.Policy, &p) != nil {
@@ -39,8 +40,8 @@ func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 }
 
 // defaultVerdict returns the verdict for calls that no rule names.
-func (r *Rules) defaultVerdict() policy.Verdict {
-	return cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask)
+func defaultVerdict(c config.ToolApproval) policy.Verdict {
+	return cmp.Or(policy.Verdict(c.DefaultDecision), policy.Ask)
 }
 
 // Import adds the rules and the permissions of chats from a file, unless they exist already. A rule
@@ -61,7 +62,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	if err := json.Unmarshal(in.File, &file); err != nil {
 		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
 	}
-	if d := r.defaultVerdict(); file.Default != "" && file.Default != d {
+	if d := defaultVerdict(r.config()); file.Default != "" && file.Default != d {
 		res.Problems = append(res.Problems, fmt.Sprintf("The file's default (%s) was not imported: the setting toolApproval decides about calls that no rule names (%s).", file.Default, d))
 	}
 	defer r.changed()

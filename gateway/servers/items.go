@@ -20,19 +20,16 @@ const (
 	maxItemText = 200_000 // bytes of one that is read
 )
 
-// items returns the resources and the prompts of the server.
-func (s *server) items(ctx context.Context) (list []protocol.ServerItem, counts [2]int, err error) {
-	s.mu.Lock()
-	session := s.session
-	s.mu.Unlock()
-	if session == nil || session.InitializeResult().Capabilities == nil {
+// readItems returns the resources and the prompts of a server over a connection to it.
+func readItems(ctx context.Context, session *mcp.ClientSession, name protocol.ServerName, log *ring) (list []protocol.ServerItem, counts [2]int, err error) {
+	c := session.InitializeResult().Capabilities
+	if c == nil {
 		return nil, counts, nil
 	}
-	c := session.InitializeResult().Capabilities
 	var resources []*mcp.Resource
 	var prompts []*mcp.Prompt
 	if c.Resources != nil {
-		resources, err = readPages(ctx, &s.log, "resources", maxItems, func(ctx context.Context, cursor string) ([]*mcp.Resource, string, error) {
+		resources, err = readPages(ctx, log, "resources", maxItems, func(ctx context.Context, cursor string) ([]*mcp.Resource, string, error) {
 			r, err := session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
@@ -44,7 +41,7 @@ func (s *server) items(ctx context.Context) (list []protocol.ServerItem, counts 
 		}
 	}
 	if c.Prompts != nil {
-		prompts, err = readPages(ctx, &s.log, "prompts", maxItems, func(ctx context.Context, cursor string) ([]*mcp.Prompt, string, error) {
+		prompts, err = readPages(ctx, log, "prompts", maxItems, func(ctx context.Context, cursor string) ([]*mcp.Prompt, string, error) {
 			r, err := session.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
@@ -54,11 +51,11 @@ func (s *server) items(ctx context.Context) (list []protocol.ServerItem, counts 
 	}
 	for _, r := range resources[:min(len(resources), maxItems)] {
 		list = append(list, protocol.ServerItem{
-			Server: s.name, Kind: "resource", Name: r.Name, URI: r.URI, Title: format.Line(r.Title, maxTitle), Description: format.Line(r.Description, maxMessage), MimeType: r.MIMEType,
+			Server: name, Kind: "resource", Name: r.Name, URI: r.URI, Title: format.Line(r.Title, maxTitle), Description: format.Line(r.Description, maxMessage), MimeType: r.MIMEType,
 		})
 	}
 	for _, p := range prompts[:min(len(prompts), maxItems)] {
-		list = append(list, promptItem(s.name, p))
+		list = append(list, promptItem(name, p))
 	}
 	return list, [2]int{len(resources), len(prompts)}, err
 }
@@ -76,7 +73,11 @@ func promptItem(server protocol.ServerName, p *mcp.Prompt) protocol.ServerItem {
 
 // countItems counts the resources and the prompts. A server that cannot list them has none.
 func (s *server) countItems(ctx context.Context) error {
-	_, counts, err := s.items(ctx)
+	session, err := s.connected()
+	if err != nil {
+		return err
+	}
+	_, counts, err := readItems(ctx, session, s.name, &s.log)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts = counts
@@ -91,8 +92,11 @@ func (m *Manager) Items(ctx context.Context) (protocol.ServerItemsResult, error)
 	var wg crash.Group
 	for i, s := range servers {
 		wg.Go(func() {
-			var err error
-			if lists[i], _, err = s.items(ctx); err != nil {
+			session, err := s.connected()
+			if err != nil {
+				return
+			}
+			if lists[i], _, err = readItems(ctx, session, s.name, &s.log); err != nil {
 				s.log.addf("Reading a list failed: %v", err)
 			}
 		})
