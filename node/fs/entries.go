@@ -279,7 +279,10 @@ type mkdirIn struct {
 
 func previewMkdir(scope access.Scope, in mkdirIn) protocol.CallPreview {
 	return preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
-		_, _, err := ws.Target(at)
+		real, _, err := ws.Target(at)
+		if errors.Is(err, iofs.ErrNotExist) {
+			p.Path, p.Outside = real.String(), real.Outside
+		}
 		switch {
 		case err == nil && !in.Recursive:
 			access.SetProblem(p, protocol.NewFault(protocol.FaultAlreadyExists, "'"+at.String()+"' exists already"))

@@ -57,9 +57,16 @@ func (e Entries) openParent(p Path) (location, error) {
 	if IsInternal(name) {
 		return location{}, entryError{fmt.Sprintf("names that begin with '%s' are reserved for Fairlead", tempPrefix), fs.ErrInvalid}
 	}
-	dir, err := e.paths.writable(Path{Abs: filepath.Dir(p.Abs)})
+	folders := *e.paths
+	folders.target = "" // which is the entry, not its folder
+	dir, err := folders.writable(Path{Abs: filepath.Dir(p.Abs)})
 	if err != nil {
 		return location{}, err
+	}
+	if e.paths.target != "" {
+		if _, err := e.paths.follow(Path{Abs: filepath.Join(dir, name)}); err != nil {
+			return location{}, err
+		}
 	}
 	d, err := openDir(e.paths.fs, dir, dir)
 	if err != nil {
