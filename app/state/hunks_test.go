@@ -104,3 +104,13 @@ func TestAChangeIsCountedInLines(t *testing.T) {
 		})
 	}
 }
+
+func TestChangeOfSeveralFilesIsShownWhole(t *testing.T) {
+	first := "--- a\n+++ a\n@@ -1,2 +1,2 @@\n-x\n--- y\n+z\n+++ w\n"
+	if got := Hunks(first); len(got) != 1 || len(got[0].Lines) != 4 {
+		t.Errorf("one file: got %+v, want one part of 4 lines", got)
+	}
+	if got := Hunks(first + "--- b\n+++ b\n@@ -0,0 +1 @@\n+q\n"); got != nil {
+		t.Errorf("two files: got %+v, want no parts", got)
+	}
+}

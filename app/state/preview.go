@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fairlead/gateway/peer/format"
@@ -18,9 +19,11 @@ type Hunk struct {
 	first int      // line number of its start in the new text, from 1
 }
 
-// Hunks parses a unified diff. It returns nil if the diff cannot be parsed.
+// Hunks parses a unified diff of one file. It returns nil if it cannot be parsed, or has several
+// files.
 func Hunks(diff string) []Hunk {
 	var out []Hunk
+	var old, new int // lines of the current hunk that are still to come
 	for line := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
@@ -35,16 +38,34 @@ func Hunks(diff string) []Hunk {
 			if strings.HasSuffix(fields[2], ",0") { // an empty side has the number of the line before it
 				h.first++
 			}
+			old, new = rangeLength(fields[1]), rangeLength(fields[2])
 			out = append(out, h)
 		case len(out) == 0: // file names
+		case old <= 0 && new <= 0 && strings.HasPrefix(line, "--- "):
+			return nil
 		default:
 			if line == "" {
 				line = " " // an empty context line whose blank was trimmed
+			}
+			if line[0] != '+' {
+				old--
+			}
+			if line[0] != '-' {
+				new--
 			}
 			out[len(out)-1].Lines = append(out[len(out)-1].Lines, line)
 		}
 	}
 	return out
+}
+
+// rangeLength returns the number of lines of one side of a hunk, as in -3,7.
+func rangeLength(text string) int {
+	_, length, ok := strings.Cut(text, ",")
+	if n, err := strconv.Atoi(length); ok && err == nil {
+		return n
+	}
+	return 1
 }
 
 // sides returns a hunk's lines before and after; ok is false for a note about the file's end.

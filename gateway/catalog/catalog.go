@@ -19,6 +19,7 @@ import (
 type Pipeline interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
 	Continue(ctx context.Context, s tool.Step) (json.RawMessage, error)
+	Plan(ctx context.Context, calls []tool.Call) (*tool.Plan, error)
 }
 
 // Machines are the machines ([nodes.Hub]).
@@ -152,6 +153,7 @@ type call struct {
 	key       string          // idempotency key of the caller; may be empty
 	calls     int             // calls of the pipeline so far
 	last      protocol.CallID // of them
+	plan      *tool.Plan      // of a batch; may be nil
 }
 
 // milliseconds returns how long a call has taken.

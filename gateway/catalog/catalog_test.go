@@ -81,6 +81,9 @@ func (b *bench) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return r, err
 }
 
+// Plan asks nothing: the calls of a batch are asked about one by one.
+func (b *bench) Plan(context.Context, []tool.Call) (*tool.Plan, error) { return nil, nil }
+
 func (b *bench) Nodes() []protocol.NodeInfo {
 	list := []protocol.NodeInfo{
 		{ID: "laptop", Name: "Laptop", Online: true, Local: true, Version: "1.2.3", Host: &protocol.HostInfo{

@@ -3,14 +3,9 @@ package catalog
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"time"
 
-	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/tool"
 )
 
 // fileIn are the arguments of the tool file: those of all of its operations.
@@ -107,6 +102,18 @@ func (in fileIn) scope() protocol.Scope {
 	return protocol.ScopeFilesWrite
 }
 
+func (in fileIn) write() writeIn {
+	return writeIn{in.FileID, in.Target, in.Path, in.Mode, in.Encoding, in.Chunk, in.ChunkB64, in.Done, in.ExpectedSHA256}
+}
+
+func (in fileIn) edit() editIn {
+	return editIn{in.Target, in.Path, in.OldString, in.NewString, in.ReplaceAll, in.Edits, in.ExpectedSHA256}
+}
+
+func (in fileIn) remove() deleteIn { return deleteIn{in.Target, in.Path, in.Recursive, in.Force} }
+
+func (in fileIn) mkdir() mkdirIn { return mkdirIn{in.Target, in.Path, in.Mode, in.Recursive} }
+
 func (f files) file(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
 	if in.FileID != "" && in.Op == "" {
 		if in.Op = opRead; in.Chunk != nil || in.ChunkB64 != nil || in.Done {
@@ -121,20 +128,20 @@ func (f files) file(ctx context.Context, x *call, in fileIn) (out fileOut, messa
 	case opRead:
 		part, message, err = result(f.read(ctx, x, readIn{in.FileID, in.Target, in.Path, in.Offset, in.Encoding, in.MaxBytes}))
 	case opWrite:
-		part, message, err = result(f.write(ctx, x, writeIn{in.FileID, in.Target, in.Path, in.Mode, in.Encoding, in.Chunk, in.ChunkB64, in.Done, in.ExpectedSHA256}))
+		part, message, err = result(f.write(ctx, x, in.write()))
 	case opEdit, opMultiEdit:
 		if in.Op == opEdit && len(in.Edits) > 0 || in.Op == opMultiEdit && (in.OldString != nil || in.NewString != nil) {
 			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "edit takes old_string and new_string, multi_edit takes edits")
 		}
-		part, message, err = result(f.edit(ctx, x, editIn{in.Target, in.Path, in.OldString, in.NewString, in.ReplaceAll, in.Edits, in.ExpectedSHA256}))
+		part, message, err = result(f.edit(ctx, x, in.edit()))
 	case opList:
 		part, message, err = result(forwardFile[listIn, listOut](f.net, fsList, listIn.target)(ctx, x, listIn{in.Target, in.Path, in.Recursive, in.Limit}))
 	case opStat:
 		part, message, err = result(forwardFile[statIn, statOut](f.net, fsStat, statIn.target)(ctx, x, statIn{in.Target, in.Path}))
 	case opDelete:
-		part, message, err = result(forwardFile[deleteIn, pathOut](f.net, fsDelete, deleteIn.target)(ctx, x, deleteIn{in.Target, in.Path, in.Recursive, in.Force}))
+		part, message, err = result(forwardFile[deleteIn, pathOut](f.net, fsDelete, deleteIn.target)(ctx, x, in.remove()))
 	case opMkdir:
-		part, message, err = result(forwardFile[mkdirIn, pathOut](f.net, fsMkdir, mkdirIn.target)(ctx, x, mkdirIn{in.Target, in.Path, in.Mode, in.Recursive}))
+		part, message, err = result(forwardFile[mkdirIn, pathOut](f.net, fsMkdir, mkdirIn.target)(ctx, x, in.mkdir()))
 	case opFetch:
 		part, message, err = result(f.fetch(ctx, x, in))
 	default:
@@ -160,59 +167,4 @@ type nodeFetch struct {
 	ExpectedSHA256 string            `json:"expected_sha256,omitempty"`
 	Mode           string            `json:"mode,omitempty"`
 	Hold           bool              `json:"hold,omitempty"` // the content takes effect by another call
-}
-
-// notInBatch are the operations that a batch cannot have.
-var notInBatch = []operation{opRead, opBatch, ""}
-
-// opSchema is the schema of an operation of a batch.
-var opSchema = mustJSON(inputSchema[fileIn]())
-
-// readOp reads the arguments of an operation of a batch like those of a call of their own.
-func readOp(raw json.RawMessage) (in fileIn, err error) {
-	args, err := toolkit.Arguments(opSchema, raw)
-	if err != nil {
-		json.Unmarshal(raw, &in) // as much as possible, for the result
-		return in, protocol.NewFault(protocol.FaultInvalidArgs, toolkit.Brief(err.Error()))
-	}
-	return in, json.Unmarshal(args, &in)
-}
-
-// batch runs operations one after the other. One that fails does not stop the others.
-func (f files) batch(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
-	began := time.Now()
-	if len(in.Ops) == 0 || len(in.Ops) > maxBatch {
-		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("ops must have 1 to %d operations", maxBatch))
-	}
-	if _, err := f.net.resolve(x.principal, in.Target); err != nil {
-		return out, "", err
-	}
-	failed := 0
-	for _, raw := range in.Ops {
-		if err := ctx.Err(); err != nil {
-			return out, "", err
-		}
-		sub, err := readOp(raw)
-		r := batchResult{Op: string(sub.Op)}
-		switch {
-		case err != nil:
-		case slices.Contains(notInBatch, sub.Op):
-			err = protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("a batch cannot have the operation %q", sub.Op))
-		case sub.Target != nil || sub.FileID != "":
-			err = protocol.NewFault(protocol.FaultInvalidArgs, "the operations of a batch have no target and no file_id")
-		default:
-			sub.Target, sub.Done = in.Target, sub.Done || sub.Op == opWrite
-			var done fileOut
-			if done, _, err = f.file(ctx, x, sub); err == nil {
-				r.OK, r.Data = true, encode(done)
-			}
-		}
-		if err != nil {
-			failed++
-			r.Error, _ = errors.AsType[*protocol.Fault](tool.FaultOf(err))
-		}
-		out.BatchResults = append(out.BatchResults, r)
-	}
-	out.DurationMs = milliseconds(began)
-	return out, fmt.Sprintf("%d of %d operations succeeded", len(in.Ops)-failed, len(in.Ops)), nil
 }

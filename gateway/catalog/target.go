@@ -70,21 +70,27 @@ func (c *call) run(ctx context.Context, node protocol.NodeID, name string, args,
 }
 
 func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.RawMessage) (json.RawMessage, error) {
-	r := tool.Call{
-		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner,
-		OnApproval: c.job.RecordQuestion, OnProgress: c.progress,
-	}
+	r := c.callOf(name, args)
 	machine, _, _ := name.Split()
 	c.job.SetMachine(machine)
-	if c.principal.App != "" {
-		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
-	}
 	if c.calls++; c.key != "" { // every call of a batch has a key of its own
 		r.IdempotencyKey = fmt.Sprintf("%s %s %d", c.principal.Caller(), c.key, c.calls)
 	}
 	res, err := tool.Outcome(c.pipeline.Run(ctx, r))
 	c.last = res.Info.CallID
 	return res.Raw, err
+}
+
+// callOf returns a call of the pipeline.
+func (c *call) callOf(name protocol.ToolName, args json.RawMessage) tool.Call {
+	r := tool.Call{
+		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner, Plan: c.plan,
+		OnApproval: c.job.RecordQuestion, OnProgress: c.progress,
+	}
+	if c.principal.App != "" {
+		r.AskedBy = protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.principal.Name}
+	}
+	return r
 }
 
 // progress passes on the parts and the reports of a running call.

@@ -54,6 +54,15 @@ func ReadsFacts(bare string) bool {
 	return ok && as == ""
 }
 
+// BatchTool names several calls of one machine in a question about all of them, with BatchArgs. It is
+// no tool of its own.
+const BatchTool = "fs_batch"
+
+// BatchArgs are the arguments in a question about several calls.
+type BatchArgs struct {
+	Files string `json:"files"` // what happens to each file, one a line
+}
+
 // CommandTool is the tool of nodes that runs commands for programs.
 const CommandTool = "command"
 

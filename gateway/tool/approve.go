@@ -14,6 +14,9 @@ import (
 // approve asks the person, if the policy requires it, and waits. If the rules change meanwhile and
 // decide the call, that decision applies.
 func (a *activeCall) approve(ctx context.Context) error {
+	if answer, ok := a.subject.call.Plan.answerTo(a.subject); ok && a.judgement.Verdict == policy.Ask && !a.judgement.Floor {
+		return a.applyPlan(ctx, answer)
+	}
 	for a.judgement.Verdict == policy.Ask {
 		answer, err := a.ask(ctx)
 		if err != nil {
@@ -28,6 +31,17 @@ func (a *activeCall) approve(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// applyPlan continues with the answer to the question about the call's batch.
+func (a *activeCall) applyPlan(ctx context.Context, answer protocol.Question) (err error) {
+	r := &a.entry.record
+	if r.Hash, err = a.subject.hash(answer.Policy); err != nil {
+		return err
+	}
+	r.Info.ApprovalID, answer.Hash = answer.ID, r.Hash // the answer is for this call, too
+	a.permit.isAnswered, a.permit.hash, a.permit.version = true, r.Hash, answer.Policy
+	return a.applyAnswer(ctx, answer)
 }
 
 // ask asks the person about the call, which waits in the journal meanwhile.

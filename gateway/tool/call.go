@@ -28,6 +28,8 @@ type Call struct {
 	// IdempotencyKey is the same for every attempt of a call and different for every other call.
 	// Empty: the pipeline derives it from the call.
 	IdempotencyKey string
+	// Plan is the answer to one question about this and other calls of a batch; may be nil.
+	Plan *Plan
 	// FileOperation makes this an operation of the file browser instead of a tool call; see there.
 	FileOperation *FileOperation
 	// OnApproval, if set, is called when an approval is pending, which can be answered from then

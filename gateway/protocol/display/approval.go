@@ -78,7 +78,7 @@ var actions = map[string]string{
 	"Read": "read a file", "fs_read": "read a file", "fs_fetch": "read a file", "fs_stat": "look up a file",
 	"Glob": "list files", "fs_glob": "list files", "fs_list": "list a folder",
 	"Grep": "search files", "fs_grep": "search files",
-	"fs_mkdir": "create a folder", "fs_delete": "delete a file or folder",
+	protocol.BatchTool: "change several files", "fs_mkdir": "create a folder", "fs_delete": "delete a file or folder",
 	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
 }
 

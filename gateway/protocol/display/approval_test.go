@@ -1,6 +1,7 @@
 package display
 
 import (
+	"encoding/json"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -61,5 +62,20 @@ func TestAPartSaysWhatItRunsAndRisks(t *testing.T) {
 				t.Errorf("stopped is %q, want %q", got, c.stopped)
 			}
 		})
+	}
+}
+
+func TestQuestionAboutABatchSaysHowManyFiles(t *testing.T) {
+	t.Parallel()
+	args, _ := json.Marshal(protocol.BatchArgs{Files: "Write /srv/a.txt (+1 −0)\nDelete /srv/b.txt"})
+	q := protocol.Question{Kind: protocol.AskCall, Node: "nas", Tool: protocol.BatchTool, Effect: protocol.EffectWrite, Args: args, AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: "Editor"}}
+	if got, want := QuestionTitle(q, "nas"), "Editor wants to change several files on nas"; got != want {
+		t.Errorf("title: got %q, want %q", got, want)
+	}
+	if what, where := CallText(q, "nas"); what != "Change 2 files" || where != "on nas" {
+		t.Errorf("line: got %q %q, want the number of files", what, where)
+	}
+	if got, want := Subject(q), "Write /srv/a.txt (+1 −0)\nDelete /srv/b.txt"; got != want {
+		t.Errorf("subject: got %q, want %q", got, want)
 	}
 }

@@ -33,7 +33,7 @@ func ArgumentLines(args json.RawMessage, without ...string) string {
 
 // subjects are the arguments that the calls of a tool are about.
 var subjects = map[string]string{
-	protocol.KeepTool: "question", "Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern", "fs_glob": "pattern", "fs_grep": "pattern",
+	protocol.KeepTool: "question", protocol.BatchTool: "files", "Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern", "fs_glob": "pattern", "fs_grep": "pattern",
 }
 
 // SubjectArgument names the argument that a call of a machine's tool is about, such as the command;
@@ -99,7 +99,7 @@ func OtherArguments(a protocol.Question) string {
 var verbs = map[string]string{
 	"Bash": "Run", "Write": "Write", "Edit": "Edit", "Read": "Read", "Glob": "List", "Grep": "Search",
 	"command": "Run", "fs_read": "Read", "fs_stat": "Look up", "fs_list": "List", "fs_glob": "List", "fs_grep": "Search", "fs_write": "Write",
-	"fs_fetch": "Download", "fs_mkdir": "Create", "fs_delete": "Delete",
+	"fs_fetch": "Download", protocol.BatchTool: "Change", "fs_mkdir": "Create", "fs_delete": "Delete",
 }
 
 // CallText says in one line what a call does, and where: "Run make -j4", "on nas". A file is named
@@ -125,6 +125,9 @@ func CallText(a protocol.Question, machine string) (what, where string) {
 	}
 	if subject == "path" && text != "" {
 		text = path.Base(strings.ReplaceAll(text, `\`, "/"))
+	}
+	if a.Tool == protocol.BatchTool {
+		text = format.Plural(strings.Count(text, "\n")+1, "file")
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	return strings.TrimSpace(verb + " " + text), where

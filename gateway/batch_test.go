@@ -1,0 +1,141 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// batchArgs are the arguments of a batch that creates a folder, writes two files, edits one, and
+// deletes one.
+func (p *programs) batchArgs() (args string) {
+	p.t.Helper()
+	for name, text := range map[string]string{"old.txt": "old\n", "gone.txt": "gone\n"} {
+		if err := os.WriteFile(filepath.Join(p.workspace, name), []byte(text), 0o644); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	at := func(name string) string { return filepath.Join(p.workspace, name) }
+	return fmt.Sprintf(`{"target":{"node_name":"box"},"op":"batch","ops":[{"op":"mkdir","path":%q},{"op":"write","path":%q,"chunk":"one\n"},
+		{"op":"write","path":%q,"chunk_b64":"AP8AAQ=="},{"op":"edit","path":%q,"old_string":"old","new_string":"new"},{"op":"delete","path":%q}]}`,
+		at("d"), at("d/a.txt"), at("b.bin"), at("old.txt"), at("gone.txt"))
+}
+
+// outcomes returns the codes of the operations of a batch; "" for one that succeeded.
+func outcomes(t *testing.T, answer string) (list []string) {
+	t.Helper()
+	_, body, _ := strings.Cut(answer, `"batch_results":`)
+	var results []struct{ Error *protocol.Fault }
+	if err := json.NewDecoder(strings.NewReader(body)).Decode(&results); err != nil {
+		t.Fatalf("results of a batch: got %s: %v", answer, err)
+	}
+	for _, r := range results {
+		if r.Error != nil {
+			list = append(list, string(r.Error.Code))
+		} else {
+			list = append(list, "")
+		}
+	}
+	return list
+}
+
+func (p *programs) files() string {
+	p.t.Helper()
+	var list []string
+	for _, name := range []string{"d/a.txt", "b.bin", "old.txt", "gone.txt"} {
+		content, err := os.ReadFile(filepath.Join(p.workspace, name))
+		if err != nil {
+			content = []byte("absent")
+		}
+		list = append(list, strings.TrimSpace(string(content)))
+	}
+	return strings.Join(list, ",")
+}
+
+func TestBatchIsOneQuestion(t *testing.T) {
+	const before, after = "absent,absent,old,gone", "one,\x00\xff\x00\x01,new,absent"
+	p := openPrograms(t)
+	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
+	for _, decision := range []string{"deny", "allow"} {
+		done := later(call, token, "file", p.batchArgs())
+		q := p.question()
+		for _, want := range []string{"+one", "-old", "+new"} {
+			if q.Tool != protocol.BatchTool || !strings.Contains(q.Preview.Diff, want) {
+				t.Errorf("question about %s: got the change %q, want %q in it", q.Tool, q.Preview.Diff, want)
+			}
+		}
+		for _, want := range []string{"Create folder ", "b.bin (4 ", "SHA-256 ", "Delete ", "gone.txt"} {
+			if !strings.Contains(string(q.Args), want) {
+				t.Errorf("question: got %s, want %q in it", q.Args, want)
+			}
+		}
+		if got := p.files(); got != before {
+			t.Errorf("files before the answer: got %q, want %q", got, before)
+		}
+		p.answer(q, decision)
+		answer, want := <-done, before
+		if decision == "allow" {
+			want = after
+			if got := strings.Join(outcomes(t, answer), ","); got != ",,,," {
+				t.Errorf("allowed batch: got %s, want no failure", answer)
+			}
+		} else if code(answer) != "permission_denied" {
+			t.Errorf("denied batch: got %s, want permission_denied", answer)
+		}
+		if got := p.files(); got != want {
+			t.Errorf("files after %s: got %q, want %q", decision, got, want)
+		}
+		if e := p.entry("fs_write"); e.ApprovalID != q.ID || (e.Status == protocol.CallDone) != (decision == "allow") {
+			t.Errorf("journal after %s: got %+v, want the call with the question of the batch", decision, e)
+		}
+	}
+}
+
+// What the person saw is what is written: a file that changed meanwhile has its own question.
+func TestBatchAsksAgainAboutAChangedFile(t *testing.T) {
+	p := openPrograms(t)
+	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["MCP"]
+	done := later(call, token, "file", p.batchArgs())
+	q := p.question()
+	if err := os.WriteFile(filepath.Join(p.workspace, "old.txt"), []byte("old and more\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.answer(q, "allow")
+	p.until("a question about the changed file", func() bool { l := p.pending(); return len(l) == 1 && l[0].ID != q.ID })
+	next := p.pending()[0]
+	if next.Tool != "Edit" || !strings.Contains(next.Preview.Diff, "+new and more") {
+		t.Errorf("question: got %s %+v, want the changed file", next.Tool, next.Preview)
+	}
+	p.answer(next, "deny")
+	answer := <-done
+	if got := strings.Join(outcomes(t, answer), ","); got != ",,,permission_denied," {
+		t.Errorf("batch: got %s, want the one failure", answer)
+	}
+	if got, want := p.files(), "one,\x00\xff\x00\x01,old and more,absent"; got != want {
+		t.Errorf("files: got %q, want %q", got, want)
+	}
+}
+
+// A new deny rule counts also after the answer, and a call that a rule denies is not asked about.
+func TestBatchIsJudgedByTheRulesOfNow(t *testing.T) {
+	p := openPrograms(t)
+	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
+	p.deny(fmt.Sprintf(`{"tool":"Write","path":%q,"verdict":"deny"}`, filepath.Join(p.workspace, "b.bin")))
+	done := later(call, token, "file", p.batchArgs())
+	q := p.question()
+	if strings.Contains(string(q.Args), "b.bin") {
+		t.Errorf("question: got %s, want it without the denied file", q.Args)
+	}
+	p.answer(q, "allow")
+	answer := <-done
+	if got := strings.Join(outcomes(t, answer), ","); got != ",,permission_denied,," {
+		t.Errorf("batch: got %s, want the denied file to fail", answer)
+	}
+}
