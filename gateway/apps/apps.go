@@ -166,7 +166,7 @@ func (a *Apps) Used(id protocol.AppID, tool string) {
 }
 
 // Run stores the times of the last calls from time to time, and ends what apps do whose tokens have
-// expired, until ctx ends. Then it ends every pending consent.
+// expired, until ctx ends.
 func (a *Apps) Run(ctx context.Context) {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -208,7 +208,7 @@ func (a *Apps) saveUsed() error {
 	return nil
 }
 
-// List returns the apps, newest first, and the consents that wait for the person.
+// List returns the apps, newest first.
 func (a *Apps) List(context.Context) (protocol.AppsListResult, error) {
 	a.mu.Lock()
 	apps := slices.Collect(maps.Values(a.apps))

@@ -60,9 +60,11 @@ func (o *options) examine(ctx context.Context) []doctor.Finding {
 type examined struct{ c *connection }
 
 func (e examined) Status(ctx context.Context) (protocol.Status, error) { return e.c.status(ctx) }
+
 func (e examined) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	return machinesOf(e.c).list(ctx)
 }
+
 func (e examined) Servers(ctx context.Context) ([]protocol.ServerStatus, error) {
 	r, err := call(ctx, e.c, protocol.ServersList, protocol.Empty{})
 	return r.Servers, err

@@ -68,7 +68,7 @@ func connect(t *testing.T, a *Apps) protocol.App {
 func TestThePersonAllowsLessThanTheAppAsks(t *testing.T) {
 	a := start(t)
 	c, decision := ask(t, a, "Editor")
-	if len(c.App.Code) != 4 || c.ID == "" || c.ExpiresAt-c.CreatedAt != consentTime.Milliseconds() {
+	if len(c.App.Code) != 4 || c.ID == "" || c.ExpiresAt-c.CreatedAt != questionTime.Milliseconds() {
 		t.Errorf("asked %+v", c)
 	}
 	if list := pending(t, a); len(list) != 1 || list[0].ID != c.ID {
@@ -102,7 +102,7 @@ func TestConnectingAgainChangesTheSameApp(t *testing.T) {
 	}
 }
 
-func TestConsentExpiresAfterTwoMinutes(t *testing.T) {
+func TestQuestionOfAnAppExpiresAfterTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := inMemory(t)
 		c, decision := ask(t, a, "Editor")
@@ -137,7 +137,7 @@ func TestConsentExpiresAfterTwoMinutes(t *testing.T) {
 
 func TestOnlyAFewAppsAskAtATime(t *testing.T) {
 	a := start(t)
-	for range maxConsents {
+	for range maxQuestions {
 		ask(t, a, "Editor")
 	}
 	_, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read})
@@ -286,10 +286,10 @@ func TestRefusedQuestionsDoNotGoOnWithoutEnd(t *testing.T) {
 			}
 			deny(t, a, c)
 		}
-		if refused != consentBurst {
+		if refused != questionBurst {
 			t.Errorf("the person is asked %d times in a row", refused)
 		}
-		time.Sleep(consentEvery)
+		time.Sleep(questionEvery)
 		if _, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read}); err != nil {
 			t.Errorf("later: %v", err)
 		}

@@ -18,15 +18,15 @@ import (
 
 // Limits of the questions whether an app may connect.
 const (
-	// consentTime is short: the person who connects an app has its browser page open.
-	consentTime = 2 * time.Minute
-	// maxConsents bounds the questions that wait at the same time: anybody who reaches the gateway
+	// questionTime is short: the person who connects an app has its browser page open.
+	questionTime = 2 * time.Minute
+	// maxQuestions bounds the questions that wait at the same time: anybody who reaches the gateway
 	// can ask one.
-	maxConsents = 3
-	// consentBurst is the number of questions at once, and consentEvery the time between further ones:
+	maxQuestions = 3
+	// questionBurst is the number of questions at once, and questionEvery the time between further ones:
 	// a person who refuses one must not get the next one at once, without end.
-	consentBurst = 10
-	consentEvery = time.Minute
+	questionBurst = 10
+	questionEvery = time.Minute
 )
 
 // codeLetters are the letters of a code, without those that look like others.
@@ -61,7 +61,7 @@ func (a *Apps) Ask(ctx context.Context, c protocol.AppSubject) (asked protocol.Q
 	asked, err = a.o.Questions.Open(ctx, protocol.Question{
 		Kind: protocol.AskApp, AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.Name}, App: &c,
 	}, question.Terms{
-		Expires: consentTime, Limit: question.Limit{Asker: "apps to connect", Open: maxConsents, Burst: consentBurst, Every: consentEvery},
+		Expires: questionTime, Limit: question.Limit{Asker: "apps to connect", Open: maxQuestions, Burst: questionBurst, Every: questionEvery},
 		Apply: func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) (err error) {
 			allowed, err = a.decide(ctx, who, *q, p)
 			return err
