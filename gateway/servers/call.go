@@ -51,7 +51,7 @@ func (b Toolbox) Call(ctx context.Context, server protocol.NodeID, inv protocol.
 			break
 		}
 		if old != nil || context.Cause(ctx) != nil || !session.isLost(err) {
-			return nil, callError(ctx, s.name, s.explainLoss(ctx, session, err))
+			return nil, callError(ctx, s.name, b.explainLoss(ctx, s, session, err))
 		}
 		old = session
 	}
@@ -60,6 +60,35 @@ func (b Toolbox) Call(ctx context.Context, server protocol.NodeID, inv protocol.
 		return nil, &tool.Failure{Text: tool.Shorten(strings.TrimSpace(out.Content.Text()))}
 	}
 	return protocol.Marshal(out)
+}
+
+// lossLimit is how long a call whose connection was lost waits for the reason.
+const lossLimit = 5 * time.Second
+
+// explainLoss returns the error of a call whose connection was lost: why the command of the server
+// ended. It returns other errors as they are.
+func (b Toolbox) explainLoss(ctx context.Context, s *server, old *link, err error) error {
+	_, isAnswer := errors.AsType[*jsonrpc.Error](err)
+	if isAnswer || s.settings().URL != "" || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, process.ErrNotSent) {
+		return err
+	}
+	limit := time.NewTimer(lossLimit)
+	defer limit.Stop()
+	for {
+		s.mu.Lock()
+		problem, changed, isOld := s.problem, s.changed, s.session == old.ClientSession
+		s.mu.Unlock()
+		if !isOld && problem != "" {
+			return errors.New(problem)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return err
+		case <-limit.C:
+			return err
+		}
+	}
 }
 
 // callError returns the error of a call that has no result: whether it was done, and why.

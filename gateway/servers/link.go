@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/protocol"
@@ -73,35 +72,6 @@ func (s *server) await(ctx context.Context, old *link) (*link, error) {
 		case <-limit.C:
 			_, err := s.connected()
 			return nil, cmp.Or(err, errNotReady)
-		}
-	}
-}
-
-// lossLimit is how long a call whose connection was lost waits for the reason.
-const lossLimit = 5 * time.Second
-
-// explainLoss returns the error of a call whose connection was lost: why the command of the server
-// ended. It returns other errors as they are.
-func (s *server) explainLoss(ctx context.Context, old *link, err error) error {
-	_, isAnswer := errors.AsType[*jsonrpc.Error](err)
-	if isAnswer || s.settings().URL != "" || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, process.ErrNotSent) {
-		return err
-	}
-	limit := time.NewTimer(lossLimit)
-	defer limit.Stop()
-	for {
-		s.mu.Lock()
-		problem, changed, isOld := s.problem, s.changed, s.session == old.ClientSession
-		s.mu.Unlock()
-		if !isOld && problem != "" {
-			return errors.New(problem)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return err
-		case <-limit.C:
-			return err
 		}
 	}
 }
