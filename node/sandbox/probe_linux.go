@@ -100,6 +100,7 @@ func (s *system) runProbe(ctx context.Context, opts Options, unwrapped string) (
 		return Report{}, &helperError{err}
 	}
 	defer h.Close()
+	defer context.AfterFunc(ctx, h.Kill)()
 	f, orphan, err := runAttempts(ctx, h, t)
 	if err != nil {
 		return Report{}, err

@@ -55,6 +55,7 @@ func TestDeniedProgramsCannotBeStarted(t *testing.T) {
 		{"uname && ls && sh -c 'echo id'", true},
 		{"git --version && echo push", true},
 		{"for i in 1 2 3 4 5 6 7 8 9; do /bin/true & done; wait", true},
+		{"mkfifo -m 700 pipe; exec 3<>pipe; ./pipe; true", true},
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			s := k.spec("PATH=/usr/bin:/bin; " + c.script)

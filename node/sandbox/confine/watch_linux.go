@@ -74,12 +74,14 @@ func (w Watch) Next() (e Exec, ok bool) {
 		switch _, err := unix.Poll(poll, -1); {
 		case err == unix.EINTR:
 			continue
-		case err != nil || poll[0].Revents&unix.POLLIN == 0:
+		case err != nil || poll[0].Revents&(unix.POLLHUP|unix.POLLNVAL) != 0 && poll[0].Revents&unix.POLLIN == 0:
 			return e, false
+		case poll[0].Revents&unix.POLLIN == 0: // a signal interrupted the kernel while it looked
+			continue
 		}
 		var n notification
 		switch errno := w.control(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); errno {
-		case unix.EINTR, unix.ENOENT: // the process was killed meanwhile
+		case unix.ENOENT: // the process was killed meanwhile
 			continue
 		case 0:
 		default:
@@ -109,6 +111,12 @@ func (w Watch) Answer(e Exec, allow bool) {
 }
 
 func (w Watch) control(request uintptr, argument unsafe.Pointer) unix.Errno {
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, w.Fd(), request, uintptr(argument))
-	return errno
+	for {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, w.Fd(), request, uintptr(argument))
+		// A signal of the runtime interrupts the wait for another thread. A lost answer would leave the
+		// process, and whoever waits for its start, waiting for ever.
+		if errno != unix.EINTR {
+			return errno
+		}
+	}
 }

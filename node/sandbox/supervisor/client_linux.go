@@ -251,6 +251,9 @@ func (h *Helper) IsLost() bool {
 	return h.lost
 }
 
+// Kill ends the helper, which may be stuck, and makes every call fail. The node ends the commands.
+func (h *Helper) Kill() { h.cmd.Process.Kill() }
+
 // Close lets the helper end its commands and itself, and waits at most a second. The helper is not
 // killed then, because it could not end the remaining processes.
 func (h *Helper) Close() {

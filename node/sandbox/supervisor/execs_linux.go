@@ -229,6 +229,9 @@ func shebang(file string) (interpreter, option string) {
 		return "", ""
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", "" // reading a pipe could wait for ever
+	}
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(f, head)
 	line, ok := bytes.CutPrefix(head[:n], []byte("#!"))
