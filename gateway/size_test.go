@@ -22,7 +22,6 @@ const maxMethods = 25
 var tooLarge = map[string]int{
 	"app.fixedPages":     30,
 	"app.window":         48,
-	"app/approve.Dialog": 29,
 	"app/files.Page":     28,
 	"app/state.App":      34,
 	"app/state.Files":    32,

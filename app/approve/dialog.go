@@ -52,31 +52,34 @@ type Dialog struct {
 	question *questionView
 	options  *options // of the current approval
 
-	allowText, confirmText string // of the buttons, once they can be pressed
+	allowText string // of the button, once it can be pressed
 
 	hadFocus bool    // something in the window has been given the focus
 	textSize float32 // with which the content was laid out
 
-	step   step
-	rule   *ruleStep
-	editor *textEntry // of the step that edits the call
+	step step // nil while the question is shown
 }
-
-// step is what the dialog shows for the current approval.
-type step int
-
-const (
-	asking  step = iota
-	ruling       // creating a rule from it
-	editing      // editing the call before it runs
-)
 
 // New creates a dialog for a window's canvas.
 func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	d := &Dialog{handlers: h, machines: machines, canvas: c, options: &options{}, textSize: style.Size("text")}
 	d.arming = arming{now: time.Now, reported: make(map[protocol.QuestionID]bool), onShown: h.Shown}
 	d.keys = keys{d: d}
-	d.frame = newFrame(newButtons(d), c)
+	d.frame = newFrame(newButtons(actions{
+		deny: d.Deny, snooze: d.snooze, next: func() { d.show(d.queue.index + 1) }, back: func() { d.show(d.queue.index) }, confirm: d.finishStep,
+		allow: func() { d.allow(d.options.scope) }, scopes: d.scopeMenu, onKey: d.keys.handle, onType: d.arming.keyPressed,
+		askReason: func() { d.frame.askReason() }, hideReason: func() { d.frame.hideReason() },
+		edit: func() { // the call, before it runs
+			if e := newEditStep(d.Current(), d.keys.handle, d.arming.keyPressed); e != nil {
+				d.options.isEdited = true
+				d.enterStep(e, e.entry)
+			}
+		},
+		explain: func(hovered bool) {
+			widgets.SetVisible(d.frame.hint, hovered && d.arming.WaitingText(d.arming.now(), "Allow") != "")
+			d.frame.box.Refresh()
+		},
+	}), c)
 	d.frame.onResize = func(size fyne.Size) {
 		if d.arming.onScreen {
 			h.Resize(size)
@@ -143,7 +146,7 @@ func (d *Dialog) Select(id protocol.QuestionID) {
 
 // TogetherWithAlike selects that the answer applies to all identical approvals; it answers nothing.
 func (d *Dialog) TogetherWithAlike() {
-	if d.step == asking && d.options.identical != nil && d.options.others > 0 {
+	if d.step == nil && d.options.identical != nil && d.options.others > 0 {
 		d.options.identical.SetChecked(true)
 	}
 }
@@ -159,7 +162,7 @@ func (d *Dialog) show(index int) {
 	d.handlers.Title(title)
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
-	d.step = asking
+	d.step = nil
 	d.options = &options{
 		folders: make(map[int]*keyCheck), placed: make(map[int]bool), approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
 		onKey: d.keys.handle, onChange: d.optionsChanged,
@@ -221,10 +224,13 @@ func (d *Dialog) Tick(now time.Time) {
 	d.arming.checkRead(d.frame)
 	armed := d.arming.IsArmed(now)
 	_, any := d.options.args()
-	widgets.SetEnabled(d.frame.allow, armed && any && d.step == asking)
-	widgets.SetEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
+	widgets.SetEnabled(d.frame.allow, armed && any && d.step == nil)
 	d.frame.allow.Main.SetText(cmp.Or(d.arming.WaitingText(now, "Allow"), d.allowText))
-	d.frame.confirm.SetText(cmp.Or(d.arming.WaitingText(now, widgets.Choose(d.step == editing, "Run", "Allow")), d.confirmText))
+	widgets.SetEnabled(d.frame.confirm, armed && d.step != nil && d.step.isReady())
+	if d.step != nil {
+		text, waiting := d.step.confirm()
+		d.frame.confirm.SetText(cmp.Or(d.arming.WaitingText(now, waiting), text))
+	}
 	if f := d.frame; f.hint.Visible() && armed {
 		f.hint.Hide()
 	}

@@ -114,8 +114,8 @@ func TestOpeningTheAllowMenuByKeyAllowsNothing(t *testing.T) {
 func TestAStepIsEndedByTheChordAlone(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
-	b.startEdit()
-	b.editor.SetText("make -j4")
+	b.frame.edit.OnTap()
+	b.step.(*editStep).entry.SetText("make -j4")
 	b.keys.allow(nil)
 	b.want()
 	b.wait(2 * time.Second)
@@ -126,7 +126,7 @@ func TestAStepIsEndedByTheChordAlone(t *testing.T) {
 		t.Errorf("which keys allow is not said, but %q", b.frame.notice.Text)
 	}
 	b.wait(2 * time.Second)
-	if b.editor.AcceptsTab() {
+	if b.step.(*editStep).entry.AcceptsTab() {
 		t.Error("Tab does not leave the command")
 	}
 	b.keys.allow(nil)
@@ -136,7 +136,7 @@ func TestAStepIsEndedByTheChordAlone(t *testing.T) {
 func TestChordDoesNotAllowFromAReasonToDeny(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
-	b.askReason()
+	b.frame.askReason()
 	b.keys.allow(nil)
 	b.want()
 	if !strings.Contains(b.frame.notice.Text, "press Esc, then "+allowKeys()) {

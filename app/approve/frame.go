@@ -121,6 +121,21 @@ func isNear(a, b fyne.Size) bool {
 	return max(a.Width-b.Width, b.Width-a.Width) < 1 && max(a.Height-b.Height, b.Height-a.Height) < 1
 }
 
+// askReason shows the field for a reason instead of the other answers.
+func (f *frame) askReason() {
+	f.showReason(true)
+	f.canvas.Focus(f.reason)
+	f.fit()
+}
+
+// hideReason shows the other answers again.
+func (f *frame) hideReason() {
+	f.showReason(false)
+	f.setNotice("")
+	f.canvas.Focus(f.deny)
+	f.fit()
+}
+
 // buttons are the dialog's buttons, and the field for a reason.
 type buttons struct {
 	deny, denyWithReason, notNow *widgets.Button
@@ -136,34 +151,41 @@ type buttons struct {
 	stepRow       *fyne.Container
 }
 
-func newButtons(d *Dialog) *buttons {
+// actions are what the buttons do.
+type actions struct {
+	deny, snooze, next, edit, allow func()
+	scopes                          func() []*fyne.MenuItem // of Allow
+	askReason, hideReason           func()
+	back, confirm                   func() // of a step
+	onKey                           func(fyne.KeyName) bool
+	onType                          func()
+	explain                         func(hovered bool) // explains why Allow waits
+}
+
+func newButtons(a actions) *buttons {
 	b := &buttons{
-		deny:           widgets.NewButton("Deny", "denied", d.Deny),
-		denyWithReason: widgets.NewQuietButton("Deny with reason…", "", d.askReason),
-		notNow:         widgets.NewQuietButton("Not now", "clock", d.snooze),
-		next:           widgets.NewQuietButton("Next", "right", func() { d.show(d.queue.index + 1) }),
-		edit:           widgets.NewQuietButton("Edit…", "", d.startEdit),
-		allow:          widgets.NewSplitButton("Allow once", true, func() { d.allow(d.options.scope) }, d.scopeMenu),
-		reason:         newTextEntry(d.keys.handle, d.arming.keyPressed),
-		denyForReason:  widgets.NewButton("Deny", "denied", d.Deny),
-		leaveReason:    widgets.NewQuietButton("Cancel", "", d.hideReason),
-		back:           widgets.NewButton("Back", "back", func() { d.show(d.queue.index) }),
-		confirm:        widgets.NewButton("", "", d.finishStep),
+		deny:           widgets.NewButton("Deny", "denied", a.deny),
+		denyWithReason: widgets.NewQuietButton("Deny with reason…", "", a.askReason),
+		notNow:         widgets.NewQuietButton("Not now", "clock", a.snooze),
+		next:           widgets.NewQuietButton("Next", "right", a.next),
+		edit:           widgets.NewQuietButton("Edit…", "", a.edit),
+		allow:          widgets.NewSplitButton("Allow once", true, a.allow, a.scopes),
+		reason:         newTextEntry(a.onKey, a.onType),
+		denyForReason:  widgets.NewButton("Deny", "denied", a.deny),
+		leaveReason:    widgets.NewQuietButton("Cancel", "", a.hideReason),
+		back:           widgets.NewButton("Back", "back", a.back),
+		confirm:        widgets.NewButton("", "", a.confirm),
 	}
 	b.deny.Danger, b.denyForReason.Danger, b.confirm.Primary = true, true, true
 	for _, k := range []*widgets.Button{b.deny, b.denyWithReason, b.allow.Main, b.allow.More, b.next, b.notNow, b.edit, b.denyForReason, b.leaveReason, b.back, b.confirm} {
-		k.OnKey = d.keys.handle
+		k.OnKey = a.onKey
 	}
 	b.reason.SetPlaceHolder("Reason for the agent (optional)")
-	b.reason.OnSubmitted = func(string) { d.Deny() }
+	b.reason.OnSubmitted = func(string) { a.deny() }
 	b.reasonRow = widgets.Col(style.Inside, b.reason, buttonRow([]fyne.CanvasObject{b.denyForReason, b.leaveReason}, nil))
 	b.answerRow = buttonRow([]fyne.CanvasObject{b.deny, b.denyWithReason, b.notNow}, []fyne.CanvasObject{b.next, b.edit, b.allow})
 	b.questionRow = widgets.Col(0, b.reasonRow, b.answerRow)
-	explain := func(hovered bool) { // why Allow waits
-		widgets.SetVisible(d.frame.hint, hovered && d.arming.WaitingText(d.arming.now(), "Allow") != "")
-		d.frame.box.Refresh()
-	}
-	b.allow.Main.OnHover, b.confirm.OnHover = explain, explain
+	b.allow.Main.OnHover, b.confirm.OnHover = a.explain, a.explain
 	b.stepRow = buttonRow([]fyne.CanvasObject{b.back}, []fyne.CanvasObject{b.confirm})
 	b.stepRow.Hide()
 	return b

@@ -24,7 +24,7 @@ func (k *keys) allow(fyne.Shortcut) {
 	switch {
 	case k.d.frame.reasonRow.Visible():
 		k.d.frame.setNotice("To allow instead, press Esc, then " + allowKeys() + ".")
-	case k.d.step == asking:
+	case k.d.step == nil:
 		k.d.allow(k.d.options.scope)
 	case !k.d.frame.confirm.Disabled():
 		k.d.finishStep()
@@ -57,23 +57,23 @@ func (k *keys) handle(name fyne.KeyName) (consumed bool) {
 	d.arming.keyPressed()
 	focused := d.canvas.Focused()
 	switch {
-	case d.step != asking && name == fyne.KeyEscape:
+	case d.step != nil && name == fyne.KeyEscape:
 		if deliberate {
 			d.show(d.queue.index)
 		}
 		return true
 	case d.frame.reasonRow.Visible() && name == fyne.KeyEscape:
-		d.hideReason()
+		d.frame.hideReason()
 		return true
 	case focused == fyne.Focusable(d.frame.reason):
 		return false
-	case d.step == editing && d.editor != nil && focused == fyne.Focusable(d.editor):
+	case k.isEditing(focused):
 		return false
 	case name == fyne.KeyEscape && deliberate:
 		d.Deny()
 		return true
 	case focused == fyne.Focusable(d.frame.allow.More) && (name == fyne.KeyDown || pressesButton(name)):
-		if deliberate && armed && d.step == asking {
+		if deliberate && armed && d.step == nil {
 			k.openMenu()
 		}
 		return true
@@ -83,11 +83,16 @@ func (k *keys) handle(name fyne.KeyName) (consumed bool) {
 	return false
 }
 
+func (k *keys) isEditing(focused fyne.Focusable) bool {
+	e, ok := k.d.step.(*editStep)
+	return ok && focused == fyne.Focusable(e.entry)
+}
+
 // press handles a key that presses the focused button, and reports whether it must not do so.
 func (k *keys) press(focused fyne.Focusable, deliberate bool) (consumed bool) {
 	d := k.d
 	allows := focused == fyne.Focusable(d.frame.allow.Main)
-	if allows && deliberate && d.step == asking {
+	if allows && deliberate && d.step == nil {
 		once := widgets.Choose(d.options.scope == protocol.ScopeOnce, " once", "")
 		d.frame.setNotice("Press " + allowKeys() + " to allow" + once + ".")
 	}

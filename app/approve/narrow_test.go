@@ -36,11 +36,11 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 	}{
 		{"command", []protocol.Question{folder}, func(*bench) {}},
 		{"several", []protocol.Question{folder, rule, edit}, func(*bench) {}},
-		{"reason", []protocol.Question{folder}, func(b *bench) { b.askReason() }},
+		{"reason", []protocol.Question{folder}, func(b *bench) { b.frame.askReason() }},
 		{"rule", []protocol.Question{rule}, func(b *bench) { b.startRule(protocol.ScopeAlways) }},
 		{"change", []protocol.Question{edit}, func(*bench) {}},
 		{"parts", []protocol.Question{edit, rule}, func(b *bench) { b.options.hunks[0] = false; b.optionsChanged() }},
-		{"edited", []protocol.Question{rule}, func(b *bench) { b.startEdit() }},
+		{"edited", []protocol.Question{rule}, func(b *bench) { b.frame.edit.OnTap() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.list...)
@@ -80,11 +80,11 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 }
 
 func visible(b *bench, o fyne.CanvasObject) bool {
-	if (o == b.frame.back || o == b.frame.confirm) != (b.step != asking) {
+	if (o == b.frame.back || o == b.frame.confirm) != (b.step != nil) {
 		return false
 	}
 	isForReason := o == b.frame.denyForReason || o == b.frame.leaveReason
-	return o.Visible() && (b.step != asking || isForReason == b.frame.reasonRow.Visible())
+	return o.Visible() && (b.step != nil || isForReason == b.frame.reasonRow.Visible())
 }
 
 // TestALongCheckBoxIsClickedByItsText uses a check box with its text beside it.

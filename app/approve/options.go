@@ -26,6 +26,7 @@ type options struct {
 	folders    map[int]*keyCheck // by the index of the folder that the call needs
 	placed     map[int]bool      // the folders that are shown
 	identical  *keyCheck         // include the identical approvals
+	isEdited   bool              // the call is edited: the answer is for this one only
 	others     int               // number of other identical approvals
 	onKey      func(fyne.KeyName) bool
 	onChange   func()
@@ -121,7 +122,9 @@ func (o *options) setOthers(n int) (changed bool) {
 	return changed
 }
 
-func (o *options) includesIdentical() bool { return o.identical != nil && o.identical.Checked }
+func (o *options) includesIdentical() bool {
+	return !o.isEdited && o.identical != nil && o.identical.Checked
+}
 
 func (o *options) folderAccess() (list []int) {
 	for i := range state.FolderOffers(o.approval) {

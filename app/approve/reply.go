@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
-	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -20,7 +19,7 @@ func (d *Dialog) Deny() {
 
 // allow allows the approval with the options of the check boxes.
 func (d *Dialog) allow(scope string) {
-	if d.step != asking {
+	if d.step != nil {
 		return
 	}
 	args, ok := d.options.args()
@@ -35,7 +34,7 @@ func (d *Dialog) answer(r state.Reply) {
 	if d.Current().ID == "" || r.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
 		return
 	}
-	all := includedApprovals(&d.queue, d.step != editing && d.options.includesIdentical())
+	all := d.queue.included(d.options.includesIdentical())
 	d.queue.remove(all...)
 	d.handlers.Answer(all, r)
 	d.arming.revision++
@@ -101,7 +100,7 @@ func (d *Dialog) effectChanged() {
 }
 
 func (d *Dialog) nameButtons() {
-	allow, deny := d.options.buttonTexts(len(includedApprovals(&d.queue, d.step != editing && d.options.includesIdentical())))
+	allow, deny := d.options.buttonTexts(len(d.queue.included(d.options.includesIdentical())))
 	if _, ok := d.options.args(); !ok {
 		allow = "Select a change to allow"
 	}
@@ -113,10 +112,11 @@ func (d *Dialog) nameButtons() {
 func longer(a, b string) string { return widgets.Choose(len(a) > len(b), a, b) }
 
 // enterStep shows a step's content with its own buttons.
-func (d *Dialog) enterStep(s step, content fyne.CanvasObject, confirm string, focus fyne.Focusable) {
+func (d *Dialog) enterStep(s step, focus fyne.Focusable) {
 	d.step = s
-	d.frame.setContent(content)
-	d.confirmText, d.frame.confirm.Widest = confirm, longer(confirm, "Allow in 2 s")
+	d.frame.setContent(s.content())
+	confirm, _ := s.confirm()
+	d.frame.confirm.Widest = longer(confirm, "Allow in 2 s")
 	d.frame.questionRow.Hide()
 	d.frame.stepRow.Show()
 	d.effectChanged()
@@ -124,59 +124,30 @@ func (d *Dialog) enterStep(s step, content fyne.CanvasObject, confirm string, fo
 	d.frame.fit()
 }
 
-// askReason shows the field for a reason instead of the other answers.
-func (d *Dialog) askReason() {
-	d.frame.showReason(true)
-	d.canvas.Focus(d.frame.reason)
-	d.frame.fit()
-}
-
-// hideReason shows the other answers again.
-func (d *Dialog) hideReason() {
-	d.frame.showReason(false)
-	d.frame.setNotice("")
-	d.canvas.Focus(d.frame.deny)
-	d.frame.fit()
-}
-
 // finishStep completes a step with its allow.
 func (d *Dialog) finishStep() {
-	r := state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Access: d.options.folderAccess()}
-	switch d.step {
-	case ruling:
-		if len(d.rule.selected) > 0 {
-			r.Scope, r.Offers, r.Until = d.rule.scope, d.rule.selected, d.rule.until
-			d.answer(r)
-		}
-	case editing:
-		args, err := state.WithEdited(d.Current(), d.editor.Text)
-		if err != nil {
-			d.frame.setNotice("This cannot run: " + err.Error())
-			return
-		}
-		r.Args = args
-		d.answer(r)
-	}
-}
-
-// startEdit lets the person edit the call before it runs.
-func (d *Dialog) startEdit() {
-	name, text, ok := state.Editable(d.Current())
-	if !ok {
+	if d.step == nil || !d.step.isReady() {
 		return
 	}
-	e := newTextEntry(d.keys.handle, d.arming.keyPressed)
-	e.MultiLine, e.Wrapping = true, fyne.TextWrapBreak
-	e.TextStyle.Monospace = true
-	e.SetMinRowsVisible(10)
-	e.SetText(text)
-	rows := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, style.SizeSmall), e}
-	if revealed, _ := state.Reveal(text); revealed != text {
-		rows = append(rows, warning("It contains invisible characters. Check them before you continue: "+revealed))
+	r := state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Access: d.options.folderAccess()}
+	if err := d.step.complete(&r); err != nil {
+		d.frame.setNotice("This cannot run: " + err.Error())
+		return
 	}
-	rows = append(rows, widgets.NewParagraph("Your version is checked again and runs once. The agent sees what you changed.", style.ColorMuted, style.SizeSmall))
-	d.editor = e
-	d.enterStep(editing, widgets.Col(style.Inside, rows...), "Run this", e)
+	d.answer(r)
+}
+
+// startRule shows what a rule with this scope would allow, before it is created.
+func (d *Dialog) startRule(scope string) {
+	r := newRuleStep(d.Current(), scope, d.arming.now, d.keys.handle)
+	r.try, r.machineName, r.onChange = d.handlers.Try, d.machines.Name, d.effectChanged
+	r.isShown = func() bool { return d.step == step(r) }
+	r.onResize = func() {
+		d.frame.body.Refresh()
+		d.frame.fit()
+	}
+	d.enterStep(r, d.frame.back)
+	r.updatePreview()
 }
 
 // queue is the list of pending approvals, of which one is shown.
@@ -216,8 +187,8 @@ func (q *queue) position() string {
 	return fmt.Sprintf("%d of %d", q.index+1, len(q.list))
 }
 
-// includedApprovals returns the approvals that an answer applies to.
-func includedApprovals(q *queue, withIdentical bool) []protocol.Question {
+// included returns the approvals that an answer applies to.
+func (q *queue) included(withIdentical bool) []protocol.Question {
 	if withIdentical {
 		return q.identical()
 	}

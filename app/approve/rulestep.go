@@ -1,6 +1,7 @@
 package approve
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -18,8 +19,16 @@ import (
 
 // ruleStep creates a rule from an approval: it shows what the rule would allow.
 type ruleStep struct {
-	d        *Dialog
-	scope    string
+	approval    protocol.Question
+	scope       string
+	now         func() time.Time
+	try         func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
+	machineName func(id string) string
+	onKey       func(fyne.KeyName) bool
+	isShown     func() bool
+	onChange    func() // called when the rule would allow something else, or shows it
+	onResize    func() // called when the content has another size
+
 	rules    []state.OfferedRule
 	choices  []*ruleChoice
 	selected []int           // places of the selected rules
@@ -31,30 +40,40 @@ type ruleStep struct {
 	expiryText *widgets.Text
 }
 
-// startRule shows what a rule with this scope would allow, before it is created.
-func (d *Dialog) startRule(scope string) {
-	rules := state.OfferedRules(d.Current(), scope)
-	r := &ruleStep{d: d, scope: scope, rules: rules, selected: state.NarrowOffers(rules), preview: widgets.Col(style.Gap)}
-	d.rule = r
+func newRuleStep(q protocol.Question, scope string, now func() time.Time, onKey func(fyne.KeyName) bool) *ruleStep {
+	rules := state.OfferedRules(q, scope)
+	r := &ruleStep{approval: q, scope: scope, now: now, onKey: onKey, rules: rules, selected: state.NarrowOffers(rules), preview: widgets.Col(style.Gap)}
+	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
+	r.expiry.OnKey = onKey
+	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
+	r.setExpiry(display.RuleEnds[0])
+	return r
+}
+
+func (r *ruleStep) content() fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Don’t ask again for", "text")}
-	for _, offer := range rules {
+	for _, offer := range r.rules {
 		text, _ := state.Reveal(offer.Text)
 		row := &ruleChoice{offer: offer, icon: widget.NewIcon(nil)}
 		row.press = widgets.NewClickable(widgets.Inset(style.Gap, style.Gap, style.Gap, style.Gap,
 			widgets.WithIcon("text", 0, row.icon, widgets.NewParagraph(text, style.ColorText, "text"))), func() { r.choose(offer.Place) })
-		row.press.OnKey = func(k fyne.KeyName) bool { return !pressesButton(k) && d.keys.handle(k) }
+		row.press.OnKey = func(k fyne.KeyName) bool { return !pressesButton(k) && r.onKey(k) }
 		r.choices = append(r.choices, row)
 		rows = append(rows, row.press)
 	}
 	r.showChoices()
-	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
-	r.expiry.OnKey = d.keys.handle
-	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
-	r.setExpiry(display.RuleEnds[0])
 	rows = append(rows, container.NewHBox(r.expiry, r.expiryText), r.preview,
 		widgets.NewParagraph("You can change or delete the rule under Settings › Approvals and rules. Some things, such as sudo, are always asked.", style.ColorMuted, style.SizeSmall))
-	d.enterStep(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.frame.back)
-	r.updatePreview()
+	return widgets.Col(style.Inside, rows...)
+}
+
+func (r *ruleStep) confirm() (text, waiting string) { return "Create rule and allow", "Allow" }
+
+func (r *ruleStep) isReady() bool { return len(r.selected) > 0 }
+
+func (r *ruleStep) complete(to *state.Reply) error {
+	to.Scope, to.Offers, to.Until = r.scope, r.selected, r.until
+	return nil
 }
 
 // ruleChoice is a rule that can be selected instead of, or together with, others.
@@ -86,7 +105,7 @@ func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
 	for _, e := range display.RuleEnds {
 		items = append(items, fyne.NewMenuItem(expiryName(e), func() {
 			r.setExpiry(e)
-			r.d.effectChanged()
+			r.onChange()
 		}))
 	}
 	return items
@@ -103,7 +122,7 @@ func expiryName(e display.RuleEnd) string {
 }
 
 func (r *ruleStep) setExpiry(e display.RuleEnd) {
-	r.until = e.At(r.d.arming.now())
+	r.until = e.At(r.now())
 	r.expiry.SetText(expiryName(e))
 	text := ""
 	if r.until > 0 {
@@ -115,9 +134,8 @@ func (r *ruleStep) setExpiry(e display.RuleEnd) {
 // showPreview replaces the preview. Since the displayed text changes, Allow is armed again.
 func (r *ruleStep) showPreview(rows ...fyne.CanvasObject) {
 	widgets.SetContent(r.preview, rows...)
-	r.d.frame.body.Refresh()
-	r.d.frame.fit()
-	r.d.effectChanged()
+	r.onResize()
+	r.onChange()
 }
 
 // updatePreview finds the earlier calls that the selected rules would also have allowed.
@@ -131,8 +149,8 @@ func (r *ruleStep) updatePreview() {
 		if !slices.Contains(r.selected, rule.Place) {
 			continue
 		}
-		r.d.handlers.Try(rule.Policy, func(res protocol.RuleTryResult, err error) {
-			if request != r.requests || r.d.rule != r || r.d.step != ruling {
+		r.try(rule.Policy, func(res protocol.RuleTryResult, err error) {
+			if request != r.requests || !r.isShown() {
 				return
 			}
 			if err != nil {
@@ -141,7 +159,7 @@ func (r *ruleStep) updatePreview() {
 				return
 			}
 			for _, c := range res.Changed {
-				if !seen[c.Call.CallID] && c.Call.ApprovalID != r.d.Current().ID {
+				if !seen[c.Call.CallID] && c.Call.ApprovalID != r.approval.ID {
 					seen[c.Call.CallID] = true
 					calls = append(calls, c)
 				}
@@ -182,7 +200,7 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 func (r *ruleStep) callLines(calls []protocol.RuleChange) (lines []string) {
 	times := make(map[string]int)
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(c.Call, r.d.machines.Name(string(c.Call.Node))))
+		line, _ := state.Reveal(state.CallLine(c.Call, r.machineName(string(c.Call.Node))))
 		if times[line]++; times[line] == 1 {
 			lines = append(lines, line)
 		}

@@ -70,7 +70,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	test.Tap(b.frame.confirm) // it was not read
 	b.want()
 	b.wait(2 * time.Second)
-	test.Tap(b.rule.choices[1].press)
+	test.Tap(b.step.(*ruleStep).choices[1].press)
 	test.Tap(b.frame.confirm) // it changed
 	b.want()
 	b.wait(2 * time.Second)
@@ -86,7 +86,7 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.choose("Always on this machine")
 	b.wait(2 * time.Second)
-	for _, item := range b.rule.expiryMenu() {
+	for _, item := range b.step.(*ruleStep).expiryMenu() {
 		if item.Label == "For 30 days" {
 			item.Action()
 		}
@@ -111,15 +111,15 @@ func TestRuleHasOneChoiceAndCanBeLeft(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.choose("Always, everywhere")
 	for _, i := range []int{0, 1, 1} {
-		test.Tap(b.rule.choices[i].press)
-		if want := []int{i}; !slices.Equal(b.rule.selected, want) {
-			t.Errorf("selected: got %v, want %v", b.rule.selected, want)
+		test.Tap(b.step.(*ruleStep).choices[i].press)
+		if want := []int{i}; !slices.Equal(b.step.(*ruleStep).selected, want) {
+			t.Errorf("selected: got %v, want %v", b.step.(*ruleStep).selected, want)
 		}
 	}
 	b.wait(2 * time.Second)
 	b.window.Canvas().Focus(b.frame.back)
 	b.press(fyne.KeyEscape)
-	if b.step != asking || !b.frame.questionRow.Visible() {
+	if b.step != nil || !b.frame.questionRow.Visible() {
 		t.Error("Escape does not lead back")
 	}
 	b.want()
