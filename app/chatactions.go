@@ -45,7 +45,7 @@ func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 	if len(list) == 1 {
 		return cw.chatMenu(list[0], cw.ui.main.conversation)
 	}
-	items := append(cw.listActions(list, cw.ui.main.window), cw.tagItem(list, cw.ui.main.window), fyne.NewMenuItemSeparator())
+	items := append(cw.listActions(list, cw.ui.main.conversation.window), cw.tagItem(list, cw.ui.main.conversation.window), fyne.NewMenuItemSeparator())
 	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", keyDelete, func() { cw.delete(list) }))
 }
 
@@ -133,7 +133,7 @@ func (cw *chatWindows) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyn
 // tagMenu returns all tags, with those of the chats checked, and an entry for a new one.
 func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []*fyne.MenuItem) {
 	chats := cw.ui.backend.state.Chats
-	for _, t := range cw.ui.view.Tags() {
+	for _, t := range cw.ui.view.Sessions.Tags() {
 		on := !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !slices.Contains(e.Tags, t.Name) })
 		item := fyne.NewMenuItem(t.Name, func() { chats.Tag(t.Name, !on, keysOf(list)...) })
 		item.Checked = on
@@ -147,7 +147,7 @@ func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (ite
 
 func (cw *chatWindows) rename(key protocol.SessionKey) {
 	cw.ui.main.sidebar.choose(key)
-	cw.ui.main.pane.Rename()
+	cw.ui.main.conversation.pane.Rename()
 }
 
 // archive hides chats from the list, or lists them again, and offers to undo that.
@@ -161,7 +161,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 	} else {
 		cw.ui.messages.offer(everywhere, text, undo, until)
 	}
-	if archived && slices.Contains(keys, cw.ui.main.key) {
+	if archived && slices.Contains(keys, cw.ui.main.conversation.key) {
 		cw.openAnother(keys)
 	}
 }
@@ -180,7 +180,7 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 		keys  []protocol.SessionKey
 		until time.Time
 	}
-	request(cw.ui, cw.ui.main.window, "", func(ctx context.Context) (result, error) {
+	request(cw.ui, cw.ui.main.conversation.window, "", func(ctx context.Context) (result, error) {
 		keys, until, err := cw.ui.backend.state.Chats.DeleteAll(ctx, keysOf(list))
 		if err != nil {
 			cw.ui.backend.state.Notify("error", "Not deleted: "+err.Error())
@@ -197,7 +197,7 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 			if c := cw.windows[key]; c != nil {
 				c.window.Close()
 			}
-			if cw.ui.main.key == key {
+			if cw.ui.main.conversation.key == key {
 				shown = key
 			}
 			cw.ui.drafts.forget(key)
@@ -219,7 +219,7 @@ func deletedText(list []protocol.SessionEntry) string {
 
 // restore restores deleted chats, and opens the one that was open before, if any.
 func (cw *chatWindows) restore(keys []protocol.SessionKey, show protocol.SessionKey) {
-	request(cw.ui, cw.ui.main.window, "Not everything could be restored: ", func(ctx context.Context) (struct{}, error) {
+	request(cw.ui, cw.ui.main.conversation.window, "Not everything could be restored: ", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, cw.ui.backend.state.Chats.RestoreAll(ctx, keys)
 	}, func(struct{}) {
 		if show != "" {
@@ -259,7 +259,7 @@ func (cw *chatWindows) openUnread(step int) {
 			order = append(order, e.SessionKey)
 		}
 	}
-	shown := slices.Index(order, cw.ui.main.key)
+	shown := slices.Index(order, cw.ui.main.conversation.key)
 	if shown < 0 && step < 0 {
 		shown = len(order)
 	}
@@ -275,7 +275,7 @@ func (cw *chatWindows) openUnread(step int) {
 // nextQuestion opens the next chat that waits for the person, at its question. Without one, it lists
 // what else needs the person, such as a device that wants to pair.
 func (cw *chatWindows) nextQuestion() {
-	q, ok := cw.ui.view.NextQuestion(cw.ui.main.key)
+	q, ok := cw.ui.view.NextQuestion(cw.ui.main.conversation.key)
 	switch {
 	case !ok && cw.ui.view.Needs() > 0:
 		cw.ui.approvals.openInbox()
@@ -288,5 +288,5 @@ func (cw *chatWindows) nextQuestion() {
 		return
 	}
 	cw.ui.main.sidebar.choose(q.SessionKey)
-	cw.ui.main.pane.ScrollToEnd()
+	cw.ui.main.conversation.pane.ScrollToEnd()
 }

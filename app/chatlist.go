@@ -46,7 +46,7 @@ func (b *sidebar) connectList() {
 		}
 	}
 	b.list.OnRune = func(r rune) {
-		b.ui.main.window.Canvas().Focus(b.search)
+		b.ui.main.conversation.window.Canvas().Focus(b.search)
 		b.search.TypedRune(r)
 	}
 	b.list.OnKey = b.typedKey
@@ -140,7 +140,7 @@ func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey)
 			rows = append(rows, r)
 		}
 	}
-	switch n := v.ArchivedChats(); {
+	switch n := v.Sessions.Archived(); {
 	case b.filter != (state.ChatFilter{}):
 		if len(groups) == 0 {
 			text := widgets.Choose(b.filter.Archived, "No archived chats", "No chats with this tag")
@@ -201,7 +201,7 @@ func (b *sidebar) tap(i int, keys fyne.KeyModifier) {
 		b.openMatch(state.ChatMatch{Chat: *r.chat, Hit: r.hit})
 		return
 	}
-	b.ui.main.window.Canvas().Focus(b.list)
+	b.ui.main.conversation.window.Canvas().Focus(b.list)
 	b.list.SetCursor(i)
 }
 

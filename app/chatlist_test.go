@@ -63,25 +63,25 @@ func headings(u *ui) string {
 
 func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
 	u, _ := listed(t)
-	c := u.main.window.Canvas()
+	c := u.main.conversation.window.Canvas()
 	c.Focus(u.main.sidebar.search)
 	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if c.Focused() != fyne.Focusable(u.main.sidebar.list) || u.main.sidebar.list.Cursor() != rowOf(t, u, "Chat A") {
 		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.sidebar.list.Cursor())
 	}
-	pagetest.Shot(t, u.main.window, "list-focus")
+	pagetest.Shot(t, u.main.conversation.window, "list-focus")
 	press(u, fyne.KeyDown, fyne.KeyDown)
 	if got, want := u.main.sidebar.list.Cursor(), rowOf(t, u, "Chat C"); got != want {
 		t.Errorf("after two times Down the cursor is on row %d, want %d", got, want)
 	}
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
-	if u.main.key != "agent:main:e" || c.Focused() != u.main.pane.Composer() {
-		t.Errorf("End and Enter open %s", u.main.key)
+	if u.main.conversation.key != "agent:main:e" || c.Focused() != u.main.conversation.pane.Composer() {
+		t.Errorf("End and Enter open %s", u.main.conversation.key)
 	}
 	c.Focus(u.main.sidebar.list)
 	press(u, fyne.KeyHome, fyne.KeyF2)
-	if u.main.key != "agent:main:a" {
-		t.Errorf("F2 renames in %s", u.main.key)
+	if u.main.conversation.key != "agent:main:a" {
+		t.Errorf("F2 renames in %s", u.main.conversation.key)
 	}
 	c.Focus(u.main.sidebar.list)
 	u.main.sidebar.list.TypedRune('b')
@@ -109,7 +109,7 @@ func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
 	if got, want := u.main.lines(), "Chat B\n> Chat A\nChat C work\nChat E\nArchived 1"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
-	pagetest.Shot(t, u.main.window, "list-groups")
+	pagetest.Shot(t, u.main.conversation.window, "list-groups")
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
 	if got, want := headings(u)+"\n"+u.main.lines(), "ARCHIVED, Previous 7 days\nAll chats\nChat D"; got != want {
 		t.Errorf("archived:\n%s\nwant:\n%s", got, want)
@@ -137,7 +137,7 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 	if got, want := u.main.lines(), "> Chat A\n✓ Chat B\n✓ Chat C\n✓ Chat D\nChat E"; got != want {
 		t.Errorf("selected:\n%s\nwant:\n%s", got, want)
 	}
-	pagetest.Shot(t, u.main.window, "list-selected")
+	pagetest.Shot(t, u.main.conversation.window, "list-selected")
 	var labels []string
 	for _, item := range u.chats.menu(b.affected(rowOf(t, u, "Chat C"))) {
 		if !item.IsSeparator {
@@ -150,7 +150,7 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 	if n := len(b.affected(rowOf(t, u, "Chat E"))); n != 1 {
 		t.Errorf("the menu of a row that is not selected is for %d chats", n)
 	}
-	u.main.window.Canvas().Focus(b.list)
+	u.main.conversation.window.Canvas().Focus(b.list)
 	press(u, fyne.KeyEscape)
 	if strings.Contains(u.main.lines(), "✓") {
 		t.Errorf("after Escape:\n%s", u.main.lines())
@@ -165,8 +165,8 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 		t.Errorf("%d chats would be deleted:\n%s", n, u.main.lines())
 	}
 	b.tap(rowOf(t, u, "Chat C"), 0)
-	if u.main.key != "agent:main:c" || strings.Contains(u.main.lines(), "✓") {
-		t.Errorf("a click opens %s and leaves\n%s", u.main.key, u.main.lines())
+	if u.main.conversation.key != "agent:main:c" || strings.Contains(u.main.lines(), "✓") {
+		t.Errorf("a click opens %s and leaves\n%s", u.main.conversation.key, u.main.lines())
 	}
 }
 
@@ -180,12 +180,12 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
 	u.chats.openUnread(-1)
-	if u.main.key != "agent:main:e" {
-		t.Errorf("the previous unread chat is %s", u.main.key)
+	if u.main.conversation.key != "agent:main:e" {
+		t.Errorf("the previous unread chat is %s", u.main.conversation.key)
 	}
 	u.chats.openUnread(1)
-	if u.main.key != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
-		t.Errorf("the next unread chat is %s:\n%s", u.main.key, u.main.lines())
+	if u.main.conversation.key != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
+		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.key, u.main.lines())
 	}
 	u.chats.openUnread(1)
 	pagetest.Shows(t, u.messages.toast, "No unread chats.")
@@ -205,8 +205,8 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	}
 	for _, want := range []protocol.SessionKey{"agent:main:b", "agent:main:d", "agent:main:b"} {
 		u.chats.nextQuestion()
-		if u.main.key != want {
-			t.Errorf("the next question is in %s, want %s", u.main.key, want)
+		if u.main.conversation.key != want {
+			t.Errorf("the next question is in %s, want %s", u.main.conversation.key, want)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestChatHasOneMenu(t *testing.T) {
 		}
 		return all
 	}
-	list, open := lines(u.chats.menu(v.Sessions[:1])), lines(u.chats.chatMenu(u.main.entry(), u.main.conversation))
+	list, open := lines(u.chats.menu(v.Sessions[:1])), lines(u.chats.chatMenu(u.main.conversation.entry(), u.main.conversation))
 	if !slices.Equal(list, open) {
 		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
@@ -273,15 +273,15 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 		t.Fatalf("no key for %q", text)
 		return nil
 	}
-	e := u.main.entry()
+	e := u.main.conversation.entry()
 	u.nav.openTitled(filesTitle)
 	key("Mark as read or unread")()
 	if u.unread.has(e) {
 		t.Error("a key marks a chat that a page hides")
 	}
 	u.nav.close()
-	u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
-	if f := u.main.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.pane.Composer()) {
+	u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
+	if f := u.main.conversation.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.pane.Composer()) {
 		t.Error("F2 does not rename the chat")
 	}
 }
@@ -303,7 +303,7 @@ func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
 
 func TestListWithoutChatsHasNoHeading(t *testing.T) {
 	u := newTestUI(t)
-	u.main.key = ""
+	u.main.conversation.key = ""
 	u.update(state.View{Loaded: true})
 	if got := headings(u); got != "" {
 		t.Errorf("headings %q", got)
@@ -322,7 +322,7 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 		opened bool
 	}{
 		{"nothing was done in it", func(*ui) {}, true},
-		{"it has a draft", func(u *ui) { u.main.pane.SetDraft("half a thought") }, false},
+		{"it has a draft", func(u *ui) { u.main.conversation.pane.SetDraft("half a thought") }, false},
 		{"a message was sent", func(u *ui) { u.main.conversation.send("a thought", nil, "") }, false},
 		{"it has a window", func(u *ui) { u.chats.openWindow(unused) }, false},
 	} {
@@ -335,7 +335,7 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 			c.use(u)
 			u.main.open(protocol.MainSession)
 			u.chats.create()
-			if got := u.main.key == unused; got != c.opened {
+			if got := u.main.conversation.key == unused; got != c.opened {
 				t.Errorf("New chat opened the unused chat: %v, want %v", got, c.opened)
 			}
 		})

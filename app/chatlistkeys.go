@@ -114,16 +114,16 @@ func (b *sidebar) listMenu() []*fyne.MenuItem {
 		menuItem("New chat", "", listKey(fyne.KeyN), u.chats.create),
 		ask, next, last, read,
 		menuItem("Select all", "", listKey(fyne.KeyA), func() {
-			u.main.window.Canvas().Focus(b.list)
+			u.main.conversation.window.Canvas().Focus(b.list)
 			b.chosen.All()
 			b.list.Refresh()
 		}),
 		fyne.NewMenuItemSeparator(),
 	}
-	for _, t := range v.Tags() {
+	for _, t := range v.Sessions.Tags() {
 		label := fmt.Sprintf("Tag “%s” (%d)", t.Name, t.Chats)
 		items = append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Tag: t.Name}) }))
 	}
-	label := fmt.Sprintf("Archived chats (%d)", v.ArchivedChats())
+	label := fmt.Sprintf("Archived chats (%d)", v.Sessions.Archived())
 	return append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Archived: true}) }))
 }

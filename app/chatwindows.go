@@ -24,13 +24,13 @@ type chatWindows struct {
 // create opens a new chat. If there is an unused one, that is opened instead, so that the list
 // does not fill with empty chats.
 func (cw *chatWindows) create() {
-	cw.ui.main.saveDraft()
+	cw.ui.main.conversation.saveDraft()
 	cw.ui.main.sidebar.search.SetText("") // shows the list with the new chat
-	unused := cw.ui.view.UnusedChat()
+	unused := cw.ui.view.Sessions.Unused()
 	if unused != "" && unused != cw.sent && cw.windows[unused] == nil && !cw.ui.drafts.has(unused) {
 		cw.ui.main.open(unused)
 	} else {
-		request(cw.ui, cw.ui.main.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
+		request(cw.ui, cw.ui.main.conversation.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
 	}
 	cw.ui.main.endFirstRun()
 	cw.ui.main.closeDrawer()
@@ -85,9 +85,9 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 			c.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
 	})
-	if cw.ui.main.key == key { // move the draft along
-		cw.ui.main.saveDraft()
-		cw.ui.main.setDraft(draft{})
+	if cw.ui.main.conversation.key == key { // move the draft along
+		cw.ui.main.conversation.saveDraft()
+		cw.ui.main.conversation.field.set(draft{})
 	}
 	c.load(key)
 	w.Show()
@@ -110,8 +110,8 @@ func (cw *chatWindows) windowClosed(c *conversation) {
 	c.saveSize()
 	c.stop()
 	delete(cw.windows, c.key)
-	if cw.ui.main.key == c.key && cw.ui.main.pane.Draft() == "" {
-		cw.ui.main.setDraft(cw.ui.drafts.byChat[c.key])
+	if cw.ui.main.conversation.key == c.key && cw.ui.main.conversation.pane.Draft() == "" {
+		cw.ui.main.conversation.field.set(cw.ui.drafts.byChat[c.key])
 	}
 	cw.release(c.key)
 }

@@ -21,17 +21,17 @@ type conversation struct {
 	toasts *toasts // of its own window; nil in the main window
 	mark   *dropMark
 
-	key       protocol.SessionKey
-	chat      *state.Chat
-	chatView  state.ChatView
-	stop      context.CancelFunc // stops watching the chat
-	lastDraft draft              // content of the field at the last tick
-	changedAt time.Time          // time of the last change; zero once it is saved
+	key      protocol.SessionKey
+	chat     *state.Chat
+	chatView state.ChatView
+	stop     context.CancelFunc // stops watching the chat
+	field    draftField
 }
 
 func newConversation(u *ui, w fyne.Window) *conversation {
 	c := &conversation{ui: u, window: w, mark: newDropMark(), stop: func() {}}
 	c.pane = chat.New(c.handlers(), &u.machines)
+	c.field.pane = c.pane
 	c.acceptDrops()
 	return c
 }
@@ -47,9 +47,9 @@ func (c *conversation) load(key protocol.SessionKey) {
 	c.watch()
 	c.draw()
 	if own := c.ui.chats.windows[key]; own == nil || own == c {
-		c.setDraft(c.ui.drafts.byChat[key])
+		c.field.set(c.ui.drafts.byChat[key])
 	}
-	c.lastDraft = c.draft()
+	c.field.last = c.field.get()
 }
 
 // watch follows the chat that is shown until another one is.
@@ -111,7 +111,7 @@ func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, image
 		c.ui.drafts.save(key, c.ui.drafts.byChat[key].withPrefix(text, images))
 		return
 	}
-	c.setDraft(c.draft().withPrefix(text, images))
+	c.field.set(c.field.get().withPrefix(text, images))
 }
 
 func (c *conversation) handlers() chat.Handlers {
@@ -147,7 +147,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Older:  func() { c.chat.Older() },
 		SearchAll: func(query string) {
 			u.nav.search(query)
-			u.main.window.RequestFocus()
+			u.main.conversation.window.RequestFocus()
 		},
 		Reload:    func() { c.chat.Reload() },
 		Rename:    func(title string) { u.backend.state.Chats.Rename(c.key, title) },

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/chat"
 	"fairlead/gateway/protocol"
 )
 
@@ -116,17 +117,34 @@ func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
 	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
 }
 
-func (c *conversation) draft() draft { return draft{c.pane.Draft(), c.pane.Attachments()} }
+// draftField is the field of a chat, whose text is saved while the person types.
+type draftField struct {
+	pane      *chat.Pane
+	last      draft     // content at the last look
+	changedAt time.Time // time of the last change; zero once it is saved
+}
 
-func (c *conversation) setDraft(d draft) {
-	c.pane.SetDraft(d.text)
-	c.pane.SetAttachments(d.pictures)
+func (f *draftField) get() draft { return draft{f.pane.Draft(), f.pane.Attachments()} }
+
+func (f *draftField) set(d draft) {
+	f.pane.SetDraft(d.text)
+	f.pane.SetAttachments(d.pictures)
+}
+
+// isDue reports whether the content should be saved, because the person pauses typing.
+func (f *draftField) isDue(now time.Time) bool {
+	d := f.get()
+	if !d.equal(f.last) {
+		f.last, f.changedAt = d, now
+		return false
+	}
+	return !f.changedAt.IsZero() && now.Sub(f.changedAt) >= draftPause
 }
 
 // saveDraft saves the content of the field, unless the chat has a window of its own.
 func (c *conversation) saveDraft() {
-	d := c.draft()
-	c.lastDraft, c.changedAt = d, time.Time{}
+	d := c.field.get()
+	c.field.last, c.field.changedAt = d, time.Time{}
 	if own := c.ui.chats.windows[c.key]; c.key != "" && (own == nil || own == c || d.text != "") {
 		c.ui.drafts.save(c.key, d)
 	}
@@ -134,10 +152,7 @@ func (c *conversation) saveDraft() {
 
 // tickDraft saves the draft once the person pauses typing.
 func (c *conversation) tickDraft(now time.Time) {
-	switch d := c.draft(); {
-	case !d.equal(c.lastDraft):
-		c.lastDraft, c.changedAt = d, now
-	case !c.changedAt.IsZero() && now.Sub(c.changedAt) >= draftPause:
+	if c.field.isDue(now) {
 		c.saveDraft()
 	}
 }

@@ -15,25 +15,25 @@ func TestDraftsSurviveARestart(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	now := time.Now()
-	u.main.pane.SetDraft("half a thought")
+	u.main.conversation.pane.SetDraft("half a thought")
 	u.tick(now)
 	if u.backend.prefs.get().Drafts != nil {
 		t.Error("the draft is saved while the person types")
 	}
 	u.tick(now.Add(draftPause))
 	u.main.open("agent:main:2")
-	u.main.pane.SetDraft("another")
+	u.main.conversation.pane.SetDraft("another")
 	u.save()
 	next := newUI(t.Context(), u.app, u.backend)
-	t.Cleanup(func() { next.main.window.Close() })
-	if got := next.main.pane.Draft(); next.main.key != "agent:main:2" || got != "another" {
-		t.Errorf("after a restart: got %q in %s, want another in agent:main:2", got, next.main.key)
+	t.Cleanup(func() { next.main.conversation.window.Close() })
+	if got := next.main.conversation.pane.Draft(); next.main.conversation.key != "agent:main:2" || got != "another" {
+		t.Errorf("after a restart: got %q in %s, want another in agent:main:2", got, next.main.conversation.key)
 	}
 	next.main.open(protocol.MainSession)
-	if got := next.main.pane.Draft(); got != "half a thought" {
+	if got := next.main.conversation.pane.Draft(); got != "half a thought" {
 		t.Errorf("in the previous chat: got %q, want half a thought", got)
 	}
-	next.main.pane.SetDraft("")
+	next.main.conversation.pane.SetDraft("")
 	next.main.conversation.send("half a thought", nil, "")
 	if got := next.backend.prefs.get().Drafts; len(got) != 1 {
 		t.Errorf("after the message was sent: got %v, want 1 draft", got)
@@ -63,7 +63,7 @@ func TestPicturesOfADraftSurviveARestart(t *testing.T) {
 		return len(names)
 	}
 	picture, now := protocol.Attachment{Filename: "a.png", MimeType: "image/png", Data: "aGk="}, time.Now()
-	u.main.pane.SetAttachments([]protocol.Attachment{picture})
+	u.main.conversation.pane.SetAttachments([]protocol.Attachment{picture})
 	u.tick(now)
 	u.tick(now.Add(draftPause))
 	if got := saved(u); got != 1 {
@@ -73,9 +73,9 @@ func TestPicturesOfADraftSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newUI(t.Context(), u.app, u.backend)
-	t.Cleanup(func() { next.main.window.Close() })
+	t.Cleanup(func() { next.main.conversation.window.Close() })
 	next.main.open(protocol.MainSession)
-	if got := next.main.pane.Attachments(); !slices.Equal(got, []protocol.Attachment{picture}) {
+	if got := next.main.conversation.pane.Attachments(); !slices.Equal(got, []protocol.Attachment{picture}) {
 		t.Fatalf("after a restart: got %v, want %v", got, picture)
 	}
 	next.drafts.forget(protocol.MainSession)
@@ -92,21 +92,21 @@ func TestPicturesOfADraftSurviveARestart(t *testing.T) {
 func TestADraftMovesToTheChatsOwnWindowAndBack(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.pane.SetDraft("half a thought")
-	u.main.pane.SetAttachments([]protocol.Attachment{{Filename: "a.png"}})
+	u.main.conversation.pane.SetDraft("half a thought")
+	u.main.conversation.pane.SetAttachments([]protocol.Attachment{{Filename: "a.png"}})
 	u.chats.openWindow(protocol.MainSession)
 	c := u.chats.windows[protocol.MainSession]
-	if c.pane.Draft() != "half a thought" || len(c.pane.Attachments()) != 1 || u.main.pane.Draft() != "" {
-		t.Errorf("got %q in its window and %q in the main one, want the draft only in its window", c.pane.Draft(), u.main.pane.Draft())
+	if c.pane.Draft() != "half a thought" || len(c.pane.Attachments()) != 1 || u.main.conversation.pane.Draft() != "" {
+		t.Errorf("got %q in its window and %q in the main one, want the draft only in its window", c.pane.Draft(), u.main.conversation.pane.Draft())
 	}
 	c.pane.SetDraft("a thought")
 	u.main.open("agent:main:2") // leaving an empty field deletes nothing
 	u.main.open(protocol.MainSession)
-	if u.main.pane.Draft() != "" {
-		t.Errorf("got %q in the main window, want it empty", u.main.pane.Draft())
+	if u.main.conversation.pane.Draft() != "" {
+		t.Errorf("got %q in the main window, want it empty", u.main.conversation.pane.Draft())
 	}
 	c.window.Close()
-	if u.main.pane.Draft() != "a thought" || len(u.main.pane.Attachments()) != 1 {
-		t.Errorf("after its window was closed: got %q, want a thought and a picture", u.main.pane.Draft())
+	if u.main.conversation.pane.Draft() != "a thought" || len(u.main.conversation.pane.Attachments()) != 1 {
+		t.Errorf("after its window was closed: got %q, want a thought and a picture", u.main.conversation.pane.Draft())
 	}
 }

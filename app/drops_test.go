@@ -10,11 +10,11 @@ import (
 
 func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	u := newTestUI(t)
-	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	v := sample()
 	v.Approvals = nil // their window would be the one that the positions are of
 	u.update(v)
-	mark := u.main.mark
+	mark := u.main.conversation.mark
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	expect := func(text string, area fyne.CanvasObject) {
 		t.Helper()
@@ -26,34 +26,34 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 		}
 	}
 	inChat := fyne.NewPos(700, 300)
-	u.main.dragFiles(inChat)
-	expect("Drop to attach", u.main.pane)
-	pagetest.Shot(t, u.main.window, "drop-chat")
+	u.main.conversation.dragFiles(inChat)
+	expect("Drop to attach", u.main.conversation.pane)
+	pagetest.Shot(t, u.main.conversation.window, "drop-chat")
 
 	side := u.main.sidebar
 	row := side.pool[side.rowsInUse-1]
-	u.main.dragFiles(place(row).AddXY(20, 4))
+	u.main.conversation.dragFiles(place(row).AddXY(20, 4))
 	expect("Drop to send to nas", row)
-	pagetest.Shot(t, u.main.window, "drop-machine")
+	pagetest.Shot(t, u.main.conversation.window, "drop-machine")
 
-	u.main.mark.hide()
+	u.main.conversation.mark.hide()
 	if mark.box.Visible() {
 		t.Error("the highlight remains after the drag")
 	}
 	u.nav.openTitled(transfersTitle)
-	u.main.dragFiles(inChat)
+	u.main.conversation.dragFiles(inChat)
 	expect("Drop to choose a machine", u.nav.box)
-	u.main.mark.hide()
+	u.main.conversation.mark.hide()
 	u.nav.close()
 
 	v.Nodes[0].Local = false // the chat's machine is another computer
 	u.update(v)
-	u.main.window.Resize(fyne.NewSize(480, 560))
-	u.main.dragFiles(fyne.NewPos(240, 300))
-	expect("Drop to send to laptop. Pictures are attached.", u.main.pane)
+	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
+	u.main.conversation.dragFiles(fyne.NewPos(240, 300))
+	expect("Drop to send to laptop. Pictures are attached.", u.main.conversation.pane)
 	if right := place(mark.label).X + mark.label.Size().Width; right > 480 {
 		t.Errorf("the text ends at %v of 480", right)
 	}
-	pagetest.Shot(t, u.main.window, "drop-chat-narrow")
-	u.main.mark.hide()
+	pagetest.Shot(t, u.main.conversation.window, "drop-chat-narrow")
+	u.main.conversation.mark.hide()
 }

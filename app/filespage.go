@@ -60,11 +60,11 @@ func pickMemory(p *prefs) pick.Memory {
 // machine is online.
 func filesPlace(v state.View, last *protocol.NodeID) protocol.NodeID {
 	if last != nil {
-		if n, ok := v.Node(*last); *last == "" || ok && n.Online {
+		if n, ok := v.Nodes.Find(*last); *last == "" || ok && n.Online {
 			return *last
 		}
 	}
-	if n, ok := v.Local(); ok {
+	if n, ok := v.Nodes.Local(); ok {
 		return n.ID
 	}
 	for _, n := range v.Nodes {

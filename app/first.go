@@ -34,7 +34,7 @@ func newFirstPage(u *ui) *firstPage {
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
 	p.searchAgain = widgets.NewButton("Search again", "reset", p.search)
-	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.focusComposer() })
+	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.conversation.focusComposer() })
 	p.startButton.Primary = true
 	// These leave the page open, until the person has connected something.
 	connect := widgets.NewButton("Connect a provider", "globe", u.settings.openModels)
@@ -67,7 +67,7 @@ func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*wi
 
 // setRows shows rows in place of the servers. A focused button passes the focus to the first.
 func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
-	c := p.ui.main.window.Canvas()
+	c := p.ui.main.conversation.window.Canvas()
 	had := slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
 	p.servers.Objects, p.buttons = rows, acts
 	p.box.Refresh()
@@ -136,7 +136,7 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 		}
 		p.ui.main.endFirstRun()
 		p.ui.messages.show("Now using " + ref.ID + ".")
-		p.ui.main.focusComposer()
+		p.ui.main.conversation.focusComposer()
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestMainViewsLookAsTheyDid(t *testing.T) {
 	u := newTestUI(t)
-	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	u.update(sample())
 	golden.Markup(t, "sidebar", u.main.sidebar.box)
 	u.main.sidebar.query, u.main.sidebar.results = "nas", []state.ChatMatch{
@@ -29,14 +29,14 @@ func TestMainViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "sidebar-empty", u.main.sidebar.box)
 
 	u.update(sample())
-	u.main.window.Resize(fyne.NewSize(500, 700))
+	u.main.conversation.window.Resize(fyne.NewSize(500, 700))
 	u.main.toggleDrawer()
 	golden.Markup(t, "drawer", u.main.drawer)
 }
 
 func TestFirstPageLooksAsItDid(t *testing.T) {
 	u := newTestUI(t)
-	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	u.main.setFirstRun(true)
 	golden.Markup(t, "first", u.main.first.box)
 	u.main.first.showText("None is running.", "muted")

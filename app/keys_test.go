@@ -15,7 +15,7 @@ import (
 func TestAnOverlayIsClosedByKey(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	c := u.main.window.Canvas()
+	c := u.main.conversation.window.Canvas()
 	u.hasTray = true
 	for name, press := range map[string]func(){
 		"Escape": func() { c.OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape}) },
@@ -36,7 +36,7 @@ func TestAnOverlayIsClosedByKey(t *testing.T) {
 
 // pressEscape presses Escape; a field passes it to the window.
 func pressEscape(u *ui) {
-	u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
 }
 
 func TestEscapeLeavesPagesWithAWayBack(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEscapeClosesAPopupBeforeItLeavesTheForm(t *testing.T) {
 	u.nav.open(page{"edit", "Form", func(context.Context) (fyne.CanvasObject, func() bool) {
 		return widgets.NewEntry(), func() bool { left = true; return true }
 	}})
-	c := u.main.window.Canvas()
+	c := u.main.conversation.window.Canvas()
 	widget.ShowPopUp(widget.NewLabel("a popup"), c)
 	if pressEscape(u); c.Overlays().Top() != nil || left {
 		t.Errorf("First Escape: the popup is open: %v, the form was left: %v", c.Overlays().Top() != nil, left)

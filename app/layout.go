@@ -54,7 +54,7 @@ func (w *window) arrange() {
 		w.sidebar.box.Hide()
 		// in one place only: Fyne gives no focus to an object that also has a hidden parent
 		w.sidebar.box.Objects = nil
-		w.pane.SetLeading(w.menuButton)
+		w.conversation.pane.SetLeading(w.menuButton)
 		shade := widgets.NewTapArea(canvas.NewRectangle(color.NRGBA{A: 0x50}), w.toggleDrawer) // dims the chat behind the drawer
 		w.drawer.Objects = []fyne.CanvasObject{shade, container.New(drawerLayout{}, w.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
@@ -62,10 +62,10 @@ func (w *window) arrange() {
 		w.drawer.Objects = nil
 		w.sidebar.box.Objects = []fyne.CanvasObject{w.sidebar.inner}
 		w.sidebar.box.Show()
-		w.pane.SetLeading(nil)
+		w.conversation.pane.SetLeading(nil)
 	}
 	widgets.SetVisible(w.first.box, w.firstRun)
-	widgets.SetVisible(w.pane, !w.firstRun && !w.ui.nav.arrange())
+	widgets.SetVisible(w.conversation.pane, !w.firstRun && !w.ui.nav.arrange())
 	w.body.Refresh()
 }
 
@@ -73,7 +73,7 @@ func (w *window) toggleDrawer() {
 	if !w.narrow {
 		return
 	}
-	canvas := w.window.Canvas()
+	canvas := w.conversation.window.Canvas()
 	if w.drawer.Visible() {
 		w.drawer.Hide()
 		if before := w.beforeDrawer; before != nil {

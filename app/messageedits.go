@@ -65,7 +65,7 @@ func (c *conversation) fork(id protocol.MessageID, content protocol.Content) {
 	}, func(key protocol.SessionKey) {
 		u.main.open(key)
 		u.main.show()
-		u.main.setDraft(now)
+		u.main.conversation.field.set(now)
 		u.messages.showAction("Forked.", "Open original", func() { u.main.open(to.Key) })
 	})
 }

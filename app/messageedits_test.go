@@ -15,11 +15,11 @@ func TestFailedEditLosesNoText(t *testing.T) {
 		u := newTestUI(t)
 		u.update(sample())
 		text := "a better question"
-		u.main.resend(protocol.ChatResendParams{MessageID: "m", Message: &text, Attachments: &[]protocol.Attachment{{Filename: "a.png"}}})
+		u.main.conversation.resend(protocol.ChatResendParams{MessageID: "m", Message: &text, Attachments: &[]protocol.Attachment{{Filename: "a.png"}}})
 		time.Sleep(time.Minute)
 		pagetest.Settle()
-		if got := u.main.pane.Draft(); got != text || len(u.main.pane.Attachments()) != 1 {
-			t.Errorf("the field has %q and %d pictures", got, len(u.main.pane.Attachments()))
+		if got := u.main.conversation.pane.Draft(); got != text || len(u.main.conversation.pane.Attachments()) != 1 {
+			t.Errorf("the field has %q and %d pictures", got, len(u.main.conversation.pane.Attachments()))
 		}
 		if len(u.messages.undos) != 0 || !u.messages.toast.Visible() {
 			t.Errorf("%d offers to undo; the reason is shown: %v", len(u.messages.undos), u.messages.toast.Visible())

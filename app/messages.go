@@ -173,7 +173,7 @@ func (m *messages) place() place {
 	if page := m.ui.nav.title; page != "" {
 		return place{page: page}
 	}
-	return place{chat: m.ui.main.key}
+	return place{chat: m.ui.main.conversation.key}
 }
 
 // isHere reports whether messages from a place are shown now.

@@ -51,7 +51,7 @@ func TestMessagesCoverNothingOfAPage(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	for _, size := range []fyne.Size{fyne.NewSize(480, 560), fyne.NewSize(1120, 760)} {
-		u.main.window.Resize(size)
+		u.main.conversation.window.Resize(size)
 		u.nav.openTitled(filesTitle)
 		whole := u.nav.box.Size().Height
 		u.messages.show("Saved.")

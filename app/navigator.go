@@ -78,7 +78,7 @@ func (n *navigator) search(query string) {
 		p.Search(query)
 		return p.Box, called(back)
 	}})
-	n.ui.main.window.Canvas().Focus(p.Field)
+	n.ui.main.conversation.window.Canvas().Focus(p.Field)
 }
 
 // wayBack returns a function that shows the present page again, or the chat if the page has no place
@@ -114,7 +114,7 @@ func (n *navigator) addMachine() {
 }
 
 func (n *navigator) openTitled(title string) {
-	for _, p := range (fixedPages{n}).all() {
+	for _, p := range (fixedPages{n.ui, n}).all() {
 		if p.title == title {
 			n.open(p)
 		}
@@ -125,7 +125,7 @@ func (n *navigator) openTitled(title string) {
 func (n *navigator) open(p page) {
 	n.ui.main.endFirstRun()
 	n.close()
-	n.ui.main.window.Canvas().Unfocus() // the composer is hidden now
+	n.ui.main.conversation.window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(n.ui.ctx)
 	n.title, n.cancel = p.title, cancel
 	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
@@ -138,7 +138,7 @@ func (n *navigator) open(p page) {
 	n.ui.main.sidebar.show()
 	n.ui.messages.move()
 	if p.title == inboxTitle {
-		n.ui.approvals.inbox.Focus(n.ui.main.window.Canvas())
+		n.ui.approvals.inbox.Focus(n.ui.main.conversation.window.Canvas())
 	}
 }
 
@@ -186,7 +186,7 @@ func (n *navigator) openRun(key protocol.SessionKey, run protocol.RunID) {
 // openArchives shows the archived conversations of a chat in the main window.
 func (n *navigator) openArchives(key protocol.SessionKey) {
 	n.openArchive(key, (*archive.Page).Load)
-	n.ui.main.window.RequestFocus()
+	n.ui.main.conversation.window.RequestFocus()
 }
 
 func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
@@ -194,7 +194,7 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 	h := archive.Handlers{
 		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Machines: &n.ui.machines,
 		Save: func(name string, write func(context.Context, io.Writer) error) {
-			n.ui.opener.saveChat(n.ui.main.window, name, write)
+			n.ui.opener.saveChat(n.ui.main.conversation.window, name, write)
 		},
 		Chat: chat.Handlers{
 			OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings, Output: all.Output, OpenOutput: all.OpenOutput,

@@ -18,7 +18,7 @@ func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 	v := sample()
 	v.AccessRequests = 2
 	u.update(v)
-	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	markup := test.RenderObjectToMarkup(u.main.sidebar.box)
 	for _, row := range u.main.sidebar.links {
 		if row.Item().Title == settingsTitle && row.Item().Count != 2 {
@@ -28,16 +28,16 @@ func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 			t.Errorf("%s is shortened", row.Item().Title)
 		}
 	}
-	pagetest.Shot(t, u.main.window, "foot")
+	pagetest.Shot(t, u.main.conversation.window, "foot")
 }
 
 func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.window.Resize(fyne.NewSize(480, 560))
-	for _, p := range (fixedPages{u.nav}).all() {
+	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
+	for _, p := range (fixedPages{u, u.nav}).all() {
 		u.nav.open(p)
-		if size := u.main.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
+		if size := u.main.conversation.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
 			t.Errorf("%s needs %v", p.title, size)
 		}
 	}
@@ -70,10 +70,10 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 			u.update(sample())
 			u.nav.search("needle")
 			open(u)
-			if u.main.key != hit.SessionKey || u.nav.title != "" {
-				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.key, u.nav.title, hit.SessionKey)
+			if u.main.conversation.key != hit.SessionKey || u.nav.title != "" {
+				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.conversation.key, u.nav.title, hit.SessionKey)
 			}
-			if got := u.main.pane.PendingReveal(); got != hit.MessageID {
+			if got := u.main.conversation.pane.PendingReveal(); got != hit.MessageID {
 				t.Fatalf("to be revealed: got %q, want %q", got, hit.MessageID)
 			}
 			chat := state.ChatView{Key: hit.SessionKey}
@@ -86,11 +86,11 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 				m.Content = protocol.Content{protocol.Text(text)}
 				chat.Messages = append(chat.Messages, m)
 			}
-			u.main.showChat(chat)
-			if got := u.main.pane.PendingReveal(); got != "" {
+			u.main.conversation.showChat(chat)
+			if got := u.main.conversation.pane.PendingReveal(); got != "" {
 				t.Errorf("message %s is still not revealed", got)
 			}
-			pagetest.Shows(t, u.main.pane, "It is the needle.")
+			pagetest.Shows(t, u.main.conversation.pane, "It is the needle.")
 		})
 	}
 }

@@ -187,12 +187,13 @@ func (ns *notifications) questionMessages(v state.View) (map[string]notify.Messa
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d questions need you", len(waiting))
-		newest := v.QuestionLine(waiting[len(waiting)-1])
+		last := waiting[len(waiting)-1]
+		newest := state.QuestionLine(last, v.Nodes.Name(last.Node))
 		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
 		return list, questions
 	}
 	for _, q := range waiting {
-		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.MachineName(q.Node)), Body: v.QuestionLine(q) + " · " + q.Why, Deny: !display.IsKeep(q)}
+		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Nodes.Name(q.Node)), Body: state.QuestionLine(q, v.Nodes.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
 		m.Sound = ns.settings.Sound
 		if whole, ok := v.WholeQuestion(q); ok {
 			m.Body, m.Allow = whole, true

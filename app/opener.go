@@ -23,7 +23,7 @@ import (
 // opener opens links, files and pictures, and saves files.
 type opener struct{ ui *ui }
 
-func (o *opener) openURL(u *url.URL) { o.openURLIn(o.ui.main.window, u) }
+func (o *opener) openURL(u *url.URL) { o.openURLIn(o.ui.main.conversation.window, u) }
 
 // openURLIn opens an address for a window, which shows why that failed.
 func (o *opener) openURLIn(w fyne.Window, u *url.URL) {
@@ -39,7 +39,7 @@ func (o *opener) openURLIn(w fyne.Window, u *url.URL) {
 	}
 }
 
-func (o *opener) openLink(link string) { o.openLinkIn(o.ui.main.window, link) }
+func (o *opener) openLink(link string) { o.openLinkIn(o.ui.main.conversation.window, link) }
 
 func (o *opener) openLinkIn(w fyne.Window, link string) {
 	u, err := url.Parse(link)
@@ -160,7 +160,7 @@ func (o *opener) saveChat(w fyne.Window, name string, write func(context.Context
 
 // saveTo asks for a file name and calls write with the file; the text that write returns is shown.
 func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (string, error)) {
-	o.save(o.ui.main.window, "Save file", name, "The file was not saved completely: ", func(ctx context.Context, f io.Writer, _ string) (string, error) {
+	o.save(o.ui.main.conversation.window, "Save file", name, "The file was not saved completely: ", func(ctx context.Context, f io.Writer, _ string) (string, error) {
 		return write(ctx, f)
 	})
 }
@@ -169,8 +169,8 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 const maxRulesFile = 8_000_000
 
 func (o *opener) openFile(done func([]byte)) {
-	o.ui.picker.OpenFile(o.ui.main.window, "Import rules", "Import", func(path string) {
-		request(o.ui, o.ui.main.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
+	o.ui.picker.OpenFile(o.ui.main.conversation.window, "Import rules", "Import", func(path string) {
+		request(o.ui, o.ui.main.conversation.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
 			if info, err := os.Stat(path); err == nil && info.Size() > maxRulesFile {
 				return nil, errors.New("it is larger than 8 MB")
 			}

@@ -53,7 +53,7 @@ func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
 					}
 					return []string{c.path}, nil
 				}, u.messages.show)
-				u.opener.saveChat(u.main.window, "A chat.md", func(_ context.Context, f io.Writer) error {
+				u.opener.saveChat(u.main.conversation.window, "A chat.md", func(_ context.Context, f io.Writer) error {
 					_, err := io.WriteString(f, "text")
 					return err
 				})

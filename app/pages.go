@@ -21,11 +21,14 @@ import (
 )
 
 // fixedPages are the pages with a fixed place.
-type fixedPages struct{ *navigator }
+type fixedPages struct {
+	ui  *ui
+	nav *navigator
+}
 
 // foot are the pages listed at the bottom of the sidebar, in this order.
 func (n fixedPages) foot() []page {
-	return []page{{"folder", filesTitle, n.openFiles}, n.transfers(), n.schedule(), n.activity()}
+	return []page{{"folder", filesTitle, n.nav.openFiles}, n.transfers(), n.schedule(), n.activity()}
 }
 
 // all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
@@ -36,20 +39,20 @@ func (n fixedPages) all() []page {
 
 func (n fixedPages) machines() page {
 	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		id := n.machineID
+		id := n.nav.machineID
 		p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{
 			Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo,
-			Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
-				n.machineID = id
+			Send: n.ui.sender.pickAndSend, Browse: n.nav.browse, Opened: func(id protocol.NodeID) {
+				n.nav.machineID = id
 				n.ui.main.sidebar.show()
 			},
 		})
 		p.Open(id)
-		if n.adding {
-			n.adding = false
+		if n.nav.adding {
+			n.nav.adding = false
 			p.Invite()
 		}
-		n.dropTarget = p.At
+		n.nav.dropTarget = p.At
 		return p.Box, p.Back
 	}}
 }
@@ -66,7 +69,7 @@ func (n fixedPages) transfers() page {
 func (n fixedPages) schedule() page {
 	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
-			OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
+			OpenChat: n.ui.main.open, OpenRun: n.nav.openRun, EditFile: n.nav.editFile, Undo: n.ui.messages.offerUndo,
 			LeaveChat: n.ui.main.leave,
 		})
 		return p.Box, p.Back
@@ -76,7 +79,7 @@ func (n fixedPages) schedule() page {
 func (n fixedPages) activity() page {
 	return page{"activity", activityTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := activity.New(ctx, n.ui.backend.state, activity.Handlers{
-			OpenChat: n.ui.main.open, OpenApprovals: n.ui.approvals.openInbox, OpenTransfers: func() { n.openTitled(transfersTitle) }, OpenAuditLog: n.openAuditLog,
+			OpenChat: n.ui.main.open, OpenApprovals: n.ui.approvals.openInbox, OpenTransfers: func() { n.nav.openTitled(transfersTitle) }, OpenAuditLog: n.nav.openAuditLog,
 			OpenBudget: func() {
 				n.ui.settings.open()
 				n.ui.settings.find("budget")
@@ -105,7 +108,7 @@ func (n fixedPages) rules() page {
 func (n fixedPages) skills() page {
 	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
-			Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+			Edit: n.nav.editFile, Folder: n.nav.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
 		})
 		return p.Box, p.Back
 	}}

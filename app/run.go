@@ -105,8 +105,8 @@ func runGUI(f flags, b *backend, i *instance) error {
 		b.notifyReopened()
 	})
 	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {
-		u.main.window.Show()
-		u.main.place.Restore(u.main.window)
+		u.main.conversation.window.Show()
+		u.main.place.Restore(u.main.conversation.window)
 		u.settings.showNews()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })

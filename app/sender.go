@@ -32,7 +32,7 @@ func separatePictures(paths []string) (kinds [2][]string) {
 // send sends this computer's files to a machine's workspace; without a machine it asks for one.
 func (s *sender) send(paths []string, to protocol.NodeID) {
 	if to == "" {
-		size := s.ui.main.window.Canvas().Size()
+		size := s.ui.main.conversation.window.Canvas().Size()
 		s.askMachine(paths, fyne.NewPos(size.Width/2-80, size.Height/3))
 		return
 	}
@@ -48,7 +48,7 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 
 // start queues transfers, and shows the first one after a verb, unless its page shows it.
 func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
-	request(s.ui, s.ui.main.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
+	request(s.ui, s.ui.main.conversation.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
 		if s.ui.nav.title != transfersTitle {
 			s.ui.messages.show(state.TransferStartText(s.ui.view, verb, t))
 		}
@@ -72,18 +72,18 @@ func (s *sender) askMachine(paths []string, at fyne.Position) {
 		s.ui.messages.show("There is no machine to send files to.")
 		return
 	}
-	s.ui.main.window.RequestFocus() // the file manager has the focus
+	s.ui.main.conversation.window.RequestFocus() // the file manager has the focus
 	widgets.ShowMenuAt(s.ui.main.body, at, items)
 }
 
 // pickAndSend asks for a file to send to a machine; without a machine it asks for that, too.
 func (s *sender) pickAndSend(to protocol.NodeID) {
-	s.ui.picker.OpenFiles(s.ui.main.window, "Send files", "Send", func(paths []string) { s.send(paths, to) })
+	s.ui.picker.OpenFiles(s.ui.main.conversation.window, "Send files", "Send", func(paths []string) { s.send(paths, to) })
 }
 
 // fetch copies a file of a machine into a folder of this computer that the person chooses.
 func (s *sender) fetch(from protocol.NodeID, path string) {
-	s.ui.picker.ChooseFolder(s.ui.main.window, "Copy to this computer", "Copy here", func(dir string) {
+	s.ui.picker.ChooseFolder(s.ui.main.conversation.window, "Copy to this computer", "Copy here", func(dir string) {
 		s.start("Copying ", func(ctx context.Context) (protocol.Transfer, error) {
 			return s.ui.backend.state.Transfers.Fetch(ctx, from, path, dir)
 		})

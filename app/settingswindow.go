@@ -80,7 +80,7 @@ func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 			u.nav.openMachine("")
 		},
 	}
-	pages := fixedPages{u.nav}
+	pages := fixedPages{u, u.nav}
 	for _, p := range []page{pages.rules(), pages.skills(), pages.channels(), pages.tools(), pages.apps()} {
 		h.Links = append(h.Links, settings.Link{Icon: p.icon, Title: p.title, Open: func() {
 			w.Close()

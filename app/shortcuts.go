@@ -86,7 +86,7 @@ var keysOfViews = map[string][]widgets.KeyText{
 // bindings are the keys of the main window.
 func (w *window) bindings() []binding {
 	u := w.ui
-	return append(w.chatBindings(), []binding{
+	return append(w.conversation.chatBindings(), []binding{
 		{groupChats, "New chat", fyne.KeyN, ctrl, u.chats.create},
 		{groupChats, "Search chats", fyne.KeyK, ctrl, w.focusSearch},
 		{groupChats, "Find in this chat", fyne.KeyF, ctrl, w.findInChat},
@@ -94,7 +94,7 @@ func (w *window) bindings() []binding {
 		{groupChats, "Next question", fyne.KeyJ, ctrl, u.chats.nextQuestion},
 		{groupChats, "Next unread chat", fyne.KeyDown, altShift, func() { u.chats.openUnread(1) }},
 		{groupChats, "Previous unread chat", fyne.KeyUp, altShift, func() { u.chats.openUnread(-1) }},
-		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { w.pane.Stop() }},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { w.conversation.pane.Stop() }},
 		{groupProgram, "Needs you", fyne.KeyI, ctrl, u.approvals.openInbox},
 		{groupProgram, "Settings", fyne.KeyComma, ctrl, u.settings.open},
 		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
@@ -179,7 +179,7 @@ func (n *navigator) openShortcuts() {
 		return widgets.NewPage(shortcutsTitle, widgets.LimitWidth(720, true, body), widgets.NewQuietButton("Back", "back", back)), called(back)
 	}})
 	n.ui.main.show()
-	n.ui.main.window.Canvas().Focus(field)
+	n.ui.main.conversation.window.Canvas().Focus(field)
 }
 
 // shortcutLines lists the shortcuts that contain a text, by group.

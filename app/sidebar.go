@@ -78,11 +78,11 @@ func newSidebar(u *ui) *sidebar {
 			b.show()
 			b.list.Reveal(slices.IndexFunc(b.rows, func(r row) bool { return r.item.Selected }))
 		case by > 0:
-			u.main.window.Canvas().Focus(b.list)
+			u.main.conversation.window.Canvas().Focus(b.list)
 		}
 	}
 	foot := container.New(linksLayout{}) // two columns, to leave the height to the chats
-	for _, p := range (fixedPages{u.nav}).foot() {
+	for _, p := range (fixedPages{u, u.nav}).foot() {
 		b.links = append(b.links, widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() { u.nav.open(p) }))
 	}
 	b.links = append(b.links, widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: settingsTitle}, u.settings.open))
@@ -111,7 +111,7 @@ func (b *sidebar) find(query string) {
 	b.query, b.highlighted = strings.TrimSpace(query), -1
 	b.stop()
 	b.complete = false
-	b.results = b.ui.view.MatchTitles(b.query) // at once; those with matching messages follow
+	b.results = b.ui.view.Sessions.MatchTitles(b.query) // at once; those with matching messages follow
 	b.show()
 	b.list.ScrollToTop()
 	if b.query == "" {

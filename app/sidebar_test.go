@@ -28,14 +28,14 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint("box-", i)), Online: true})
 	}
 	for _, height := range []float32{760, 560} {
-		u.main.window.Resize(fyne.NewSize(1120, height))
+		u.main.conversation.window.Resize(fyne.NewSize(1120, height))
 		u.update(v)
 		share := shelf.Size().Height / u.main.sidebar.middle.Size().Height
 		if share < 0.4 || share > 0.5 || chats.Size().Height < 100 {
 			t.Errorf("%v high: machines have %v of it, chats %v", height, share, chats.Size())
 		}
 	}
-	pagetest.Shot(t, u.main.window, "shell-many")
+	pagetest.Shot(t, u.main.conversation.window, "shell-many")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	row := u.main.sidebar.pool[u.main.sidebar.rowsInUse-1] // of the last machine, scrolled out of view
 	if id, _, ok := u.main.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
@@ -74,7 +74,7 @@ func TestCountersDoNotClipTheNamesOfPages(t *testing.T) {
 		}
 	}
 	u.update(v)
-	pagetest.Shot(t, u.main.window, "shell-foot")
+	pagetest.Shot(t, u.main.conversation.window, "shell-foot")
 	for _, row := range u.main.sidebar.links {
 		pagetest.Shows(t, row, ">"+row.Item().Title+"<")
 	}

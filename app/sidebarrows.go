@@ -93,7 +93,7 @@ func (b *sidebar) show() {
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}
 	for _, g := range state.Inbox(v) {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(g.Question)}
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionLine(g.Question, v.Nodes.Name(g.Question.Node))}
 		if n := len(g.All); n > 1 {
 			item.Detail = fmt.Sprintf("×%d", n)
 		}
@@ -102,7 +102,7 @@ func (b *sidebar) show() {
 	if b.query != "" {
 		rows = append(rows, b.resultRows(v)...)
 	} else {
-		rows = b.appendChats(rows, v, b.ui.main.key)
+		rows = b.appendChats(rows, v, b.ui.main.conversation.key)
 	}
 	b.draw(append(rows, b.machineRowsOf(v)...)) // the machines come last: see machineAt
 	b.showLinks(v)

@@ -62,7 +62,7 @@ func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
 		u.update(v)
 	}
 	end("a")
-	pagetest.Shows(t, u.main.window.Content(), "a to box: Done")
+	pagetest.Shows(t, u.main.conversation.window.Content(), "a to box: Done")
 	u.messages.toast.Close()
 	u.nav.openTitled(transfersTitle)
 	end("c")

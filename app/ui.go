@@ -72,7 +72,7 @@ func (u *ui) run() {
 	u.running = true
 	bind.Watch(u.ctx, u.backend.state.Value, u.update)
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
-	u.main.watch()
+	u.main.conversation.watch()
 }
 
 // request runs work off the GUI thread, then done on it; w shows an error after the text failed.
@@ -96,14 +96,14 @@ func (u *ui) update(v state.View) {
 	if u.running && (changed || connected) {
 		u.loadUI()
 	}
-	if u.view.IsMainAlias(u.main.key) {
+	if u.view.IsMainAlias(u.main.conversation.key) {
 		u.main.switchTo(u.main.mainChat())
 	}
 	for _, n := range v.Nodes {
 		u.machines.SetColor(string(n.ID), n.Colour)
 		u.machines.SetName(string(n.ID), n.Name)
 	}
-	if local, ok := v.Local(); ok && u.main.bar != nil {
+	if local, ok := v.Nodes.Local(); ok && u.main.bar != nil {
 		u.main.bar.Set(u.machines.Color(string(local.ID)), "")
 	}
 	u.machines.SetServers(state.Map(v.Servers.Servers, func(s protocol.ServerStatus) string { return string(s.Name) }))
@@ -111,7 +111,7 @@ func (u *ui) update(v state.View) {
 		u.main.endFirstRun() // the person has connected a model
 	}
 	u.main.updateSidebar()
-	u.main.draw()
+	u.main.conversation.draw()
 	for _, c := range u.chats.windows {
 		c.draw()
 	}
@@ -129,8 +129,8 @@ func (u *ui) update(v state.View) {
 }
 
 func (u *ui) tick(now time.Time) {
-	u.main.pane.Tick(now)
-	u.main.tickDraft(now)
+	u.main.conversation.pane.Tick(now)
+	u.main.conversation.tickDraft(now)
 	for _, c := range u.chats.windows {
 		c.pane.Tick(now)
 		c.tickDraft(now)
@@ -155,7 +155,7 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
-	u.main.tickHidden(now)
+	u.main.releases.tick(now)
 	u.rest.tick(now, processorTime, u.backend.releaseMemory)
 	u.connect.tick(now)
 	u.notes.tick(now)
@@ -182,14 +182,14 @@ func (u *ui) quit() {
 }
 
 func (u *ui) save() {
-	u.main.saveDraft()
+	u.main.conversation.saveDraft()
 	for _, c := range u.chats.windows {
 		c.saveDraft()
 		c.saveSize()
 	}
 	u.settings.saveSize()
-	if size := u.main.window.Canvas().Size(); u.main.visible && size.Width > 100 {
-		place := native.PlaceOf(u.main.window)
+	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {
+		place := native.PlaceOf(u.main.conversation.window)
 		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height, r.Place = size.Width, size.Height, place })
 	}
 }

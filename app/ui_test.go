@@ -33,7 +33,7 @@ func newTestUI(t *testing.T) *ui {
 	b := newTestBackend(t)
 	b.prefs.update(func(r *preferences) { r.FirstRunDone = true })
 	u := newUI(t.Context(), a, b)
-	t.Cleanup(func() { u.main.window.Close() }) // the present one
+	t.Cleanup(func() { u.main.conversation.window.Close() }) // the present one
 	t.Cleanup(b.state.Close)
 	return u
 }
@@ -90,9 +90,9 @@ func TestSidebarShowsWhatThereIs(t *testing.T) {
 	if got := u.main.lines(); got != want {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
-	pagetest.Shot(t, u.main.window, "shell-light")
+	pagetest.Shot(t, u.main.conversation.window, "shell-light")
 	u.setTheme(style.Dark, 1)
-	pagetest.Shot(t, u.main.window, "shell-dark")
+	pagetest.Shot(t, u.main.conversation.window, "shell-dark")
 }
 
 func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
@@ -106,7 +106,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	if n := strings.Count(drawn(), ">Chat "); n < 5 || n > 40 {
 		t.Errorf("%d rows of chats are drawn", n)
 	}
-	u.main.window.Canvas().Focus(u.main.sidebar.list)
+	u.main.conversation.window.Canvas().Focus(u.main.sidebar.list)
 	u.main.sidebar.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
 	if got := drawn(); !strings.Contains(got, ">Chat 4999<") || strings.Contains(got, ">Chat 1<") {
 		t.Errorf("the End key does not show the last chat:\n%s", got)
@@ -126,7 +126,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 func TestNarrowWindowHasADrawer(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.window.Resize(fyne.NewSize(560, 700))
+	u.main.conversation.window.Resize(fyne.NewSize(560, 700))
 	if u.main.sidebar.box.Visible() || u.main.drawer.Visible() {
 		t.Error("the sidebar stands in a narrow window")
 	}
@@ -134,12 +134,12 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	if !u.main.drawer.Visible() {
 		t.Error("the menu button does not open the drawer")
 	}
-	pagetest.Shot(t, u.main.window, "shell-drawer")
+	pagetest.Shot(t, u.main.conversation.window, "shell-drawer")
 	u.main.sidebar.choose("agent:main:2")
-	if u.main.drawer.Visible() || u.main.key != "agent:main:2" {
-		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.key)
+	if u.main.drawer.Visible() || u.main.conversation.key != "agent:main:2" {
+		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.key)
 	}
-	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	if !u.main.sidebar.box.Visible() {
 		t.Error("the sidebar does not come back")
 	}
@@ -148,10 +148,10 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.window.Resize(fyne.NewSize(500, 700))
+	u.main.conversation.window.Resize(fyne.NewSize(500, 700))
 	u.main.focusSearch()
-	if !u.main.drawer.Visible() || u.main.window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.search) {
-		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.window.Canvas().Focused())
+	if !u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.search) {
+		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
 	}
 }
 
@@ -181,7 +181,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 
 func TestAMessageCoversNoQuestion(t *testing.T) {
 	u := newTestUI(t)
-	u.main.window.Resize(fyne.NewSize(520, 640))
+	u.main.conversation.window.Resize(fyne.NewSize(520, 640))
 	v := sample()
 	v.Approvals = nil
 	v.Runs = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
@@ -197,11 +197,11 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	}
 	u.update(v)
 	u.approvals.window.Close() // the test driver treats the last window as the window of every object
-	u.main.showChat(chat)
+	u.main.conversation.showChat(chat)
 	u.messages.show("Sending a file with a name that takes some room to the machine that is called server")
-	pagetest.Shot(t, u.main.window, "shell-toast-over-questions")
+	pagetest.Shot(t, u.main.conversation.window, "shell-toast-over-questions")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	view := widgettest.Find(u.main.pane, func(*transcript.View) bool { return true })
+	view := widgettest.Find(u.main.conversation.pane, func(*transcript.View) bool { return true })
 	end := func() float32 { return place(view).Y + view.Size().Height }
 	covered := func(when string) {
 		t.Helper()
@@ -210,7 +210,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 		}
 	}
 	covered("at first")
-	u.main.pane.SetDraft("a\nb\nc\nd") // the composer grows
+	u.main.conversation.pane.SetDraft("a\nb\nc\nd") // the composer grows
 	u.tick(time.Now())
 	covered("after a move")
 	shown := end()
@@ -238,23 +238,23 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 	u.main.closesHidden = true // as on Linux
 	u.update(sample())
 	u.hasTray = true
-	u.main.pane.SetDraft("half a thought")
-	u.main.focusComposer()
-	u.main.window.Resize(fyne.NewSize(900, 700))
-	before := u.main.window
+	u.main.conversation.pane.SetDraft("half a thought")
+	u.main.conversation.focusComposer()
+	u.main.conversation.window.Resize(fyne.NewSize(900, 700))
+	before := u.main.conversation.window
 	u.main.close()
 	u.main.show()
-	if u.main.window == before {
+	if u.main.conversation.window == before {
 		t.Fatal("the hidden window still exists")
 	}
-	if got := u.main.window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
+	if got := u.main.conversation.window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
 		t.Errorf("the size is %v, want 900 × 700", got)
 	}
-	if got := u.main.pane.Draft(); got != "half a thought" {
+	if got := u.main.conversation.pane.Draft(); got != "half a thought" {
 		t.Errorf("the draft is %q", got)
 	}
-	test.Type(u.main.window.Canvas().Focused(), " more")
-	if got := u.main.pane.Draft(); !strings.Contains(got, " more") {
+	test.Type(u.main.conversation.window.Canvas().Focused(), " more")
+	if got := u.main.conversation.pane.Draft(); !strings.Contains(got, " more") {
 		t.Errorf("typing does not reach the composer: %q", got)
 	}
 }
@@ -269,14 +269,14 @@ func TestMemoryIsReleasedWhileTheWindowIsHidden(t *testing.T) {
 		left  int // steps
 	}{{0, 2}, {native.RendererAge - time.Second, 2}, {native.RendererAge + time.Second, 1}, {2 * native.RendererAge, 0}} {
 		u.tick(now.Add(c.after))
-		if got := len(u.main.steps); got != c.left {
+		if got := len(u.main.releases.steps); got != c.left {
 			t.Errorf("after %v, %d steps are left, want %d", c.after, got, c.left)
 		}
 	}
 	u.main.show()
 	u.main.close()
 	u.main.show()
-	if got := len(u.main.steps); got != 0 {
+	if got := len(u.main.releases.steps); got != 0 {
 		t.Errorf("%d steps are left for a visible window", got)
 	}
 }
@@ -286,10 +286,10 @@ func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
 	u.main.closesHidden = true
 	u.hasTray = true
 	dialog := canvas.NewRectangle(nil)
-	u.main.window.Canvas().Overlays().Add(dialog)
+	u.main.conversation.window.Canvas().Overlays().Add(dialog)
 	u.main.close()
 	u.main.show()
-	if u.main.window.Canvas().Overlays().Top() != dialog {
+	if u.main.conversation.window.Canvas().Overlays().Top() != dialog {
 		t.Error("the dialog is lost")
 	}
 }
@@ -297,14 +297,14 @@ func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
 func TestDraftsStayWithTheirChats(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.pane.SetDraft("half a thought")
+	u.main.conversation.pane.SetDraft("half a thought")
 	u.main.open("agent:main:2")
-	if u.main.pane.Draft() != "" {
-		t.Errorf("the draft went along: %q", u.main.pane.Draft())
+	if u.main.conversation.pane.Draft() != "" {
+		t.Errorf("the draft went along: %q", u.main.conversation.pane.Draft())
 	}
 	u.main.open(protocol.MainSession)
-	if u.main.pane.Draft() != "half a thought" {
-		t.Errorf("the draft is lost: %q", u.main.pane.Draft())
+	if u.main.conversation.pane.Draft() != "half a thought" {
+		t.Errorf("the draft is lost: %q", u.main.conversation.pane.Draft())
 	}
 	if got := u.backend.prefs.get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
@@ -315,17 +315,17 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t)
 	u := newUI(t.Context(), a, b)
-	defer u.main.window.Close()
+	defer u.main.conversation.window.Close()
 	defer b.state.Close()
-	if !u.main.first.box.Visible() || u.main.pane.Visible() {
+	if !u.main.first.box.Visible() || u.main.conversation.pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
-	pagetest.Shot(t, u.main.window, "shell-first")
+	pagetest.Shot(t, u.main.conversation.window, "shell-first")
 	test.Tap(u.main.first.startButton)
-	if u.main.first.box.Visible() || !u.main.pane.Visible() || !b.prefs.get().FirstRunDone {
+	if u.main.first.box.Visible() || !u.main.conversation.pane.Visible() || !b.prefs.get().FirstRunDone {
 		t.Error("the page stays")
 	}
-	if u.main.window.Canvas().Focused() != u.main.pane.Composer() {
+	if u.main.conversation.window.Canvas().Focused() != u.main.conversation.pane.Composer() {
 		t.Error("the person cannot type at once")
 	}
 }
@@ -334,9 +334,9 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t)
 	u := newUI(t.Context(), a, b)
-	defer u.main.window.Close()
+	defer u.main.conversation.window.Close()
 	defer b.state.Close()
-	p, c := u.main.first, u.main.window.Canvas()
+	p, c := u.main.first, u.main.conversation.window.Canvas()
 	p.show(nil, nil)
 	if c.Focused() == fyne.Focusable(p.searchAgain) {
 		t.Error("it takes the keyboard by itself")
@@ -392,7 +392,7 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
 	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
-	pagetest.Shot(t, u.main.window, "shell-locked")
+	pagetest.Shot(t, u.main.conversation.window, "shell-locked")
 	u.messages.toast.Close()
 	u.update(v)
 	if u.messages.toast.Visible() {
@@ -409,7 +409,7 @@ func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	if !u.messages.banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
-	pagetest.Shot(t, u.main.window, "shell-offline")
+	pagetest.Shot(t, u.main.conversation.window, "shell-offline")
 	v.Connected, v.Loaded, v.Problem = true, true, ""
 	u.update(v)
 	if u.messages.banner.Visible() {
@@ -475,7 +475,7 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 	if c.window.Title() != "Photos – Fairlead" {
 		t.Errorf("title %q", c.window.Title())
 	}
-	if u.main.key != protocol.MainSession {
+	if u.main.conversation.key != protocol.MainSession {
 		t.Error("the main window changed its chat")
 	}
 	u.chats.openWindow("agent:main:2")
@@ -505,7 +505,7 @@ func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 	if c.toasts.message.Visible() {
 		t.Error("it stays for ever")
 	}
-	u.messages.showIn(u.main.window, "Saved")
+	u.messages.showIn(u.main.conversation.window, "Saved")
 	if !u.messages.toast.Visible() {
 		t.Error("the main window does not say its own")
 	}
@@ -514,24 +514,24 @@ func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 func TestMessageThatWasNotTakenComesBack(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.pane.SetDraft("typed since")
-	u.main.restoreUnsent(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
-	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
+	u.main.conversation.pane.SetDraft("typed since")
+	u.main.conversation.restoreUnsent(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
+	if got := u.main.conversation.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
 		t.Errorf("the picture did not come back: %+v", got)
 	}
-	if u.main.pane.Draft() != "not taken\ntyped since" {
-		t.Errorf("draft %q", u.main.pane.Draft())
+	if u.main.conversation.pane.Draft() != "not taken\ntyped since" {
+		t.Errorf("draft %q", u.main.conversation.pane.Draft())
 	}
-	u.main.restoreUnsent("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
+	u.main.conversation.restoreUnsent("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
 	u.main.open("agent:main:2")
-	if u.main.pane.Draft() != "not taken there" {
-		t.Errorf("draft of the other chat %q", u.main.pane.Draft())
+	if u.main.conversation.pane.Draft() != "not taken there" {
+		t.Errorf("draft of the other chat %q", u.main.conversation.pane.Draft())
 	}
-	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "b.png" {
+	if got := u.main.conversation.pane.Attachments(); len(got) != 1 || got[0].Filename != "b.png" {
 		t.Errorf("pictures of the other chat: %+v", got)
 	}
 	u.main.open(protocol.MainSession)
-	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
+	if got := u.main.conversation.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
 		t.Errorf("pictures of the first chat: %+v", got)
 	}
 }
@@ -542,14 +542,14 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	v.Sessions, v.Approvals = v.Sessions[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
-	if u.main.key != "agent:work:team" || u.backend.prefs.get().Chat != u.main.key || !strings.Contains(u.main.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.key, u.backend.prefs.get().Chat, u.main.lines())
+	if u.main.conversation.key != "agent:work:team" || u.backend.prefs.get().Chat != u.main.conversation.key || !strings.Contains(u.main.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.key, u.backend.prefs.get().Chat, u.main.lines())
 	}
 	u.main.open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"
 	u.update(v)
-	if u.main.key != "agent:main:2" {
-		t.Errorf("the chat that the person chose was left for %q", u.main.key)
+	if u.main.conversation.key != "agent:main:2" {
+		t.Errorf("the chat that the person chose was left for %q", u.main.conversation.key)
 	}
 	if got := u.main.mainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)
@@ -558,15 +558,15 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 
 func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 	u := newTestUI(t)
-	u.main.window.Resize(fyne.NewSize(520, 600))
-	u.main.focusComposer()
+	u.main.conversation.window.Resize(fyne.NewSize(520, 600))
+	u.main.conversation.focusComposer()
 	u.main.toggleDrawer()
-	if f := u.main.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.search) {
+	if f := u.main.conversation.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.search) {
 		t.Errorf("%T under the drawer has the keyboard", f)
 	}
 	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if u.main.drawer.Visible() || u.main.window.Canvas().Focused() != fyne.Focusable(u.main.pane.Composer()) {
-		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.window.Canvas().Focused())
+	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.pane.Composer()) {
+		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
 	}
 }
 
@@ -577,8 +577,8 @@ func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
 		return widget.NewLabel("one thing"), func() bool { left++; return left == 1 }
 	}})
 	for range 2 {
-		u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		if u.main.window.Canvas().Focused() == fyne.Focusable(u.main.pane.Composer()) {
+		u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		if u.main.conversation.window.Canvas().Focused() == fyne.Focusable(u.main.conversation.pane.Composer()) {
 			t.Error("the composer has the keyboard, and nobody sees it")
 		}
 	}

@@ -85,7 +85,7 @@ func TestOffersAppearInTheWindowOfTheAction(t *testing.T) {
 	if n := len(own.toasts.box.Objects); n != maxUndos+1 || own.toasts.box.Objects[n-1] != own.toasts.message {
 		t.Errorf("%d messages stand over each other", n)
 	}
-	u.messages.offerUndoIn(u.main.window, "gone", func() {}, now.Add(10*time.Second))
+	u.messages.offerUndoIn(u.main.conversation.window, "gone", func() {}, now.Add(10*time.Second))
 	if len(u.messages.undos) != 1 {
 		t.Error("an offer of the main window is not there")
 	}

@@ -16,8 +16,8 @@ import (
 
 // window is the main window: a chat or a page, with the sidebar beside it.
 type window struct {
-	ui            *ui
-	*conversation // the chat that is shown
+	ui           *ui
+	conversation *conversation // the chat that is shown
 
 	sidebar *sidebar
 	drawer  *fyne.Container // holds the sidebar over the chat in a narrow window
@@ -29,14 +29,14 @@ type window struct {
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
-	steps        []step        // while it is hidden, in the order of their times
+	releases     releases      // while it is hidden
 	closesHidden bool          // see hide; not where the place of the new window cannot be set
 	place        native.Place  // of the window that was closed
 	bar          *widgets.Rect // of another computer; nil for the own one
 }
 
 func newWindow(u *ui) *window {
-	w := &window{ui: u, visible: true, place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
+	w := &window{ui: u, visible: true, releases: releases{memory: u.backend.releaseMemory}, place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
 	w.conversation = newConversation(u, native.NewWindow(u.app, u.mainTitle(), nil))
 	w.sidebar = newSidebar(u)
@@ -47,8 +47,8 @@ func newWindow(u *ui) *window {
 	w.first.box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
-	u.messages.box.Layout = &toastLayout{w.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
-	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box, w.mark.box)
+	u.messages.box.Layout = &toastLayout{w.conversation.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
+	w.body = container.New(&windowLayout{w}, w.conversation.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box, w.conversation.mark.box)
 	w.fill()
 	return w
 }
@@ -78,17 +78,17 @@ const barHeight = 4
 
 // fill gives the toolkit's window its content, size and keys.
 func (w *window) fill() {
-	w.window.SetContent(w.content()) // the toolkit draws the background
+	w.conversation.window.SetContent(w.content()) // the toolkit draws the background
 	last := w.ui.backend.prefs.get()
-	w.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
-	w.window.SetPadded(false)
-	if !w.place.Request(w.window) {
+	w.conversation.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
+	w.conversation.window.SetPadded(false)
+	if !w.place.Request(w.conversation.window) {
 		w.place.IsKnown = false
-		w.window.CenterOnScreen()
+		w.conversation.window.CenterOnScreen()
 	}
-	w.window.SetCloseIntercept(w.close)
+	w.conversation.window.SetCloseIntercept(w.close)
 	if !w.closesHidden {
-		w.window.SetMaster() // gets the focus when a dialog closes; the program ends with it
+		w.conversation.window.SetMaster() // gets the focus when a dialog closes; the program ends with it
 	}
 	w.addShortcuts()
 }
@@ -96,8 +96,9 @@ func (w *window) fill() {
 // hide hides the window. On Linux, it closes the toolkit's window, and another one is shown the next
 // time: a window that exists holds the memory of the graphics driver, 20 MB or more.
 func (w *window) hide() {
-	w.visible, w.steps = false, w.releaseSteps(time.Now())
-	old := w.window
+	w.visible = false
+	w.releases.start(time.Now())
+	old := w.conversation.window
 	if !w.closesHidden || old.Canvas().Overlays().Top() != nil {
 		w.place = native.Place{}
 		old.Hide()
@@ -106,12 +107,19 @@ func (w *window) hide() {
 	focused := old.Canvas().Focused()
 	old.Canvas().Unfocus()
 	w.place = native.PlaceOf(old)
-	w.window = native.NewWindow(w.ui.app, w.ui.mainTitle(), nil) // before the other is closed: the toolkit ends without windows
+	w.conversation.window = native.NewWindow(w.ui.app, w.ui.mainTitle(), nil) // before the other is closed: the toolkit ends without windows
 	old.SetCloseIntercept(nil)
 	old.Close()
 	w.fill()
-	w.acceptDrops()
-	w.window.Canvas().Focus(focused)
+	w.conversation.acceptDrops()
+	w.conversation.window.Canvas().Focus(focused)
+}
+
+// releases give memory back while the window is hidden: what the window used, and later what the
+// toolkit remembered of its pages.
+type releases struct {
+	memory func() // gives free memory back to the system
+	steps  []step // in the order of their times
 }
 
 // step is something to do at a time.
@@ -120,38 +128,38 @@ type step struct {
 	do func()
 }
 
-// releaseSteps release memory while the window is hidden: what the window used, and later what the
-// toolkit remembered of its pages.
-func (w *window) releaseSteps(now time.Time) []step {
-	return []step{
-		{now, w.ui.backend.releaseMemory}, // at the next tick: the toolkit has closed the window by then
+func (r *releases) start(now time.Time) {
+	r.steps = []step{
+		{now, r.memory}, // at the next tick: the toolkit has closed the window by then
 		{now.Add(native.RendererAge), native.FreeRenderers},
-		{now.Add(native.RendererAge + 15*time.Second), w.ui.backend.releaseMemory},
+		{now.Add(native.RendererAge + 15*time.Second), r.memory},
 	}
 }
 
-// tickHidden does what is due.
-func (w *window) tickHidden(now time.Time) {
-	for len(w.steps) > 0 && !now.Before(w.steps[0].at) {
-		w.steps[0].do()
-		w.steps = w.steps[1:]
+func (r *releases) cancel() { r.steps = nil }
+
+// tick does what is due.
+func (r *releases) tick(now time.Time) {
+	for len(r.steps) > 0 && !now.Before(r.steps[0].at) {
+		r.steps[0].do()
+		r.steps = r.steps[1:]
 	}
 }
 
 func (w *window) open(key protocol.SessionKey) {
 	w.ui.nav.close()
-	if key != "" && key != w.key {
+	if key != "" && key != w.conversation.key {
 		w.switchTo(key)
 	}
 	w.updateSidebar() // also for the chat that was hidden by a page
 	if key != "" {
-		w.focusComposer()
+		w.conversation.focusComposer()
 	}
 }
 
 // leave shows the main chat instead of this one.
 func (w *window) leave(key protocol.SessionKey) {
-	if w.key == key {
+	if w.conversation.key == key {
 		w.switchTo(w.mainChat())
 	}
 }
@@ -161,7 +169,7 @@ func (w *window) switchTo(key protocol.SessionKey) {
 	if key.Schedule() == "" { // the next start opens a chat of the person
 		w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
 	}
-	w.load(key)
+	w.conversation.load(key)
 	w.ui.messages.move()
 }
 
@@ -176,12 +184,13 @@ var defaultSize = fyne.NewSize(1120, 760)
 // show brings the window to the front.
 func (w *window) show() {
 	wasHidden := !w.visible
-	w.visible, w.steps = true, nil
-	w.window.Show()
+	w.visible = true
+	w.releases.cancel()
+	w.conversation.window.Show()
 	if wasHidden {
-		w.place.Restore(w.window)
+		w.place.Restore(w.conversation.window)
 	}
-	w.window.RequestFocus()
+	w.conversation.window.RequestFocus()
 	if w.ui.view.Loaded {
 		w.updateSidebar()
 	}
@@ -211,7 +220,7 @@ func sizeOr(width, height float32, other fyne.Size) fyne.Size {
 }
 
 func (w *window) showsChat(key protocol.SessionKey) bool {
-	return w.ui.chats.windows[key] != nil || w.visible && w.key == key && w.ui.nav.title == "" && !w.firstRun
+	return w.ui.chats.windows[key] != nil || w.visible && w.conversation.key == key && w.ui.nav.title == "" && !w.firstRun
 }
 
 // shortcut registers a window shortcut with Ctrl (Command on macOS).
@@ -220,15 +229,15 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 }
 
 func (w *window) addShortcuts() {
-	register(w.window, w.bindings())
-	w.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+	register(w.conversation.window, w.bindings())
+	w.conversation.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyF3 && w.ui.nav.files != nil {
 			w.ui.nav.files.Toggle()
 		}
 		if e.Name == fyne.KeyF2 {
-			w.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
+			w.conversation.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
-		if e.Name == fyne.KeyEscape && !dismiss(w.window.Canvas()) {
+		if e.Name == fyne.KeyEscape && !dismiss(w.conversation.window.Canvas()) {
 			if w.drawer.Visible() {
 				w.toggleDrawer()
 				return
@@ -242,7 +251,7 @@ func (w *window) addShortcuts() {
 
 // closeByKey closes the top overlay, or else the window.
 func (w *window) closeByKey() {
-	if !dismiss(w.window.Canvas()) {
+	if !dismiss(w.conversation.window.Canvas()) {
 		w.close()
 	}
 }
@@ -261,17 +270,17 @@ func dismiss(c fyne.Canvas) bool {
 // restoreFocus focuses the composer, or clears the focus if a page is shown instead of the chat.
 func (w *window) restoreFocus() {
 	if w.ui.nav.title != "" {
-		w.window.Canvas().Unfocus()
+		w.conversation.window.Canvas().Unfocus()
 		return
 	}
-	w.focusComposer()
+	w.conversation.focusComposer()
 }
 
 func (w *window) focusSearch() {
 	if w.narrow && !w.drawer.Visible() {
 		w.toggleDrawer()
 	}
-	w.window.Canvas().Focus(w.sidebar.search)
+	w.conversation.window.Canvas().Focus(w.sidebar.search)
 }
 
 // findInChat searches in the chat that is shown, or in all chats if a page is shown instead.
@@ -280,5 +289,5 @@ func (w *window) findInChat() {
 		w.ui.nav.search(w.sidebar.search.Text)
 		return
 	}
-	w.pane.Find()
+	w.conversation.pane.Find()
 }

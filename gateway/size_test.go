@@ -19,14 +19,7 @@ import (
 const maxMethods = 25
 
 // tooLarge are the types above the limit, with their methods. The numbers may only go down.
-var tooLarge = map[string]int{
-	"app.fixedPages":     30,
-	"app.window":         48,
-	"app/files.Page":     28,
-	"app/state.App":      34,
-	"app/state.Files":    32,
-	"app/state.View":     31,
-}
+var tooLarge = map[string]int{}
 
 func TestNoTypeHasTooManyMethods(t *testing.T) {
 	t.Parallel()

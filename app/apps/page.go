@@ -104,7 +104,7 @@ func (p *Page) back() {
 // fill lists the apps.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := state.Map(v.QuestionsOf(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
+	asking := state.Map(v.Questions.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
@@ -135,7 +135,7 @@ func (p *Page) fill() {
 		case none:
 			return p.empty()
 		}
-		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.addressLine()), nil, nil, p.list)
+		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.address().line(p.h)), nil, nil, p.list)
 	})
 }
 
@@ -145,41 +145,21 @@ func (p *Page) empty() fyne.CanvasObject {
 	if p.address() == "" {
 		return widgets.NewEmptyPage("link", title, text+noAddress)
 	}
-	return widgets.NewEmptyPage("link", title, text+"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.",
-		append(p.connectButtons(), p.copyAddress(), p.addButton())...)
+	return widgets.NewEmptyPage("link", title, text+"Connect one with the command “fairlead mcp install”, with the address "+string(p.address())+", or with a token.",
+		append(p.connectButtons(), p.address().copyButton(p.h), p.addButton())...)
 }
 
-const noAddress = "Apps cannot connect, because the gateway listens on no address."
-
-// address is where apps on this computer connect over MCP.
-func (p *Page) address() string {
+// address returns where apps on this computer connect.
+func (p *Page) address() mcpAddress {
 	if p.view.Status.Listen == "" {
 		return ""
 	}
-	return "http://" + p.view.Status.Listen + "/mcp"
-}
-
-func (p *Page) copyAddress() *widgets.Button {
-	return widgets.NewButton("Copy address", "copy", func() {
-		p.h.Copy(p.address())
-		p.h.Say("The address was copied.")
-	})
-}
-
-func (p *Page) addressLine() fyne.CanvasObject {
-	if p.address() == "" {
-		return widgets.NewParagraph(noAddress, style.ColorMuted, style.SizeSmall)
-	}
-	text := widgets.NewText("Apps connect over MCP at "+p.address(), style.ColorMuted, style.SizeSmall)
-	text.Ellipsis = true
-	copyAddress := p.copyAddress()
-	copyAddress.Quiet = true
-	return widgets.Row(style.Inside, 0, text, copyAddress)
+	return mcpAddress("http://" + p.view.Status.Listen + "/mcp")
 }
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.QuestionsOf(protocol.AskApp)
+	asking := p.view.Questions.Of(protocol.AskApp)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

@@ -54,7 +54,7 @@ func (a actions) undo() {
 }
 
 func (a actions) startRename() {
-	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) == 1 {
+	if chosen := a.page.list.selectedEntries(); a.page.view.CanChange() && len(chosen) == 1 {
 		a.page.list.startRename(chosen[0].Path)
 	}
 }
@@ -63,7 +63,7 @@ func (a actions) rename(file, name string) {
 	p := a.page
 	to, undo := "", func() {}
 	bind.Run(p.ctx, func(ctx context.Context) (err error) {
-		to, undo, err = p.model.Rename(ctx, file, name)
+		to, undo, err = p.model.Folder.Rename(ctx, file, name)
 		return err
 	}, func(err error) {
 		if p.h.Say.Failed("Could not rename the file", err) {
@@ -79,7 +79,7 @@ func (a actions) rename(file, name string) {
 func (a actions) newFolder() {
 	p := a.page
 	name := p.view.NewName()
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.MakeFolder(ctx, name) }, func(made string, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.Folder.Make(ctx, name) }, func(made string, err error) {
 		if p.h.Say.Failed("Could not create the folder", err) {
 			return
 		}
@@ -88,8 +88,8 @@ func (a actions) newFolder() {
 }
 
 func (a actions) delete() {
-	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) > 0 {
-		a.run(chosen, "deleted", a.page.model.Trash)
+	if chosen := a.page.list.selectedEntries(); a.page.view.CanChange() && len(chosen) > 0 {
+		a.run(chosen, "deleted", a.page.model.Folder.Trash)
 	}
 }
 
@@ -100,7 +100,7 @@ func (a actions) move(list []state.FileEntry, dir string) {
 		into = "the workspace"
 	}
 	a.run(list, "moved into "+into, func(ctx context.Context, paths []string) (int, func(), error) {
-		return a.page.model.MoveInto(ctx, paths, dir)
+		return a.page.model.Folder.MoveInto(ctx, paths, dir)
 	})
 }
 
@@ -141,15 +141,15 @@ func (a actions) menu(at fyne.Position) {
 	if words, _, open := p.openOutside(e.Path); open != nil {
 		add(words, one, open)
 	}
-	if p.machine().Local && p.h.Reveal != nil {
-		add("Show in folder", one, func() { p.h.Reveal(p.absolutePath(e.Path)) })
+	if p.view.Machine(p.app.Value.Get().Nodes).Local && p.h.Reveal != nil {
+		add("Show in folder", one, func() { p.h.Reveal(p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path)) })
 	}
-	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
+	add("Copy path", one, func() { p.h.Copy(p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {
 		items = append(items, fyne.NewMenuItemSeparator())
-		add("Rename", one && p.canChange(), a.startRename)
-		add("Delete", p.canChange(), a.delete)
-		add("New folder", p.canChange(), a.newFolder)
+		add("Rename", one && p.view.CanChange(), a.startRename)
+		add("Delete", p.view.CanChange(), a.delete)
+		add("New folder", p.view.CanChange(), a.newFolder)
 	}
 	widgets.ShowMenuAt(p.list, at, items)
 }
@@ -168,7 +168,7 @@ type drag struct {
 func (d *drag) target(at fyne.Position) dropTarget {
 	p := d.page
 	for _, q := range p.pair.visible() {
-		if dir, ok := q.folderAt(at); ok && q.canChange() {
+		if dir, ok := q.folderAt(at); ok && q.view.CanChange() {
 			if q.view.Place == p.view.Place && dir == p.view.Dir {
 				return dropTarget{} // the files are in this folder already
 			}
@@ -216,7 +216,7 @@ func (g dropTarget) describe(from *Page) string {
 	if len(chosen) == 1 {
 		what = "“" + chosen[0].Title() + "”"
 	}
-	into := path.Base(g.page.absolutePath(g.dir))
+	into := path.Base(g.page.view.AbsolutePath(g.page.app.Value.Get().Nodes, g.dir))
 	if g.page.view.Place == from.view.Place {
 		return fmt.Sprintf("Move %s to %s", what, into)
 	}
@@ -235,15 +235,15 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := state.Map(chosen, func(e state.FileEntry) string { return p.absolutePath(e.Path) })
+	paths := state.Map(chosen, func(e state.FileEntry) string { return p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:
-		if p.canChange() {
+		if p.view.CanChange() {
 			p.actions.move(chosen, g.dir)
 		}
 	case g.page != nil:
-		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
+		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.view.AbsolutePath(g.page.app.Value.Get().Nodes, g.dir))
 	case !p.pair.contains(at):
 		p.h.Drop(p.view.Place, paths, at)
 	}

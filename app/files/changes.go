@@ -41,7 +41,7 @@ func (l changes) marks() map[string]string {
 	}
 	marks := map[string]string{}
 	for _, e := range p.view.Entries {
-		at := strings.ReplaceAll(p.absolutePath(e.Path), `\`, "/")
+		at := strings.ReplaceAll(p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path), `\`, "/")
 		switch n := above[at]; {
 		case last[at]:
 			marks[e.Path] = "changed by the agent"
@@ -95,7 +95,7 @@ func (l changes) list(chat protocol.SessionKey) {
 
 // relativePath returns an absolute path in the page's notation.
 func (l changes) relativePath(abs string) string {
-	top := l.page.absolutePath("")
+	top := l.page.view.AbsolutePath(l.page.app.Value.Get().Nodes, "")
 	if rest, ok := strings.CutPrefix(abs, top); ok && len(rest) > 1 {
 		return rest[1:]
 	}
@@ -111,7 +111,7 @@ func (l changes) open(c protocol.FileChange) {
 	back := widgets.NewQuietButton("All changes", "back", func() { l.list("") })
 	var load func()
 	load = func() {
-		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.model.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
+		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.model.Folder.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
 			var o fyne.CanvasObject
 			switch {
 			case err != nil:
@@ -138,7 +138,7 @@ func (l changes) open(c protocol.FileChange) {
 	}
 	revert.OnTap = func() {
 		revert.Disable()
-		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Revert(ctx, c) }, func(err error) {
+		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Folder.Revert(ctx, c) }, func(err error) {
 			p.h.Say.Failed("Could not revert the change", err)
 			load()
 		})

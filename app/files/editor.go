@@ -232,7 +232,7 @@ func (e *editor) afterSave(at, text string, err error) {
 
 func (e *editor) delete() {
 	p := e.page
-	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.model.Delete(ctx, e.path) }, func(undo func(), err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.model.Agent.Delete(ctx, e.path) }, func(undo func(), err error) {
 		if p.h.Say.Failed("Could not delete the file", err) {
 			return
 		}

@@ -74,11 +74,10 @@ type Page struct {
 	isBeside         bool          // a second list is shown beside it
 	dropHighlight    *widgets.Rect // highlights the list as the target of a drag
 	offline          bool          // the machine is offline
-	visited          string        // the folder that was last reported to Visited
-	isDetour         bool          // opened for one of the agent's files: the place is not remembered
-	undos            []*undoable   // what Ctrl+Z undoes, newest last
-	selectPath       string        // path to select once the list contains it
-	renamePath       string        // path to rename once the list contains it
+	visits           visits
+	undos            []*undoable // what Ctrl+Z undoes, newest last
+	selectPath       string      // path to select once the list contains it
+	renamePath       string      // path to rename once the list contains it
 	body             *fyne.Container
 	viewer           *viewer
 	drawnKey         string
@@ -92,6 +91,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
 		ctx: ctx, app: a, model: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
+		visits: visits{report: h.Visited},
 	}
 	p.view.Loading = true
 	p.pair = &Pair{h: h, left: p, active: p}
@@ -129,7 +129,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
-	p.reportVisit()
+	p.visits.add(v)
 	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
@@ -189,7 +189,7 @@ func (p *Page) draw() {
 		o = widgets.NewEmptyPage("folder", "All files here are hidden", "", show)
 	case len(v.Entries) == 0:
 		text := ""
-		if p.canChange() {
+		if p.view.CanChange() {
 			text = "Drop files here to add them."
 		}
 		o = widgets.NewEmptyPage("folder", "This folder is empty", text)

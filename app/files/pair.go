@@ -170,7 +170,7 @@ func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) 
 func (b *Pair) MarkDrop(at fyne.Position) {
 	g := dropTarget{}
 	for _, p := range b.visible() {
-		if dir, ok := p.folderAt(at); ok && p.canChange() {
+		if dir, ok := p.folderAt(at); ok && p.view.CanChange() {
 			g = dropTarget{p, dir}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 func (p *Page) watchMachine(v state.View) {
 	p.showPlace()
-	n, known := v.Node(p.view.Place)
+	n, known := v.Nodes.Find(p.view.Place)
 	online := known && n.Online
 	if p.offline && online {
 		p.model.Reload()
@@ -28,7 +28,7 @@ func (p *Page) watchMachine(v state.View) {
 
 // Open shows the files of a machine, in the folder that was shown last; empty shows the agent's own.
 func (p *Page) Open(id protocol.NodeID) {
-	p.isDetour = false
+	p.visits.isDetour = false
 	p.filter.SetText("")
 	dir := ""
 	if p.h.LastDir != nil {
@@ -40,21 +40,9 @@ func (p *Page) Open(id protocol.NodeID) {
 	}
 }
 
-// reportVisit reports the folder that is shown, once.
-func (p *Page) reportVisit() {
-	v := p.view
-	if v.Loading || v.Problem != "" || p.isDetour || p.h.Visited == nil {
-		return
-	}
-	if now := string(v.Place) + ":" + v.Dir; now != p.visited {
-		p.visited = now
-		p.h.Visited(v.Place, v.Dir)
-	}
-}
-
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
 func (p *Page) OpenAt(file string) {
-	p.isDetour = true
+	p.visits.isDetour = true
 	p.filter.SetText("")
 	p.model.Open("")
 	dir, name := path.Split(file)
@@ -72,8 +60,6 @@ func (p *Page) ToggleHidden() {
 	p.model.ShowHidden(on)
 	widgets.CallWith(p.h.HiddenShown, on)
 }
-
-func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
 
 func (p *Page) showSelection() {
 	chosen := p.list.selectedEntries()
@@ -155,38 +141,24 @@ func (p *Page) selectLater(follow, rename string) {
 	p.show(p.view)
 }
 
-// machine returns the machine shown; its ID is empty if it is unknown.
-func (p *Page) machine() protocol.NodeInfo {
-	n, _ := p.app.Value.Get().Node(p.view.Place)
-	return n
-}
-
 // openOutside returns the action that opens a file, or copies it here, with its words and icon.
 func (p *Page) openOutside(file string) (words, icon string, open func()) {
 	place := p.view.Place
 	switch {
-	case p.machine().Local && p.h.Open != nil:
-		return "Open with default app", "external", func() { p.h.Open(p.absolutePath(file)) }
+	case p.view.Machine(p.app.Value.Get().Nodes).Local && p.h.Open != nil:
+		return "Open with default app", "external", func() { p.h.Open(p.view.AbsolutePath(p.app.Value.Get().Nodes, file)) }
 	case place != "":
 		return "Copy to this computer…", "import", func() { p.h.Fetch(place, file) }
 	}
 	return "", "", nil
 }
 
-// absolutePath returns a path in the notation of its machine's system.
-func (p *Page) absolutePath(file string) string {
-	if n := p.machine(); n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
-		return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
-	}
-	return file
-}
-
 // At returns the folder at a position of the window, as [Pair.At] does.
 func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
-	if dir, ok = p.folderAt(at); !ok || !p.canChange() {
+	if dir, ok = p.folderAt(at); !ok || !p.view.CanChange() {
 		return "", "", false
 	}
-	return p.view.Place, p.absolutePath(dir), true
+	return p.view.Place, p.view.AbsolutePath(p.app.Value.Get().Nodes, dir), true
 }
 
 func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
@@ -201,4 +173,21 @@ func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
 		return e.Path, true
 	}
 	return p.view.Dir, true
+}
+
+// visits reports the folders that are shown, each once.
+type visits struct {
+	report   func(place protocol.NodeID, dir string) // may be nil
+	last     string
+	isDetour bool // opened for one of the agent's files: the place is not remembered
+}
+
+func (s *visits) add(v state.FilesView) {
+	if v.Loading || v.Problem != "" || s.isDetour || s.report == nil {
+		return
+	}
+	if now := string(v.Place) + ":" + v.Dir; now != s.last {
+		s.last = now
+		s.report(v.Place, v.Dir)
+	}
 }

@@ -83,7 +83,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	default:
 		body, actions = v.text(f)
 	}
-	if c, ok := p.view.ChangeOf(p.absolutePath(f.Path)); ok && p.view.Place != "" {
+	if c, ok := p.view.ChangeOf(p.view.AbsolutePath(p.app.Value.Get().Nodes, f.Path)); ok && p.view.Place != "" {
 		actions = append(actions, widgets.NewQuietButton("Changed by the agent", "edit", func() { p.changes.open(c) }))
 	}
 	if words, icon, open := p.openOutside(f.Path); open != nil {
@@ -124,7 +124,7 @@ func (v *viewer) text(f state.OpenFile) (body fyne.CanvasObject, actions []fyne.
 
 // editAction returns the button that edits a file, if it can be edited.
 func (v *viewer) editAction(f state.OpenFile) []fyne.CanvasObject {
-	if f.Truncated || !v.page.canChange() {
+	if f.Truncated || !v.page.view.CanChange() {
 		return nil
 	}
 	return []fyne.CanvasObject{widgets.NewQuietButton("Edit", "edit", func() { v.startEdit() })}

@@ -55,7 +55,7 @@ func (d *detail) reload() {
 // show redraws changed parts; if the machine was forgotten, it shows the list.
 func (d *detail) show() {
 	p := d.p
-	n, ok := p.view.Node(d.id)
+	n, ok := p.view.Nodes.Find(d.id)
 	switch {
 	case !ok && p.view.Loaded:
 		p.Open("")
@@ -64,7 +64,7 @@ func (d *detail) show() {
 		p.Put(widgets.NewPage(string(d.id), widgets.NewLoading()))
 		return
 	}
-	calls := p.view.CallsOn(d.id)
+	calls := p.view.Calls.On(d.id)
 	ids := state.Map(calls, func(c protocol.CallInfo) protocol.CallID { return c.CallID })
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
@@ -101,7 +101,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	d.runs.Box.Show()
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
 	for _, c := range calls {
-		line, _ := state.Reveal(p.view.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
+		line, _ := state.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Nodes.Name(c.Node)))
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {

@@ -105,7 +105,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 
 func (p *Page) show(v state.View) {
 	p.view, p.pairing = v, v.Pairing
-	UpdateRequests(p.requests, v.QuestionsOf(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
+	UpdateRequests(p.requests, v.Questions.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
 	items := state.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})

@@ -88,7 +88,7 @@ func (f *form) draw() {
 	f.tool.SetText(state.RuleToolWords(r.Tool))
 	f.machine.SetText("All machines")
 	if r.Node != "" {
-		name, _ := state.Reveal(f.d.p.view.MachineName(r.Node))
+		name, _ := state.Reveal(f.d.p.view.Nodes.Name(r.Node))
 		f.machine.SetText(name)
 	}
 	f.chat.SetText("All chats")

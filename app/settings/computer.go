@@ -164,7 +164,7 @@ func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 
 // showEnforcement shows the restrictions that this computer enforces, as tested.
 func (c *computerPage) showEnforcement(v state.View) {
-	n, ok := v.Local()
+	n, ok := v.Nodes.Local()
 	if !ok {
 		c.enforcement.Draw("", func() fyne.CanvasObject { return mutedText("This computer's tools are not running yet.") })
 		return

@@ -153,7 +153,7 @@ func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err erro
 	}
 	f.changed()
 	return func() {
-		f.app.do(func(ctx context.Context) error {
+		f.app.tasks.do(func(ctx context.Context) error {
 			defer f.changed()
 			return send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
 		})

@@ -42,19 +42,19 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
 		fs := NewFiles(a)
 		var c *Conflict
-		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Current != "theirs" || files["SOUL.md"] != "theirs" {
+		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Current != "theirs" || files["SOUL.md"] != "theirs" {
 			t.Errorf("%v, %v", err, files)
 		}
-		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "", false); !errors.As(err, &c) {
+		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "", false); !errors.As(err, &c) {
 			t.Errorf("a file that was made meanwhile: %v", err)
 		}
-		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "theirs", true); err != nil || files["SOUL.md"] != "mine" {
+		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "theirs", true); err != nil || files["SOUL.md"] != "mine" {
 			t.Errorf("%v, %v", err, files)
 		}
-		if err := fs.SaveOver(t.Context(), "gone.md", "mine", "x", true); !errors.As(err, &c) || !c.Deleted {
+		if err := fs.Agent.SaveOver(t.Context(), "gone.md", "mine", "x", true); !errors.As(err, &c) || !c.Deleted {
 			t.Errorf("a file that was deleted meanwhile: %v", err)
 		}
-		if err := fs.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {
+		if err := fs.Agent.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {
 			t.Errorf("%v, %v", err, files)
 		}
 		before := a.Value.Get().FilesChanged

@@ -158,7 +158,7 @@ func plainValue(raw json.RawMessage) any {
 }
 
 // ConfigAt decodes the configuration at a path; empty is all. A missing value is zero. It blocks.
-func ConfigAt[T any](ctx context.Context, a *App, path string) (T, error) {
+func ConfigAt[T any](ctx context.Context, a Gateway, path string) (T, error) {
 	var out T
 	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
 	if path == "" {

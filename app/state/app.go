@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -33,17 +32,14 @@ type App struct {
 	Drafts    *Drafts
 
 	client atomic.Pointer[client.Client] // nil until Use
-	ctx    context.Context               // context of the actions
-	cancel context.CancelFunc
-	wg     crash.Group // counts running actions
+	tasks  *tasks
 
 	pairingLoads atomic.Int64 // number of the latest request for Pairing
 	appLoads     atomic.Int64 // number of the latest request for Apps
 	serverLoads  atomic.Int64 // number of the latest request for Servers
 
-	mu     sync.Mutex // guards the fields below
-	files  []*Files   // open pages of files
-	closed bool
+	mu    sync.Mutex // guards the field below
+	files []*Files   // open pages of files
 }
 
 // NewApp creates the view models of the gateway of this computer. Use and Run start them. The
@@ -57,7 +53,7 @@ func NewRemoteApp(device protocol.DeviceID) *App {
 
 func newApp(v View) *App {
 	a := &App{Value: NewValue(v)}
-	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.tasks = newTasks(func(err error) { a.Notify("error", Sentence(err)) })
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &Drafts{}
 	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
@@ -69,22 +65,7 @@ func newApp(v View) *App {
 func (a *App) Use(c *client.Client) { a.client.Store(c) }
 
 // Close cancels the running actions and waits for them. No action starts afterwards.
-func (a *App) Close() {
-	a.mu.Lock()
-	a.closed = true
-	a.mu.Unlock()
-	a.cancel()
-	a.wg.Wait()
-}
-
-// start runs f on a goroutine that Close waits for.
-func (a *App) start(f func(context.Context)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.closed {
-		a.wg.Go(func() { f(a.ctx) })
-	}
-}
+func (a *App) Close() { a.tasks.close() }
 
 // Connected records that the gateway is connected.
 func (a *App) Connected() {
@@ -123,7 +104,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Value.Update(func(v *View) { applySnapshot(v, s) })
 	a.Chats.reload()
 	if n := len(s.Sessions); n >= protocol.MaxSnapshotSessions {
-		a.startRequest(func(ctx context.Context) { a.Chats.loadOlder(ctx, n) })
+		a.tasks.startRequest(func(ctx context.Context) { a.Chats.loadOlder(ctx, n) })
 	}
 	a.Models.load()
 	a.loadAccessRequests()
@@ -152,9 +133,6 @@ func (a *App) apply(c protocol.Change) {
 		}
 	}
 }
-
-// actionTimeout is the timeout of an action.
-const actionTimeout = 30 * time.Second
 
 // Gateway calls methods of the gateway. [App] implements it; tests of pages replace it.
 type Gateway interface {
@@ -189,27 +167,6 @@ func send[P, R any](ctx context.Context, a Gateway, m protocol.Method[P, R], p P
 	return err
 }
 
-// do carries out an action in the background, with its timeout. A failure becomes a notice.
-func (a *App) do(f func(context.Context) error) {
-	a.startRequest(func(ctx context.Context) {
-		if err := f(ctx); err != nil {
-			a.fail(err)
-		}
-	})
-}
-
-// startRequest is start with the timeout of an action.
-func (a *App) startRequest(f func(context.Context)) {
-	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
-		f(ctx)
-	})
-}
-
-// UndoTime is how long a deletion can be undone.
-const UndoTime = 10 * time.Second
-
 func doNothing(context.Context) error { return nil }
 
 // Say shows a message to the person.
@@ -226,39 +183,8 @@ func (say Say) Failed(what string, err error) bool {
 // OfferUndo shows an action and offers to undo it until a time.
 type OfferUndo func(text string, undo func(), until time.Time)
 
-// deleteLater hides something and deletes it after UndoTime, unless undo restores it before. If the
-// program exits earlier, it stays. prepare runs at once.
-func (a *App) deleteLater(hide func(on bool), prepare, remove, restore func(context.Context) error) (undo func()) {
-	back := make(chan struct{})
-	hide(true)
-	a.start(func(ctx context.Context) {
-		defer hide(false)
-		err := prepare(ctx)
-		if err == nil {
-			select {
-			case <-time.After(UndoTime):
-				err = remove(ctx)
-			case <-back:
-				err = restore(ctx)
-			case <-ctx.Done():
-			}
-		}
-		if err != nil {
-			a.fail(err)
-		}
-	})
-	return sync.OnceFunc(func() { close(back) })
-}
-
 func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
-	a.do(func(ctx context.Context) error { return send(ctx, a, m, p) })
-}
-
-// fail shows the failure of an action, unless the program is exiting.
-func (a *App) fail(err error) {
-	if a.ctx.Err() == nil {
-		a.Notify("error", Sentence(err))
-	}
+	a.tasks.do(func(ctx context.Context) error { return send(ctx, a, m, p) })
 }
 
 // Pause pauses or resumes the agent.

@@ -219,9 +219,6 @@ func WithEdited(q protocol.Question, text string) (json.RawMessage, error) {
 	return withArg(q.Args, editable[q.Tool].name, text)
 }
 
-// CallLine summarizes a call of the journal in one line: action and machine.
-func (v View) CallLine(c protocol.JournalEntry) string { return CallLine(c, v.MachineName(c.Node)) }
-
 // CallLine summarizes a call of the journal in one line, with the machine's display name.
 func CallLine(c protocol.JournalEntry, machine string) string {
 	return QuestionLine(protocol.Question{Kind: protocol.KindOfCall(c.Tool, "", nil), Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)

@@ -31,7 +31,7 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 		v.answering = mapWith(v.answering, true, true, ids...)
 		v.Approvals = without(v.Approvals, func(x protocol.Question) bool { return slices.Contains(ids, x.ID) })
 	})
-	s.app.startRequest(func(ctx context.Context) {
+	s.app.tasks.startRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
 		var back []protocol.Question
 		if err != nil {
@@ -48,7 +48,7 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 			}
 		}
 		if err != nil {
-			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.tasks.fail(fmt.Errorf("your answer was not accepted: %w", err))
 			s.restore(ctx, back)
 		}
 		if lost != "" {
@@ -122,10 +122,10 @@ func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 		})
 	}
 	set(until)
-	s.app.startRequest(func(ctx context.Context) {
+	s.app.tasks.startRequest(func(ctx context.Context) {
 		err := send(ctx, s.app, protocol.QuestionSnooze, protocol.QuestionSnoozeParams{IDs: ids, For: d.Milliseconds()})
 		if err != nil {
-			s.app.fail(fmt.Errorf("the approval could not be postponed: %w", err))
+			s.app.tasks.fail(fmt.Errorf("the approval could not be postponed: %w", err))
 			set(0)
 		}
 	})

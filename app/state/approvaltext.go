@@ -18,9 +18,6 @@ var editable = map[string]struct{ name, label string }{
 	"Edit":  {"newString", "The new text"},
 }
 
-// QuestionLine summarizes an approval in one line, for lists and the tray.
-func (v View) QuestionLine(a protocol.Question) string { return QuestionLine(a, v.MachineName(a.Node)) }
-
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Question, machine string) string {
 	what, where := display.CallText(a, machine)

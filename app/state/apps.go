@@ -31,7 +31,7 @@ type Apps struct{ app *App }
 // Load updates the view's Apps. Responses may arrive out of order: the latest request counts.
 func (s Apps) Load() {
 	number := s.app.appLoads.Add(1)
-	s.app.startRequest(func(ctx context.Context) {
+	s.app.tasks.startRequest(func(ctx context.Context) {
 		r, err := Call(ctx, s.app, protocol.AppsList, protocol.Empty{})
 		s.app.Value.Update(func(v *View) {
 			switch {
@@ -77,7 +77,7 @@ func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFac
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
-		return MachineFact{format.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", v.CallLine(c), outcome)}
+		return MachineFact{format.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", CallLine(c, v.Nodes.Name(c.Node)), outcome)}
 	})
 }
 
@@ -90,7 +90,7 @@ func AppCommands(v View, id protocol.AppID, now time.Time) []RunningCommand {
 	for _, c := range v.Apps.Commands {
 		if c.App == id {
 			text, _ := Reveal(c.Text)
-			list = append(list, RunningCommand{c.ID, text, v.MachineName(c.Node) + " · since " + When(c.StartedAt, now)})
+			list = append(list, RunningCommand{c.ID, text, v.Nodes.Name(c.Node) + " · since " + When(c.StartedAt, now)})
 		}
 	}
 	return list
@@ -208,7 +208,7 @@ func machinesOf(v View, nodes []protocol.NodeID) string {
 	case 0:
 		return ""
 	case 1, 2:
-		return "on " + strings.Join(Map(nodes, v.MachineName), " and ")
+		return "on " + strings.Join(Map(nodes, v.Nodes.Name), " and ")
 	}
 	return "on " + Plural(len(nodes), "machine", "machines")
 }

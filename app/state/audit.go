@@ -24,7 +24,7 @@ func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 
 // AuditLine describes an entry of the audit log and its outcome, with machines and chats by name.
 func AuditLine(e protocol.AuditEntry, v View) (title, outcome string) {
-	return display.AuditLine(e, display.Names{Machine: v.MachineName, Chat: v.ChatName})
+	return display.AuditLine(e, display.Names{Machine: v.Nodes.Name, Chat: v.ChatName})
 }
 
 // AuditIcon returns the icon of an entry, and whether it is one of a call that was denied or failed,
@@ -67,7 +67,7 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	case protocol.NativePrefix:
 		machine = "the gateway"
 	default:
-		machine = withID(v.MachineName(e.Node), string(e.Node))
+		machine = withID(v.Nodes.Name(e.Node), string(e.Node))
 	}
 	if e.SessionKey != "" {
 		chat = withID(v.ChatName(e.SessionKey), string(e.SessionKey))

@@ -136,7 +136,7 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 }
 
 func (a *App) loadAccessRequests() {
-	a.startRequest(func(ctx context.Context) {
+	a.tasks.startRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
 			a.Value.Update(func(v *View) { v.AccessRequests = len(r.Pairs) })
 		}

@@ -120,7 +120,7 @@ func (c *Chat) older(n int) {
 		}
 		v.Loading = false
 		if err != nil {
-			c.app.start(func(context.Context) { c.app.fail(err) })
+			c.app.tasks.start(func(context.Context) { c.app.tasks.fail(err) })
 			return
 		}
 		v.Messages = append(slices.Clone(p.list), v.Messages...)
@@ -130,7 +130,7 @@ func (c *Chat) older(n int) {
 
 // page loads n messages before a sequence number (0: the newest) and adds them to the view.
 func (c *Chat) page(before int64, n int, into func(*ChatView, page, error)) {
-	c.app.startRequest(func(ctx context.Context) {
+	c.app.tasks.startRequest(func(ctx context.Context) {
 		list, more, err := c.fetch(ctx, before, n)
 		c.Value.Update(func(v *ChatView) { into(v, page{list, more}, err) })
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -75,37 +74,6 @@ func dayGroup(ms int64, today time.Time) (title string, from time.Time) {
 	return t.Format("January 2006"), from
 }
 
-// TagCount is a tag and the number of chats with it that are not archived.
-type TagCount struct {
-	Name  string
-	Chats int
-}
-
-// Tags returns all tags, sorted.
-func (v View) Tags() (list []TagCount) {
-	count := make(map[string]int)
-	for _, e := range v.Sessions {
-		for _, t := range e.Tags {
-			count[t] += map[bool]int{false: 1}[e.Archived]
-		}
-	}
-	for name, n := range count {
-		list = append(list, TagCount{name, n})
-	}
-	slices.SortFunc(list, func(a, b TagCount) int { return strings.Compare(a.Name, b.Name) })
-	return list
-}
-
-// ArchivedChats returns the number of archived chats.
-func (v View) ArchivedChats() (n int) {
-	for i := range v.Sessions {
-		if v.Sessions[i].Archived {
-			n++
-		}
-	}
-	return n
-}
-
 // NextQuestion returns the first pending approval of the next chat after the given one that waits
 // for the person, in the order of waiting. Without another chat, it is of the given one.
 func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Question, ok bool) {
@@ -147,7 +115,7 @@ func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
 
 // patchAll changes chats.
 func (c *Chats) patchAll(keys []protocol.SessionKey, change func(*protocol.SessionPatchParams)) {
-	c.app.do(func(ctx context.Context) error {
+	c.app.tasks.do(func(ctx context.Context) error {
 		return forAll(keys, func(key protocol.SessionKey) error {
 			p := protocol.SessionPatchParams{SessionKey: key}
 			change(&p)
@@ -183,7 +151,7 @@ func (c *Chats) loadOlder(ctx context.Context, offset int) {
 	for {
 		r, err := Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Offset: offset, Limit: olderPage})
 		if err != nil {
-			c.app.fail(err)
+			c.app.tasks.fail(err)
 			return
 		}
 		offset += len(r.Sessions)

@@ -57,8 +57,8 @@ func TestChatsAreGroupedByDay(t *testing.T) {
 		})
 	}
 	v := View{Sessions: all}
-	if got := v.Tags(); !slices.Equal(got, []TagCount{{"work", 1}}) || v.ArchivedChats() != 1 {
-		t.Errorf("tags %v, %d archived", got, v.ArchivedChats())
+	if got := v.Sessions.Tags(); !slices.Equal(got, []TagCount{{"work", 1}}) || v.Sessions.Archived() != 1 {
+		t.Errorf("tags %v, %d archived", got, v.Sessions.Archived())
 	}
 }
 
@@ -196,10 +196,10 @@ func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
 		"tagged": {Tags: []string{"x"}}, "configured": {Settings: &protocol.SessionPrefs{ThinkingLevel: "high"}},
 	} {
 		e.SessionKey = "touched"
-		if got := (View{Sessions: []protocol.SessionEntry{e}}).UnusedChat(); got != "" {
+		if got := (View{Sessions: []protocol.SessionEntry{e}}).Sessions.Unused(); got != "" {
 			t.Errorf("a chat that is %s counts as unused", name)
 		}
-		if got := (View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}).UnusedChat(); got != "a" {
+		if got := (View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}).Sessions.Unused(); got != "a" {
 			t.Errorf("beside a chat that is %s: got %q, want a", name, got)
 		}
 	}

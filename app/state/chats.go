@@ -104,7 +104,7 @@ func (c *Chats) Export(ctx context.Context, key protocol.SessionKey, f export.Fo
 // exported returns a conversation to export. Its pictures are loaded until ctx ends.
 func (c *Chats) exported(ctx context.Context, key protocol.SessionKey, title string, messages []protocol.Message) export.Chat {
 	return export.Chat{
-		Key: key, Title: title, Messages: messages, Machine: c.app.Value.Get().MachineName, Zone: time.Local,
+		Key: key, Title: title, Messages: messages, Machine: c.app.Value.Get().Nodes.Name, Zone: time.Local,
 		Picture: func(key string) (protocol.MediaGetResult, error) {
 			return Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
 		},
@@ -187,7 +187,7 @@ func (v View) HitWho(h protocol.SearchHit, now time.Time) string {
 	case h.ToolName != "":
 		who = string(h.ToolName)
 		if node, verb, ok := h.ToolName.Split(); ok {
-			who = verb + " on " + v.MachineName(node)
+			who = verb + " on " + v.Nodes.Name(node)
 		}
 	}
 	who += " · " + When(h.Timestamp, now)

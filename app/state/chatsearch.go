@@ -16,21 +16,6 @@ type ChatMatch struct {
 	Hit  *protocol.SearchHit
 }
 
-// MatchTitles returns the chats whose title or tags contain all words of a query, ignoring case.
-func (v View) MatchTitles(query string) (list []ChatMatch) {
-	words := strings.Fields(strings.ToLower(strings.ReplaceAll(query, `"`, " ")))
-	for _, e := range v.Sessions {
-		text := strings.ToLower(TitleOf(e) + "\n" + strings.Join(e.Tags, "\n"))
-		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-			list = append(list, ChatMatch{Chat: e})
-		}
-		if len(list) == maxMatches {
-			break
-		}
-	}
-	return list
-}
-
 // maxMatches is the number of chats that a search returns.
 const maxMatches = 50
 
@@ -39,7 +24,7 @@ const maxMatches = 50
 // with all set. Each chat is in the list once: those with a matching title first.
 func (c *Chats) Search(ctx context.Context, query string, found func(list []ChatMatch, all bool)) error {
 	v := c.app.Value.Get()
-	list := v.MatchTitles(query)
+	list := v.Sessions.MatchTitles(query)
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII }
 	if !strings.ContainsFunc(query, isWord) {
 		found(list, true) // the gateway searches for words only

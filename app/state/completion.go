@@ -189,7 +189,7 @@ func (c *Chat) skills(ctx context.Context, word string, of func(name string) Com
 // files returns the files and folders of the folder that a path names, if they begin with its last
 // part. A failure, such as a missing folder, leaves them out.
 func (c *Chat) files(ctx context.Context, node protocol.NodeID, word string) []Completion {
-	n, ok := c.app.Value.Get().Node(node)
+	n, ok := c.app.Value.Get().Nodes.Find(node)
 	if !ok || !n.Online || !n.Files {
 		return nil
 	}

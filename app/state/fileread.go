@@ -75,7 +75,7 @@ func globOf(filter string) string {
 }
 
 // listFiles lists a machine's files with its Glob tool, as a call by the person.
-func listFiles(ctx context.Context, a *App, id protocol.NodeID, top, pattern string) (fileList, error) {
+func listFiles(ctx context.Context, a Gateway, id protocol.NodeID, top, pattern string) (fileList, error) {
 	var out struct {
 		BasePath  string
 		Matches   []string
@@ -101,7 +101,7 @@ func listFiles(ctx context.Context, a *App, id protocol.NodeID, top, pattern str
 	return m, nil
 }
 
-func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, args, out any) error {
+func invokeTool(ctx context.Context, a Gateway, id protocol.NodeID, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ const (
 
 // Look opens a file for reading.
 func (f *Files) Look(p string) {
-	f.app.startRequest(func(ctx context.Context) {
+	f.app.tasks.startRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
 		file, err := readFrom(ctx, f, place, p)
 		switch {
@@ -194,7 +194,7 @@ const binaryFile = "Binary file: "
 func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (OpenFile, error) {
 	file := OpenFile{Path: p}
 	if place == "" {
-		return f.open(ctx, p)
+		return f.Agent.open(ctx, p)
 	}
 	var out struct {
 		Content   json.RawMessage

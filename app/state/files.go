@@ -36,8 +36,9 @@ type FilesView struct {
 
 // Files is the view model of the page of files. It is safe for concurrent use.
 type Files struct {
-	AgentFiles // the agent's own files; their methods block
-	Value      *Value[FilesView]
+	Agent  AgentFiles // the agent's own files
+	Folder Folder     // the folder that is shown
+	Value  *Value[FilesView]
 
 	app *App
 
@@ -56,7 +57,8 @@ type Files struct {
 // NewFiles returns an empty view model. Close stops it.
 func NewFiles(a *App) *Files {
 	f := &Files{Value: NewValue(FilesView{Loading: true}), app: a}
-	f.AgentFiles = AgentFiles{app: a, changed: f.Reload}
+	f.Agent = AgentFiles{app: a, changed: f.Reload}
+	f.Folder = Folder{a, f.Value, f.refresh}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.files = append(a.files, f)
@@ -156,7 +158,7 @@ func (f *Files) refresh() {
 	f.found = fileList{}
 	f.mu.Unlock()
 	f.Value.Update(func(v *FilesView) {
-		n, ok := f.app.Value.Get().Node(v.Place)
+		n, ok := f.app.Value.Get().Nodes.Find(v.Place)
 		v.CanBrowse = ok && n.Files
 	})
 	f.show()
@@ -171,12 +173,12 @@ func (f *Files) show() {
 	request, watch := f.request, browse && f.watchID == ""
 	f.watching = watch
 	f.mu.Unlock()
-	f.app.startRequest(func(ctx context.Context) {
+	f.app.tasks.startRequest(func(ctx context.Context) {
 		entries, note, err := []FileEntry(nil), "", error(nil)
 		readOnly := want.ReadOnly
 		switch {
 		case want.Place == "":
-			entries, err = f.list(ctx, want.Dir, want.Filter)
+			entries, err = f.Agent.list(ctx, want.Dir, want.Filter)
 		case browse:
 			var r protocol.FilesListResult
 			r, err = Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})

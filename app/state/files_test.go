@@ -204,13 +204,13 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		if names(v.Entries) != "memory/ AGENTS.md agents.md HEARTBEAT.md IDENTITY.md MEMORY.md SOUL.md TOOLS.md USER.md" || v.File == nil || v.File.Text != "be kind" || !v.File.Editable {
 			t.Errorf("%+v", v)
 		}
-		if err := fs.SaveOver(t.Context(), "SOUL.md", "be brief", files["SOUL.md"], true); err != nil || files["SOUL.md"] != "be brief" {
+		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "be brief", files["SOUL.md"], true); err != nil || files["SOUL.md"] != "be brief" {
 			t.Errorf("%v, %v", err, files)
 		}
-		if err := fs.SaveOver(t.Context(), " ", "x", "", false); err == nil {
+		if err := fs.Agent.SaveOver(t.Context(), " ", "x", "", false); err == nil {
 			t.Error("a file without a name was saved")
 		}
-		undo, err := fs.Delete(t.Context(), "SOUL.md")
+		undo, err := fs.Agent.Delete(t.Context(), "SOUL.md")
 		if err != nil || len(files) != 0 {
 			t.Fatalf("%v, %v", err, files)
 		}
@@ -219,7 +219,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		if files["SOUL.md"] != "be briefbase64" { // byte for byte, as it was read
 			t.Errorf("%v", files)
 		}
-		if _, err := fs.Delete(t.Context(), "none"); err == nil {
+		if _, err := fs.Agent.Delete(t.Context(), "none"); err == nil {
 			t.Error("a file that is not there was deleted")
 		}
 	})

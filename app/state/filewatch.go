@@ -40,7 +40,7 @@ func (f *Files) stopWatch() {
 
 func unwatch(a *App, id string) {
 	if id != "" {
-		a.start(func(ctx context.Context) {
+		a.tasks.start(func(ctx context.Context) {
 			// errors are ignored: a lost connection stops the watch, too
 			Call(ctx, a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 		})
@@ -76,7 +76,7 @@ func (f *Files) scheduleRefresh() {
 		return
 	}
 	f.due = true
-	f.app.start(func(ctx context.Context) {
+	f.app.tasks.start(func(ctx context.Context) {
 		select {
 		case <-time.After(refreshPause):
 		case <-ctx.Done():

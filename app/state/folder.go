@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"context"
 	"path"
 	"slices"
 	"strings"
@@ -108,7 +107,7 @@ func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
 func relativeDir(v View, place protocol.NodeID, dir string) string {
 	dir = slashes(dir)
-	if n, ok := v.Node(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
+	if n, ok := v.Nodes.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
 		top := strings.TrimSuffix(slashes(n.Host.Workspace), "/")
 		if dir == top {
 			return ""
@@ -141,97 +140,11 @@ func entryOf(dir string, e protocol.FileInfo) FileEntry {
 	return FileEntry{Path: p, Dir: e.Folder(), Info: e}
 }
 
-// MakeFolder creates a folder in the current folder and returns its path. It blocks.
-func (f *Files) MakeFolder(ctx context.Context, name string) (string, error) {
-	v := f.Value.Get()
-	made := entryOf(v.Dir, protocol.FileInfo{Name: name, Kind: protocol.FileFolder})
-	_, err := Call(ctx, f.app, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
-	f.refresh()
-	return made.Path, err
-}
-
 // NewName returns a name for a new folder that no entry has.
 func (v FilesView) NewName() string {
 	return unusedName("New folder", "New folder %d", func(name string) bool {
 		return slices.ContainsFunc(v.Entries, func(e FileEntry) bool { return strings.EqualFold(e.Name(), name) })
 	})
-}
-
-// Rename renames an entry. undo is nil if the name is the same. It blocks.
-func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo func(), err error) {
-	if name == path.Base(p) { // names may start or end with blanks
-		return p, nil, nil
-	}
-	name = strings.TrimSpace(name)
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		return p, nil, protocol.ErrBadRequest.With("the name must not be empty or contain a slash")
-	}
-	to = entryOf(parentDir(p), protocol.FileInfo{Name: name}).Path
-	_, undo, err = f.move(ctx, []step{{p, to}})
-	return to, undo, err
-}
-
-// Trash deletes entries. n is their number, also after an error. It blocks.
-func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), err error) {
-	place := f.Value.Get().Place
-	r, err := Call(ctx, f.app, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
-	if err != nil {
-		return 0, nil, err
-	}
-	if r.Problem != "" {
-		err = protocol.ErrInternal.With(r.Problem)
-	}
-	f.refresh()
-	return len(r.Items), func() {
-		f.app.start(func(ctx context.Context) {
-			for _, item := range slices.Backward(r.Items) {
-				params := protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}
-				if err := send(ctx, f.app, protocol.FilesRestore, params); err != nil {
-					f.app.fail(err)
-				}
-			}
-			f.refresh()
-		})
-	}, err
-}
-
-// MoveInto moves entries to a folder; "" is the workspace. It returns the same as [Files.Trash].
-func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
-	var list []step
-	for _, from := range paths {
-		to := entryOf(dir, protocol.FileInfo{Name: path.Base(from)}).Path
-		if from != dir && from != to {
-			list = append(list, step{from, to})
-		}
-	}
-	return f.move(ctx, list)
-}
-
-type step struct{ from, to string }
-
-// move renames paths until one fails. It returns their number and an undo. It blocks.
-func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
-	place := f.Value.Get().Place
-	move := func(ctx context.Context, from, to string) error {
-		return send(ctx, f.app, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
-	}
-	for _, s := range list {
-		if err = move(ctx, s.from, s.to); err != nil {
-			break
-		}
-		n++
-	}
-	f.refresh()
-	return n, func() {
-		f.app.start(func(ctx context.Context) {
-			for _, s := range slices.Backward(list[:n]) {
-				if err := move(ctx, s.to, s.from); err != nil {
-					f.app.fail(err)
-				}
-			}
-			f.refresh()
-		})
-	}, err
 }
 
 // ChangeOf returns the agent's last change of a file, unless it was undone or written over.
@@ -242,14 +155,19 @@ func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 
 func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// Diff loads the diff of a change by the agent. It blocks.
-func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.FilesDiffResult, error) {
-	return Call(ctx, f.app, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+// CanChange reports whether files of the folder can be moved, renamed and deleted.
+func (v FilesView) CanChange() bool { return v.Place != "" && v.CanBrowse && !v.ReadOnly }
+
+// Machine returns the machine that is shown; its ID is empty if it is unknown.
+func (v FilesView) Machine(all MachineList) protocol.NodeInfo {
+	n, _ := all.Find(v.Place)
+	return n
 }
 
-// Revert restores a file's content from before a change by the agent. It blocks.
-func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
-	err := send(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
-	f.refresh()
-	return err
+// AbsolutePath returns a path in the notation of its machine's system.
+func (v FilesView) AbsolutePath(all MachineList, file string) string {
+	if n := v.Machine(all); n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
+		return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
+	}
+	return file
 }

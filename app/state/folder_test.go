@@ -246,16 +246,16 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		fs.Enter("sub")
 		synctest.Wait()
 		for _, name := range []string{"", " ", "..", "a/b", `a\b`} {
-			if _, _, err := fs.Rename(t.Context(), "sub/a.txt", name); err == nil {
+			if _, _, err := fs.Folder.Rename(t.Context(), "sub/a.txt", name); err == nil {
 				t.Errorf("the name %q was taken", name)
 			}
 		}
 		for _, name := range []string{"a.txt", " b.txt "} { // unchanged, whatever is around it
-			if to, undo, err := fs.Rename(t.Context(), "sub/"+name, name); err != nil || undo != nil || to != "sub/"+name {
+			if to, undo, err := fs.Folder.Rename(t.Context(), "sub/"+name, name); err != nil || undo != nil || to != "sub/"+name {
 				t.Errorf("%q became %q, undone %v, %v", name, to, undo != nil, err)
 			}
 		}
-		to, undo, err := fs.Rename(t.Context(), "sub/a.txt", "new.txt ")
+		to, undo, err := fs.Folder.Rename(t.Context(), "sub/a.txt", "new.txt ")
 		if err != nil || to != "sub/new.txt" {
 			t.Errorf("%q, %v", to, err)
 		}
@@ -264,20 +264,20 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		synctest.Wait()
 		fs.Enter("sub")
 		synctest.Wait()
-		n, undo, err := fs.MoveInto(t.Context(), []string{"sub/a.txt", "sub/b.txt", "sub/deep"}, "sub/deep")
+		n, undo, err := fs.Folder.MoveInto(t.Context(), []string{"sub/a.txt", "sub/b.txt", "sub/deep"}, "sub/deep")
 		if n != 2 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
 		undo()
 		synctest.Wait()
-		if n, _, err := fs.MoveInto(t.Context(), []string{"sub/a.txt", "top.txt"}, ""); n != 1 || err != nil {
+		if n, _, err := fs.Folder.MoveInto(t.Context(), []string{"sub/a.txt", "top.txt"}, ""); n != 1 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
 		synctest.Wait()
 		if s := strings.Join(done.acts("move"), "; "); s != "move sub/a.txt sub/new.txt; move sub/new.txt sub/a.txt; move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt" {
 			t.Error(s)
 		}
-		n, undo, err = fs.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
+		n, undo, err = fs.Folder.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
 		if n != 1 || err == nil || err.Error() != "no further" {
 			t.Errorf("%d, %v", n, err)
 		}

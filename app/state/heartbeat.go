@@ -28,7 +28,7 @@ var HeartbeatChoices = []struct{ Every, Text string }{
 // usualHeartbeat is the interval of a heartbeat that is switched on.
 const usualHeartbeat = "30m"
 
-func readHeartbeat(ctx context.Context, a *App) (h Heartbeat, err error) {
+func readHeartbeat(ctx context.Context, a Gateway) (h Heartbeat, err error) {
 	st, err := Call(ctx, a, protocol.HeartbeatStatus, protocol.Empty{})
 	if err != nil {
 		return h, err

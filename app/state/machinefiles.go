@@ -26,7 +26,7 @@ func (f *Files) TextFiles() TextFiles {
 	if place := f.Value.Get().Place; place != "" {
 		return MachineFiles{f.app, place}
 	}
-	return f.AgentFiles
+	return f.Agent
 }
 
 func (m MachineFiles) read(ctx context.Context, path string) (protocol.FilesReadResult, error) {

@@ -21,7 +21,7 @@ func withID(name, id string) string {
 // MachineLine summarizes a machine: its system, latency and activity.
 func MachineLine(v View, n protocol.NodeInfo) string {
 	running, pending := "", ""
-	if n := len(v.CallsOn(n.ID)); n > 0 {
+	if n := len(v.Calls.On(n.ID)); n > 0 {
 		running = Plural(n, "call running", "calls running")
 	}
 	if len(n.Held) > 0 {

@@ -48,7 +48,7 @@ type Models struct{ app *App }
 // load asks only the current provider for its models: no unwanted requests are sent. Without an
 // answer the list stays short, and the settings show why.
 func (m Models) load() {
-	m.app.startRequest(func(ctx context.Context) {
+	m.app.tasks.startRequest(func(ctx context.Context) {
 		status, err := Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
 		if err != nil {
 			return

@@ -109,7 +109,7 @@ func (q QuietHours) Includes(now time.Time) bool {
 }
 
 // ReadNotifications loads the settings. It blocks.
-func ReadNotifications(ctx context.Context, a *App) (NotificationSettings, error) {
+func ReadNotifications(ctx context.Context, a Gateway) (NotificationSettings, error) {
 	return ConfigAt[NotificationSettings](ctx, a, "notifications")
 }
 
@@ -211,7 +211,7 @@ func (v View) WholeQuestion(a protocol.Question) (text string, ok bool) {
 	if part.Kind != "command" || program == "." || isCareful {
 		return "", false
 	}
-	text = command + onMachine(a.Node, v.MachineName(a.Node))
+	text = command + onMachine(a.Node, v.Nodes.Name(a.Node))
 	if p.Folder != "" {
 		text += ", in " + p.Folder
 	}

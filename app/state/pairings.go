@@ -24,7 +24,7 @@ type Pairings struct{ app *App }
 // load updates the view's Pairing. Responses may arrive out of order: the latest request counts.
 func (p Pairings) load() {
 	number := p.app.pairingLoads.Add(1)
-	p.app.startRequest(func(ctx context.Context) {
+	p.app.tasks.startRequest(func(ctx context.Context) {
 		r, err := Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
 		p.app.Value.Update(func(v *View) {
 			switch {
@@ -59,7 +59,7 @@ func (e AccessPeriod) Expiry(now time.Time) int64 {
 func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
-		name = v.MachineName(d.NodeID)
+		name = v.Nodes.Name(d.NodeID)
 	}
 	text := fmt.Sprintf("“%s” has access until %s.", name, When(until, now))
 	switch {
@@ -245,7 +245,7 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []Machine
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
-			list.add("Machine", "The same device is also the machine "+v.MachineName(m.NodeID)+", which stays paired when this access is revoked")
+			list.add("Machine", "The same device is also the machine "+v.Nodes.Name(m.NodeID)+", which stays paired when this access is revoked")
 		}
 	}
 	return list

@@ -23,11 +23,11 @@ func (s Questions) Answer(q protocol.Question, p protocol.QuestionAnswerParams) 
 		v.answering = mapWith(v.answering, true, true, q.ID)
 		v.Questions = without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
 	})
-	s.app.startRequest(func(ctx context.Context) {
+	s.app.tasks.startRequest(func(ctx context.Context) {
 		r, err := Call(ctx, s.app, protocol.QuestionAnswer, p)
 		switch {
 		case err != nil:
-			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.tasks.fail(fmt.Errorf("your answer was not accepted: %w", err))
 			if now, err := Call(ctx, s.app, protocol.QuestionGet, protocol.QuestionParams{ID: q.ID}); err == nil {
 				q = now
 			}
@@ -47,11 +47,6 @@ func AnswerParams(allow bool) protocol.QuestionAnswerParams {
 		return protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}
 	}
 	return protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}
-}
-
-// QuestionsOf returns the questions of some kinds.
-func (v View) QuestionsOf(kinds ...string) []protocol.Question {
-	return without(v.Questions, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
 }
 
 // QuestionTitle is the title of a question other than an approval; empty for an unknown kind.
@@ -84,7 +79,7 @@ func (v View) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, pro
 		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0
 	})
 	isOpen := i.ExpiresAt > now.UnixMilli() && slices.ContainsFunc(p.Invites, func(o protocol.DeviceInvite) bool { return o.ID == i.ID }) ||
-		slices.ContainsFunc(v.QuestionsOf(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
+		slices.ContainsFunc(v.Questions.Of(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
 	switch {
 	case isOpen:
 		return InviteOpen, protocol.Device{}

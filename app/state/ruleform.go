@@ -252,7 +252,7 @@ type RulePreview struct {
 // RulePreview describes the result of testing a rule.
 func (v View) RulePreview(r protocol.RuleTryResult) RulePreview {
 	line := func(c protocol.JournalEntry) string {
-		text, _ := Reveal(v.CallLine(c))
+		text, _ := Reveal(CallLine(c, v.Nodes.Name(c.Node)))
 		return text
 	}
 	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: Map(r.Matched, line), Spares: Map(r.Unmatched, line)}

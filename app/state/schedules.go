@@ -222,7 +222,7 @@ func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 			s.Reload()
 		}
 	}
-	return s.app.deleteLater(hide, pause, func(ctx context.Context) error {
+	return s.app.tasks.deleteLater(hide, pause, func(ctx context.Context) error {
 		return send(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
 	}, resume)
 }

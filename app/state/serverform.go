@@ -87,7 +87,7 @@ type RunnerChoice struct {
 // RunnerChoices lists the machines that can run servers, the gateway's own first, and a machine that
 // is gone if it is the present one.
 func RunnerChoices(v View, now protocol.NodeID) []RunnerChoice {
-	local, _ := v.Local()
+	local, _ := v.Nodes.Local()
 	list := []RunnerChoice{{"", ServerMachine(v, "")}}
 	known := now == "" || now == local.ID
 	for _, n := range v.Nodes {

@@ -27,7 +27,7 @@ type Servers struct{ app *App }
 // Load updates the view's Servers. Responses may arrive out of order: the latest request counts.
 func (s Servers) Load() {
 	number := s.app.serverLoads.Add(1)
-	s.app.startRequest(func(ctx context.Context) {
+	s.app.tasks.startRequest(func(ctx context.Context) {
 		r, err := Call(ctx, s.app, protocol.ServersList, protocol.Empty{})
 		s.app.Value.Update(func(v *View) {
 			switch {

@@ -21,8 +21,8 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		v := a.Value.Get()
-		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.QuestionsOf(protocol.AskInput)) != 1 || v.Needs() != 1 {
-			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.QuestionsOf(protocol.AskInput)), v.Needs())
+		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
+			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Of(protocol.AskInput)), v.Needs())
 		}
 		if got := TrayOf(v).Status; got != "“docs” asks you a question" {
 			t.Errorf("the tray says %q", got)

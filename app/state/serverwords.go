@@ -45,9 +45,9 @@ func serverPlace(v View, spec protocol.ServerSpec) string {
 // ServerMachine names the machine that runs a server's command; empty is the gateway's own.
 func ServerMachine(v View, id protocol.NodeID) string {
 	if id != "" {
-		return v.MachineName(id)
+		return v.Nodes.Name(id)
 	}
-	if n, ok := v.Local(); ok {
+	if n, ok := v.Nodes.Local(); ok {
 		return NameOf(n)
 	}
 	return "the gateway's machine"

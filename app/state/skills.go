@@ -57,7 +57,7 @@ func NewSkills(a *App) *Skills {
 
 // Reread makes the gateway read all files again.
 func (s *Skills) Reread() {
-	s.app.start(func(ctx context.Context) { s.load(ctx, s.fetchWith(protocol.SkillsUpdate)) })
+	s.app.tasks.start(func(ctx context.Context) { s.load(ctx, s.fetchWith(protocol.SkillsUpdate)) })
 }
 
 // fetchWith returns the fetch function of the loader with one of the methods that list the skills.
@@ -85,7 +85,7 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 func (s *Skills) Show(path string) {
 	s.Value.Update(func(v *SkillsView) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
-		s.app.startRequest(func(ctx context.Context) { s.read(ctx, path) })
+		s.app.tasks.startRequest(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 

@@ -58,7 +58,7 @@ func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error
 func (s Transfers) resumeLocal(list []protocol.Transfer) {
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
-			s.app.startRequest(func(ctx context.Context) {
+			s.app.tasks.startRequest(func(ctx context.Context) {
 				// the gateway correctly refuses transfers of another window
 				Call(ctx, s.app, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			})
@@ -106,7 +106,7 @@ func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 			v.HistoryChanged++
 		})
 	}
-	return s.app.deleteLater(hide, doNothing, func(ctx context.Context) error {
+	return s.app.tasks.deleteLater(hide, doNothing, func(ctx context.Context) error {
 		for part := range slices.Chunk(ids, historyPage) {
 			if err := send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
 				return err
@@ -124,7 +124,7 @@ func EndName(v View, id protocol.NodeID) string {
 	case "gsv":
 		return "the agent's files"
 	}
-	return v.MachineName(id)
+	return v.Nodes.Name(id)
 }
 
 // IsRemoteEnd reports whether an end of a transfer is a client on another computer.
@@ -250,7 +250,7 @@ func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
 // offlineEnd returns the name of an end of a transfer that is an offline machine, or "".
 func offlineEnd(v View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
-		if n, ok := v.Node(id); ok && !n.Online {
+		if n, ok := v.Nodes.Find(id); ok && !n.Online {
 			return NameOf(n)
 		}
 	}

@@ -139,7 +139,7 @@ func needsItem(v View) TrayItem {
 	protocol.SortQuestions(waiting)
 	item.Items = limitItems(waiting, func(q protocol.Question) TrayItem {
 		if q.IsOfCall() {
-			return TrayItem{Label: v.QuestionLine(q), Do: TrayReview, ID: q.ID}
+			return TrayItem{Label: QuestionLine(q, v.Nodes.Name(q.Node)), Do: TrayReview, ID: q.ID}
 		}
 		return TrayItem{Label: format.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
 	}, TrayItem{Do: TrayNeeds})

@@ -70,14 +70,14 @@ type View struct {
 	Problem   string
 	Loaded    bool // the first snapshot has arrived
 	Status    protocol.Status
-	Sessions  []protocol.SessionEntry // the person's chats, newest activity first
+	Sessions  ChatList                // the person's chats, newest activity first
 	Scheduled []protocol.SessionEntry // the chats of schedules, in no order; they are shown with their schedules
 	// LoadingChats reports that Sessions lacks older chats, which are being loaded.
 	LoadingChats bool
-	Nodes        []protocol.NodeInfo // online first, then by name
+	Nodes        MachineList         // online first, then by name
 	Approvals    []protocol.Question // pending and not being answered here, in the same order as Questions
 	Runs         []protocol.RunInfo  // active runs, and the latest failed run of each chat
-	Calls        []protocol.CallInfo
+	Calls        CallList
 	Transfers    []protocol.Transfer // unfinished, oldest first
 	Notice       *protocol.Notice    // the latest notice
 	// Closed are recently closed approvals, oldest first, for the windows that showed them.
@@ -92,7 +92,7 @@ type View struct {
 	ConfigChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged, SchedulesChanged int
 	// Questions are the pending questions other than approvals, and not being answered here, in the
 	// order in which the person should answer them.
-	Questions []protocol.Question
+	Questions QuestionList
 	// Pairing has the paired devices.
 	Pairing Pairing
 	// Apps has the connected apps.
@@ -126,19 +126,6 @@ const (
 	maxClosed   = 32
 )
 
-// UnusedChat returns the newest chat that has no messages and that the person has not named,
-// organized or configured. It ignores the main chat, and returns "" if there is no such chat.
-func (v View) UnusedChat() protocol.SessionKey {
-	for _, e := range v.Sessions {
-		isConfigured := e.Settings != nil && *e.Settings != (protocol.SessionPrefs{})
-		isTouched := e.Title != "" || isConfigured || e.Pinned || e.Archived || len(e.Tags) > 0
-		if e.MessageCount == 0 && !e.Main && !isTouched {
-			return e.SessionKey
-		}
-	}
-	return ""
-}
-
 // Needs returns the number of questions that wait for the person.
 func (v View) Needs() int { return len(v.Approvals) + len(v.Questions) }
 
@@ -167,42 +154,19 @@ func (v View) IsMainAlias(key protocol.SessionKey) bool {
 	return !known || !e.Main || strings.HasPrefix(string(main), "agent:"+string(protocol.MainAgent)+":")
 }
 
-// Local finds the machine that runs in the gateway's own process.
-func (v View) Local() (protocol.NodeInfo, bool) {
-	return find(v.Nodes, func(n protocol.NodeInfo) bool { return n.Local })
-}
-
-// Node finds a machine.
-func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	return find(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
-}
-
-// CallsOn returns the calls in progress on a machine.
-func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
-	return without(v.Calls, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
-}
-
 // NameOf returns a machine's display name.
 func NameOf(n protocol.NodeInfo) string { return cmp.Or(n.Name, string(n.ID)) }
 
 // PlaceName returns the name of a place with files: a machine, or the agent's own files if empty.
 func (v View) PlaceName(id protocol.NodeID) string {
-	n, ok := v.Node(id)
+	n, ok := v.Nodes.Find(id)
 	switch {
 	case id == "":
 		return "Agent's files"
 	case ok && n.Local && !v.Remote:
 		return NameOf(n) + " (this computer)"
 	}
-	return v.MachineName(id)
-}
-
-// MachineName returns the display name of a machine ID, even if the machine no longer exists.
-func (v View) MachineName(id protocol.NodeID) string {
-	if n, ok := v.Node(id); ok {
-		return NameOf(n)
-	}
-	return string(id)
+	return v.Nodes.Name(id)
 }
 
 // TitleOf returns a chat's title in lists.
@@ -267,7 +231,7 @@ func (l *loader[V]) Follow(ctx context.Context) {
 func (l *loader[V]) Load(ctx context.Context) { l.load(ctx, l.fetch) }
 
 // Reload loads the state again.
-func (l *loader[V]) Reload() { l.app.start(l.Load) }
+func (l *loader[V]) Reload() { l.app.tasks.start(l.Load) }
 
 func (l *loader[V]) load(ctx context.Context, fetch func(context.Context) (func(*V), error)) {
 	limited, cancel := context.WithTimeout(ctx, actionTimeout)
@@ -287,7 +251,7 @@ func (l *loader[V]) load(ctx context.Context, fetch func(context.Context) (func(
 
 // do performs an action, and then loads the state again. A failure becomes a notice.
 func (l *loader[V]) do(f func(context.Context) error) {
-	l.app.do(func(ctx context.Context) error {
+	l.app.tasks.do(func(ctx context.Context) error {
 		defer l.Load(ctx)
 		return f(ctx)
 	})

@@ -41,7 +41,7 @@ func changeOf(t protocol.ServerTool) fyne.CanvasObject {
 
 // UpdateChanges lists the questions about changed tools.
 func UpdateChanges(l *widgets.Questions, v state.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
-	list := v.QuestionsOf(protocol.AskTools)
+	list := v.Questions.Of(protocol.AskTools)
 	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewChange(list[i], now, answer) })
 }

@@ -95,7 +95,7 @@ func (p *Page) back() {
 // fill lists the servers.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := state.Map(v.QuestionsOf(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
+	asking := state.Map(v.Questions.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
@@ -149,7 +149,7 @@ func stateIcon(s protocol.ServerStatus) (icon string, color fyne.ThemeColorName)
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.QuestionsOf(protocol.AskInput)
+	asking := p.view.Questions.Of(protocol.AskInput)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

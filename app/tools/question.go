@@ -76,7 +76,7 @@ func NewQuestion(asked protocol.Question, v state.View, now time.Time, h Questio
 
 // UpdateQuestions lists the questions of servers.
 func UpdateQuestions(l *widgets.Questions, v state.View, now time.Time, h QuestionHandlers) {
-	list := v.QuestionsOf(protocol.AskInput)
+	list := v.Questions.Of(protocol.AskInput)
 	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewQuestion(list[i], v, now, h) })
 }

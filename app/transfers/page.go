@@ -227,6 +227,6 @@ func (p *Page) isHere(t protocol.Transfer) bool {
 	if t.To == protocol.Here {
 		return !state.IsRemoteEnd(p.view, t)
 	}
-	n, ok := p.view.Local()
+	n, ok := p.view.Nodes.Local()
 	return ok && n.ID == t.To && !p.view.Remote
 }
