@@ -42,12 +42,12 @@ func arguments(t *testing.T, in map[string]any) json.RawMessage {
 
 // TestCommandGetsExactlyTheFolderThatWasOpened runs a real command in the real sandbox.
 func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
-	n := plain(t)
+	n := newPlainNode(t)
 	if !n.box.Report().ConfinesFiles() {
 		t.Skip("this machine cannot keep commands from files")
 	}
-	other := settled(t, t.TempDir())
-	neighbour := settled(t, t.TempDir())
+	other := realFolder(t, t.TempDir())
+	neighbour := realFolder(t, t.TempDir())
 	args := arguments(t, map[string]any{"command": "echo one > " + other + "/made; echo two > " + neighbour + "/made"})
 	p := n.previewOf(t, "Bash", args)
 	want := []protocol.FolderAccess{{Path: other, Write: true}, {Path: neighbour, Write: true}}
@@ -55,26 +55,26 @@ func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
 		t.Fatalf("offers %+v, problem %q", p.Folders, p.Problem)
 	}
 	n.call(t.Context(), n.allowed(t, "Bash", args))
-	if there(other) || there(neighbour) {
+	if wasMade(other) || wasMade(neighbour) {
 		t.Fatal("a command wrote where nobody opened anything")
 	}
 	n.call(t.Context(), n.allowed(t, "Bash", args, want[0]))
-	if !there(other) || there(neighbour) {
-		t.Errorf("opened one of two: wrote there %v, in the other %v", there(other), there(neighbour))
+	if !wasMade(other) || wasMade(neighbour) {
+		t.Errorf("opened one of two: wrote there %v, in the other %v", wasMade(other), wasMade(neighbour))
 	}
 	os.Remove(filepath.Join(other, "made"))
 	n.call(t.Context(), n.allowed(t, "Bash", args))
-	if there(other) {
+	if wasMade(other) {
 		t.Error("the folder stayed open for the next call")
 	}
 }
 
 func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
-	n := plain(t)
+	n := newPlainNode(t)
 	if !n.box.Report().ConfinesFiles() {
 		t.Skip("this machine cannot keep commands from files")
 	}
-	other, elsewhere := settled(t, t.TempDir()), settled(t, t.TempDir())
+	other, elsewhere := realFolder(t, t.TempDir()), realFolder(t, t.TempDir())
 	args := arguments(t, map[string]any{"command": "echo one > " + other + "/made"})
 	good := n.allowed(t, "Bash", args, protocol.FolderAccess{Path: other, Write: true})
 	unasked := good
@@ -96,17 +96,17 @@ func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if there(other) || there(elsewhere) {
+	if wasMade(other) || wasMade(elsewhere) {
 		t.Error("something ran")
 	}
-	if r := n.call(t.Context(), good); r.Error != "" || !there(other) {
+	if r := n.call(t.Context(), good); r.Error != "" || !wasMade(other) {
 		t.Errorf("what was allowed did not run: %+v", r)
 	}
 }
 
 func TestFileToolsReachOutsideOnlyWhereItWasOpened(t *testing.T) {
-	n := plain(t)
-	other := settled(t, t.TempDir())
+	n := newPlainNode(t)
+	other := realFolder(t, t.TempDir())
 	file := filepath.Join(other, "a.txt")
 	for _, c := range []struct {
 		tool string
@@ -141,7 +141,7 @@ func TestFileToolsReachOutsideOnlyWhereItWasOpened(t *testing.T) {
 }
 
 func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
-	user := settled(t, t.TempDir())
+	user := realFolder(t, t.TempDir())
 	t.Setenv("HOME", user)
 	t.Setenv("USERPROFILE", user)
 	own := filepath.Join(user, "fairlead")
@@ -190,7 +190,7 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 	}
 }
 
-func settled(t *testing.T, dir string) string {
+func realFolder(t *testing.T, dir string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -199,13 +199,13 @@ func settled(t *testing.T, dir string) string {
 	return dir
 }
 
-func there(dir string) bool {
+func wasMade(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "made"))
 	return err == nil
 }
 
 func TestReadIsRefusedWhenItsLinkLeadsToKeysByNow(t *testing.T) {
-	home := settled(t, t.TempDir())
+	home := realFolder(t, t.TempDir())
 	t.Setenv("HOME", home)
 	n, err := New(Options{ID: "a", Workspace: home, URL: "ws://x/ws"})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 func TestSearchesReachOutsideOnlyWhereItWasOpened(t *testing.T) {
-	n := plain(t)
-	other, secret := settled(t, t.TempDir()), settled(t, t.TempDir())
+	n := newPlainNode(t)
+	other, secret := realFolder(t, t.TempDir()), realFolder(t, t.TempDir())
 	for _, f := range []string{filepath.Join(other, "sub", "a.txt"), filepath.Join(secret, "b.txt")} {
 		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
 			t.Fatal(err)

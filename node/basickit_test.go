@@ -87,7 +87,7 @@ func basicTransfer(t *testing.T, id uint32, src *link, from string, dst *link, t
 	return dst.await("transfer.done")
 }
 
-func noPart(t *testing.T, dir string) {
+func checkNoParts(t *testing.T, dir string) {
 	t.Helper()
 	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(p, ".part") {

@@ -37,7 +37,7 @@ func TestOneNodeIsBothEndsOfABasicTransfer(t *testing.T) {
 				}
 			}
 			g.quit()
-			noPart(t, dir)
+			checkNoParts(t, dir)
 		})
 	}
 }
@@ -151,7 +151,7 @@ func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 				t.Errorf("got content %.20q, %v, want %.20q", data, err, c.want)
 			}
 			g.quit()
-			noPart(t, dir)
+			checkNoParts(t, dir)
 		})
 	}
 }
@@ -225,7 +225,7 @@ func TestALostConnectionLeavesNoPart(t *testing.T) {
 		t.Errorf("got error %s", done.Error)
 	}
 	g.quit()
-	noPart(t, dir)
+	checkNoParts(t, dir)
 	if data, err := os.ReadFile(filepath.Join(dir, "in", "f")); err != nil || string(data) != "new" {
 		t.Errorf("got %q, %v", data, err)
 	}

@@ -31,7 +31,7 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 		}
 		return part
 	}
-	there := func(name string) bool {
+	exists := func(name string) bool {
 		_, err := os.Stat(name)
 		return err == nil
 	}
@@ -44,12 +44,12 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 			n.removeOldFiles(t.Context(), n.transferRecords(), transfer.NewFiles(ws, transfer.Policy{}))
 		}()
 		synctest.Wait()
-		if there(old) || !there(recent) {
-			t.Errorf("after the start: old %v, recent %v", there(old), there(recent))
+		if exists(old) || !exists(recent) {
+			t.Errorf("after the start: old %v, recent %v", exists(old), exists(recent))
 		}
 		time.Sleep(2*cleanupInterval + time.Hour)
 		synctest.Wait()
-		if there(recent) {
+		if exists(recent) {
 			t.Error("the recent one is there for good")
 		}
 	})

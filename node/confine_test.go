@@ -92,7 +92,7 @@ func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
 		r.Checks = append(r.Checks, sandbox.Check{ID: id, Enforced: true, By: "layer of " + id})
 	}
 	r.Checks = append(r.Checks, sandbox.Check{ID: sandbox.CheckProtected, Why: "it can be written"})
-	kept := func(c Confinement) string {
+	settingOf := func(c Confinement) string {
 		_, e := c.enforcement(r, "/ws")
 		var ids []string
 		for _, check := range e.Checks {
@@ -121,7 +121,7 @@ func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
 		{Confinement{Mode: sandbox.Full}, "orphans"},
 		{Confinement{Mode: sandbox.Full, Network: sandbox.NetAllowed}, "orphans"},
 	} {
-		if got := kept(c.set); got != c.want {
+		if got := settingOf(c.set); got != c.want {
 			t.Errorf("%+v: %s", c.set, got)
 		}
 	}

@@ -236,7 +236,7 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		}
 		reports[0].done()
 	}
-	if rest := kept(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
+	if rest := storedEnds(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
 		t.Errorf("told of %d, left in the ledger: %v", len(told), rest)
 	}
 	if data, err := os.ReadFile(filepath.Join(ws, "big")); err != nil || string(data) != big {

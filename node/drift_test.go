@@ -15,7 +15,7 @@ import (
 // TestOnlyWhatWasAllowedRuns checks that any difference between the approved call and the call
 // about to run makes the node refuse it.
 func TestOnlyWhatWasAllowedRuns(t *testing.T) {
-	n := plain(t)
+	n := newPlainNode(t)
 	file := filepath.Join(n.ws.Dir(), "a.txt")
 	if err := os.WriteFile(file, []byte("old\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 }
 
 func TestCommandKnowsItsIdempotencyKey(t *testing.T) {
-	n := plain(t)
+	n := newPlainNode(t)
 	r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo $FAIRLEAD_IDEMPOTENCY_KEY"}`), IdempotencyKey: "k1:ABC"})
 	if !strings.Contains(string(r.Result), "k1:ABC") {
 		t.Errorf("%s %s", r.Result, r.Error)
@@ -83,7 +83,7 @@ func TestCommandKnowsItsIdempotencyKey(t *testing.T) {
 }
 
 func TestOnlyThePersonsOwnCommandKeepsTheirGitConfiguration(t *testing.T) {
-	n := plain(t)
+	n := newPlainNode(t)
 	for _, direct := range []bool{false, true} {
 		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo count=$GIT_CONFIG_COUNT."}`), Direct: direct})
 		if got := strings.Contains(string(r.Result), "count=."); got != direct {
@@ -92,8 +92,8 @@ func TestOnlyThePersonsOwnCommandKeepsTheirGitConfiguration(t *testing.T) {
 	}
 }
 
-// plain is a node with its own tools.
-func plain(t *testing.T) *Node {
+// newPlainNode is a node with its own tools.
+func newPlainNode(t *testing.T) *Node {
 	t.Helper()
 	n, err := New(Options{ID: "a", Workspace: t.TempDir(), URL: "ws://x/ws"})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestCommandRunsOnlyInTheShownFolderWithTheShownPrograms(t *testing.T) {
 		"program in a list":   {"true && ./build.sh a", func(dir string) error { return rewrite(dir, "build.sh") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := plain(t)
+			n := newPlainNode(t)
 			dir := n.ws.Dir()
 			for _, file := range []string{"sub/build.sh", "sub/tools/x.sh", "venv/build.sh"} {
 				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {

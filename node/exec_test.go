@@ -71,8 +71,8 @@ func (l *link) end() (protocol.Request, protocol.NodeExecEvent) {
 	}
 }
 
-// kept returns the files of the ledger.
-func kept(t *testing.T, home string) (names []string) {
+// storedEnds returns the files of the ledger.
+func storedEnds(t *testing.T, home string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(filepath.Join(home, "commands"))
 	if err != nil && !os.IsNotExist(err) {
@@ -84,12 +84,12 @@ func kept(t *testing.T, home string) (names []string) {
 	return names
 }
 
-// nothingKept waits until the ledger is empty.
-func nothingKept(t *testing.T, home string) {
+// waitForNoEnds waits until the ledger is empty.
+func waitForNoEnds(t *testing.T, home string) {
 	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); len(kept(t, home)) > 0; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); len(storedEnds(t, home)) > 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("still kept: %v", kept(t, home))
+			t.Fatalf("still kept: %v", storedEnds(t, home))
 		}
 	}
 }
@@ -116,9 +116,9 @@ func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
 	l, _ = g.accept()
 	req, _ := l.end()
 	l.answer(req, protocol.Ack{OK: true})
-	nothingKept(t, home)
+	waitForNoEnds(t, home)
 	g.quit()
-	nothingKept(t, home)
+	waitForNoEnds(t, home)
 }
 
 func TestCommandsThatQuittingEndedAreToldByTheNextNode(t *testing.T) {
@@ -149,7 +149,7 @@ func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
 		t.Fatalf("asked again: %+v", two)
 	}
 	l.answer(req, protocol.Ack{OK: true})
-	nothingKept(t, home)
+	waitForNoEnds(t, home)
 	g.quit()
 	if n := len(g.node.out.queues); n > 0 {
 		t.Errorf("%d are kept in memory", n)
@@ -163,11 +163,11 @@ const tellVar = "NODE_TEST_TELL"
 func init() {
 	if home := os.Getenv(tellVar); home != "" {
 		sandbox.Main()
-		tellNobody(home)
+		endUnreported(home)
 	}
 }
 
-func tellNobody(home string) {
+func endUnreported(home string) {
 	n, err := New(Options{ID: "a", URL: "ws://x/ws", Workspace: home, Home: home})
 	if err != nil {
 		panic(err)

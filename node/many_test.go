@@ -58,7 +58,7 @@ func TestTenThousandCallsAtOnceAllGetTheirResult(t *testing.T) {
 }
 
 func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
-	n := withTools(t)
+	n := newNodeWithTools(t)
 	var working, most atomic.Int32
 	full := make(chan struct{})
 	reached := sync.OnceFunc(func() { close(full) })

@@ -47,8 +47,8 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-// withTools is a node that offers a few odd tools and is not connected.
-func withTools(t *testing.T) *Node {
+// newNodeWithTools is a node that offers a few odd tools and is not connected.
+func newNodeWithTools(t *testing.T) *Node {
 	t.Helper()
 	n, err := New(Options{ID: "a", Workspace: t.TempDir(), URL: "ws://x/ws", LogDir: t.TempDir()})
 	if err != nil {
@@ -70,7 +70,7 @@ func withTools(t *testing.T) *Node {
 }
 
 func TestEveryCallEndsInAResultOrWords(t *testing.T) {
-	n := withTools(t)
+	n := newNodeWithTools(t)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for _, c := range []struct {

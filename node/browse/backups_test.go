@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// agentWrites writes a file as a call of a run does.
-func agentWrites(t *testing.T, b *Browser, run protocol.RunID, name, text string) {
+// writeAsAgent writes a file as a call of a run does.
+func writeAsAgent(t *testing.T, b *Browser, run protocol.RunID, name, text string) {
 	t.Helper()
 	p, err := b.ws.Resolve(name)
 	if err != nil {
@@ -24,7 +24,7 @@ func agentWrites(t *testing.T, b *Browser, run protocol.RunID, name, text string
 	}
 }
 
-func made(t *testing.T, b *Browser) []protocol.FileChange {
+func changesOf(t *testing.T, b *Browser) []protocol.FileChange {
 	t.Helper()
 	out, err := do[protocol.FilesChangesResult](t, b, protocol.ActChanges, protocol.FilesChangesParams{SessionKey: "chat"})
 	if err != nil {
@@ -50,13 +50,14 @@ func text(t *testing.T, name string) string {
 }
 
 func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")
 	put(t, file, "one\n")
-	agentWrites(t, b, "r1", "a.txt", "two\n")
-	agentWrites(t, b, "r1", "a.txt", "three\n")
-	agentWrites(t, b, "r1", "new.txt", "n\n")
-	list := made(t, b)
+	writeAsAgent(t, b, "r1", "a.txt", "two\n")
+	writeAsAgent(t, b, "r1", "a.txt", "three\n")
+	writeAsAgent(t, b, "r1", "new.txt", "n\n")
+	list := changesOf(t, b)
 	for _, c := range list {
 		if c.Reverted {
 			t.Errorf("before anything was reverted: %+v", c)
@@ -82,13 +83,13 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, filepath.Join(dir, "new.txt")) != "<none>" {
 		t.Errorf("a file that the agent made: %v", err)
 	}
-	for _, c := range made(t, b) {
+	for _, c := range changesOf(t, b) {
 		if !c.Reverted {
 			t.Errorf("after the revert: %+v", c)
 		}
 	}
-	agentWrites(t, b, "r2", "a.txt", "six\n") // as long as the earlier content
-	if list := made(t, b); list[0].Path != file || list[0].Reverted || !list[0].Last {
+	writeAsAgent(t, b, "r2", "a.txt", "six\n") // as long as the earlier content
+	if list := changesOf(t, b); list[0].Path != file || list[0].Reverted || !list[0].Last {
 		t.Errorf("the agent's next change: %+v", list[0])
 	}
 	if other := of(list[1]); true {
@@ -100,6 +101,7 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 }
 
 func TestChangeOfOneCallIsRevertedAndRepeated(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	file, fresh := filepath.Join(dir, "a.txt"), filepath.Join(dir, "new.txt")
 	put(t, file, "one\n")
@@ -150,12 +152,13 @@ func TestChangeOfOneCallIsRevertedAndRepeated(t *testing.T) {
 }
 
 func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")
 	put(t, file, "one\n")
-	agentWrites(t, b, "r1", "a.txt", "two\n")
+	writeAsAgent(t, b, "r1", "a.txt", "two\n")
 	put(t, file, "mine\n")
-	c := made(t, b)[0]
+	c := changesOf(t, b)[0]
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(c)); err == nil || !strings.Contains(err.Error(), "changed after the agent's change") || text(t, file) != "mine\n" {
 		t.Errorf("%v, %q", err, text(t, file))
 	}
@@ -164,8 +167,8 @@ func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
 	}
 	// The agent continues from there: that is a separate change, and the one before does not belong
 	// to the last run.
-	agentWrites(t, b, "r2", "a.txt", "three\n")
-	list := made(t, b)
+	writeAsAgent(t, b, "r2", "a.txt", "three\n")
+	list := changesOf(t, b)
 	if len(list) != 2 || !list[0].Last || list[1].Last {
 		t.Fatalf("%+v", list)
 	}
@@ -175,6 +178,7 @@ func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
 }
 
 func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")
 	put(t, file, "one\n")
@@ -185,7 +189,7 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 	defer f.Close()
 	// The process is killed right after it.
 	b.Backup("call", "chat", "r1")(file, f, strings.NewReader("two\n"), strings.Repeat("0", 64))
-	c := made(t, b)[0]
+	c := changesOf(t, b)[0]
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -200,21 +204,22 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1), strings.NewReader(""))
-	list := made(t, b)
+	list := changesOf(t, b)
 	if len(list) != 1 || !strings.Contains(list[0].Lost, "larger than 67 MB") {
 		t.Fatalf("%+v", list)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err == nil {
 		t.Error("what is not kept was put back")
 	}
-	agentWrites(t, b, "r", "new", "n")
-	if err := b.Sweep(time.Now()); err != nil || len(made(t, b)) != 1 {
-		t.Errorf("the old one: %v, %+v", err, made(t, b))
+	writeAsAgent(t, b, "r", "new", "n")
+	if err := b.Sweep(time.Now()); err != nil || len(changesOf(t, b)) != 1 {
+		t.Errorf("the old one: %v, %+v", err, changesOf(t, b))
 	}
-	if err := b.Sweep(time.Now().Add(maxAge + time.Hour)); err != nil || len(made(t, b)) != 0 {
-		t.Errorf("after 30 days: %v, %+v", err, made(t, b))
+	if err := b.Sweep(time.Now().Add(maxAge + time.Hour)); err != nil || len(changesOf(t, b)) != 0 {
+		t.Errorf("after 30 days: %v, %+v", err, changesOf(t, b))
 	}
 	info, err := os.Stat(b.backups.dir)
 	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
@@ -223,19 +228,20 @@ func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 }
 
 func TestChangesByHandAreNotTheAgents(t *testing.T) {
+	t.Parallel()
 	for name, undo := range map[string]bool{"after the agent's change": false, "after it was undone": true} {
 		t.Run(name, func(t *testing.T) {
 			b, dir := browser(t)
 			file := filepath.Join(dir, "a.txt")
 			put(t, file, "one\n")
-			agentWrites(t, b, "r1", "a.txt", "one\nagent\n")
+			writeAsAgent(t, b, "r1", "a.txt", "one\nagent\n")
 			if undo {
-				if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(made(t, b)[0])); err != nil {
+				if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(changesOf(t, b)[0])); err != nil {
 					t.Fatalf("undoing the change: %v", err)
 				}
 			}
 			put(t, file, text(t, file)+"mine\n")
-			c := made(t, b)[0]
+			c := changesOf(t, b)[0]
 			if c.Altered == undo || c.Reverted != undo {
 				t.Errorf("the change is altered: %v, reverted: %v", c.Altered, c.Reverted)
 			}
@@ -248,11 +254,12 @@ func TestChangesByHandAreNotTheAgents(t *testing.T) {
 }
 
 func TestUndoingACallLeavesTheCallsBeforeIt(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "a.txt"), "one\n")
-	agentWrites(t, b, "r1", "a.txt", "two\n")
-	agentWrites(t, b, "r1", "a.txt", "three\n")
-	last := made(t, b)[0]
+	writeAsAgent(t, b, "r1", "a.txt", "two\n")
+	writeAsAgent(t, b, "r1", "a.txt", "three\n")
+	last := changesOf(t, b)[0]
 	list, err := b.backups.load()
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +270,7 @@ func TestUndoingACallLeavesTheCallsBeforeIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var standing []protocol.FileChange
-	for _, c := range made(t, b) {
+	for _, c := range changesOf(t, b) {
 		if !c.Reverted && !c.Altered {
 			standing = append(standing, c)
 		}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestATextFileIsEditedInItsForm(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ before, text, after string }{
 		"plain":              {"one\ntwo\n", "one\ntwo\n", "new\nline\n"},
 		"line ends":          {"one\r\ntwo\r\n", "one\ntwo\n", "new\r\nline\r\n"},
@@ -37,6 +38,7 @@ func TestATextFileIsEditedInItsForm(t *testing.T) {
 }
 
 func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")
 	for name, change := range map[string]func(){
@@ -64,6 +66,7 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 }
 
 func TestAFileThatIsGoneIsCreatedAgain(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	r, err := do[protocol.FilesReadResult](t, b, protocol.ActRead, protocol.FilesPathParams{Path: "new.txt"})
 	if err != nil || r.Sum != protocol.FileAbsent {
@@ -76,6 +79,7 @@ func TestAFileThatIsGoneIsCreatedAgain(t *testing.T) {
 }
 
 func TestAFileThatIsNoTextIsNotEdited(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	for name, c := range map[string]struct{ content, why string }{
 		"binary.bin": {"a\x00b", "Only text files"},

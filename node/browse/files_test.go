@@ -53,6 +53,7 @@ func do[R any](t *testing.T, b *Browser, name string, args any) (out R, err erro
 }
 
 func TestListTellsWhatIsInAFolder(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "sub/a.txt"), "12345")
 	put(t, filepath.Join(dir, "sub/deep/b"), "")
@@ -107,6 +108,7 @@ func BenchmarkListOfFiftyThousand(b *testing.B) {
 }
 
 func TestActsAreWorded(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "a"), "A")
 	put(t, filepath.Join(dir, "b"), "B")
@@ -129,6 +131,7 @@ func TestActsAreWorded(t *testing.T) {
 }
 
 func TestTrashSaysHowFarItCame(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "a"), "A")
 	put(t, filepath.Join(dir, "b"), "B")
@@ -153,6 +156,7 @@ func TestTrashSaysHowFarItCame(t *testing.T) {
 }
 
 func TestWhereBelowAListedFolderSomethingChangesIsTold(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells of what is below a folder")
 	}

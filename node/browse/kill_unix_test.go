@@ -17,6 +17,7 @@ import (
 // TestKilledBetweenKeepingAndReplacing runs itself as another process, which the system kills at
 // the point where nothing can be cleaned up any more.
 func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
+	t.Parallel()
 	if dir := os.Getenv("FAIRLEAD_TEST_KILLED"); dir != "" {
 		ws, err := workspace.Open(dir)
 		if err != nil {
@@ -45,7 +46,7 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 	}
 	defer ws.Close()
 	b := New(ws, filepath.Join(dir, "..", "home"), nil)
-	list := made(t, b)
+	list := changesOf(t, b)
 	if len(list) != 1 || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
 		t.Fatalf("%+v", list)
 	}
@@ -53,8 +54,8 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	// The same change is made again and can be reverted.
-	agentWrites(t, b, "again", "a.txt", "two\n")
-	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(made(t, b)[0])); err != nil || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
+	writeAsAgent(t, b, "again", "a.txt", "two\n")
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(changesOf(t, b)[0])); err != nil || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
 		t.Errorf("%v, %q", err, text(t, filepath.Join(dir, "a.txt")))
 	}
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestNamesThatAreNoTextCanBeMovedAndBroughtBack(t *testing.T) {
+	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "f\xe9/caf\xe9"), "x")
 	top, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{})

@@ -18,8 +18,9 @@ import (
 )
 
 func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
+	t.Parallel()
 	call, l := pairOf(t)
-	ended := accepting(t, l)
+	ended := acceptInBackground(t, l)
 	peer := l.Self()
 	conn, err := call.Dial(t.Context(), peer)
 	if err != nil {
@@ -38,8 +39,9 @@ func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
 }
 
 func TestOfManyThatProveThemselvesAtOnceOneIsLetIn(t *testing.T) {
+	t.Parallel()
 	call, l := pairOf(t)
-	accepting(t, l)
+	acceptInBackground(t, l)
 	peer := l.Self()
 	for range maxAddresses - 1 {
 		peer.Addresses = append(peer.Addresses, peer.Addresses[0])
@@ -53,8 +55,9 @@ func TestOfManyThatProveThemselvesAtOnceOneIsLetIn(t *testing.T) {
 }
 
 func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
+	t.Parallel()
 	call, l := pairOf(t)
-	ended := accepting(t, l)
+	ended := acceptInBackground(t, l)
 	peer := l.Self()
 	refused := func(what string, c *caller, p protocol.TransferPeer) {
 		t.Helper()
@@ -113,8 +116,9 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 // TestOneInTheMiddleWithItsOwnCertificateLearnsNothing passes all data of both ends through a third
 // machine that knows the addresses, the pins and even the token, which no attacker has.
 func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
+	t.Parallel()
 	call, l := pairOf(t)
-	ended := accepting(t, l)
+	ended := acceptInBackground(t, l)
 	peer := l.Self()
 	evil, err := newAttemptKey()
 	if err != nil {
@@ -179,8 +183,9 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 // TestAProofIsWorthNothingInAnotherSession replays the source's proof by someone who has the
 // source's key, but not the token.
 func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
+	t.Parallel()
 	call, l := pairOf(t)
-	ended := accepting(t, l)
+	ended := acceptInBackground(t, l)
 	peer := l.Self()
 	dial := func() *tls.Conn {
 		conn, err := tls.Dial("tcp", peer.Addresses[0], call.self.config(l.self.pin))
@@ -214,12 +219,13 @@ func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
 }
 
 func TestAPortClosesWhenNobodyComes(t *testing.T) {
+	t.Parallel()
 	_, l := pairOf(t)
 	l.limit = 50 * time.Millisecond
 	if _, err := l.Accept(t.Context()); !errors.Is(err, errNoSource) {
 		t.Errorf("%v", err)
 	}
-	shut(t, l)
+	closeListener(t, l)
 	_, l = pairOf(t)
 	stopped := errors.New("the transfer was stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -227,13 +233,14 @@ func TestAPortClosesWhenNobodyComes(t *testing.T) {
 	if _, err := l.Accept(ctx); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
-	shut(t, l)
+	closeListener(t, l)
 	_, l = pairOf(t)
 	l.Close()
-	shut(t, l)
+	closeListener(t, l)
 }
 
 func TestPanicFailsOneConnection(t *testing.T) {
+	t.Parallel()
 	log := crashtest.Watch(t)
 	call, l := pairOf(t)
 	var count atomic.Int64
@@ -243,7 +250,7 @@ func TestPanicFailsOneConnection(t *testing.T) {
 		}
 		return nil, nil
 	}
-	accepting(t, l)
+	acceptInBackground(t, l)
 	if conn, err := call.Dial(t.Context(), l.Self()); err == nil {
 		conn.Close()
 		t.Error("the connection that panics: got no error")

@@ -33,8 +33,8 @@ func pairOf(t *testing.T) (*caller, *listener) {
 	return call.(*caller), l
 }
 
-// accepting waits for the source in the background; the returned function closes its connection.
-func accepting(t *testing.T, l *listener) (ended func() error) {
+// acceptInBackground waits for the source in the background; the returned function closes its connection.
+func acceptInBackground(t *testing.T, l *listener) (ended func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var err error
@@ -65,7 +65,7 @@ func echo(t *testing.T, conn net.Conn) {
 	}
 }
 
-func shut(t *testing.T, l *listener) {
+func closeListener(t *testing.T, l *listener) {
 	t.Helper()
 	for _, at := range l.Self().Addresses {
 		if conn, err := net.Dial("tcp", at); err == nil {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestASourceConnectsToItsOwnNetworksOnly(t *testing.T) {
+	t.Parallel()
 	var dialed []string
 	c := &Connector{
 		Networks: func() []netip.Prefix {
@@ -49,6 +50,7 @@ func TestASourceConnectsToItsOwnNetworksOnly(t *testing.T) {
 }
 
 func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
+	t.Parallel()
 	for _, p := range private() {
 		if a := p.Addr(); !a.IsPrivate() && !a.IsLoopback() {
 			t.Errorf("%v is open to others", p)
@@ -73,7 +75,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	}
 	// Every caller is on another network.
 	l.networks = []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24")}
-	accepting(t, l)
+	acceptInBackground(t, l)
 	conn, err := net.Dial("tcp", at.String())
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +88,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 }
 
 func TestTheOwnerSaysWhetherThereIsAny(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]bool{"": false, Off: false, LAN: true} {
 		if c, err := Parse(mode); err != nil || (c != nil) != want {
 			t.Errorf("%q: %v, %v", mode, c, err)

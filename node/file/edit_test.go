@@ -14,6 +14,7 @@ import (
 )
 
 func TestEditReplacesExactly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct {
 		name, file, from, to, want string
@@ -48,6 +49,7 @@ func TestEditReplacesExactly(t *testing.T) {
 }
 
 func TestEditRefusesWhatIsNotClear(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "a b a")
 	for want, a := range map[string]tooltest.Args{
@@ -88,6 +90,7 @@ func slowReplace(s, from, to string, all bool) (string, int) {
 }
 
 func TestEditAgreesWithASlowReference(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	text := func(most int) string {
@@ -123,6 +126,7 @@ func TestEditAgreesWithASlowReference(t *testing.T) {
 }
 
 func TestEditsOfOneFileAtOnceLoseNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var lines []string
 	for i := range 60 {

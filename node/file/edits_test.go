@@ -24,6 +24,7 @@ func mustResolve(t testing.TB, b *tooltest.Bench, path string) workspace.Path {
 }
 
 func TestEditKeepsLineEndsMarksAndEncoding(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	wideText := func(s string) string {
 		raw := []byte{0xff, 0xfe}
@@ -67,6 +68,7 @@ func TestEditKeepsLineEndsMarksAndEncoding(t *testing.T) {
 }
 
 func TestEditsAreAllMadeOrNone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "one two three two")
 	step := func(from, to string) tooltest.Args { return tooltest.Args{"oldString": from, "newString": to} }
@@ -108,6 +110,7 @@ func TestEditsAreAllMadeOrNone(t *testing.T) {
 }
 
 func TestAnExpectedHashHolds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "one")
 	sum, err := b.WS.Hash(mustResolve(t, b, path))
@@ -146,6 +149,7 @@ func TestAnExpectedHashHolds(t *testing.T) {
 }
 
 func TestAnEditThatChangesNothingKeepsTheFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "a b")
 	old := time.Now().Add(-time.Hour).Truncate(time.Second)
@@ -201,6 +205,7 @@ func slowEdit(s string, steps []editStep) (string, int, bool) {
 }
 
 func TestEditsAgreeWithASlowReference(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	f := files{b.WS, defaultLimits}
 	p := workspace.Path{Abs: "f"}

@@ -15,8 +15,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// limited makes a bench whose tools have other limits.
-func limited(t *testing.T, change func(*limits)) *tooltest.Bench {
+// newLimitedBench makes a bench whose tools have other limits.
+func newLimitedBench(t *testing.T, change func(*limits)) *tooltest.Bench {
 	t.Helper()
 	l := defaultLimits
 	change(&l)
@@ -26,7 +26,8 @@ func limited(t *testing.T, change func(*limits)) *tooltest.Bench {
 }
 
 func TestReadReturnsWhatFitsAndSaysSo(t *testing.T) {
-	b := limited(t, func(l *limits) { l.readText = 100 })
+	t.Parallel()
+	b := newLimitedBench(t, func(l *limits) { l.readText = 100 })
 	b.File("f", strings.Repeat("123456789\n", 50))
 	for _, a := range []tooltest.Args{{"path": "f"}, {"path": "f", "offset": 2}} {
 		out := tooltest.Must[readText](b, "Read", a)
@@ -62,6 +63,7 @@ func TestReadReturnsWhatFitsAndSaysSo(t *testing.T) {
 }
 
 func TestReadFitsAFrameWhateverIsInTheFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", strings.Repeat(strings.Repeat("\x01", 99)+"\n", 40_000))
 	for _, a := range []tooltest.Args{{"path": "f"}, {"path": "f", "limit": 40_000}} {
@@ -77,7 +79,8 @@ func TestReadFitsAFrameWhateverIsInTheFile(t *testing.T) {
 }
 
 func TestReadOfTooLargeUTF16SaysSo(t *testing.T) {
-	b := limited(t, func(l *limits) { l.readWide = 10 })
+	t.Parallel()
+	b := newLimitedBench(t, func(l *limits) { l.readWide = 10 })
 	path := b.File("f", "\xff\xfea\x00b\x00c\x00d\x00")
 	if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f"}); out.Content != "1\tabcd" {
 		t.Errorf("%+v", out)
@@ -89,7 +92,8 @@ func TestReadOfTooLargeUTF16SaysSo(t *testing.T) {
 }
 
 func TestWriteOfMoreThanFitsLeavesTheFile(t *testing.T) {
-	b := limited(t, func(l *limits) { l.write = 10 })
+	t.Parallel()
+	b := newLimitedBench(t, func(l *limits) { l.write = 10 })
 	path := b.File("f", "old")
 	want := "Content too large: '" + path + "' would have 11 bytes, and at most 10 are possible"
 	if words := tooltest.MustFail(b, "Write", tooltest.Args{"path": "f", "content": "12345678901"}); words != want {
@@ -105,7 +109,8 @@ func TestWriteOfMoreThanFitsLeavesTheFile(t *testing.T) {
 }
 
 func TestEditOfMoreThanFitsLeavesTheFile(t *testing.T) {
-	b := limited(t, func(l *limits) { l.edit = 10 })
+	t.Parallel()
+	b := newLimitedBench(t, func(l *limits) { l.edit = 10 })
 	path := b.File("f", "1234567890")
 	tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": "1", "newString": "x"})
 	want := "Content too large: '" + path + "' would have 11 bytes, and at most 10 are possible"
@@ -131,6 +136,7 @@ func TestEditOfMoreThanFitsLeavesTheFile(t *testing.T) {
 }
 
 func TestImagesAreKnownByTheirFirstBytes(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	pad := strings.Repeat("\x00", 100)
 	for mime, start := range map[string]string{
@@ -165,6 +171,7 @@ func TestImagesAreKnownByTheirFirstBytes(t *testing.T) {
 }
 
 func TestResultsCarryHashes(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	sum := func(text string) string {
 		h, err := b.WS.Hash(mustResolve(t, b, b.File("other", text)))
@@ -195,6 +202,7 @@ func TestResultsCarryHashes(t *testing.T) {
 }
 
 func TestOtherNamesOfAFileKeepItsContent(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "old")
 	for _, name := range []string{"g", "h"} {

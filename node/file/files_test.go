@@ -20,6 +20,7 @@ import (
 )
 
 func TestReadNumbersLines(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct {
 		name, file, want string
@@ -59,6 +60,7 @@ func TestReadNumbersLines(t *testing.T) {
 }
 
 func TestReadConvertsUTF16(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, little := range []bool{true, false} {
 		var raw []byte
@@ -77,6 +79,7 @@ func TestReadConvertsUTF16(t *testing.T) {
 }
 
 func TestReadOfAPartDoesNotReadTheRest(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "a\nb\n")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -96,6 +99,7 @@ func TestReadOfAPartDoesNotReadTheRest(t *testing.T) {
 }
 
 func TestReadReturnsImagesToLookAt(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var buf bytes.Buffer
 	if err := png.Encode(&buf, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
@@ -125,6 +129,7 @@ func TestReadReturnsImagesToLookAt(t *testing.T) {
 }
 
 func TestReadSaysWhatItCannotRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	gz := append([]byte{0x1f, 0x8b, 8, 0}, bytes.Repeat([]byte{0xff}, 96)...)
 	b.File("archive.tar.gz", string(gz))
@@ -164,6 +169,7 @@ func TestReadSaysWhatItCannotRead(t *testing.T) {
 }
 
 func TestWriteCreatesAndReplaces(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, content := range []string{"first\n", "", "héllo\x00 $1 \\n\r\n"} {
 		out := tooltest.Must[writeOut](b, "Write", tooltest.Args{"path": "new/deep/f", "content": content})
@@ -189,6 +195,7 @@ func TestWriteCreatesAndReplaces(t *testing.T) {
 }
 
 func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "one\ntwo\n")
 	for tool, a := range map[string]tooltest.Args{
@@ -223,6 +230,7 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 }
 
 func TestPreviewShowsTheDiff(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var lines []string
 	for i := range 20 {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	ws, err := workspace.Config{Dir: b.WS.Dir(), WholeDisk: true}.Open()
 	if err != nil {
@@ -58,6 +59,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 }
 
 func TestFilesWithoutASizeAreRead(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")
 	}
@@ -81,6 +83,7 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 }
 
 func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
+	t.Parallel()
 	const log = "/proc/kmsg" // reading it to its end blocks
 	if _, err := os.Stat(log); err != nil {
 		t.Skip("there is no " + log)
@@ -128,6 +131,7 @@ func TestModeOwnerAndAttributesAreKept(t *testing.T) {
 
 // Whole disk, granted folders and a read-only one, through the tools and their previews.
 func TestToolsObeyGrants(t *testing.T) {
+	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +169,7 @@ func TestToolsObeyGrants(t *testing.T) {
 
 // A preview must agree with the call.
 func TestPreviewsComeTrue(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", "one\ntwo\n")
 	b.File("d/f", "")

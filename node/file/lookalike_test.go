@@ -9,6 +9,7 @@ import (
 )
 
 func TestReadNamesTheFileThatLooksTheSame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct{ name, asked string }{
 		{"Screenshot at 9.22\u202fPM.png", "Screenshot at 9.22 PM.png"},

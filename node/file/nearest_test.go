@@ -9,6 +9,7 @@ import (
 )
 
 func TestNotFoundShowsTheNearestLines(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct{ name, file, from, want string }{
 		{"quotes", "one\nHe said “hello”\n", `He said "hello"`, "differs in quotes:\nline 2: |He said “hello”|"},
@@ -37,6 +38,7 @@ func TestNotFoundShowsTheNearestLines(t *testing.T) {
 }
 
 func TestEditDoesNotMixEncodings(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, file := range map[string]string{"GBK": "\xd6\xd0\xce\xc4 abc\nname=old\n", "Latin-1": "caf\xe9 old", "UTF-32": "\xff\xfe\x00\x00o\x00\x00\x00 old"} {
 		t.Run(name, func(t *testing.T) {

@@ -27,8 +27,8 @@ func collectAll(b *tooltest.Bench, path, text string) tooltest.Args {
 	return tooltest.Args{"file_id": out.FileID, "path": out.Path, "sha256": out.SHA256, "done": true}
 }
 
-// collected returns the files of unfinished parts in a folder.
-func collected(t *testing.T, dir string) (names []string) {
+// unfinishedParts returns the files of unfinished parts in a folder.
+func unfinishedParts(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -43,6 +43,7 @@ func collected(t *testing.T, dir string) (names []string) {
 }
 
 func TestFirstPartHasNoEffectToAskAbout(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := tooltest.Preview(b, "fs_write", tooltest.Args{"path": b.File("a", "old"), "chunk": "x"})
 	if !p.Collects || p.Diff != "" || p.Problem != "" {
@@ -55,6 +56,7 @@ func TestFirstPartHasNoEffectToAskAbout(t *testing.T) {
 }
 
 func TestLastPartShowsTheWholeChange(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "old\n")
 	last := collectAll(b, path, "one\ntwo\n")
@@ -73,6 +75,7 @@ func TestLastPartShowsTheWholeChange(t *testing.T) {
 }
 
 func TestOnlyWhatWasShownTakesEffect(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "old")
 	for name, c := range map[string]struct {
@@ -85,7 +88,7 @@ func TestOnlyWhatWasShownTakesEffect(t *testing.T) {
 		"another path":     {func(l tooltest.Args) { l["path"] = in(b, "b") }, protocol.FaultInvalidArgs, "its path"},
 		"a hidden part":    {func(l tooltest.Args) { l["chunk"] = "more" }, protocol.FaultInvalidArgs, "alone"},
 		"another program's write": {func(tooltest.Args) {
-			for _, name := range collected(t, b.WS.Dir()) {
+			for _, name := range unfinishedParts(t, b.WS.Dir()) {
 				if err := os.WriteFile(name, []byte("evil"), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -99,24 +102,25 @@ func TestOnlyWhatWasShownTakesEffect(t *testing.T) {
 		}
 		_, _ = tooltest.Call[writeOut](b, "fs_write", tooltest.Args{"file_id": last["file_id"], "abort": true}) // some are gone
 	}
-	if left := collected(t, b.WS.Dir()); len(left) != 0 {
+	if left := unfinishedParts(t, b.WS.Dir()); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
 func TestPartsOfAFileElsewhereAreCollectedInTheWorkspace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	outside := tooltest.Folder(t)
 	for _, path := range []string{in(b, "new/folder/x"), filepath.Join(outside, "x")} {
 		last := collectAll(b, path, "hello")
-		if list, _ := os.ReadDir(outside); len(list) != 0 || len(collected(t, b.WS.Dir())) != 1 {
-			t.Errorf("%s: collected in %v and %v", path, list, collected(t, b.WS.Dir()))
+		if list, _ := os.ReadDir(outside); len(list) != 0 || len(unfinishedParts(t, b.WS.Dir())) != 1 {
+			t.Errorf("%s: collected in %v and %v", path, list, unfinishedParts(t, b.WS.Dir()))
 		}
 		p := tooltest.Preview(b, "fs_write", last)
 		if _, err := tooltest.CallContext[writeOut](t.Context(), access.Call{Folders: p.Folders, Target: p.Path}, b, "fs_write", last); err != nil || content(t, path) != "hello" {
 			t.Errorf("%s: %v", path, err)
 		}
-		if left := collected(t, b.WS.Dir()); len(left) != 0 {
+		if left := unfinishedParts(t, b.WS.Dir()); len(left) != 0 {
 			t.Errorf("%s: left behind: %v", path, left)
 		}
 	}
@@ -128,6 +132,7 @@ func TestPartsOfAFileElsewhereAreCollectedInTheWorkspace(t *testing.T) {
 }
 
 func TestCompleteFileWaitsForTheAnswer(t *testing.T) {
+	t.Parallel()
 	ws, err := workspace.Open(tooltest.Folder(t))
 	if err != nil {
 		t.Fatal(err)

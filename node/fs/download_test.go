@@ -24,6 +24,7 @@ func address(t *testing.T, text string) *url.URL {
 // A server or a name must not turn an allowed download into a request to this computer, to its
 // network, or to the service with a cloud machine's keys.
 func TestDownloadGoesInsideOnlyIfItsAddressSaysSo(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		first, to string // the address that was allowed, and where it leads
 		next, led string // where the server redirects, and where that leads
@@ -59,6 +60,7 @@ func TestDownloadGoesInsideOnlyIfItsAddressSaysSo(t *testing.T) {
 }
 
 func TestRedirectsAreFollowedOnTheWebOnly(t *testing.T) {
+	t.Parallel()
 	for to, want := range map[string]string{
 		"/b": "https://files.example/b", "https://cdn.example/x": "https://cdn.example/x", "//cdn.example/x": "https://cdn.example/x", "https://ann:secret@cdn.example/x": "https://cdn.example/x",
 		"http://files.example/a": "", "file:///etc/passwd": "", "gopher://x/": "", "https:opaque": "", "https:///etc": "",
@@ -70,6 +72,7 @@ func TestRedirectsAreFollowedOnTheWebOnly(t *testing.T) {
 }
 
 func TestHeadersStayWithTheirHost(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, r.Header.Get("X-Key")+r.Header.Get("Authorization")+"!")

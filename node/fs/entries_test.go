@@ -57,6 +57,7 @@ func TestFolderIsListed(t *testing.T) {
 }
 
 func TestListingHasTheDefaultLimit(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range defaultEntries + 1 {
 		if err := os.Mkdir(in(b, fmt.Sprint(i)), 0o700); err != nil {
@@ -69,6 +70,7 @@ func TestListingHasTheDefaultLimit(t *testing.T) {
 }
 
 func TestLinkIsDescribedAndNotFollowed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "hello")
 	out := tooltest.Must[statOut](b, "fs_stat", tooltest.Args{"path": path})
@@ -92,6 +94,7 @@ func TestLinkIsDescribedAndNotFollowed(t *testing.T) {
 }
 
 func TestDeletedFilesGoToTheTrash(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("d/a", "hello")
 	if out := tooltest.Must[doneOut](b, "fs_delete", tooltest.Args{"path": path}); out.Path != path {
@@ -120,6 +123,7 @@ func TestDeletedFilesGoToTheTrash(t *testing.T) {
 }
 
 func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]int{"/": 0, "/etc": 1, "/home/ann": 2, "/home/ann/x": 3, `C:\`: 1, `C:\Windows\System32`: 3, "C:/a//b": 3} {
 		if got := depth(path); got != want {
 			t.Errorf("%s: got %d, want %d", path, got, want)
@@ -145,6 +149,7 @@ func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
 }
 
 func TestFolderIsCreated(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := in(b, "a/b/c")
 	fault(b, "fs_mkdir", tooltest.Args{"path": path}, protocol.FaultNotFound, "")
@@ -188,6 +193,7 @@ func server(t *testing.T) string {
 }
 
 func TestFileIsDownloaded(t *testing.T) {
+	t.Parallel()
 	b, url := newBench(t), server(t)
 	path := in(b, "new/a")
 	out := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/moved", "expected_sha256": strings.ToUpper(sumOfHello), "mode": "0600"})
@@ -205,6 +211,7 @@ func TestFileIsDownloaded(t *testing.T) {
 }
 
 func TestFailedDownloadLeavesTheOldFile(t *testing.T) {
+	t.Parallel()
 	b, url := newBench(t), server(t)
 	path := b.File("a", "old")
 	for _, c := range []struct {

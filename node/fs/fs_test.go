@@ -76,6 +76,7 @@ func fileSum(t testing.TB, path string) string {
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 func TestPathsMustBeAbsolute(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, tool := range []string{"fs_read", "fs_write", "fs_list", "fs_stat", "fs_delete", "fs_mkdir", "fs_fetch"} {
 		a := tooltest.Args{"path": "relative.txt"}
@@ -92,6 +93,7 @@ func TestPathsMustBeAbsolute(t *testing.T) {
 }
 
 func TestNothingOutsideTheWorkspaceIsReached(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	outside := tooltest.Folder(t)
 	secret := filepath.Join(outside, "secret")
@@ -124,6 +126,7 @@ func TestNothingOutsideTheWorkspaceIsReached(t *testing.T) {
 }
 
 func TestPreviewBindsAWriteToTheFileThatThePersonSaw(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a.txt", "one\n")
 	a := tooltest.Args{"path": path, "encoding": "utf8", "chunk": "two\n", "done": true}
@@ -165,6 +168,7 @@ func TestPreviewBindsAWriteToTheFileThatThePersonSaw(t *testing.T) {
 }
 
 func TestPreviewsOfOtherToolsNameThePath(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("d/a.txt", "x")
 	for tool, a := range map[string]tooltest.Args{
@@ -186,6 +190,7 @@ func TestPreviewsOfOtherToolsNameThePath(t *testing.T) {
 }
 
 func TestOpenFilesExpire(t *testing.T) {
+	t.Parallel()
 	ws, err := workspace.Open(tooltest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
@@ -214,6 +219,7 @@ func TestOpenFilesExpire(t *testing.T) {
 }
 
 func TestOpenFileInUseDoesNotExpire(t *testing.T) {
+	t.Parallel()
 	ws, err := workspace.Open(tooltest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
@@ -238,6 +244,7 @@ func TestOpenFileInUseDoesNotExpire(t *testing.T) {
 }
 
 func TestOpenFilesAreLimited(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", strings.Repeat("x", 10))
 	for range maxOpen {
@@ -253,6 +260,7 @@ func TestOpenFilesAreLimited(t *testing.T) {
 }
 
 func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	t.Parallel()
 	tooltest.Documented(t, "a `chunk` of at most %d MiB (%d KiB by default)", maxPart>>20, defaultPart>>10)
 	tooltest.Documented(t, "nobody continues for %.0f minutes is closed; a token has at most %d open on a machine", idle.Minutes(), maxOpen)
 	tooltest.Documented(t, "get %04o, new folders %04o", newFileMode, newFolderMode)
@@ -270,6 +278,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 }
 
 func TestCancelledCallsAreNoFaults(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := newBench(t)

@@ -10,8 +10,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// collecting returns a file in parts of a program that has collected some bytes.
-func collecting(t *testing.T, caller string, bytes int64) *transfer {
+// newCollected returns a file in parts of a program that has collected some bytes.
+func newCollected(t *testing.T, caller string, bytes int64) *transfer {
 	t.Helper()
 	root, err := workspace.Open(t.TempDir())
 	if err != nil {
@@ -41,7 +41,7 @@ func isExhausted(err error) bool {
 // are on the disk before anybody has seen them.
 func TestCollectedBytesOfAProgramAreLimited(t *testing.T) {
 	all := &transfers{open: make(map[string]*transfer), idle: time.Hour}
-	first, second, other := collecting(t, "a", maxCollected-10), collecting(t, "a", 0), collecting(t, "b", 0)
+	first, second, other := newCollected(t, "a", maxCollected-10), newCollected(t, "a", 0), newCollected(t, "b", 0)
 	for _, x := range []*transfer{first, second, other} {
 		if _, err := all.begin(x); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestCollectedBytesOfAProgramAreLimited(t *testing.T) {
 	if err := all.room(second, 1); !isExhausted(err) {
 		t.Errorf("a byte more in parts: got %v, want resource_exhausted", err)
 	}
-	if _, err := all.begin(collecting(t, "a", 1)); !isExhausted(err) {
+	if _, err := all.begin(newCollected(t, "a", 1)); !isExhausted(err) {
 		t.Errorf("a byte more in a download: got %v, want resource_exhausted", err)
 	}
 	if err := all.room(other, 10); err != nil {
@@ -73,6 +73,7 @@ func TestCollectedBytesOfAProgramAreLimited(t *testing.T) {
 }
 
 func TestCollectedPartsLeaveSpaceFree(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		free, more int64
 		isRefused  bool

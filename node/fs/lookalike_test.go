@@ -11,6 +11,7 @@ import (
 )
 
 func TestReadingToolsNameThePathThatLooksTheSame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct{ path, asked string }{
 		{"Screenshot at 9.22\u202fPM.png", "Screenshot at 9.22 PM.png"},

@@ -11,6 +11,7 @@ import (
 )
 
 func TestModeOfAWrittenFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	mode := func(path string) os.FileMode {
 		info, err := os.Stat(path)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestSmallFileIsReadInOneCall(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "hello")
 	out := read(b, tooltest.Args{"path": path})
@@ -29,6 +30,7 @@ func TestSmallFileIsReadInOneCall(t *testing.T) {
 }
 
 func TestFileIsReadInParts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	want := make([]byte, 3*defaultPart/2)
 	for i := range want {
@@ -61,6 +63,7 @@ func TestFileIsReadInParts(t *testing.T) {
 }
 
 func TestTextIsNeverCutInsideACharacter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	want := strings.Repeat("aé€😀", 50)
 	path := b.File("a", want)
@@ -83,6 +86,7 @@ func TestTextIsNeverCutInsideACharacter(t *testing.T) {
 }
 
 func TestWrongReadsSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "hello")
 	open := read(b, tooltest.Args{"path": path, "max_bytes": 1}).FileID
@@ -112,6 +116,7 @@ func TestWrongReadsSayWhatToDo(t *testing.T) {
 }
 
 func TestFileThatChangesWhileItIsReadIsNotMixed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, change := range map[string]struct {
 		text string
@@ -135,6 +140,7 @@ func TestFileThatChangesWhileItIsReadIsNotMixed(t *testing.T) {
 }
 
 func TestFileIsWrittenInPartsAndReplacedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "old")
 	first := write(b, tooltest.Args{"path": path, "chunk_b64": b64("hel")})
@@ -157,6 +163,7 @@ func TestFileIsWrittenInPartsAndReplacedAtTheEnd(t *testing.T) {
 }
 
 func TestPartsMayRepeatTheirEncodingOrLeaveItOut(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, c := range map[string]struct{ first, next tooltest.Args }{
 		"utf8 repeated":           {tooltest.Args{"encoding": "utf8", "chunk": "a"}, tooltest.Args{"encoding": "utf8", "chunk": "b"}},
@@ -184,6 +191,7 @@ func TestPartsMayRepeatTheirEncodingOrLeaveItOut(t *testing.T) {
 }
 
 func TestWrongWritesLeaveTheOldFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "hello")
 	open := write(b, tooltest.Args{"path": path, "chunk_b64": b64("x")}).FileID
@@ -229,6 +237,7 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 }
 
 func TestExpectedChecksumHoldsUntilTheEnd(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "hello")
 	open := write(b, tooltest.Args{"path": path, "chunk_b64": b64("x"), "expected_sha256": strings.ToUpper(sumOfHello)})
@@ -243,6 +252,7 @@ func TestExpectedChecksumHoldsUntilTheEnd(t *testing.T) {
 }
 
 func TestTwoWritersOfOneFileDoNotMix(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	path := in(b, "a")
 	one := write(b, tooltest.Args{"path": path, "chunk_b64": b64("11")})

@@ -24,7 +24,7 @@ func hasAssertion(tree *syntax.Regexp) bool {
 	return tree.Op == syntax.OpCapture || slices.ContainsFunc(tree.Sub, hasAssertion)
 }
 
-func grepped(t *testing.T, pattern, text string) (lines []int) {
+func matchingLines(t *testing.T, pattern, text string) (lines []int) {
 	t.Helper()
 	m, err := newMatcher(pattern)
 	if err != nil {
@@ -37,6 +37,7 @@ func grepped(t *testing.T, pattern, text string) (lines []int) {
 }
 
 func TestClassesAndWordsAreUnicodeAsInTheOriginal(t *testing.T) {
+	t.Parallel()
 	text := "école\nüber alles\n٣٤\nx\u00a0y\nplain_1\n日本 語\nⓐ\n!\na\u200db\n\n"
 	for pattern, want := range map[string][]int{
 		`\bécole\b`: {1}, `^\w+$`: {1, 3, 5, 7, 9}, `^\d+$`: {3}, `x\sy`: {4}, `^[\w]{2}\s[\w]$`: {6}, `^\W$`: {8}, `^\S+$`: {1, 3, 5, 7, 8, 9}, `\Bcole`: {1}, `^[^\W]+$`: {1, 3, 5, 7, 9},
@@ -44,7 +45,7 @@ func TestClassesAndWordsAreUnicodeAsInTheOriginal(t *testing.T) {
 		`(?i)ÜBER`: {2}, `[^\s\S]`: nil,
 	} {
 		t.Run(pattern, func(t *testing.T) {
-			if got := grepped(t, pattern, text); !slices.Equal(got, want) {
+			if got := matchingLines(t, pattern, text); !slices.Equal(got, want) {
 				t.Errorf("%s: lines %v, want %v", pattern, got, want)
 			}
 		})
@@ -121,7 +122,7 @@ func TestExpressionsFindTheLinesThatRipgrepFinds(t *testing.T) {
 	for _, e := range expressionLines(t, "expressions.txt") {
 		t.Run(e[0], func(t *testing.T) {
 			t.Parallel()
-			got, want := grepped(t, e[0], text), ripgrep(t, program, cmp.Or(e[1], e[0]), text)
+			got, want := matchingLines(t, e[0], text), ripgrep(t, program, cmp.Or(e[1], e[0]), text)
 			if slices.Equal(got, want) {
 				return
 			}
@@ -137,6 +138,7 @@ func TestExpressionsFindTheLinesThatRipgrepFinds(t *testing.T) {
 }
 
 func TestUnsupportedExpressionsAreRefusedWithARemedy(t *testing.T) {
+	t.Parallel()
 	for _, e := range expressionLines(t, "refused.txt") {
 		t.Run(e[0], func(t *testing.T) {
 			_, err := newMatcher(e[0])
@@ -186,6 +188,7 @@ func FuzzPatternFindsWhatRegexpFinds(f *testing.F) {
 }
 
 func TestGrepCountsAndShowsContextForAssertionsAndSetOperations(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", "one\r\ntwos\r\ntwo\r\nthree\r\n")
 	b.File("invalid", "two\n\xff\n")
@@ -204,6 +207,7 @@ func TestGrepCountsAndShowsContextForAssertionsAndSetOperations(t *testing.T) {
 }
 
 func TestGrepFindsUnicodeProperties(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", "1\ne\u0301\n日\n")
 	for pattern, want := range map[string]int{

@@ -16,6 +16,7 @@ import (
 )
 
 func TestGlobFindsByPattern(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, f := range []string{"a.go", "b.txt", ".hidden.go", "src/c.go", "src/deep/d.ts", "src/deep/e.tsx", "node_modules/m.go", ".git/g.go", "src/.git/h.go", "[x]/y.go"} {
 		b.File(f, "")
@@ -56,6 +57,7 @@ func TestGlobFindsByPattern(t *testing.T) {
 }
 
 func TestGlobGivesTheNewestFirst(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	now := time.Now()
 	for i, name := range []string{"b", "d/c", "a", "d/e"} {
@@ -74,6 +76,7 @@ func TestGlobGivesTheNewestFirst(t *testing.T) {
 }
 
 func TestGlobRefusesWhatIsNoPatternOrFolder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", "")
 	for want, a := range map[string]tooltest.Args{
@@ -87,6 +90,7 @@ func TestGlobRefusesWhatIsNoPatternOrFolder(t *testing.T) {
 }
 
 func TestGlobReturnsTheNewestOfTooMany(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	const limit = 100
 	now := time.Now().Truncate(time.Second)
@@ -112,6 +116,7 @@ func TestGlobReturnsTheNewestOfTooMany(t *testing.T) {
 }
 
 func TestGlobAgreesWithASlowReference(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	names := []string{"a", "b", "ab", "a.b", ".a"}
@@ -155,6 +160,7 @@ func TestGlobAgreesWithASlowReference(t *testing.T) {
 }
 
 func TestBracesThatStandForCountlessPatternsAreRefused(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File(strings.Repeat("a", 40), "a\n")
 	bomb := strings.Repeat("{a,a}", 20) + "b"

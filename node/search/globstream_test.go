@@ -25,6 +25,7 @@ func globStreamBench(t testing.TB) *tooltest.Bench {
 }
 
 func TestFoundFilesAreSentInPartsAndReturnedNewestFirst(t *testing.T) {
+	t.Parallel()
 	b := globStreamBench(t)
 	var want []string
 	for i := range 450 {
@@ -63,6 +64,7 @@ func TestFoundFilesAreSentInPartsAndReturnedNewestFirst(t *testing.T) {
 }
 
 func TestWrongGlobSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	b := globStreamBench(t)
 	for _, path := range []string{"", "relative"} {
 		_, err := tooltest.Call[globStreamOut](b, "fs_glob", tooltest.Args{"path": path, "pattern": "*"})
@@ -77,6 +79,7 @@ func TestWrongGlobSaysWhatToDo(t *testing.T) {
 }
 
 func TestGlobEndsWhenNobodyReadsIt(t *testing.T) {
+	t.Parallel()
 	b := globStreamBench(t)
 	b.File("f", "")
 	args := tooltest.Args{"path": b.WS.Dir(), "pattern": "*"}

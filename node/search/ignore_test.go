@@ -14,6 +14,7 @@ import (
 )
 
 func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, text := range map[string]string{
 		".git/HEAD": "x", ".git/info/exclude": "secret\n", ".gitignore": "*.log\n!keep.log\n/build/\n# x\n\\#odd\ndoc/**/*.tmp\nsp\\ \ntrail  \n",
@@ -77,6 +78,7 @@ func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
 }
 
 func TestIgnoresAreThoseOfGit(t *testing.T) {
+	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip("git is not installed")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestGrepFollowsLinksInsideOnly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	out := tooltest.Folder(t)
 	if err := os.WriteFile(filepath.Join(out, "f"), []byte("needle"), 0o644); err != nil {

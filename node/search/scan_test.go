@@ -52,6 +52,7 @@ type drip struct {
 func (d drip) Read(p []byte) (int, error) { return d.Reader.Read(p[:1+d.rnd.IntN(len(p))]) }
 
 func TestScanAgreesWithTheNaiveWay(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(11, 12))
 	pieces := []string{"a", "b", "ab", "x", "needle", "Needle", "ne", " ", "\n", "\n", "\n", "\r\n", "\r", "é", "日本", "😀", strings.Repeat("long", 20), "0"}
 	patterns := []string{"needle", "(?i)needle", "a", "ab|x", "^a", "b$", "^$", "needle$", "^.{70,}$", "(?i)needle|long", "a.*needle", "x?", "日本", "é$", `(^|[^a日])ab(x|$)`, "(?i)nEE"}
@@ -99,6 +100,7 @@ func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 }
 
 func TestScanShowsTheContextInLargeFiles(t *testing.T) {
+	t.Parallel()
 	var text bytes.Buffer
 	for i := range 60_000 {
 		fmt.Fprintf(&text, "line %d %s\n", i+1, strings.Repeat("é", i%50))
@@ -118,6 +120,7 @@ func TestScanShowsTheContextInLargeFiles(t *testing.T) {
 }
 
 func TestScanFindsInLinesOfAnyLength(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 3*chunkSize)
 	for _, c := range []struct {
 		text, pattern string
@@ -146,6 +149,7 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 }
 
 func TestScanSkipsHarmlessHolesInLongLines(t *testing.T) {
+	t.Parallel()
 	hole := strings.Repeat("\x00", chunkSize+chunkSize/2+3)
 	for _, text := range []string{
 		hole, "a" + hole, hole + "needle" + hole + "\nneedle\n", "x\nneed" + hole + "le\n", "\n" + hole + "a\r\n" + hole, "need" + strings.Repeat("\x00", 5000) + "le" + hole,
@@ -192,6 +196,7 @@ func (b broken) Read(p []byte) (int, error) {
 }
 
 func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
+	t.Parallel()
 	m, err := newMatcher("needle")
 	if err != nil {
 		t.Fatal(err)
@@ -215,6 +220,7 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 }
 
 func TestNeedlesAreFoundLikeByPackageBytes(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(13, 14))
 	for range 20_000 {
 		text := make([]byte, rnd.IntN(40))
@@ -253,6 +259,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) ReadAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
 func TestASearchOfAFileWithoutAnEndEnds(t *testing.T) {
+	t.Parallel()
 	m, err := newMatcher("needle")
 	if err != nil {
 		t.Fatal(err)

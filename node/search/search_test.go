@@ -38,6 +38,7 @@ func matchLines(b *tooltest.Bench, out grepOut) []string {
 }
 
 func TestGrepFindsLinesInOrder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("b.go", "one\nfunc two\n\nfunc three\r\n")
 	b.File("a/z.md", "func in md")
@@ -72,6 +73,7 @@ func TestGrepFindsLinesInOrder(t *testing.T) {
 }
 
 func TestGrepSaysWhatItDoesNotUnderstand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for want, a := range map[string]tooltest.Args{
 		"Invalid regex pattern: missing closing )": {"pattern": "(a"},
@@ -94,6 +96,7 @@ func TestGrepSaysWhatItDoesNotUnderstand(t *testing.T) {
 }
 
 func TestGrepStopsAtTheHundredthMatch(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, n := range []int{99, 100, 101} {
 		b.File("f", strings.Repeat("x\n", n))
@@ -113,6 +116,7 @@ func TestGrepStopsAtTheHundredthMatch(t *testing.T) {
 }
 
 func TestGrepCutsLinesOnACharacter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", strings.Repeat("é", 300)+"\n")
 	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "é$"})
@@ -122,6 +126,7 @@ func TestGrepCutsLinesOnACharacter(t *testing.T) {
 }
 
 func TestPreviewOfASearchSaysWhatTheCallWouldSay(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("d/f", "")
 	for _, c := range []struct {
@@ -145,6 +150,7 @@ func TestPreviewOfASearchSaysWhatTheCallWouldSay(t *testing.T) {
 }
 
 func TestGrepReadsFilesInPieces(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var text strings.Builder
 	want := []int{}
@@ -175,6 +181,7 @@ func TestGrepReadsFilesInPieces(t *testing.T) {
 }
 
 func TestSearchAgreesWithLineByLine(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	patterns := []string{"a", "ab", "a+b", "^a", "b$", "^$", "", "a|b", "(ab)+", "a.b", `\bab\b`, "(?i)AB", "a*", `\s`, "(?s)a.b", `[^a]`, "x{2}", `\Aab`, `(?m)^b`, "(a|ab)(b|)c?"}
 	for range 3000 {
@@ -206,6 +213,7 @@ func TestSearchAgreesWithLineByLine(t *testing.T) {
 }
 
 func TestSearchesEndWithTheirContext(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("d/f", "x")
 	ctx, cancel := context.WithCancel(t.Context())

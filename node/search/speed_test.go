@@ -39,8 +39,8 @@ func moduleTree(b *testing.B) (dirs []string, spaces []*workspace.Root) {
 	return dirs, spaces
 }
 
-// referee returns the path of a comparable program, or "" if it is not installed.
-func referee(b *testing.B, names ...string) string {
+// lookReferee returns the path of a comparable program, or "" if it is not installed.
+func lookReferee(b *testing.B, names ...string) string {
 	b.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -51,10 +51,10 @@ func referee(b *testing.B, names ...string) string {
 	return ""
 }
 
-// beside measures our code and the referee by turns, because other programs disturb both. It
+// compareByTurns measures our code and the referee by turns, because other programs disturb both. It
 // reports the best time of each and their ratio, and the same for processor time, which is
 // disturbed less.
-func beside(b *testing.B, ours func() error, program string, args ...string) {
+func compareByTurns(b *testing.B, ours func() error, program string, args ...string) {
 	b.Helper()
 	least, other := time.Hour, time.Hour
 	work, otherWork := time.Hour, time.Hour
@@ -88,7 +88,7 @@ func beside(b *testing.B, ours func() error, program string, args ...string) {
 // included, links followed by the first two.
 func BenchmarkSearch(b *testing.B) {
 	dirs, spaces := moduleTree(b)
-	ripgrep, fd := referee(b, "rg"), referee(b, "fdfind", "fd")
+	ripgrep, fd := lookReferee(b, "rg"), lookReferee(b, "fdfind", "fd")
 	for _, c := range []struct{ name, pattern string }{
 		{"Literal", "zz_no_such_text_zz"},
 		{"LiteralOfCommonLetters", "tion of the tees"},
@@ -101,7 +101,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"CommonWord", "func"}, // the first 100, beside all of them
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			beside(b, func() error {
+			compareByTurns(b, func() error {
 				for _, ws := range spaces {
 					if _, err := runGrep(b.Context(), ws, access.Call{}, grepIn{Pattern: c.pattern}); err != nil {
 						return err
@@ -112,7 +112,7 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	b.Run("GlobGoFiles", func(b *testing.B) {
-		beside(b, func() error {
+		compareByTurns(b, func() error {
 			for _, ws := range spaces {
 				if _, err := runGlob(b.Context(), ws, "", globIn{Pattern: "**/*.go"}, maxGlob, nil); err != nil {
 					return err

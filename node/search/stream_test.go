@@ -25,8 +25,8 @@ func streamBench(t testing.TB) *tooltest.Bench {
 	})
 }
 
-// streamed calls fs_grep and returns the matches of its parts.
-func streamed(b *tooltest.Bench, a tooltest.Args) (out streamOut, found []streamMatch, parts int) {
+// callStream calls fs_grep and returns the matches of its parts.
+func callStream(b *tooltest.Bench, a tooltest.Args) (out streamOut, found []streamMatch, parts int) {
 	b.T.Helper()
 	var mu sync.Mutex
 	call := access.Call{Chunk: func(_ context.Context, raw json.RawMessage) error {
@@ -54,25 +54,26 @@ func streamed(b *tooltest.Bench, a tooltest.Args) (out streamOut, found []stream
 }
 
 func TestMatchesAreSentInParts(t *testing.T) {
+	t.Parallel()
 	b := streamBench(t)
 	for i := range 30 {
 		b.File(fmt.Sprintf("d%d/f.txt", i), strings.Repeat("x\nneedle here\n", 20))
 	}
 	b.File("other.go", "a\nneedle\nb\n")
-	out, found, parts := streamed(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "ne+dle"})
+	out, found, parts := callStream(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "ne+dle"})
 	if out.Count != 601 || out.Files != 31 || out.Truncated || len(found) != 601 || parts < 3 || out.Matches != nil {
 		t.Errorf("got %+v, %d matches in %d parts", out, len(found), parts)
 	}
-	_, found, _ = streamed(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "NEEDLE", "ignore_case": true, "include": "*.go", "before": 1, "after": 1})
+	_, found, _ = callStream(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "NEEDLE", "ignore_case": true, "include": "*.go", "before": 1, "after": 1})
 	want := streamMatch{Path: filepath.Join(b.WS.Dir(), "other.go"), Line: 2, Text: "needle", Before: []string{"a"}, After: []string{"b"}}
 	if len(found) != 1 || fmt.Sprint(found[0]) != fmt.Sprint(want) {
 		t.Errorf("got %+v, want %+v", found, want)
 	}
-	out, found, _ = streamed(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "needle", "max_matches": 7})
+	out, found, _ = callStream(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "needle", "max_matches": 7})
 	if out.Count != 7 || !out.Truncated || len(found) != 7 {
 		t.Errorf("got %+v, %d matches", out, len(found))
 	}
-	_, found, _ = streamed(b, tooltest.Args{"path": filepath.Join(b.WS.Dir(), "other.go"), "pattern": "needle"})
+	_, found, _ = callStream(b, tooltest.Args{"path": filepath.Join(b.WS.Dir(), "other.go"), "pattern": "needle"})
 	if len(found) != 1 {
 		t.Errorf("of one file: %+v", found)
 	}
@@ -83,6 +84,7 @@ func TestMatchesAreSentInParts(t *testing.T) {
 }
 
 func TestStreamLeavesOutWhatItShould(t *testing.T) {
+	t.Parallel()
 	b := streamBench(t)
 	for _, name := range []string{"a", ".hidden", "ignored", "id_rsa"} {
 		b.File(name, "needle\n")
@@ -93,7 +95,7 @@ func TestStreamLeavesOutWhatItShould(t *testing.T) {
 		want string
 	}{{tooltest.Args{}, ".hidden a ignored"}, {tooltest.Args{"hidden": false}, "a ignored"}, {tooltest.Args{"ignored": false}, ".hidden a"}} {
 		c.args["path"], c.args["pattern"] = b.WS.Dir(), "needle"
-		out, found, _ := streamed(b, c.args)
+		out, found, _ := callStream(b, c.args)
 		var names []string
 		for _, m := range found {
 			names = append(names, filepath.Base(m.Path))
@@ -105,6 +107,7 @@ func TestStreamLeavesOutWhatItShould(t *testing.T) {
 }
 
 func TestWrongSearchesSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	b := streamBench(t)
 	dir := b.WS.Dir()
 	for _, c := range []struct {
@@ -130,11 +133,13 @@ func TestWrongSearchesSayWhatToDo(t *testing.T) {
 }
 
 func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
+	t.Parallel()
 	tooltest.Documented(t, "`fs_glob` returns the newest %s files", tooltest.Grouped(maxGlob))
 	tooltest.Documented(t, "ends at `max_matches` (%s, up to %s) and shows at most %d lines", tooltest.Grouped(defaultStream), tooltest.Grouped(maxStream), maxContext)
 }
 
 func TestSearchEndsWhenNobodyReadsIt(t *testing.T) {
+	t.Parallel()
 	b := streamBench(t)
 	for i := range 200 {
 		b.File(fmt.Sprintf("d%d/f.txt", i), "needle\n")
@@ -198,6 +203,7 @@ func lateFile(t *testing.T, b *tooltest.Bench, tool string, a tooltest.Args) int
 }
 
 func TestFirstPartArrivesBeforeTheSearchEnds(t *testing.T) {
+	t.Parallel()
 	if got := lateFile(t, streamBench(t), "fs_grep", tooltest.Args{"pattern": "needle"}); got != 1 {
 		t.Errorf("fs_grep: got %d files that were created after the first part, want 1", got)
 	}

@@ -8,6 +8,7 @@ import (
 )
 
 func TestBestKeepsTheFirstInWhateverOrderTheyCome(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(31, 32))
 	for range 300 {
 		var all []fileResult
@@ -33,6 +34,7 @@ func TestBestKeepsTheFirstInWhateverOrderTheyCome(t *testing.T) {
 }
 
 func TestPathsAreInTheOrderOfAWalk(t *testing.T) {
+	t.Parallel()
 	paths := []string{"/a", "/a/b", "/a/b/c", "/a/b.x", "/a b", "/a-b", "/a.b", "/ab", "/é"}
 	for range 20 {
 		got := slices.Clone(paths)

@@ -44,6 +44,7 @@ func randomTree(b *tooltest.Bench, rnd *rand.Rand, files int) {
 }
 
 func TestGrepAgreesWithTheNaiveWay(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(21, 22))
 	for range 12 {
 		b := newBench(t)
@@ -108,6 +109,7 @@ func slowMatch(glob, path string) bool {
 }
 
 func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(23, 24))
 	pieces := []string{"*", "**", "a*", "?", "{a,b}", "[ab]", "*.go", "a", ".*", "*.{go,ts}", "f*", "{a,é/A}", "a**", "\\[1].go", "[^a]*", "**.go", "é", "{**,x}"}
 	for range 12 {
@@ -159,6 +161,7 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 }
 
 func TestGrepShowsContextFilesAndCounts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("a", "1\n2\nx 3\n4\nx 5\n")
 	b.File("b", "x\r\n"+strings.Repeat("é", 300)+"\n")
@@ -194,6 +197,7 @@ func TestGrepShowsContextFilesAndCounts(t *testing.T) {
 
 // TestSearchStopsWhenCancelled: a search that ignored its context would return a result.
 func TestSearchStopsWhenCancelled(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	line := strings.Repeat("ab", 500) + "\n"
 	for i := range 40 {
@@ -207,6 +211,7 @@ func TestSearchStopsWhenCancelled(t *testing.T) {
 }
 
 func TestSearchesWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.File("f", "needle")
 	for range cap(slots) {

@@ -63,6 +63,7 @@ func TestNothingStopsASearch(t *testing.T) {
 }
 
 func TestFilesThatChangeMeanwhileDisturbNobody(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 50 {
 		b.File(fmt.Sprintf("stay/%02d", i), "needle\n")
@@ -120,6 +121,7 @@ func TestGrepOfProcEnds(t *testing.T) {
 }
 
 func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	out := t.TempDir()
 	for i := range 20 {
@@ -179,6 +181,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 }
 
 func TestSearchesLeaveNoFolderOpen(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc to look at")
 	}

@@ -9,6 +9,7 @@ import (
 )
 
 func TestGrepSearchesWhatReadShows(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, c := range map[string]struct {
 		text string

@@ -9,6 +9,7 @@ import (
 
 // TestCtrlCEndsTheQuestionAboutTheWords: a person who interrupts the question has not agreed.
 func TestCtrlCEndsTheQuestionAboutTheWords(t *testing.T) {
+	t.Parallel()
 	keys, typed := io.Pipe()
 	defer typed.Close()
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -26,6 +27,7 @@ func TestCtrlCEndsTheQuestionAboutTheWords(t *testing.T) {
 }
 
 func TestNodeIDsMayHaveDots(t *testing.T) {
+	t.Parallel()
 	for id, ok := range map[string]bool{"my.node.local": true, "box": true, ".box": false, "a b": false, "a__b": false} {
 		f := Flags{ID: id, Workspace: t.TempDir()}
 		opts, err := f.Options("1", io.Discard)

@@ -142,7 +142,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	id := background(b, "trap '' TERM; sleep 999", nil)
 	pid := b.jobs.get(id).pid
 	b.jobs.Close()
-	gone(t, pid)
+	waitForEnd(t, pid)
 	if words := tooltest.MustFail(b.Bench, "Bash", tooltest.Args{"command": "true"}); !strings.Contains(words, "shutting down") {
 		t.Error(words)
 	}

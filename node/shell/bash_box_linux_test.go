@@ -44,7 +44,7 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 	useShell(t)
 	setsid := useSetsid(t)
 	for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
-		b := boxed(t, mode)
+		b := newBoxedBench(t, mode)
 		var out bashOut
 		var took time.Duration
 		// All three must be running by then.
@@ -72,16 +72,16 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 func TestKillEndsTheTree(t *testing.T) {
 	useShell(t)
 	setsid := useSetsid(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	id := background(b, "sleep 999 & "+setsid+" sleep 999 & jobs -p; wait", nil)
-	printed(b, id, func(s string) bool { return strings.Count(s, "\n") == 2 })
+	waitForOutput(b, id, func(s string) bool { return strings.Count(s, "\n") == 2 })
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
 	out := end(b, id)
 	if out.Signal != "SIGKILL" || out.ExitCode != nil || out.Status != "failed" {
 		t.Errorf("got %+v, want an end by SIGKILL", out)
 	}
 	for _, pid := range pids(t, out.Tail) {
-		gone(t, pid)
+		waitForEnd(t, pid)
 	}
 }
 
@@ -98,7 +98,7 @@ var leave = map[string]struct {
 func TestAForegroundCommandLeavesNoProcess(t *testing.T) {
 	useShell(t)
 	useSetsid(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	for name, c := range leave {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
@@ -128,7 +128,7 @@ func TestAForegroundCommandLeavesNoProcess(t *testing.T) {
 
 func TestATimeoutSaysHowManyProcessesWereEnded(t *testing.T) {
 	useShell(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "sleep 999 & sleep 999 & wait", "timeout": 5000})
 	const want = "The command was ended together with 2 processes that it had started."
 	if !out.TimedOut || out.Note != want {
@@ -139,9 +139,9 @@ func TestATimeoutSaysHowManyProcessesWereEnded(t *testing.T) {
 func TestABackgroundCommandIsListedWithItsProcessesAndEndsThem(t *testing.T) {
 	useShell(t)
 	useSetsid(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	id := background(b, `(setsid sh -c 'echo $$; exec sleep 999' &); read line`, nil)
-	printed(b, id, func(s string) bool { return strings.Contains(s, "\n") })
+	waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "\n") })
 	pid := pids(t, tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}).Tail)[0]
 	list := tooltest.Must[struct{ Sessions []struct{ Processes []int } }](b.Bench, "Process", tooltest.Args{"action": "list"})
 	if len(list.Sessions) != 1 || !slices.Contains(list.Sessions[0].Processes, pid) {
@@ -149,7 +149,7 @@ func TestABackgroundCommandIsListedWithItsProcessesAndEndsThem(t *testing.T) {
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "x"})
 	end(b, id)
-	gone(t, pid)
+	waitForEnd(t, pid)
 	out := tooltest.Must[struct{ Note string }](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id})
 	if want := "1 process that the command left running was ended."; out.Note != want {
 		t.Errorf("got note %q, want %q", out.Note, want)
@@ -171,7 +171,7 @@ func TestCommandsAreContained(t *testing.T) {
 		{"", true, false, "files workspace-write, network blocked"},
 		{sandbox.Full, true, true, "full access, as set for this machine, including keys and tokens of Fairlead and others"},
 	} {
-		b := boxed(t, c.mode)
+		b := newBoxedBench(t, c.mode)
 		b.jobs.confinement.env = []string{"DECLARED"}
 		if r := b.jobs.confinement.box.Report(); c.mode != sandbox.Full && !(r.ConfinesFiles() && r.BlocksNetwork()) {
 			t.Skipf("this machine cannot contain commands: %+v", r)
@@ -236,7 +236,7 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 }
 
 func TestCommandsThatCannotStartSayWhy(t *testing.T) {
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	t.Setenv("SHELL", b.File("shell", "#!/no/such/interpreter\n"))
 	if err := os.Chmod(filepath.Join(b.WS.Dir(), "shell"), 0o755); err != nil {
 		t.Fatal(err)

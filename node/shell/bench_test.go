@@ -52,8 +52,8 @@ func compare(b *testing.B, ways []way) {
 	}
 }
 
-// boxed is a bench whose commands run in a box.
-func boxed(t testing.TB, mode sandbox.Mode) *bench {
+// newBoxedBench is a bench whose commands run in a box.
+func newBoxedBench(t testing.TB, mode sandbox.Mode) *bench {
 	t.Helper()
 	return newBenchWith(t, sandbox.Options{}, sandbox.Profile{Mode: mode})
 }
@@ -83,8 +83,8 @@ func BenchmarkBashTrue(b *testing.B) {
 		}},
 		{"bare-here", func() error { return exec.Command("/bin/sh", "-lc", "true").Run() }},
 		{"plain", newBench(b).bash("true")},
-		{"full", boxed(b, sandbox.Full).bash("true")},
-		{"contained", boxed(b, sandbox.WorkspaceWrite).bash("true")},
+		{"full", newBoxedBench(b, sandbox.Full).bash("true")},
+		{"contained", newBoxedBench(b, sandbox.WorkspaceWrite).bash("true")},
 	})
 }
 
@@ -116,8 +116,8 @@ func BenchmarkOutput1GB(b *testing.B) {
 	compare(b, []way{
 		{"cat-to-pipe", func() error { return discard(exec.Command("/bin/sh", "-lc", command)) }},
 		{"plain", newBench(b).bash(command)},
-		{"full", boxed(b, sandbox.Full).bash(command)},
-		{"contained", boxed(b, sandbox.WorkspaceWrite).bash(command)},
+		{"full", newBoxedBench(b, sandbox.Full).bash(command)},
+		{"contained", newBoxedBench(b, sandbox.WorkspaceWrite).bash(command)},
 	})
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -130,7 +130,7 @@ func BenchmarkOutput1GB(b *testing.B) {
 func BenchmarkFlood10GB(b *testing.B) {
 	const size = 10 << 30
 	b.Setenv("SHELL", "/bin/sh")
-	k := boxed(b, sandbox.WorkspaceWrite)
+	k := newBoxedBench(b, sandbox.WorkspaceWrite)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

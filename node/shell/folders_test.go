@@ -10,8 +10,8 @@ import (
 	bourne "fairlead/gateway/peer/shell"
 )
 
-// reached returns the paths that a command is found to use, with "w" for those that it writes.
-func reached(t *testing.T, command, dir string) []string {
+// usedPathsOf returns the paths that a command is found to use, with "w" for those that it writes.
+func usedPathsOf(t *testing.T, command, dir string) []string {
 	t.Helper()
 	var list []string
 	usedPaths(bourne.Analyze(command, bourne.Bash), dir, func(path string, write bool) {
@@ -112,7 +112,7 @@ func TestFoldersAreOfferedWhereTheTextAloneTellsThem(t *testing.T) {
 		"touch $(cat B/out/x)/made": "B/out/x",
 	} {
 		t.Run(command, func(t *testing.T) {
-			got := strings.ReplaceAll(strings.Join(reached(t, strings.ReplaceAll(command, "B/", base+"/"), ws), " "), base+"/", "B/")
+			got := strings.ReplaceAll(strings.Join(usedPathsOf(t, strings.ReplaceAll(command, "B/", base+"/"), ws), " "), base+"/", "B/")
 			if got != want {
 				t.Errorf("%s\n reaches %q, want %q", command, got, want)
 			}

@@ -56,7 +56,7 @@ func TestOnlyAPlainShellReadsLines(t *testing.T) {
 }
 
 func TestInputOfAShellDependsOnItsProgramAndEarlierInput(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.1})
 		line := tooltest.Args{"command_id": out.CommandID, "command": "echo a\n"}
 		if in := inputOf(b, "command", line); in.Shell != "sh" || in.Command != "sh" || in.Text != "echo a\n" || in.Before != "" || in.ID != out.CommandID {
@@ -77,7 +77,7 @@ func TestInputOfAShellDependsOnItsProgramAndEarlierInput(t *testing.T) {
 }
 
 func TestProcessNamesTheRunningCommand(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		started := tooltest.Must[map[string]any](b.Bench, "Bash", tooltest.Args{"command": "cat", "background": true})
 		id, _ := started["sessionId"].(string)
 		if in := inputOf(b, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "rm victim"}); in.Command != "cat" || in.Text != "rm victim\n" || in.Shell != "" {

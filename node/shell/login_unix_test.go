@@ -120,7 +120,7 @@ func TestProfilesDecideOnlyVariables(t *testing.T) {
 }
 
 // checkCommand runs a command in modes and checks that it ran once in each, in its folder, with its
-// own output and exit code, and that only the first one says that the profile is left out.
+// newShortSessions output and exit code, and that only the first one says that the profile is left out.
 func checkCommand(t *testing.T, b *bench, modes []string, broken, shell string) {
 	t.Helper()
 	dir := filepath.Join(b.WS.Dir(), "sub")

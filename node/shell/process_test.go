@@ -54,8 +54,8 @@ func end(b *bench, id string) processOut {
 	return tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id})
 }
 
-// printed waits until a job's output is as wanted.
-func printed(b *bench, id string, wanted func(string) bool) string {
+// waitForOutput waits until a job's output is as wanted.
+func waitForOutput(b *bench, id string, wanted func(string) bool) string {
 	b.T.Helper()
 	s := ""
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -203,9 +203,9 @@ func TestAFloodStaysSmall(t *testing.T) {
 }
 
 func TestAClosedInputIsSaid(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		id := background(b, "exec 0<&-; echo closed; sleep 999", nil)
-		printed(b, id, func(s string) bool { return s == "closed\n" })
+		waitForOutput(b, id, func(s string) bool { return s == "closed\n" })
 		for _, action := range []string{"write", "submit"} {
 			if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": id, "data": "x"}); out.Error != "Session "+id+" stdin is not writable" || out.Status != "failed" {
 				t.Errorf("%s: %+v", action, out)

@@ -19,7 +19,7 @@ import (
 
 func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 	useShell(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("this machine cannot protect files: %s", c.Why)
 	}
@@ -62,7 +62,7 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 
 func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 	useShell(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckPrograms); !c.Enforced {
 		t.Skipf("this machine cannot watch programs: %s", c.Why)
 	}
@@ -82,7 +82,7 @@ func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 // TestNothingSurvivesUnderADenyRuleForWriting writes denied files that exist and some that do not.
 func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 	useShell(t)
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("this machine cannot protect files: %s", c.Why)
 	}
@@ -133,7 +133,7 @@ func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 }
 
 func TestNewTemporaryFilesNeedNoFolder(t *testing.T) {
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
 		t.Skipf("commands have no /tmp of their own: %s", c.Why)
 	}

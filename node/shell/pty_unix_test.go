@@ -11,8 +11,8 @@ import (
 	"fairlead/node/tooltest"
 )
 
-// everywhere runs a test with plain children and, where there is one, in the box.
-func everywhere(t *testing.T, test func(t *testing.T, b *bench)) {
+// inEachBench runs a test with plain children and, where there is one, in the box.
+func inEachBench(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Helper()
 	useShell(t)
 	t.Run("plain", func(t *testing.T) { test(t, newBench(t)) })
@@ -22,15 +22,15 @@ func everywhere(t *testing.T, test func(t *testing.T, b *bench)) {
 }
 
 func TestATerminalIsOneAndCanBeResized(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		id := background(b, "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; while read x; do stty size; echo \"got $x\"; [ $x = quit ] && exit 3; done",
 			tooltest.Args{"pty": true})
-		printed(b, id, func(s string) bool { return strings.Contains(s, "terminal\r\n40 120\r\n") })
+		waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "terminal\r\n40 120\r\n") })
 		if out := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33}); out["cols"] != 77.0 || out["rows"] != 33.0 || out["status"] != "running" {
 			t.Errorf("%v", out)
 		}
 		tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "one"})
-		printed(b, id, func(s string) bool { return strings.Contains(s, "33 77\r\n") && strings.Contains(s, "got one\r\n") })
+		waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "33 77\r\n") && strings.Contains(s, "got one\r\n") })
 		tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "quit"})
 		if out := end(b, id); out.ExitCode == nil || *out.ExitCode != 3 || !strings.HasSuffix(out.Tail, "got quit\r\n") {
 			t.Errorf("%+v", out)
@@ -42,9 +42,9 @@ func TestATerminalIsOneAndCanBeResized(t *testing.T) {
 }
 
 func TestControlCReachesTheProgramInTheTerminal(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		id := background(b, "echo ready; exec sleep 999", tooltest.Args{"pty": true})
-		printed(b, id, func(s string) bool { return strings.Contains(s, "ready") })
+		waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "ready") })
 		tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "write", "sessionId": id, "data": "\x03"})
 		if out := end(b, id); out.Signal != "SIGINT" && (out.ExitCode == nil || *out.ExitCode != 130) {
 			t.Errorf("%+v", out)
@@ -53,7 +53,7 @@ func TestControlCReachesTheProgramInTheTerminal(t *testing.T) {
 }
 
 func TestATerminalThatNobodyTypesAtHasNoInput(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "cat; test -t 1 && echo $TERM", "pty": true, "timeout": 180_000})
 		if out.TimedOut || out.Output != "xterm-256color\r\n" {
 			t.Errorf("%+v", out)
@@ -66,7 +66,7 @@ func TestATerminalThatNobodyTypesAtHasNoInput(t *testing.T) {
 }
 
 func TestTheOutputOfATerminalIsComplete(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "stty -onlcr; i=0; while [ $i -lt 20000 ]; do echo line$i; i=$((i+1)); done", "pty": true})
 		if n := strings.Count(out.Output, "\n"); out.Status != "completed" || n != 20000 || !strings.HasSuffix(out.Output, "line19999\n") {
 			t.Errorf("%d lines, %q", n, out.Tail[max(0, len(out.Tail)-30):])

@@ -15,8 +15,8 @@ import (
 	"fairlead/node/access"
 )
 
-// still are the sessions of the tool command with one whose command the test ends: nothing runs.
-func still() (*sessions, *session) {
+// newIdleSession are the sessions of the tool command with one whose command the test ends: nothing runs.
+func newIdleSession() (*sessions, *session) {
 	s := newSessions(nil, nil)
 	c := &session{job: &job{id: "x", stop: make(chan stopReason, 1), done: make(chan struct{})}}
 	c.expiry = time.AfterFunc(s.abandoned, func() { s.end(c) })
@@ -42,7 +42,7 @@ func (s *sessions) has(id string) bool {
 
 func TestCommandThatIsAskedAboutStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, c := still()
+		s, c := newIdleSession()
 		for range 3 {
 			time.Sleep(abandoned - time.Second)
 			s.poll(t, 0)
@@ -57,7 +57,7 @@ func TestCommandThatIsAskedAboutStays(t *testing.T) {
 
 func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, c := still()
+		s, c := newIdleSession()
 		code := 3
 		c.job.result.code, c.job.result.at = &code, time.Now()
 		close(c.job.done)
@@ -78,7 +78,7 @@ func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
 
 func TestSessionOfAnEndNobodySawIsFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, c := still()
+		s, c := newIdleSession()
 		c.job.result.at = time.Now()
 		close(c.job.done)
 		s.jobEnded(c.job)
@@ -92,7 +92,7 @@ func TestSessionOfAnEndNobodySawIsFreed(t *testing.T) {
 
 func TestOneCallReturnsSoMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, c := still()
+		s, c := newIdleSession()
 		defer c.expiry.Stop()
 		began := time.Now()
 		go func() {
@@ -114,7 +114,7 @@ func TestOneCallReturnsSoMuch(t *testing.T) {
 
 func TestEndIsReportedWithTheLastOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, c := still()
+		s, c := newIdleSession()
 		defer c.expiry.Stop()
 		c.job.out.Write(bytes.Repeat([]byte("x"), maxCallOutput+1))
 		code := 0
@@ -140,7 +140,7 @@ func TestCallWaitsUntilThereIsNoOutput(t *testing.T) {
 			{time.Hour, 500 * time.Millisecond, time.Second / 2}, // a fraction
 			{time.Hour, 1500 * time.Millisecond, 3 * time.Second / 2},
 		} {
-			s, x := still()
+			s, x := newIdleSession()
 			stop := make(chan struct{})
 			go func() {
 				for {

@@ -67,7 +67,7 @@ func fault(b *bench, a tooltest.Args, code protocol.FaultCode, text string) {
 }
 
 func TestOneShotCommandEndsInOneCall(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		out := command(b, tooltest.Args{"command": "echo out; echo err >&2; exit 3", "idle_timeout": 60})
 		if out.State != "exited" || out.ExitCode == nil || *out.ExitCode != 3 || out.Output != "out\nerr\n" || out.CommandID == "" || out.DurationMs < 0 {
 			t.Errorf("got %+v", out)
@@ -83,7 +83,7 @@ func TestOneShotCommandEndsInOneCall(t *testing.T) {
 }
 
 func TestCommandRunsInTheHomeFolder(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd -P"})); strings.TrimSpace(out) != workspace.RealPath(os.Getenv("HOME")) {
 			t.Errorf("ran in %s", out)
 		}
@@ -100,7 +100,7 @@ func TestCommandRunsInTheHomeFolder(t *testing.T) {
 }
 
 func TestRunningCommandHasNoExitCode(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		out := command(b, tooltest.Args{"command": "echo one; read x; echo got $x", "idle_timeout": 0.3})
 		out = until(b, out, "one\n")
 		raw, _ := json.Marshal(out)
@@ -125,7 +125,7 @@ func TestZeroIdleTimeoutDoesNotWait(t *testing.T) {
 }
 
 func TestShellsGetATerminal(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.3})
 		out = command(b, tooltest.Args{"command_id": out.CommandID, "command": "test -t 0 && echo is'-a-'tty; exit 5\n"})
 		if text, code := finish(b, out); !strings.Contains(text, "is-a-tty") || code != 5 {
@@ -144,7 +144,7 @@ func TestShellsGetATerminal(t *testing.T) {
 }
 
 func TestSignalsEndACommand(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		for signal, trap := range map[string]string{"SIGINT": "INT", "SIGHUP": "HUP", "SIGQUIT": "QUIT", "SIGTERM": "TERM"} {
 			out := command(b, tooltest.Args{"command": fmt.Sprintf("trap 'echo caught; exit 7' %s; echo ready; while :; do sleep 0.05; done", trap), "idle_timeout": 0.5})
 			out = until(b, out, "ready\n")
@@ -161,7 +161,7 @@ func TestSignalsEndACommand(t *testing.T) {
 }
 
 func TestSignalReachesTheProgramInTheTerminal(t *testing.T) {
-	everywhere(t, func(t *testing.T, b *bench) {
+	inEachBench(t, func(t *testing.T, b *bench) {
 		for _, name := range []string{"INT", "QUIT"} {
 			out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.3})
 			out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 0.5, "command": "sh -c 'trap \"echo cau\"\"ght; exit 7\" " + name + "; echo rea\"\"dy; while :; do sleep 0.05; done'; exit $?\n"})

@@ -16,8 +16,8 @@ import (
 	"fairlead/node/tooltest"
 )
 
-// own returns a bench and the sessions of its command tool, with short times.
-func own(t *testing.T) (*bench, *sessions) {
+// newShortSessions returns a bench and the sessions of its command tool, with short times.
+func newShortSessions(t *testing.T) (*bench, *sessions) {
 	b := newBench(t)
 	s := newSessions(b.WS, b.jobs)
 	s.grace, s.abandoned = 100*time.Millisecond, 300*time.Millisecond
@@ -35,7 +35,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 }
 
 func TestSessionsExpire(t *testing.T) {
-	b, s := own(t)
+	b, s := newShortSessions(t)
 	ended := command(b, tooltest.Args{"command": "true", "idle_timeout": 60})
 	left := command(b, tooltest.Args{"command": "sleep 1000", "idle_timeout": 0})
 	s.mu.Lock()

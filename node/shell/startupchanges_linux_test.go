@@ -21,7 +21,7 @@ func newRepository(t *testing.T) *bench {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Fatal("git is missing: packaging/deps.sh test installs it")
 	}
-	b := boxed(t, sandbox.WorkspaceWrite)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Direct: true}, bashIn{Command: `git init -q -b main && git config user.name n && git config user.email e &&
 mkdir -p .vscode packages/a packages/b vendor && echo 1 >.envrc && echo 1 >file && echo 1 >packages/b/.npmrc && echo 1 >packages/a/x && echo 1 >packages/b/y && echo 1 >vendor/.npmrc &&
 git add -A && git commit -qm first && git checkout -qb topic && echo 2 >.envrc && echo 2 >.vscode/tasks.json && echo 2 >vendor/.npmrc && git add -A && git commit -qm topic &&

@@ -19,8 +19,8 @@ import (
 	"fairlead/node/tooltest"
 )
 
-// gone waits until a process has ended.
-func gone(t *testing.T, pid int) {
+// waitForEnd waits until a process has ended.
+func waitForEnd(t *testing.T, pid int) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // a process that is not ours cannot be waited for
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
@@ -82,7 +82,7 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
 			}
-			gone(t, pid)
+			waitForEnd(t, pid)
 		})
 	}
 }
@@ -100,7 +100,7 @@ func TestATimeoutEndsAProcessThatLeftTheGroup(t *testing.T) {
 	if err != nil || !out.TimedOut || out.OutputStillOpen {
 		t.Fatalf("got %+v, want a timeout and the number of a process", out)
 	}
-	gone(t, pid)
+	waitForEnd(t, pid)
 }
 
 func TestACancelledCallDoesNotStart(t *testing.T) {
@@ -127,5 +127,5 @@ func TestAChildThatKeepsTheOutputOpenEndsWithTheCall(t *testing.T) {
 	if err != nil || out.Status != "completed" || out.OutputStillOpen {
 		t.Fatalf("got %+v, want a completed command with closed output", out)
 	}
-	gone(t, pid)
+	waitForEnd(t, pid)
 }

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAliasesAreTheNamesThatLeadThroughLinks(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAttributesAreKept(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	file := filepath.Join(r.Dir(), "f")
 	put(t, file, "old")

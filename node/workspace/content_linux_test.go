@@ -12,6 +12,7 @@ import (
 )
 
 func TestContentIsTheSameWhetherTheSystemHasItInMemoryOrNot(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	want := make([]byte, 3<<20+17)
 	rnd := rand.NewChaCha8([32]byte{1})

@@ -67,7 +67,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	left := 0
 	for i := range 100 {
-		cmd, _, stdout := again(t, "write", dir)
+		cmd, _, stdout := startRole(t, "write", dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

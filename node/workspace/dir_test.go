@@ -21,6 +21,7 @@ func openDirTest(t *testing.T, r *Root, name string) *Dir {
 }
 
 func TestADirectoryListsWhatIsInIt(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	var want []string
 	for i := range 3000 {
@@ -62,6 +63,7 @@ func TestADirectoryListsWhatIsInIt(t *testing.T) {
 }
 
 func TestADirectoryOpensItsOwnOnly(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	out := t.TempDir()
 	put(t, filepath.Join(out, "f"), "outside")

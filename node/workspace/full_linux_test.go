@@ -38,7 +38,7 @@ func fullDisk(dir string) {
 }
 
 func TestADiskWithoutSpaceLeavesTheOldFile(t *testing.T) {
-	cmd, stdin, stdout := again(t, "full disk", t.TempDir())
+	cmd, stdin, stdout := startRole(t, "full disk", t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Geteuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER

@@ -30,6 +30,7 @@ func openGranted(t *testing.T) (r *Root, base string) {
 }
 
 func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
+	t.Parallel()
 	r, base := openGranted(t)
 	if r.Config().WholeDisk || len(r.Config().Grants) != 2 || r.Config().Grants[1] != (Grant{filepath.Join(base, "ro"), true}) {
 		t.Errorf("%v, %v", r.Config().WholeDisk, r.Config().Grants)
@@ -61,6 +62,7 @@ func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
 }
 
 func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
+	t.Parallel()
 	r, base := openGranted(t)
 	link(t, filepath.Join(base, "ro"), filepath.Join(base, "ws", "to-ro"))
 	for _, name := range []string{base + "/ro/f", base + "/ro/new/deep/g", "to-ro/f", "to-ro/new", "../ro/f"} {
@@ -80,6 +82,7 @@ func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
 }
 
 func TestAGrantThatHoldsTheWorkspaceDoesNotNarrowIt(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	put(t, filepath.Join(base, "ws", "f"), "")
 	r, err := Config{Dir: filepath.Join(base, "ws"), Grants: []Grant{{Dir: base, ReadOnly: true}}}.Open()
@@ -97,6 +100,7 @@ func TestAGrantThatHoldsTheWorkspaceDoesNotNarrowIt(t *testing.T) {
 }
 
 func TestGrantsThatCannotHoldAreRefused(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	put(t, filepath.Join(base, "ws", "sub", "f"), "")
 	put(t, filepath.Join(base, "file"), "")
@@ -120,6 +124,7 @@ func TestGrantsThatCannotHoldAreRefused(t *testing.T) {
 }
 
 func TestParseGrant(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]Grant{
 		"/a": {Dir: "/a"}, "/a:ro": {Dir: "/a", ReadOnly: true}, "/a:rw": {Dir: "/a"}, `C:\a:ro`: {Dir: `C:\a`, ReadOnly: true}, "/a:b": {Dir: "/a:b"},
 	} {
@@ -137,6 +142,7 @@ func TestParseGrant(t *testing.T) {
 }
 
 func TestASwappedWorkspaceIsNoticed(t *testing.T) {
+	t.Parallel()
 	r, base := openGranted(t)
 	for _, dir := range []string{"ws", "rw"} {
 		t.Run(dir, func(t *testing.T) {
@@ -175,6 +181,7 @@ func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 }
 
 func TestALinksParentIsWhereItIs(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "a", "b", "f"), "deep")
 	put(t, filepath.Join(r.Dir(), "a", "g"), "right")

@@ -43,9 +43,9 @@ func namesIn(t *testing.T, dir string) []string {
 	return names
 }
 
-// ahead gives the test an empty cache whose clock is an hour ahead, so that all folders have
+// useSettledCache gives the test an empty cache whose clock is an hour ahead, so that all folders have
 // settled.
-func ahead(t *testing.T) {
+func useSettledCache(t *testing.T) {
 	t.Helper()
 	was := cachedListings.now
 	empty := func(now func() time.Time) {
@@ -57,7 +57,7 @@ func ahead(t *testing.T) {
 	t.Cleanup(func() { empty(was) })
 }
 
-func isRemembered(t *testing.T, dir string) bool {
+func isCached(t *testing.T, dir string) bool {
 	t.Helper()
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
@@ -93,7 +93,7 @@ func tick(t *testing.T, dir string) {
 }
 
 func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
-	ahead(t)
+	useSettledCache(t)
 	dir := t.TempDir()
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil || !trustedFileSystems[fs.Type] {
@@ -109,7 +109,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 			if got := namesIn(t, dir); !slices.Equal(got, want) {
 				t.Errorf("%s, again %v: %v, want %v", what, again, got, want)
 			}
-			if !isRemembered(t, dir) {
+			if !isCached(t, dir) {
 				t.Errorf("%s: it is not remembered", what)
 			}
 		}
@@ -137,7 +137,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 }
 
 func TestAFolderThatChangedLatelyIsNotRemembered(t *testing.T) {
-	ahead(t)
+	useSettledCache(t)
 	cachedListings.now = time.Now
 	dir := t.TempDir()
 	for i := range 3 {
@@ -149,13 +149,13 @@ func TestAFolderThatChangedLatelyIsNotRemembered(t *testing.T) {
 			t.Fatalf("%v", got)
 		}
 	}
-	if isRemembered(t, dir) {
+	if isCached(t, dir) {
 		t.Error("what changes within the same step of the clock would be missed")
 	}
 }
 
 func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
-	ahead(t)
+	useSettledCache(t)
 	c := &listingCache{now: cachedListings.now}
 	entries := strings.Repeat("x", 100<<10)
 	for i := range 500 {

@@ -21,6 +21,7 @@ func text(name string) string {
 }
 
 func TestMoveReplacesNothing(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "a"), "A")
@@ -54,6 +55,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 }
 
 func TestMoveOfManyAtOnceLosesNothing(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
 	for i := range 8 {
@@ -82,6 +84,7 @@ func TestMoveOfManyAtOnceLosesNothing(t *testing.T) {
 }
 
 func TestMkdirLeavesWhatIsThere(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "file"), "text")
@@ -94,6 +97,7 @@ func TestMkdirLeavesWhatIsThere(t *testing.T) {
 }
 
 func TestTrashGivesBackWhatItTook(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "sub/a.txt"), "A")
@@ -140,6 +144,7 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 }
 
 func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "old/x"), "X")
@@ -162,6 +167,7 @@ func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
 }
 
 func TestNoActLeavesTheWorkspace(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
 	out := t.TempDir()

@@ -7,6 +7,7 @@ import (
 )
 
 func TestReservedNamesAreRefusedOnWindows(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		"NUL", "nul", "a/CON", "CON.txt", "con.tar.gz", "aux/f", "PRN", "COM1", "com9.log", "LPT1", "LPT³", "COM¹.txt", "CONIN$", "conout$", "nul .txt", "CLOCK$",
 		"a.", "a ", "a./b", "dir /f", "...", "a...", "f:stream", "C:", "c:x", "f::$DATA", "a/b:c/d", "dir:x:$INDEX_ALLOCATION", "PROGRA~1", "progra~1/x", "LONGN~12.TXT", "A~1",
@@ -27,6 +28,7 @@ func TestReservedNamesAreRefusedOnWindows(t *testing.T) {
 }
 
 func TestPlainNamesAreNotRefused(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		"", ".", "..", "../a", "a", "a/b/c.txt", `a\b`, `C:\`, `C:\a\b`, "c:/a b/ü.txt", "console", "null", "nul1", "com", "COM10", "lpt0x", "aux-file", "a.con", "x.nul",
 		".git", "..a", "a..b", "~", "~user", "a~b", "file~", "backup~1.orig", "a longer name~1", "~1", "node_modules/@x/y", "a'b", "a#b%c", "日本.txt", "💥",
@@ -40,6 +42,7 @@ func TestPlainNamesAreNotRefused(t *testing.T) {
 }
 
 func TestResolveRefusesNamesOfItsOwnSystem(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	for _, name := range []string{"NUL", "a/f:stream", "x."} {
 		if _, err := r.Resolve(name); (err != nil) != (runtime.GOOS == "windows") {
@@ -54,6 +57,7 @@ func TestResolveRefusesNamesOfItsOwnSystem(t *testing.T) {
 }
 
 func TestOtherSpelling(t *testing.T) {
+	t.Parallel()
 	entries := []string{"README.md", "Straße", "f", "F"}
 	for name, want := range map[string]string{"readme.md": "README.md", "README.md": "", "f": "", "F": "", "new": "", "STRAßE": "Straße"} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 // TestNothingIsOpenedThroughALinkThatCameMeanwhile opens by names that were free of links when they
 // were checked.
 func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

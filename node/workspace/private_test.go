@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	ws, own := filepath.Join(base, "ws"), filepath.Join(base, "ws/.local/own")
 	put(t, filepath.Join(own, "keys"), "K")
@@ -70,6 +71,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 }
 
 func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("no such files here")
 	}

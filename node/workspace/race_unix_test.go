@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// again starts this program in a role. Its standard input is a pipe: it ends when that does.
-func again(t *testing.T, role, dir string, env ...string) (*exec.Cmd, io.WriteCloser, io.ReadCloser) {
+// startRole starts this program in a role. Its standard input is a pipe: it ends when that does.
+func startRole(t *testing.T, role, dir string, env ...string) (*exec.Cmd, io.WriteCloser, io.ReadCloser) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), append(env, "FAIRLEAD_TEST_ROLE="+role, "FAIRLEAD_TEST_DIR="+dir)...)
@@ -85,7 +85,7 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd, stdin, stdout := again(t, "exchange", base)
+	cmd, stdin, stdout := startRole(t, "exchange", base)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

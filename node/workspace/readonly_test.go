@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// everything returns the content of all files below a folder.
-func everything(t *testing.T, dir string) string {
+// allContent returns the content of all files below a folder.
+func allContent(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -36,6 +36,7 @@ func everything(t *testing.T, dir string) string {
 }
 
 func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
+	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := everything(t, base)
+	want := allContent(t, base)
 	open := func(c Config) *Root {
 		t.Helper()
 		c.Dir, c.ReadOnly = ws, true
@@ -112,7 +113,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 	if _, err := granted.Write(resolve(t, granted, "link"), []byte("x"), "", nil); err == nil {
 		t.Error("written through a link")
 	}
-	if now := everything(t, base); now != want {
+	if now := allContent(t, base); now != want {
 		t.Errorf("changed:\n%s\nwas:\n%s", now, want)
 	}
 }

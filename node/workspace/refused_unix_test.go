@@ -31,7 +31,7 @@ func smallFiles(dir string) {
 func TestAFullDiskLeavesTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "f"), "old")
-	cmd, stdin, stdout := again(t, "small files", dir)
+	cmd, stdin, stdout := startRole(t, "small files", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestWhatTheUserMayNotDoIsSaid(t *testing.T) {
 	}
 	defer os.Chmod(filepath.Join(dir, "closed"), 0o755)
 	defer os.Chmod(filepath.Join(dir, "fixed"), 0o755)
-	cmd, stdin, stdout := again(t, "unprivileged", dir)
+	cmd, stdin, stdout := startRole(t, "unprivileged", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestWindowsShortNamesLeadToTheLongOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { emptied(dir) })
+	t.Cleanup(func() { removeFolder(dir) })
 	private := filepath.Join(dir, "Fairlead's own keys")
 	put(t, filepath.Join(private, "a secret file.json"), "S")
 	put(t, filepath.Join(dir, "a folder of the person/in it"), "P")
@@ -70,8 +70,8 @@ func TestWindowsShortNamesLeadToTheLongOnes(t *testing.T) {
 	}
 }
 
-// emptied removes a folder in a way that also works in Wine, unlike [os.RemoveAll].
-func emptied(dir string) error {
+// removeFolder removes a folder in a way that also works in Wine, unlike [os.RemoveAll].
+func removeFolder(dir string) error {
 	var list []string
 	filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
 		list = append(list, p)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestNamesThatAreNoTextAreSpelled(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ goos, name, text string }{
 		{"linux", "plain", "plain"},
 		{"linux", "dir/Grüße 日本.txt", "dir/Grüße 日本.txt"},
@@ -34,6 +35,7 @@ func TestNamesThatAreNoTextAreSpelled(t *testing.T) {
 
 // A rule about the text of a path must not be circumvented by other text for the same file.
 func TestTextThatNobodyWouldSpellSoStandsForItself(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`/srv/\xC3\xA9`, `\x5C`, `a\x5Cb`, `\x5Cxff`, `\xE2\x82\xAC`, "x\xff" + `\xE9`} {
 		if got := unspell("linux", text); got != text {
 			t.Errorf("%q stands for %q", text, got)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	pipe := filepath.Join(r.Dir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -65,6 +66,7 @@ func TestAReadOnlyFileIsNotOverwritten(t *testing.T) {
 }
 
 func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "f")
 	put(t, out, "outside")
 	r := openTemp(t)
@@ -82,6 +84,7 @@ func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
 // A folder is exchanged with a link to the outside as fast as possible while files below it are
 // read, written and listed.
 func TestNoRaceLetsALinkLeadOut(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	put(t, filepath.Join(out, "f"), "outside")
 	r := openTemp(t)

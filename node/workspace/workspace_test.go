@@ -45,6 +45,7 @@ func resolve(t *testing.T, r *Root, name string) Path {
 }
 
 func TestResolveKeepsPathsInTheWorkspace(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	for _, c := range []struct {
 		name, want string
@@ -86,6 +87,7 @@ func TestResolveKeepsPathsInTheWorkspace(t *testing.T) {
 }
 
 func TestAWorkspaceNamedThroughALinkMapsBothNames(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "real", "f"), "x")
 	link(t, "real", filepath.Join(dir, "alias"))
@@ -102,6 +104,7 @@ func TestAWorkspaceNamedThroughALinkMapsBothNames(t *testing.T) {
 }
 
 func TestOpenWantsAFolderThatExists(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "file"), "")
 	for _, name := range []string{"missing", "file"} {
@@ -113,6 +116,7 @@ func TestOpenWantsAFolderThatExists(t *testing.T) {
 }
 
 func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	put(t, filepath.Join(out, "secret"), "secret")
 	r := openTemp(t)
@@ -155,6 +159,7 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 }
 
 func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	r, err := Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
@@ -176,6 +181,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 }
 
 func TestReadFileRefusesWhatIsTooLarge(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "12345")
 	var tooLarge *TooLargeError

@@ -12,6 +12,7 @@ import (
 )
 
 func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	file := filepath.Join(r.Dir(), "script")
 	put(t, file, "old")
@@ -39,6 +40,7 @@ func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
 }
 
 func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "one")
 	p := resolve(t, r, "f")
@@ -69,6 +71,7 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 }
 
 func TestAFileInTheWayIsADirError(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "")
 	for _, name := range []string{"f/g", "f/g/h"} {
@@ -85,6 +88,7 @@ func TestAFileInTheWayIsADirError(t *testing.T) {
 }
 
 func TestLockIsHeldByOneAtATimeAndGivesUpWithItsContext(t *testing.T) {
+	t.Parallel()
 	r := openTemp(t)
 	p := resolve(t, r, "f")
 	count := 0

@@ -46,8 +46,8 @@ func (m *Machine) matching(text []byte) (list []int) {
 	return list
 }
 
-// slow says the same with package regexp.
-func slow(re *regexp.Regexp, text []byte) (list []int) {
+// slowMatches says the same with package regexp.
+func slowMatches(re *regexp.Regexp, text []byte) (list []int) {
 	if len(text) == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func TestMatchesWhatRegexpMatches(t *testing.T) {
 			for range rnd.IntN(24) {
 				text = append(text, pieces[rnd.IntN(len(pieces))]...)
 			}
-			if got, want := m.matching(text), slow(re, text); !slices.Equal(got, want) {
+			if got, want := m.matching(text), slowMatches(re, text); !slices.Equal(got, want) {
 				t.Fatalf("%q in %q: lines %v, want %v", pattern, text, got, want)
 			}
 		}
@@ -97,7 +97,7 @@ func TestLongTextsAreNoDifferent(t *testing.T) {
 			if rnd.IntN(3) == 0 {
 				text = bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
 			}
-			if got, want := m.matching(text), slow(re, text); !slices.Equal(got, want) {
+			if got, want := m.matching(text), slowMatches(re, text); !slices.Equal(got, want) {
 				t.Fatalf("%q: %d lines, want %d", pattern, len(got), len(want))
 			}
 		}
@@ -132,7 +132,7 @@ func TestTheMemoryOfAMachineIsBounded(t *testing.T) {
 		text[i] = "abc"[rnd.IntN(3)]
 	}
 	re := regexp.MustCompile("a.{18}b[^x]{20}c")
-	if got, want := m.matching(text), slow(re, text); !slices.Equal(got, want) {
+	if got, want := m.matching(text), slowMatches(re, text); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	text = bytes.ReplaceAll(text, []byte("c"), []byte("a"))
@@ -201,11 +201,11 @@ func FuzzAgreesWithRegexp(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := p.NewMachine().matching([]byte(text)), slow(re, []byte(text)); !slices.Equal(got, want) {
+		if got, want := p.NewMachine().matching([]byte(text)), slowMatches(re, []byte(text)); !slices.Equal(got, want) {
 			t.Errorf("%q in %q: lines %v, want %v", pattern, text, got, want)
 		}
 		long := []byte(strings.Repeat(text+"\n-\n", 1+16_000/(len(text)+3)) + text)
-		if got, want := p.NewMachine().matching(long), slow(re, long); !slices.Equal(got, want) {
+		if got, want := p.NewMachine().matching(long), slowMatches(re, long); !slices.Equal(got, want) {
 			t.Errorf("%q in much of %q: %d lines, want %d", pattern, text, len(got), len(want))
 		}
 	})

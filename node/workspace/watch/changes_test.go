@@ -17,12 +17,12 @@ import (
 )
 
 func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 100)
-		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		put(t, filepath.Join(dir, "a/b/c/f"), "longer")
-		hears(t, heard, "a/b/c")
+		waitForChanges(t, heard, "a/b/c")
 		before := time.Now()
 		put(t, filepath.Join(dir, "d/new"), "")
 		for c := range heard {
@@ -37,9 +37,9 @@ func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
 }
 
 func TestAFolderThatIsMadeAndFilledAtOnceIsWatchedWhole(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 10_000)
-		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
 		for i := range 50 { // while the first walk is under way, too
 			put(t, filepath.Join(dir, fmt.Sprintf("n%d/1/2/3/f", i)), "")
 		}
@@ -48,16 +48,16 @@ func TestAFolderThatIsMadeAndFilledAtOnceIsWatchedWhole(t *testing.T) {
 			<-heard
 		}
 		put(t, filepath.Join(dir, "n7/1/2/3/g"), "")
-		hears(t, heard, "n7/1/2/3")
+		waitForChanges(t, heard, "n7/1/2/3")
 		put(t, filepath.Join(dir, "d/made/at/once"), "")
-		hears(t, heard, "d", "d/made", "d/made/at")
+		waitForChanges(t, heard, "d", "d/made", "d/made/at")
 	})
 }
 
 func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 1000)
-		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		rename := func(from, to string) {
 			t.Helper()
@@ -71,7 +71,7 @@ func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 			<-heard
 		}
 		put(t, filepath.Join(dir, "d/e/z/b/c/f"), "in its new place")
-		hears(t, heard, "d/e/z/b/c")
+		waitForChanges(t, heard, "d/e/z/b/c")
 		rename("d", "q") // there and back, and then another one in its place
 		rename("q", "d")
 		rename("d", "p")
@@ -96,12 +96,12 @@ func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 }
 
 func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		if runtime.GOOS == "windows" {
 			t.Skip("one handle is enough here, however many there are")
 		}
 		heard := make(chan Change, 100)
-		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		want := "there are more than 10 folders below"
 		w.mu.Lock()
@@ -133,7 +133,7 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 }
 
 func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		if text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events"); err == nil {
 			if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n > 40_000 {
 				t.Skipf("this system queues %d events: it takes too long to make them run over", n)
@@ -141,7 +141,7 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 		}
 		heard, wait := make(chan Change, 1000), make(chan struct{})
 		var slow atomic.Bool
-		dir, w := deep(t, func(c Change) {
+		dir, w := watchDeep(t, func(c Change) {
 			if slow.Load() {
 				<-wait
 			}
@@ -174,9 +174,9 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 }
 
 func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 1000)
-		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -187,15 +187,15 @@ func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
 }
 
 func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
-	inEachWay(t, func(t *testing.T, deep deeper) {
+	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 1000)
-		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
 		inner := w.looksAt(t, filepath.Join(dir, "a"))
 		w.settles(t, dir)
 		w.Remove(inner)
 		w.settles(t, dir)
 		put(t, filepath.Join(dir, "a/new"), "")
-		hears(t, heard, "a")
+		waitForChanges(t, heard, "a")
 		w.looksAt(t, inner)
 		w.Remove(dir)
 		w.settles(t, inner)
@@ -203,7 +203,7 @@ func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
 			<-heard
 		}
 		put(t, filepath.Join(inner, "b/c/new"), "")
-		hears(t, heard, "b/c")
+		waitForChanges(t, heard, "b/c")
 		if runtime.GOOS == "windows" {
 			return // there, a folder above a watched one cannot be renamed
 		}
@@ -218,7 +218,7 @@ func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
 
 // BenchmarkTreeOf50000 watches 50,000 files in 2,500 folders.
 func BenchmarkTreeOf50000(b *testing.B) {
-	dir, w := deep(b, func(Change) {}, func(dir string) {
+	dir, w := watchDeep(b, func(Change) {}, func(dir string) {
 		for i := range 2500 {
 			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
 			if err := os.MkdirAll(sub, 0o755); err != nil {

@@ -16,33 +16,33 @@ import (
 // onWine reports whether this is Wine instead of Windows.
 var onWine = func() bool { return false }
 
-// deep watches the folder sub of a new workspace with its tree, after fill has created its initial
+// watchDeep watches the folder sub of a new workspace with its tree, after fill has created its initial
 // content.
-func deep(t testing.TB, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
+func watchDeep(t testing.TB, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
-	return deepBy(t, watchesByTree, tell, fill)
+	return watchDeepBy(t, watchesByTree, tell, fill)
 }
 
 // inEachWay runs a test with the system's own way of watching trees, and, where that differs, with
 // polling, as on macOS.
-func inEachWay(t *testing.T, test func(t *testing.T, deep deeper)) {
-	t.Run("told", func(t *testing.T) {
-		test(t, deep)
+func inEachWay(t *testing.T, test func(t *testing.T, watchDeep deepWatch)) {
+	t.Run("native", func(t *testing.T) {
+		test(t, watchDeep)
 	})
 	if runtime.GOOS == "linux" {
-		t.Run("polled", func(t *testing.T) { test(t, polledDeep) })
+		t.Run("polled", func(t *testing.T) { test(t, pollDeep) })
 	}
 }
 
-// deeper is the type of deep.
-type deeper func(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher)
+// deepWatch is the type of watchDeep.
+type deepWatch func(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher)
 
-func polledDeep(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher) {
+func pollDeep(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher) {
 	t.Helper()
-	return deepBy(t, true, tell, fill)
+	return watchDeepBy(t, true, tell, fill)
 }
 
-func deepBy(t testing.TB, whole bool, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
+func watchDeepBy(t testing.TB, whole bool, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
 	if onWine() {
 		t.Skip("Wine reports only folders created while it watches")
@@ -116,8 +116,8 @@ func (w *Watcher) settles(t testing.TB, dir string) {
 	t.Fatalf("it watches %d folders in place of %d: %.300q, %.300q", len(have), len(want), have, want)
 }
 
-// hears waits for changes in all of some folders below.
-func hears(t *testing.T, heard chan Change, dirs ...string) {
+// waitForChanges waits for changes in all of some folders below.
+func waitForChanges(t *testing.T, heard chan Change, dirs ...string) {
 	t.Helper()
 	missing := make(map[string]bool)
 	for _, d := range dirs {

@@ -28,7 +28,7 @@ func TestRoundsThroughATreeCostAThirtiethOfACore(t *testing.T) {
 
 func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 	heard := make(chan Change, 1000)
-	dir, w := polledDeep(t, func(c Change) { heard <- c }, fillThree(t))
+	dir, w := pollDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	file := filepath.Join(dir, "a/b/c/f")
 	// The replacement has the size and time that the file has when it is replaced.
 	spare, old := filepath.Join(w.ws.Dir(), "spare"), time.Now().Add(-time.Hour)
@@ -63,7 +63,7 @@ func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Log(change.name)
-			hears(t, heard, "a/b/c")
+			waitForChanges(t, heard, "a/b/c")
 		})
 	}
 }
@@ -119,7 +119,7 @@ func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 	heard := make(chan Change, 10_000)
 	out := t.TempDir()
 	put(t, filepath.Join(out, "canary/f"), "")
-	dir, _ := polledDeep(t, func(c Change) { heard <- c }, fillThree(t))
+	dir, _ := pollDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	at, aside := filepath.Join(dir, "d/e"), filepath.Join(dir, "d/aside")
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
 		for _, step := range []error{os.Rename(at, aside), os.Symlink(out, at), os.Remove(at), os.Rename(aside, at)} {
@@ -141,7 +141,7 @@ func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 }
 
 func TestClosingEndsARoundInItsMiddle(t *testing.T) {
-	dir, w := polledDeep(t, func(Change) {}, func(dir string) {
+	dir, w := pollDeep(t, func(Change) {}, func(dir string) {
 		for i := range 3000 {
 			put(t, filepath.Join(dir, fmt.Sprint("n", i/100), fmt.Sprint(i)), "")
 		}
@@ -157,7 +157,7 @@ func TestClosingEndsARoundInItsMiddle(t *testing.T) {
 
 func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
 	heard := make(chan Change, 1000)
-	dir, w := polledDeep(t, func(c Change) { heard <- c }, fillThree(t))
+	dir, w := pollDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	w.rounds(t)
 	aside := filepath.Join(w.ws.Dir(), "aside")
 	for i := range maxChangedFolders + 50 {
@@ -180,7 +180,7 @@ func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
 
 // BenchmarkRoundThrough50000 polls 50,000 files in 2,500 folders.
 func BenchmarkRoundThrough50000(b *testing.B) {
-	dir, w := polledDeep(b, func(Change) {}, func(dir string) {
+	dir, w := pollDeep(b, func(Change) {}, func(dir string) {
 		for i := range 2500 {
 			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
 			if err := os.MkdirAll(sub, 0o755); err != nil {

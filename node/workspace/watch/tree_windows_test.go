@@ -19,8 +19,8 @@ func init() {
 	onWine = func() bool { return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil }
 }
 
-// emptied removes a folder in a way that also works in Wine, unlike [os.RemoveAll].
-func emptied(dir string) error {
+// removeFolder removes a folder in a way that also works in Wine, unlike [os.RemoveAll].
+func removeFolder(dir string) error {
 	var list []string
 	filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
 		list = append(list, p)
@@ -41,7 +41,7 @@ func bare(t *testing.T, tell func(Change)) (dir string, w *Watcher) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { emptied(dir) })
+	t.Cleanup(func() { removeFolder(dir) })
 	r, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -58,25 +58,25 @@ func TestWindowsTellsOfATree(t *testing.T) {
 	dir, w := bare(t, func(c Change) { heard <- c })
 	defer w.Close()
 	put(t, filepath.Join(dir, "a/b/c/f"), "F")
-	hears(t, heard, "a", "a/b", "a/b/c")
+	waitForChanges(t, heard, "a", "a/b", "a/b/c")
 	put(t, filepath.Join(dir, "a/b/c/f"), "longer")
-	hears(t, heard, "a/b/c")
+	waitForChanges(t, heard, "a/b/c")
 	// A handle for each folder would prevent this.
 	if err := os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "z")); err != nil {
 		t.Fatal(err)
 	}
-	hears(t, heard, "z")
+	waitForChanges(t, heard, "z")
 	if !onWine() { // Wine does not follow a folder to its new name
 		put(t, filepath.Join(dir, "z/b/c/g"), "G")
-		hears(t, heard, "z/b/c")
+		waitForChanges(t, heard, "z/b/c")
 	}
 	have := map[string]bool{"z": true}
-	if err := emptied(filepath.Join(dir, "z")); err != nil {
+	if err := removeFolder(filepath.Join(dir, "z")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, heard, have, func(h map[string]bool) bool { return !h["z"] })
 	put(t, filepath.Join(dir, "z/again"), "")
-	hears(t, heard, "z")
+	waitForChanges(t, heard, "z")
 }
 
 func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {

@@ -28,11 +28,11 @@ func watching(t *testing.T) (r *workspace.Root, dir string, w *Watcher, heard ch
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.SetContent(dir, listed(t, r, "sub"))
+	w.SetContent(dir, entriesOf(t, r, "sub"))
 	return r, dir, w, heard
 }
 
-func listed(t *testing.T, r *workspace.Root, name string) (list []workspace.Info) {
+func entriesOf(t *testing.T, r *workspace.Root, name string) (list []workspace.Info) {
 	t.Helper()
 	d, err := r.OpenDir(resolve(t, r, name))
 	if err != nil {
