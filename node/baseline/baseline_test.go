@@ -255,6 +255,49 @@ func TestLoaderOfYarnMayOnlyChangeItsPackages(t *testing.T) {
 	k.expect(run.End(), map[string]string{".pnp.cjs": protocol.ProtectedCreated})
 }
 
+func TestCommandsInAnUnfinishedRebaseAreReverted(t *testing.T) {
+	const list = ".git/rebase-merge/git-rebase-todo"
+	for name, c := range map[string]struct {
+		before, after, command string
+		want                   string
+	}{
+		"new state":     {"", "exec evil\n", "python3 x.py", protocol.ProtectedCreated},
+		"added":         {"pick 1\nexec make\n", "pick 1\n x\tevil\nexec make\n", "python3 x.py", protocol.ProtectedChanged},
+		"next step":     {"pick 1\nexec make\npick 2\n", "exec make\npick 2\n", "git rebase --continue", ""},
+		"named":         {"", "pick 1\nexec make test\n", "git rebase -x 'make test' main", ""},
+		"only commits":  {"", "pick 1\nfixup 2\n", "git rebase main", ""},
+		"ended":         {"exec make\n", "", "git rebase --continue", ""},
+		"other command": {"", "exec make evil\n", "git rebase -x make main", protocol.ProtectedCreated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.write(".git/HEAD", "ref: refs/heads/main")
+			if c.before != "" {
+				k.write(list, c.before)
+			}
+			run := k.Begin(Command{ID: "1", Text: c.command})
+			k.write(list, c.after)
+			want := map[string]string{}
+			if c.want != "" {
+				want[list] = c.want
+			}
+			k.expect(run.End(), want)
+		})
+	}
+}
+
+func TestFilesThatDirenvReadsAreReverted(t *testing.T) {
+	k := newKit(t)
+	k.write(".direnv/flake-profile-a.rc", "old")
+	k.write(".direnv/python-3.13/bin/python", "old")
+	k.write(".direnv/cache/x", "old")
+	run := k.Begin(Command{ID: "1"})
+	k.write(".direnv/flake-profile-a.rc", "evil")
+	k.write(".direnv/python-3.13/bin/ls", "evil")
+	k.write(".direnv/cache/x", "new")
+	k.expect(run.End(), map[string]string{".direnv/flake-profile-a.rc": protocol.ProtectedChanged, ".direnv/python-3.13/bin/ls": protocol.ProtectedCreated})
+}
+
 func BenchmarkLooks(b *testing.B) {
 	k := newKit(b)
 	for i := range 5000 {

@@ -83,3 +83,21 @@ func hasSameEffect(before, after []byte) bool {
 	const always = "repositoryformatversion"
 	return slices.Equal(harmfulSettings(before), harmfulSettings(after)) && (bytes.Contains(after, []byte(always)) || !bytes.Contains(before, []byte(always)))
 }
+
+// hasNewCommands reports whether the list of an unfinished rebase has commands that were not in it
+// before, and that none of the commands that run has named, as git rebase --exec does.
+func hasNewCommands(before, after []byte, running []string) bool {
+	known := map[string]bool{}
+	for line := range strings.Lines(string(before)) {
+		known[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(string(after)) {
+		line = strings.TrimSpace(line)
+		verb, command, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+		isNamed := func(text string) bool { return strings.Contains(text, strings.TrimSpace(command)) }
+		if (verb == "exec" || verb == "x") && !known[line] && !slices.ContainsFunc(running, isNamed) {
+			return true
+		}
+	}
+	return false
+}

@@ -18,6 +18,7 @@ type judge struct {
 	folders   []string          // that commands can change
 	files     map[string]state  // before
 	templates map[string][]byte // of scripts, by their path
+	commands  []string          // that run
 }
 
 // isHarmless reports whether a change is one that version control or a package manager makes itself
@@ -28,6 +29,8 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 		return before.Filled || s.isHarmlessRemoval(path, before, now)
 	case after.Filled && floor.IsLoader(name):
 		return before.exists() && before.mode() == after.mode() && hasSameCode(s.disk.content(before), s.disk.content(after))
+	case after.Filled && floor.IsTodo(path):
+		return !hasNewCommands(s.disk.content(before), s.disk.content(after), s.commands)
 	case after.Filled:
 		return s.isHarmlessProgram(path, after)
 	case !after.Mode.IsRegular() || after.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:

@@ -26,7 +26,7 @@ func (s *Store) look() {
 		now := s.scanOpen(edited)
 		changed := changes(s.files, now)
 		var found Findings
-		j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}}
+		j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}, commands: s.texts()}
 		for _, path := range changed {
 			if s.files == nil || s.files.wasClosed(path) || now[path].Mode.IsDir() || s.files[path].Mode.IsDir() || !s.claim(path, edited) {
 				continue
@@ -47,6 +47,16 @@ func (s *Store) look() {
 			s.disk.save(now)
 		}
 	}
+}
+
+// texts returns the commands that run.
+func (s *Store) texts() (list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.running {
+		list = append(list, r.Text)
+	}
+	return list
 }
 
 // isNewTarget reports whether a file is in the list only because a link has been made that leads to

@@ -22,6 +22,8 @@ func (s judge) isHarmlessProgram(path string, st state) bool {
 	switch {
 	case st.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 || !link && !st.Mode.IsRegular():
 		return false
+	case strings.HasSuffix(name, ".rc"): // of direnv
+		return false
 	case name == "pyvenv.cfg":
 		return s.baseOf(dir) != ""
 	case strings.HasSuffix(name, ".pth"):

@@ -10,7 +10,7 @@ import (
 // isFilled recognizes, by lower-case names, folders that package managers fill and in which programs
 // start that others find first.
 func isFilled(name string) bool {
-	return slices.Contains([]string{"node_modules", ".venv", "venv"}, name)
+	return slices.Contains([]string{"node_modules", ".venv", "venv", ".direnv"}, name)
 }
 
 // isEnvironment recognizes an environment of Python, whatever its name, by the file that makes it one.
@@ -19,6 +19,12 @@ func isEnvironment(dir string) bool { return exists(filepath.Join(dir, "pyvenv.c
 // IsLoader recognizes, by their names, the files that Yarn writes for every Node.js that starts in a
 // project.
 func IsLoader(name string) bool { return name == ".pnp.cjs" || name == ".pnp.loader.mjs" }
+
+// todo is the list of an unfinished rebase in a repository of Git, which may have commands to run.
+const todo = "rebase-merge/git-rebase-todo"
+
+// IsTodo recognizes this list.
+func IsTodo(path string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+todo) }
 
 // StartsPrograms reports whether a file starts programs later because of the folder that it is in,
 // which its path alone does not show.
@@ -34,8 +40,14 @@ func StartsPrograms(path string) bool {
 // filledFiles returns the floor files in such a folder, in the places where package managers and the
 // venv module write them.
 func filledFiles(dir string) (files []string) {
-	if IsLoader(filepath.Base(dir)) {
+	if IsLoader(filepath.Base(dir)) || IsTodo(dir) {
 		return []string{dir}
+	}
+	if filepath.Base(dir) == ".direnv" { // shells read and find these when they enter the folder
+		for _, pattern := range []string{"*.rc", "*/bin", "*/Scripts"} {
+			found, _ := filepath.Glob(filepath.Join(escape(dir), pattern))
+			files = append(files, found...)
+		}
 	}
 	for _, name := range []string{".bin", "bin", "Scripts", "pyvenv.cfg"} {
 		if path := filepath.Join(dir, name); exists(path) {

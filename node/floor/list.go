@@ -142,14 +142,16 @@ func (l *List) walk(key, dir string, match matcher) (files, filled, linked []str
 		l.trees[key] = t
 	}
 	files = slices.Clone(t.files)
+	filled = slices.Clone(t.filled)
 	for _, store := range t.stores {
-		files = append(files, repository(store)...)
+		found, todos := repository(store)
+		files, filled = append(files, found...), append(filled, todos...)
 	}
 	for _, link := range t.links {
 		linked = append(linked, leadsTo(link, dir)...)
 	}
 	slices.Sort(files)
-	return slices.Compact(files), slices.Clone(t.filled), linked
+	return slices.Compact(files), filled, linked
 }
 
 func (l *List) forget() {

@@ -24,13 +24,14 @@ var stores = map[string][]string{
 	"_darcs": {"prefs/defaults", "prefs/prefs"}, ".pijul": {"config"},
 }
 
-// repository returns the floor files of a repository, with its submodules and work trees.
-func repository(store string) (files []string) {
+// repository returns the floor files of a repository, with its submodules and work trees, and the
+// lists of unfinished rebases, which Git itself changes.
+func repository(store string) (files, todos []string) {
 	names := stores[strings.ToLower(filepath.Base(store))]
 	if names == nil {
 		names = stores[".git"]
 		if !isRepository(store) {
-			return nil // only its name ends so
+			return nil, nil // only its name ends so
 		}
 	}
 	files = configured(store)
@@ -41,13 +42,16 @@ func repository(store string) (files []string) {
 				files = append(files, path)
 			}
 		}
+		if path := filepath.Join(all[i], filepath.FromSlash(todo)); exists(path) {
+			todos = append(todos, path)
+		}
 		var closed []string
 		for _, name := range []string{"worktrees", "modules"} {
 			all = append(all, inner(filepath.Join(all[i], name), name == "modules", &closed)...)
 		}
 		files = append(files, closed...)
 	}
-	return files
+	return files, todos
 }
 
 // configured returns the folder of hooks and the settings that the configuration of a repository of Git
