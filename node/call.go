@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/access"
-	"fairlead/node/floor"
 	"fairlead/node/workspace"
 )
 
@@ -278,16 +276,6 @@ func (e *changedError) Unwrap() []error {
 // allNeeded reports whether the call needs each of the opened folders, with the same rights.
 func allNeeded(opened, needed []protocol.FolderAccess) bool {
 	return !slices.ContainsFunc(opened, func(f protocol.FolderAccess) bool { return !slices.Contains(needed, f) })
-}
-
-// describe previews a call. Of a file tool, it says whether the file starts programs later, if only
-// this machine knows that.
-func describe(ctx context.Context, t toolkit.Tool[access.Call], args json.RawMessage) (p protocol.CallPreview, ok bool, err error) {
-	p, ok, err = t.Preview(ctx, access.Call{}, args)
-	if err == nil && t.Spec.Effect == protocol.EffectWrite && p.Path != "" && floor.StartsPrograms(filepath.FromSlash(p.Path)) {
-		p.Changes = append(p.Changes, p.Path)
-	}
-	return p, ok, err
 }
 
 // preview returns null for a tool that has no preview.

@@ -105,7 +105,9 @@ func (g wordGlob) first() string {
 }
 
 func (g wordGlob) literal() bool { return !g.rest && len(g.parts) == 1 }
-func (g wordGlob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
+func (g wordGlob) any() bool {
+	return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == ""
+}
 
 // open reports whether a pattern starts with a star but restricts the rest.
 func (g wordGlob) open() bool { return !g.rest && len(g.parts) > 1 && g.parts[0] == "" && !g.any() }

@@ -58,7 +58,8 @@
 // Rules about commands (argv) are applied to the words of the agent's command. Deny rules also go to
 // the machine ([Decision.Rules]), which refuses these programs to everything that the command
 // starts, and hides or protects the files of deny rules with a path that exist when it starts. What
-// it creates at the path of such a rule about writing is set aside afterwards. That cannot stop another program that does the same, a copy of the program under another name, or a
-// process whose second thread changes the arguments after the check; and rules for one folder
-// (cwd) are not included.
+// it creates at the path of such a rule about writing, if it has no wildcards, is set aside
+// afterwards. That cannot stop another program that does the same, a copy of the program under
+// another name, or a process whose second thread changes the arguments after the check; and rules
+// for one folder (cwd) are not included.
 package policy

@@ -13,7 +13,7 @@ func isFilled(name string) bool {
 	return slices.Contains([]string{"node_modules", ".venv", "venv", ".direnv"}, name)
 }
 
-// isEnvironment recognizes an environment of Python, whatever its name, by the file that makes it one.
+// isEnvironment recognizes an environment of Python with any name by the file that makes it one.
 func isEnvironment(dir string) bool { return exists(filepath.Join(dir, "pyvenv.cfg")) }
 
 // IsLoader recognizes, by their names, the files that Yarn writes for every Node.js that starts in a

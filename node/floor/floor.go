@@ -29,8 +29,9 @@ func (l *List) Files(dir string) []string {
 	return slices.Compact(files)
 }
 
-// All returns the floor files, the files that package managers write (the programs and start files of
-// Python's environments and of node_modules, and Yarn's loader), and where links among the floor files lead.
+// All returns the floor files, the files that package managers and Git itself write (the programs and
+// start files of Python's environments and of node_modules, Yarn's loader, direnv's folder, and lists
+// of unfinished rebases), and where links among the floor files lead.
 func (l *List) All(dir string) (files, filled, linked []string) {
 	files, folders, linked := l.find(dir)
 	for _, dir := range folders {

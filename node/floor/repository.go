@@ -54,8 +54,8 @@ func repository(store string) (files, todos []string) {
 	return files, todos
 }
 
-// configured returns the folder of hooks and the settings that the configuration of a repository of Git
-// names, in its work tree: core.hooksPath and include.path (git-config(1)).
+// configured returns the folder of hooks and the settings that the configuration of a repository
+// names in its work tree: core.hooksPath and include.path (git-config(1)).
 func configured(store string) (files []string) {
 	data, err := os.ReadFile(filepath.Join(store, "config"))
 	if err != nil || filepath.Base(store) != ".git" {

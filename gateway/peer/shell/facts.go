@@ -5,9 +5,9 @@
 // It makes no decisions. It guarantees to its caller that an unmarked word is, character for
 // character, the one that the shell would pass to the program, and that every command that would
 // run is in the list, or else that a finding says that there may be more. The one exception is a
-// variable that mktemp has set: its value is [Temporary], followed by what the text appends. If the parser is known to
-// read a text differently from the shell (a backslash at the end of a line, a carriage return,
-// invisible characters), there is a finding.
+// variable that mktemp has set: its value is [Temporary], followed by what the text appends. If the
+// parser is known to read a text differently from the shell (a backslash at the end of a line, a
+// carriage return, invisible characters), there is a finding.
 package shell
 
 import "strings"
