@@ -299,10 +299,16 @@ func TestFilesThatDirenvReadsAreReverted(t *testing.T) {
 }
 
 func BenchmarkLooks(b *testing.B) {
+	for _, top := range []string{"src", "node_modules"} {
+		b.Run(top, func(b *testing.B) { benchmarkLooks(b, top) })
+	}
+}
+
+func benchmarkLooks(b *testing.B, top string) {
 	k := newKit(b)
 	for i := range 5000 {
 		for n := range 10 {
-			k.write(strconv.Itoa(i%50)+"/"+strconv.Itoa(i)+"/"+strconv.Itoa(n)+".go", "x")
+			k.write(top+"/"+strconv.Itoa(i%50)+"/"+strconv.Itoa(i)+"/"+strconv.Itoa(n)+".go", "x")
 		}
 	}
 	k.write(".git/hooks/pre-commit", "x")
