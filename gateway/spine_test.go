@@ -100,7 +100,7 @@ func TestOneStageExecutesCalls(t *testing.T) {
 		"servers":    {"registry.go", "target.go"},
 		"Execute":    {"continue.go", "execute.go", "target.go"},
 		"Rejoin":     {"recover.go", "target.go"},
-		"authorize(": {"authorize.go", "continue.go"},
+		"authorize(": {"authorize.go", "continue.go", "plan.go"},
 	}
 	found := map[string][]string{}
 	readSources(t, func(name string, _ *token.FileSet, file *ast.File) {

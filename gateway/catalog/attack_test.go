@@ -145,16 +145,16 @@ func TestOutcomeBelongsToItsCaller(t *testing.T) {
 	b.fails(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultApprovalRequired, "")
 	<-asked
 	for _, p := range []auth.Principal{app("b"), me, app("a", protocol.ScopeNetworkRead)} { // the last was narrowed
-		if _, err := b.jobs.Outcome(t.Context(), p, "c1"); !isFault(err, protocol.FaultNotFound) {
+		if _, err := b.jobs.Outcome(t.Context(), p, "c1"); !isNotFound(err) {
 			t.Errorf("%s reads the outcome: %v", p.Caller(), err)
 		}
-		if _, err := b.jobs.Withdraw(t.Context(), p, "c1"); !isFault(err, protocol.FaultNotFound) {
+		if _, err := b.jobs.Withdraw(t.Context(), p, "c1"); !isNotFound(err) {
 			t.Errorf("%s withdraws the call: %v", p.Caller(), err)
 		}
 	}
 	b.jobs.CancelOf("b")
 	b.commands.CancelOf("b")
-	if _, err := b.jobs.Outcome(t.Context(), app("a"), "c1"); err == nil || isFault(err, protocol.FaultNotFound) {
+	if _, err := b.jobs.Outcome(t.Context(), app("a"), "c1"); err == nil || isNotFound(err) {
 		t.Errorf("its own: %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // must still allow it. Its error is a *protocol.Fault.
 func (c *Catalog) Observe(ctx context.Context, p auth.Principal, call protocol.CallID) (state string, err error) {
 	raw, err := c.o.Pipeline.Continue(ctx, tool.Step{Call: call, Principal: p})
-	if err = tool.FaultOf(err); !errors.Is(err, tool.ErrNoCall) && isFault(err, protocol.FaultNotFound) {
+	if err = tool.FaultOf(err); !errors.Is(err, tool.ErrNoCall) && isNotFound(err) {
 		return "", nil
 	}
 	var stat struct{ Entry json.RawMessage }
@@ -25,7 +25,7 @@ func (c *Catalog) Observe(ctx context.Context, p auth.Principal, call protocol.C
 	return string(raw), err
 }
 
-func isFault(err error, code protocol.FaultCode) bool {
+func isNotFound(err error) bool {
 	f, ok := errors.AsType[*protocol.Fault](err)
-	return ok && f.Code == code
+	return ok && f.Code == protocol.FaultNotFound
 }
