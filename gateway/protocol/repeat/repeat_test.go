@@ -44,9 +44,16 @@ func TestExpressionsOfOthersAreDescribed(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
 	for expr, want := range map[string]string{
 		"0 9 * * 1,2,3,4,5": "every weekday at 09:00", "0 9 * * 6-7": "every Saturday and Sunday at 09:00", "0 9 * * 0-6": "every day at 09:00",
-		"*/15 * * * *": "every 15 minutes", "*/1 * * * *": "every minute", "*/45 * * * *": "cron */45 * * * *", "5 * * * *": "every hour at 5 past",
-		"0 9 1 1 *": "cron 0 9 1 1 *", "0 9 1 * 1": "cron 0 9 1 * 1", "0 9 * * 9": "cron 0 9 * * 9", "0-59 9 * * *": "cron 0-59 9 * * *",
+		"*/15 * * * *": "every 15 minutes", "*/1 * * * *": "every minute", "5 * * * *": "every hour at 5 past",
+		"0 9 1 1 *": "cron 0 9 1 1 *", "0 9 * * 9": "cron 0 9 * * 9", "0-59 9 * * *": "cron 0-59 9 * * *",
 		"0 9 * * 1; 0 9 * * 2": "cron 0 9 * * 1; 0 9 * * 2", "x": "cron x",
+		"*/45 * * * *":       `cron */45 * * * * (*/45 begins anew each hour, so that its last pause is 15 minutes; for every 45 minutes write "every 45 minutes")`,
+		"*/90 * * * *":       `cron */90 * * * * (*/90 means minute 0 only; for every 90 minutes write "every 90 minutes")`,
+		"0 */36 * * *":       `cron 0 */36 * * * (*/36 means hour 0 only; for every 36 hours write "every 36 hours")`,
+		"0 */23 * * *":       `cron 0 */23 * * * (*/23 begins anew each day, so that its last pause is 1 hour; for every 23 hours write "every 23 hours")`,
+		"0 */6 * * *":        "cron 0 */6 * * *",
+		"0 9 1-7 * 1":        "cron 0 9 1-7 * 1 (a day of the month (1-7) and a day of the week (1): it runs on the days that fit either)",
+		"0 9 */2 * 1":        "cron 0 9 */2 * 1",
 		"0/15 * * * *":       "cron 0/15 * * * * (0/15 means minute 0 only; for every 15 minutes write */15)",
 		"0 0 9; 3 5/6 * * *": "cron 0 0 9; 3 5/6 * * * (5/6 means hour 5 only; for every 6 hours write 5-23/6)",
 	} {

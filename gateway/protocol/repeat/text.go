@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,14 +92,25 @@ var steppedFields = []struct {
 	last       int
 }{{"minute", "minutes", 59}, {"hour", "hours", 23}, {"day", "days", 31}, {"month", "months", 12}, {"day of the week", "days", 6}}
 
-var stepFromNumber = regexp.MustCompile(`^(\d+)/(\d+)$`)
+var (
+	stepFromNumber = regexp.MustCompile(`^(\d+)/(\d+)$`)
+	stepFromStart  = regexp.MustCompile(`^\*/(\d+)$`)
+)
 
-// Caution returns a sentence about a field such as 0/15, which means 0 only, unlike in other
-// programs: "0/15 means minute 0 only; for every 15 minutes write */15". It returns "" for an
-// expression that means what it seems to.
+// Caution returns a sentence about a part of an expression that people and other programs read in
+// another way, such as "0/15 means minute 0 only; for every 15 minutes write */15". It returns "" for
+// an expression that means what it seems to.
 func Caution(expr string) string {
 	for part := range strings.SplitSeq(expr, ";") {
 		fields := strings.Fields(part)
+		for i, f := range fields[:min(len(fields), 2)] {
+			if text := unevenStep(f, i); text != "" {
+				return text
+			}
+		}
+		if len(fields) == len(steppedFields) && fields[2][0] != '*' && fields[4][0] != '*' {
+			return fmt.Sprintf("a day of the month (%s) and a day of the week (%s): it runs on the days that fit either", fields[2], fields[4])
+		}
 		for i, f := range fields[:min(len(fields), len(steppedFields))] {
 			for item := range strings.SplitSeq(f, ",") {
 				m := stepFromNumber.FindStringSubmatch(item)
@@ -112,6 +124,29 @@ func Caution(expr string) string {
 				return fmt.Sprintf("%s means %s %s only; for every %s %s write %s/%s", item, field.name, m[1], m[2], field.unit, span, m[2])
 			}
 		}
+	}
+	return ""
+}
+
+// unevenStep returns a sentence about steps of minutes or hours, the fields 0 and 1, that begin anew
+// before their last one is over.
+func unevenStep(field string, i int) string {
+	m := stepFromStart.FindStringSubmatch(field)
+	if m == nil {
+		return ""
+	}
+	unit, whole, count := steppedFields[i].unit, steppedFields[i+1].name, steppedFields[i].last+1
+	switch n, err := strconv.Atoi(m[1]); {
+	case err != nil || n == 0:
+		return ""
+	case n >= count:
+		return fmt.Sprintf("%s means %s 0 only; for every %d %s write \"every %d %s\"", field, steppedFields[i].name, n, unit, n, unit)
+	case count%n != 0:
+		last := fmt.Sprintf("%d %s", count%n, unit)
+		if count%n == 1 {
+			last = strings.TrimSuffix(last, "s")
+		}
+		return fmt.Sprintf("%s begins anew each %s, so that its last pause is %s; for every %d %s write \"every %d %s\"", field, whole, last, n, unit, n, unit)
 	}
 	return ""
 }
