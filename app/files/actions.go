@@ -113,9 +113,9 @@ func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Con
 		return err
 	}, func(err error) {
 		if n > 0 {
-			text := fmt.Sprintf("%d items %s.", n, did)
+			text := fmt.Sprintf("%d items were %s.", n, did)
 			if n == 1 {
-				text = fmt.Sprintf("“%s” %s.", list[0].Title(), did)
+				text = fmt.Sprintf("“%s” was %s.", list[0].Title(), did)
 			}
 			a.offerUndo(text, undo)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -50,7 +51,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	var res protocol.RulesImportResult
 	set, problems, err := policy.Parse(in.File)
 	if err != nil {
-		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + err.Error())
+		return res, protocol.ErrBadRequest.With(format.Capital(err.Error()))
 	}
 	for _, p := range problems {
 		res.Problems = append(res.Problems, strings.TrimPrefix(p.Rule+": "+p.Reason, ": "))
@@ -60,7 +61,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 		Rules   []json.RawMessage `json:"rules"`
 	}
 	if err := json.Unmarshal(in.File, &file); err != nil {
-		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
+		return res, protocol.ErrBadRequest.With(format.Capital(protocol.Problem(err)))
 	}
 	if d := defaultVerdict(r.config()); file.Default != "" && file.Default != d {
 		res.Problems = append(res.Problems, fmt.Sprintf("The file's default (%s) was not imported: the setting toolApproval decides about calls that no rule names (%s).", file.Default, d))
@@ -82,7 +83,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 			continue // without the unknown field it would be a different rule; the problems list it
 		}
 		if err := json.Unmarshal(one, &p); err != nil {
-			return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
+			return res, protocol.ErrBadRequest.With(format.Capital(protocol.Problem(err)))
 		}
 		p.ID, p.Source = "", ""
 		raw, err := protocol.Marshal(p)
