@@ -202,9 +202,9 @@ func (a ActivityView) costLines() []ActivityLine {
 	month.Text = Tokens(u.Month.Tokens) + " tokens"
 	switch {
 	case isUsedUp(u.Today.Cost, b.DailyUSD), isUsedUp(float64(u.Today.Tokens), float64(b.DailyTokens)):
-		today.NeedsYou, today.Text = true, "Budget reached. The agents are stopped until tomorrow, or until you raise the budget."
+		today.NeedsYou, today.Text = true, "Budget reached. The agent is stopped until tomorrow, or until you raise the budget."
 	case isUsedUp(u.Month.Cost, b.MonthlyUSD):
-		month.NeedsYou, month.Text = true, "Budget reached. The agents are stopped until next month, or until you raise the budget."
+		month.NeedsYou, month.Text = true, "Budget reached. The agent is stopped until next month, or until you raise the budget."
 	}
 	lines := []ActivityLine{today, month, {Icon: "settings", Title: "Set a budget", Text: "The agent stops at this amount.", Opens: OpenBudget}}
 	if b != (protocol.Budget{}) {

@@ -95,7 +95,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 	}
 	want := []string{
 		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
-		"! This month | Budget reached. The agents are stopped until next month, or until you raise the budget. | $3.10 of $3.00",
+		"! This month | Budget reached. The agent is stopped until next month, or until you raise the budget. | $3.10 of $3.00",
 		"Change the budget | The agent stops at this amount. | ",
 		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
 		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",

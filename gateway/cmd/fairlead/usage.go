@@ -15,7 +15,7 @@ func usageCommand(o *options) *cobra.Command {
 	cmd := command("usage", "Show the tokens and the cost of each model and day, and the budgets", cobra.NoArgs,
 		onMethodWithNames(o, protocol.UsageReport, func([]string) (protocol.UsageReportParams, error) { return p, nil }, printUsage))
 	cmd.Long = `Shows what models used, the newest day first. Days begin at midnight in your time zone.
-The agents stop when a budget is used up: fairlead config set budget.dailyUsd 5`
+The agent stops when a budget is used up: fairlead config set budget.dailyUsd 5`
 	cmd.Flags().IntVar(&p.Days, "days", 30, "number of days, at most 400")
 	return cmd
 }
