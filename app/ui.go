@@ -189,8 +189,13 @@ func (u *ui) save() {
 	}
 	u.settings.saveSize()
 	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {
-		place := native.PlaceOf(u.main.conversation.window)
-		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height, r.Place = size.Width, size.Height, place })
+		place, exists := native.PlaceOf(u.main.conversation.window)
+		u.backend.prefs.update(func(r *preferences) {
+			r.Width, r.Height = size.Width, size.Height
+			if exists {
+				r.Place = place
+			}
+		})
 	}
 }
 

@@ -106,7 +106,7 @@ func (w *window) hide() {
 	}
 	focused := old.Canvas().Focused()
 	old.Canvas().Unfocus()
-	w.place = native.PlaceOf(old)
+	w.place, _ = native.PlaceOf(old)
 	w.conversation.window = native.NewWindow(w.ui.app, w.ui.mainTitle(), nil) // before the other is closed: the toolkit ends without windows
 	old.SetCloseIntercept(nil)
 	old.Close()

@@ -65,6 +65,18 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	pagetest.Shot(t, w, "inbox-dark")
 }
 
+func TestButtonsOfTheInboxStandInColumns(t *testing.T) {
+	in, _, _ := newInboxBench(t)
+	in.Update(inboxView())
+	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	first := in.all[0]
+	for _, r := range in.all[1:len(in.rows.Objects)] {
+		if place(r.deny).X != place(first.deny).X || place(r.later).X != place(first.later).X {
+			t.Errorf("Deny at %v and Not now at %v, want %v and %v", place(r.deny), place(r.later), place(first.deny), place(first.later))
+		}
+	}
+}
+
 // TestInboxFitsANarrowWindow shows it in the narrowest window with the largest text.
 func TestInboxFitsANarrowWindow(t *testing.T) {
 	in, w, _ := newInboxBench(t)

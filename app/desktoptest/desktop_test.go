@@ -325,8 +325,10 @@ func TestAPersonsFirstHour(t *testing.T) {
 	}
 
 	// Quit: everything ends.
+	d.place(mainWindow, 60, 70, 1000, 700)
+	left := d.waitWindow(mainWindow)
 	began := time.Now()
-	d.activate(d.waitWindow(mainWindow))
+	d.activate(left)
 	d.keys("ctrl+q")
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
@@ -343,6 +345,10 @@ func TestAPersonsFirstHour(t *testing.T) {
 
 	// The next start restores everything.
 	p.launch()
+	d.until("the window where it was", func() bool {
+		now, ok := d.windowNamed(mainWindow)
+		return ok && now.x == left.x && now.y == left.y && now.w == left.w && now.h == left.h
+	})
 	d.waitText(mainWindow, "paper model has finished")
 	d.shot("next-start")
 }

@@ -16,19 +16,21 @@ type Place struct {
 	IsMaximized bool `json:"maximized,omitempty"`
 }
 
-// PlaceOf returns the place of a window.
-func PlaceOf(w fyne.Window) (p Place) {
+// PlaceOf returns the place of a window. exists is false once the system's window is
+// gone, as while the program quits.
+func PlaceOf(w fyne.Window) (p Place, exists bool) {
 	isX11 := false
 	if native, ok := w.(driver.NativeWindow); ok {
 		native.RunNative(func(context any) { _, isX11 = context.(driver.X11WindowContext) })
 	}
 	With(w, func(window *glfw.Window) {
+		exists = true
 		p.IsMaximized = window.GetAttrib(glfw.Maximized) == glfw.True
 		if p.IsKnown = isX11; isX11 {
 			p.X, p.Y = window.GetPos()
 		}
 	})
-	return p
+	return p, exists
 }
 
 // Request places a window that is not shown yet. It reports false if the place is unknown, or no
