@@ -18,8 +18,8 @@ import (
 
 var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 
-// listed shows chats a to e, the newest first, a and b of today, the others older. a is open.
-func listed(t *testing.T) (*ui, state.View) {
+// newChatList shows chats a to e, the newest first, a and b of today, the others older. a is open.
+func newChatList(t *testing.T) (*ui, state.View) {
 	u := newTestUI(t)
 	u.main.sidebar.now = func() time.Time { return noon }
 	v := state.View{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}
@@ -62,7 +62,7 @@ func headings(u *ui) string {
 }
 
 func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
-	u, _ := listed(t)
+	u, _ := newChatList(t)
 	c := u.main.conversation.window.Canvas()
 	c.Focus(u.main.sidebar.search)
 	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
@@ -98,7 +98,7 @@ func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
 }
 
 func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
-	u, v := listed(t)
+	u, v := newChatList(t)
 	v.Sessions[1].Pinned = true
 	v.Sessions[2].Tags = []string{"work"}
 	v.Sessions[3].Archived = true
@@ -130,7 +130,7 @@ func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
 }
 
 func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
-	u, _ := listed(t)
+	u, _ := newChatList(t)
 	b := u.main.sidebar
 	b.tap(rowOf(t, u, "Chat B"), fyne.KeyModifierShortcutDefault)
 	b.tap(rowOf(t, u, "Chat D"), fyne.KeyModifierShift)
@@ -171,7 +171,7 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 }
 
 func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
-	u, v := listed(t)
+	u, v := newChatList(t)
 	b := u.main.sidebar
 	b.list.SetCursor(rowOf(t, u, "Chat C"))
 	b.list.TypedShortcut(listKey(fyne.KeyU))
@@ -192,7 +192,7 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 }
 
 func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
-	u, v := listed(t)
+	u, v := newChatList(t)
 	for i, key := range []protocol.SessionKey{"agent:main:b", "agent:main:b", "agent:main:d"} {
 		q := question(fmt.Sprint("q", i), key)
 		q.Why = ""
@@ -212,7 +212,7 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 }
 
 func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
-	u, v := listed(t)
+	u, v := newChatList(t)
 	v.Questions = []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}}
 	u.update(v)
 	if item := u.main.sidebar.listMenu()[1]; item.Label != "Next question" || item.Disabled {
@@ -225,7 +225,7 @@ func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 }
 
 func TestChatHasOneMenu(t *testing.T) {
-	u, v := listed(t)
+	u, v := newChatList(t)
 	v.Sessions[0].Pinned, v.Sessions[0].Tags = true, []string{"work"}
 	v.Sessions[1].Tags = []string{"home"}
 	u.update(v)
@@ -263,7 +263,7 @@ func TestChatHasOneMenu(t *testing.T) {
 }
 
 func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
-	u, _ := listed(t)
+	u, _ := newChatList(t)
 	key := func(text string) func() {
 		for _, b := range u.main.bindings() {
 			if b.text == text {
@@ -287,7 +287,7 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 }
 
 func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
-	u, _ := listed(t)
+	u, _ := newChatList(t)
 	b := u.main.sidebar
 	before := b.heading(chatsHead, 0)
 	b.search.SetText("chat")

@@ -115,8 +115,8 @@ func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
 	if got := state.AskerText(hosted); got != "chat, model anthropic/claude" {
 		t.Errorf("%q", got)
 	}
-	if got := state.AskerText(by); got != "chat “Main chat”, the built-in operator" {
-		t.Error(got)
+	if got, want := state.AskerText(by), "chat “Main chat”, the built-in operator"; got != want {
+		t.Errorf("AskerText: got %q, want %q", got, want)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// wrapped joins the lines of a text with |; every character is 1 wide.
-func wrapped(text string, room int) string {
+// wrapLines joins the lines of a text with |; every character is 1 wide.
+func wrapLines(text string, room int) string {
 	var lines []string
 	from := 0
 	for _, end := range lineEnds(text, float32(room), func(s string) float32 { return float32(utf8.RuneCountInString(s)) }) {
@@ -39,7 +39,7 @@ func TestLinesEndBetweenWordsAndPathsAtSeparators(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
-			if got := wrapped(c.text, c.room); got != c.want {
+			if got := wrapLines(c.text, c.room); got != c.want {
 				t.Errorf("%d wide: %q, want %q", c.room, got, c.want)
 			}
 		})
@@ -53,7 +53,7 @@ func FuzzWrappedLinesAreTheText(f *testing.F) {
 		if !utf8.ValidString(text) || strings.Contains(text, "|") || room < 1 || room > 80 {
 			return // not a text that the dialog wraps
 		}
-		got := wrapped(text, room)
+		got := wrapLines(text, room)
 		if strings.ReplaceAll(got, "|", "") != text {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -148,8 +148,8 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:away")
-	if got := p.detail.state.Text(); got != "Offline: dial tcp: connection refused. Trying again in 30 s." {
-		t.Error(got)
+	if got, want := p.detail.state.Text(), "Offline: dial tcp: connection refused. Trying again in 30 s."; got != want {
+		t.Errorf("Text: got %q, want %q", got, want)
 	}
 	p.now = func() time.Time { return pagetest.Noon.Add(20 * time.Second) }
 	p.detail.tick()

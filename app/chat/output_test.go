@@ -80,8 +80,8 @@ func TestEndOfALiveOutputBeginsWithALine(t *testing.T) {
 	}
 }
 
-// changed is a chat with a change of a file.
-func changed() State {
+// changedChat is a chat with a change of a file.
+func changedChat() State {
 	info := &protocol.CallInfo{
 		CallID: "c", Tool: "Edit", Node: "server", State: protocol.CallDone, Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"a.go"}`),
 		Preview: &protocol.CallPreview{Path: "/srv/a.go", Diff: "@@ -1 +1 @@\n-a\n+b\n", Added: 1, Removed: 1},
@@ -98,7 +98,7 @@ func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 		d.did = append(d.did, fmt.Sprint("undo ", c.CallID, " ", redo))
 		answer = done
 	}
-	d.Update(changed())
+	d.Update(changedChat())
 	d.choices.setExpanded("", "c", true)
 	d.choices.rebindCards()
 	test.Tap(d.button("Undo"))
@@ -129,13 +129,13 @@ func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
 			d := newDesk(t, 900, 700)
 			var answer func(error)
 			d.chat.handlers.Undo = func(_ protocol.CallInfo, _ bool, done func(error)) { answer = done }
-			d.Update(changed())
+			d.Update(changedChat())
 			d.choices.setExpanded("", "c", true)
 			d.choices.rebindCards()
 			test.Tap(d.button("Undo"))
 			d.Update(State{Session: protocol.SessionEntry{SessionKey: "other"}})
 			answer(err) // while another chat is shown
-			d.Update(changed())
+			d.Update(changedChat())
 			for _, it := range d.transcript.Items() {
 				tool, ok := it.Data.(toolData)
 				if !ok {
@@ -160,7 +160,7 @@ func TestOnlyChangesOfFilesOnMachinesCanBeUndone(t *testing.T) {
 		"no path":            func(c *protocol.CallInfo) { c.Preview = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := changed()
+			s := changedChat()
 			edit(s.Messages[2].Call)
 			for _, it := range newBuilder(&style.Machines{}).build(s, noon) {
 				if d, ok := it.Data.(toolData); ok && d.card.Undo != "" {

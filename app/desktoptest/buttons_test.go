@@ -30,7 +30,7 @@ func (d *desktop) acting(says string) (middles []image.Point) {
 		}
 		before := d.look(w)
 		areas := d.coloured(foot(w))
-		if len(areas) == 0 || !strings.Contains(squeezed(d.line(areas[0])), squeezed(says)) {
+		if len(areas) == 0 || !strings.Contains(squeeze(d.line(areas[0])), squeeze(says)) {
 			return false
 		}
 		middles = middles[:0]
@@ -48,7 +48,7 @@ func (d *desktop) acting(says string) (middles []image.Point) {
 	return middles
 }
 
-func squeezed(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
+func squeeze(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
 
 // foot is the area of an approval's buttons.
 func foot(w window) window { w.y, w.h = w.y+w.h-64, 64; return w }

@@ -69,7 +69,7 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 			done <- err
 		}()
 		p.until("the question of "+invited.Name, func() bool { return len(requests()) == 1 })
-		answer := allowed(requests()[0])
+		answer := allowAnswer(requests()[0])
 		answer.Name = invited.Name
 		if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, answer); err != nil {
 			t.Fatal(err)

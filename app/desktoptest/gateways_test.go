@@ -57,7 +57,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.keys("Return")
 	p.until("the question there", func() bool { return len(requests()) == 1 })
 	p.shot("asked-there")
-	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowed(requests()[0])); err != nil {
+	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowAnswer(requests()[0])); err != nil {
 		t.Fatal(err)
 	}
 	// the button, not the text below it
@@ -79,7 +79,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.until("the end of both windows", func() bool { return !isFar() })
 }
 
-// allowed returns the answer that allows what a question asks for.
-func allowed(q protocol.Question) protocol.QuestionAnswerParams {
+// allowAnswer returns the answer that allows what a question asks for.
+func allowAnswer(q protocol.Question) protocol.QuestionAnswerParams {
 	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}
 }

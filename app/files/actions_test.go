@@ -18,8 +18,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// served is a folder of a machine that supports the file browser.
-func served() state.FilesView {
+// filesOfMachine is a folder of a machine that supports the file browser.
+func filesOfMachine() state.FilesView {
 	file := func(name string, size int64) state.FileEntry {
 		return state.FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
 	}
@@ -30,25 +30,25 @@ func served() state.FilesView {
 	}
 }
 
-func servedPage(t *testing.T) *Page {
+func newMachinePage(t *testing.T) *Page {
 	t.Helper()
-	p := inPage(t)
+	p := newTestPage(t)
 	p.list.now = pagetest.Clock
 	p.app.Value.Update(func(v *state.View) {
 		v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
 	})
-	p.show(served())
+	p.show(filesOfMachine())
 	return p
 }
 
 func TestAServedFolderShowsSizesAndWhatTheAgentChanged(t *testing.T) {
-	p := servedPage(t)
+	p := newMachinePage(t)
 	pagetest.Shows(t, p.Box, "2.0 kB", "changed by the agent", "New folder", "4 items")
 	golden.Markup(t, "served", p.Box)
 }
 
 func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
-	p := servedPage(t)
+	p := newMachinePage(t)
 	key := func(name fyne.KeyName) { p.list.TypedKey(&fyne.KeyEvent{Name: name}) }
 	key(fyne.KeyDown)
 	key(fyne.KeyDown)
@@ -78,7 +78,7 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	if got := field.SelectedText(); got != "b" {
 		t.Errorf("%q is selected, want the name without the extension", got)
 	}
-	v := served() // an unrelated change: the field stays
+	v := filesOfMachine() // an unrelated change: the field stays
 	v.Entries = v.Entries[:3]
 	p.show(v)
 	if !field.Visible() || p.list.renaming != "b.png" {
@@ -104,7 +104,7 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 func TestAListOfChangesLeadsToOne(t *testing.T) {
 	// the page's requests have failed by the time of the check
 	synctest.Test(t, func(t *testing.T) {
-		p := servedPage(t)
+		p := newMachinePage(t)
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Changes"))
 		pagetest.Settle()
@@ -118,7 +118,7 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 		list.OnChoose(0)
 		pagetest.Settle()
 		pagetest.Button(t, p.Box, "Revert")
-		p.show(served())
+		p.show(filesOfMachine())
 		pagetest.Settle()
 		if !strings.Contains(test.RenderObjectToMarkup(p.Box), "Revert") {
 			t.Error("a change elsewhere took it away")
@@ -132,7 +132,7 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 }
 
 func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
-	p := servedPage(t)
+	p := newMachinePage(t)
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	p.EditPath()
 	if canvas.Focused() != p.pathBar.field {
@@ -145,8 +145,8 @@ func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
 }
 
 func TestAFileThatWasRevertedIsNotMarked(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	v.Changed[0].Reverted = true
 	p.show(v)
 	if strings.Contains(test.RenderObjectToMarkup(p.Box), "changed by the agent") {
@@ -160,8 +160,8 @@ func TestAFileThatWasRevertedIsNotMarked(t *testing.T) {
 }
 
 func TestAFileThatWasWrittenOverIsNotMarked(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	v.Changed[0].Altered = true
 	p.show(v)
 	if strings.Contains(test.RenderObjectToMarkup(p.Box), "changed by the agent") {
@@ -172,8 +172,8 @@ func TestAFileThatWasWrittenOverIsNotMarked(t *testing.T) {
 }
 
 func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	for _, name := range []string{"/srv/src/deep/x.go", "/srv/src/y.go", "/srv/srcs/z.go"} {
 		v.Changed = append(v.Changed, protocol.FileChange{ID: name, Path: name, Last: true})
 	}
@@ -184,8 +184,8 @@ func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 
 func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T) {
 	for _, rename := range []bool{false, true} {
-		p := servedPage(t)
-		now := served()
+		p := newMachinePage(t)
+		now := filesOfMachine()
 		now.Entries = append(now.Entries, state.FileEntry{Path: "zeta", Dir: true})
 		p.model.Value.Update(func(v *state.FilesView) { *v = now })
 		if rename {
@@ -193,7 +193,7 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 		} else {
 			p.selectLater("zeta", "")
 		}
-		p.show(served())
+		p.show(filesOfMachine())
 		p.show(now)
 		if got := p.list.selectedEntries(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.renaming == "zeta") {
 			t.Errorf("%+v is chosen, %q is being renamed", got, p.list.renaming)
@@ -202,7 +202,7 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 }
 
 func TestCtrlZUndoesTheLastActionOnce(t *testing.T) {
-	p := servedPage(t)
+	p := newMachinePage(t)
 	var undone []string
 	var offered []func()
 	p.h.Undo = func(_ string, undo func(), _ time.Time) { offered = append(offered, undo) }
@@ -227,8 +227,8 @@ func TestCtrlZUndoesTheLastActionOnce(t *testing.T) {
 }
 
 func TestHiddenFilesAppearOnRequest(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	v.Hidden = 2
 	p.show(v)
 	pagetest.Shows(t, p.Box, "4 items · 2 hidden")

@@ -20,7 +20,7 @@ import (
 // inEditor opens one of the agent's files. edit is its editor.
 func inEditor(t *testing.T, f state.OpenFile) (p *Page, edit *editor) {
 	t.Helper()
-	p = inPage(t)
+	p = newTestPage(t)
 	f.Editable = true
 	p.view = state.FilesView{File: &f}
 	p.viewer = newViewer(p, f)
@@ -101,7 +101,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 }
 
 func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.app.Drafts.SaveFile("AGENTS.md", "half")
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
 	var trails []string
@@ -114,7 +114,7 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 }
 
 func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := p.viewerOf(t, "x")
 	e := newEditor(p, v, state.OpenFile{Editable: true}, widgets.HLine())
 	e.text.SetText("one")

@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func inPage(t *testing.T) *Page {
+func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Fetch: func(protocol.NodeID, string) {}, Copy: func(string) {}})
@@ -35,7 +35,7 @@ func folder() state.FilesView {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.app.Value.Update(func(v *state.View) { v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
 	p.show(folder())
@@ -58,7 +58,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestFilterKeepsTheKeyboardWhileTheListChanges(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(folder())
 	frame := p.Box.Objects[0]
 	v := folder()
@@ -75,7 +75,7 @@ func TestFilterKeepsTheKeyboardWhileTheListChanges(t *testing.T) {
 }
 
 func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(folder())
 	p.focus()
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
@@ -97,7 +97,7 @@ func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
 }
 
 func TestNewFileIsRestored(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "SOUL.md"}}})
 	open := func() *editor {
 		test.Tap(pagetest.Button(t, p.Box, "New file"))
@@ -144,7 +144,7 @@ func TestLongNameKeepsItsEnd(t *testing.T) {
 
 func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := inPage(t)
+		p := newTestPage(t)
 		// the real one starts a timer, which must not start in a bubble
 		p.highlight = func(text, name string) []code.Line {
 			if len(text) != 50_000 || name != "main.go" {
@@ -176,7 +176,7 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 	// the requests after reconnecting have failed before the test ends
 	synctest.Test(t, func(t *testing.T) {
-		p := servedPage(t)
+		p := newMachinePage(t)
 		const says = "The machine is offline. This is its last known state · 4 items"
 		p.watchMachine(state.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})
 		pagetest.Shows(t, p.Box, says)
@@ -191,8 +191,8 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 }
 
 func TestMarkdownIsRenderedUntilItsSourceIsWanted(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	v.File = &state.OpenFile{Path: "README.md", Text: "# A project\n\nWith *one* line.\n"}
 	p.show(v)
 	source := func() bool { return strings.Contains(golden.Words(p.Box), "# A project") }
@@ -223,8 +223,8 @@ func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
 		"an empty file, editable": {file: state.OpenFile{}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := servedPage(t)
-			v := served()
+			p := newMachinePage(t)
+			v := filesOfMachine()
 			c.file.Path = "a.txt"
 			v.File, v.ReadOnly = &c.file, c.readOnly
 			p.show(v)
@@ -237,7 +237,7 @@ func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
 }
 
 func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.focusPending = true
 	p.show(state.FilesView{Place: "nas", Loading: true})
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
@@ -258,8 +258,8 @@ func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
 }
 
 func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	v.File = &state.OpenFile{Path: "a.txt", Text: "before"}
 	p.show(v)
 	shown := p.viewer
@@ -274,8 +274,8 @@ func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
 }
 
 func TestABinaryFileSaysThatItHasNoPreview(t *testing.T) {
-	p := servedPage(t)
-	v := served()
+	p := newMachinePage(t)
+	v := filesOfMachine()
 	v.File = &state.OpenFile{Path: "b.png", Binary: true}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "No preview", "The file has 2.0 kB.", "Copy to this computer…")

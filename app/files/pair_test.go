@@ -40,7 +40,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 	b.Box = container.New(&pairLayout{b})
 	for i, p := range []*Page{b.left, b.right} {
 		p.pair, p.list.now = b, pagetest.Clock
-		v := served()
+		v := filesOfMachine()
 		v.Place = nodes[i].ID
 		p.show(v)
 	}

@@ -13,8 +13,8 @@ func TestTheRegistryIsWrittenAndTakenBack(t *testing.T) {
 	if err := p.SetLinks(true); err != nil || !p.Links() {
 		t.Fatal(err)
 	}
-	if got := value(openKey, ""); got != `"C:\Program Files\Fairlead\fairlead.exe" --home "D:\my data" -- "%1"` {
-		t.Error(got)
+	if got, want := value(openKey, ""), `"C:\Program Files\Fairlead\fairlead.exe" --home "D:\my data" -- "%1"`; got != want {
+		t.Errorf("value: got %q, want %q", got, want)
 	}
 	for range 2 { // the second time there is nothing to remove
 		if err := p.SetAtLogin(false); err != nil || p.AtLogin() {

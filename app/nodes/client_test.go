@@ -33,7 +33,7 @@ func windows() state.Pairing {
 // withWindows is a page of machines and windows, the second of which is this one.
 func withWindows(t *testing.T) *Page {
 	t.Helper()
-	p := inPage(t)
+	p := newTestPage(t)
 	v := machines()
 	v.Device = "own"
 	p.show(v)

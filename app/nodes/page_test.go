@@ -18,8 +18,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// inPage creates a page without a gateway: the test sets its states.
-func inPage(t *testing.T) *Page {
+// newTestPage creates a page without a gateway: the test sets its states.
+func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Machines: &style.Machines{}, Say: func(string) {}, Copy: func(string) {}, Undo: func(string, func(), time.Time) {}})
@@ -54,7 +54,7 @@ func machines() state.View {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
@@ -71,7 +71,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestInvitationShowsLinkAndCode(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	copied := ""
 	p.h.Copy = func(s string) { copied = s }
 	p.Invite()
@@ -97,7 +97,7 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 }
 
 func TestForgettingAMachineAsksOnceMore(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
@@ -113,7 +113,7 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 }
 
 func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	p.Open("nas")
 	test.Tap(pagetest.Button(t, p.Box, "Rename"))
@@ -127,7 +127,7 @@ func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
 }
 
 func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	w := pagetest.Window(t, p.Box, 700, 500)
 	p.Open("nas")
@@ -150,7 +150,7 @@ func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
 }
 
 func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
@@ -163,7 +163,7 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 }
 
 func TestWheelOverPanelsScrollsThePage(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	pagetest.Window(t, p.Box, 700, 300)
 	p.Open("nas")
@@ -177,7 +177,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 }
 
 func TestWhatComesInLeavesKeyboardAndPlaceOnThePage(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	w := pagetest.Window(t, p.Box, 700, 300)
 	p.Open("nas")

@@ -21,7 +21,7 @@ func asking(id protocol.QuestionID) protocol.Question {
 }
 
 func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	var answers []string
 	p.answer = func(q protocol.Question, _ protocol.QuestionAnswerParams) { answers = append(answers, string(q.ID)) }
 	p.show(machines())
@@ -51,7 +51,7 @@ func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 }
 
 func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(machines())
 	p.Invite()
 	pagetest.Shows(t, p.Box, "cannot connect to this gateway yet", "Let other machines connect")

@@ -18,8 +18,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// inPage creates a page without a gateway: the test sets its states.
-func inPage(t *testing.T) *Page {
+// newTestPage creates a page without a gateway: the test sets its states.
+func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, state.NewSchedules(app), app.Drafts, Handlers{Undo: func(string, func(), time.Time) {}, LeaveChat: func(protocol.SessionKey) {}})
@@ -48,7 +48,7 @@ func jobs() state.SchedulesView {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.SchedulesView{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
@@ -75,7 +75,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestRunOpensItsPlaceInTheChat(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	opened := ""
 	p.h.OpenRun = func(key protocol.SessionKey, run protocol.RunID) { opened = string(key) + " " + string(run) }
 	p.show(jobs())
@@ -90,7 +90,7 @@ func TestRunOpensItsPlaceInTheChat(t *testing.T) {
 }
 
 func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := jobs()
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Status: protocol.CronOK}}
 	p.show(v)
@@ -102,7 +102,7 @@ func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
 
 func TestErrorsAreShownBesideTheirFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := inPage(t)
+		p := newTestPage(t)
 		p.openForm("new", state.NewScheduleForm())
 		test.Tap(pagetest.Button(t, p.Box, "Save"))
 		pagetest.Settle()
@@ -111,7 +111,7 @@ func TestErrorsAreShownBesideTheirFields(t *testing.T) {
 }
 
 func TestDuplicateOpensANewScheduleWithTheSameFields(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(jobs())
 	p.list.OnChoose(0)
 	test.Tap(pagetest.Button(t, p.Box, "Duplicate"))
@@ -124,7 +124,7 @@ func TestDuplicateOpensANewScheduleWithTheSameFields(t *testing.T) {
 }
 
 func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := jobs()
 	p.show(v)
 	if !p.heartbeat.on.Checked || !p.heartbeat.interval.Visible() {
@@ -139,7 +139,7 @@ func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
 }
 
 func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(jobs())
 	test.Tap(pagetest.Button(t, p.Box, "New schedule"))
 	p.show(jobs())
@@ -149,7 +149,7 @@ func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
 }
 
 func TestLeftFormIsRestored(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(jobs())
 	open := func() (name *widgets.Entry) {
 		test.Tap(pagetest.Button(t, p.Box, "New schedule"))
@@ -175,7 +175,7 @@ func TestLeftFormIsRestored(t *testing.T) {
 }
 
 func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(jobs())
 	p.list.OnChoose(1)
 	pagetest.Button(t, p.Box, "Resume")
@@ -188,7 +188,7 @@ func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
 }
 
 func TestDeleteOffersUndo(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	message, left := "", protocol.SessionKey("")
 	p.h.LeaveChat = func(key protocol.SessionKey) { left = key }
 	p.h.Undo = func(text string, undo func(), until time.Time) { message = text; undo() }
@@ -201,7 +201,7 @@ func TestDeleteOffersUndo(t *testing.T) {
 }
 
 func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	load := func(ran int64) {
 		v := jobs()
 		when := at(48 * time.Hour) // a different pointer each time, as from the gateway
@@ -225,7 +225,7 @@ func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
 }
 
 func TestRunWithDeniedCallsIsNotShownAsDone(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := jobs()
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, Summary: "The tool said:", Denied: 2}}
 	p.show(v)
@@ -237,7 +237,7 @@ func TestRunWithDeniedCallsIsNotShownAsDone(t *testing.T) {
 }
 
 func TestHistoryHasRoomBelowALongTask(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := jobs()
 	v.Jobs[0].Spec.Message = strings.Repeat("Say what failed, and why, and what to do. ", 60)
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, Summary: "All is well."}}
@@ -253,7 +253,7 @@ func TestHistoryHasRoomBelowALongTask(t *testing.T) {
 }
 
 func TestNewScheduleBeginsWithItsName(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	w := pagetest.Window(t, p.Box, 700, 700)
 	p.show(jobs())
 	test.Tap(pagetest.Button(t, p.Box, "New schedule"))
@@ -263,7 +263,7 @@ func TestNewScheduleBeginsWithItsName(t *testing.T) {
 }
 
 func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := jobs()
 	was, comes := at(-time.Hour), at(time.Hour)
 	job := protocol.CronJob{ID: "o", Name: "Once", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &was}, State: protocol.CronJobState{LastStatus: protocol.CronOK}}
@@ -286,7 +286,7 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 }
 
 func TestScheduleFitsANarrowWindow(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	w := pagetest.Window(t, p.Box, 480, 560)
 	pagetest.Largest(w)
 	p.show(jobs())

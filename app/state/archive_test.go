@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// attic adds archives to the gateway: a reset conversation of n messages, and a compacted part.
-func attic(f *fake, n int64) {
+// addArchives adds archives to the gateway: a reset conversation of n messages, and a compacted part.
+func addArchives(f *fake, n int64) {
 	on(f, protocol.SessionArchives, func(protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 		return protocol.SessionArchivesResult{Archives: []protocol.ArchiveInfo{
 			{ID: "c", SessionID: "now", Kind: protocol.ArchiveCompact, Messages: 3},
@@ -35,7 +35,7 @@ func attic(f *fake, n int64) {
 }
 
 func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
-	bubble(t, func(f *fake) { attic(f, 4) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *fake) { addArchives(f, 4) }, func(t *testing.T, a *App, f *fake) {
 		list, err := a.Archives.List(t.Context(), "k")
 		if err != nil || len(list) != 1 || list[0].ID != "r" {
 			t.Errorf("%+v, %v", list, err)
@@ -55,7 +55,7 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 }
 
 func TestArchiveIsReadByPages(t *testing.T) {
-	bubble(t, func(f *fake) { attic(f, 2*pageSize) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *fake) { addArchives(f, 2*pageSize) }, func(t *testing.T, a *App, f *fake) {
 		c := a.Archives.Open("k", "r")
 		synctest.Wait()
 		if v := c.Value.Get(); len(v.Messages) != pageSize || !v.More || v.Loading {

@@ -133,7 +133,7 @@ func TestPatternsOfFiltersMeanOnlyLetters(t *testing.T) {
 }
 
 func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
-	bubble(t, served(new(notes)), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *fake) {
 		f.mu.Lock()
 		f.answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
 			if !strings.Contains(string(raw), `"path":"/media/photos"`) {
@@ -148,8 +148,8 @@ func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
 		fs.Enter("/media/photos")
 		fs.SetFilter("cat")
 		synctest.Wait()
-		if got := names(fs.Value.Get().Entries); got != "/media/photos/2024/cat.jpg" {
-			t.Error(got)
+		if got, want := names(fs.Value.Get().Entries), "/media/photos/2024/cat.jpg"; got != want {
+			t.Errorf("names: got %q, want %q", got, want)
 		}
 	})
 }

@@ -38,8 +38,8 @@ func (n *notes) acts(words ...string) (list []string) {
 	return list
 }
 
-// served is a machine that supports the file browser and records requests.
-func served(done *notes) func(*fake) {
+// fileMachine is a machine that supports the file browser and records requests.
+func fileMachine(done *notes) func(*fake) {
 	return func(f *fake) {
 		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
 		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -71,7 +71,7 @@ func served(done *notes) func(*fake) {
 
 func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		fs := NewFiles(a)
 		look := func(want string) {
 			t.Helper()
@@ -107,7 +107,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"other"}, Removed: []string{"c.txt"}})
 		time.Sleep(2 * refreshPause)
 		look("c.txt")
-		served(&done)(f)
+		fileMachine(&done)(f)
 		fs.Enter("sub")
 		look("sub/sub/ sub/a.txt sub/b.txt")
 		if acts := done.acts("unwatch"); !slices.Contains(acts, "unwatch w-") {
@@ -129,7 +129,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 
 func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		slow := make(chan struct{})
 		asked := 0
 		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -169,7 +169,7 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 
 func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		var mu sync.Mutex
 		asked := 0
 		on(f, protocol.FilesList, func(protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -203,7 +203,7 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 
 func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		found := []string{"sub/old.txt"}
 		on(f, protocol.InvokeTool, func(protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 			raw, err := protocol.Marshal(map[string]any{"basePath": "/srv", "matches": found})
@@ -239,7 +239,7 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 
 func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
@@ -303,7 +303,7 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 }
 
 func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
-	bubble(t, served(new(notes)), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *fake) {
 		f.mu.Lock()
 		f.latency = time.Second // the machine has not answered yet where the test looks at once
 		f.mu.Unlock()
@@ -332,7 +332,7 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 
 func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			return protocol.FilesListResult{Path: "/srv/" + p.Path, Entries: []protocol.FileInfo{
 				{Name: ".git", Kind: protocol.FileFolder}, {Name: ".env", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular},
@@ -359,7 +359,7 @@ func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 
 func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
 	var done notes
-	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
 		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			if p.Path == "gone" {
 				return protocol.FilesListResult{}, protocol.ErrNotFound.With("there is no such folder")

@@ -32,7 +32,7 @@ func TestAnEditOfEveryPlaceIsTakenInParts(t *testing.T) {
 					want = strings.Replace(want, word+" old", word+" new", 1)
 				}
 			}
-			if got := applied(t, file, raw); got != want {
+			if got := applyEdits(t, file, raw); got != want {
 				t.Errorf("%v of %s makes\n%s", keep, args, got)
 			}
 		}
@@ -59,8 +59,8 @@ func TestPlacesThatLookTheSameAreTakenWhole(t *testing.T) {
 	}
 }
 
-// applied applies an edit's replacements as a machine does: each old text must occur exactly once.
-func applied(t *testing.T, file string, args json.RawMessage) string {
+// applyEdits applies an edit's replacements as a machine does: each old text must occur exactly once.
+func applyEdits(t *testing.T, file string, args json.RawMessage) string {
 	t.Helper()
 	type step struct{ OldString, NewString string }
 	var in struct {

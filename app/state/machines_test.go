@@ -40,8 +40,8 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		t.Error("the workspace is named twice")
 	}
 	v := View{Nodes: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
-	if got := MachineLine(v, n); got != "Debian 12, arm64 · 1 call running · 1 tool needs your approval" {
-		t.Error(got)
+	if got, want := MachineLine(v, n), "Debian 12, arm64 · 1 call running · 1 tool needs your approval"; got != want {
+		t.Errorf("MachineLine: got %q, want %q", got, want)
 	}
 	if strings.Contains(facts, "{Transfers") {
 		t.Error("files go straight to a machine whose owner did not say so")
@@ -127,8 +127,8 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 		}
 	}
 	says("Pair “nas”?", "It wants to be a machine that the agent can use.")
-	if got := RequestSource(r); got != "Debian 12 · 10.0.0.3 · computer name vm" {
-		t.Error(got)
+	if got, want := RequestSource(r), "Debian 12 · 10.0.0.3 · computer name vm"; got != want {
+		t.Errorf("RequestSource: got %q, want %q", got, want)
 	}
 	d.ExpiresAt = now.Add(24 * time.Hour).UnixMilli()
 	says("Pair “nas”?", "It wants to be a machine that the agent can use. Access ends tomorrow at 12:00.")
@@ -137,8 +137,8 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	r.Kind, r.Pairing.Wider = protocol.AskWiden, []string{"the tool Write"}
 	says("Allow more on “nas”?", "It offers more than you allowed: the tool Write.")
 	r.ExpiresAt = now.Add(59*time.Second + 700*time.Millisecond).UnixMilli()
-	if got := TimeLeft(r.ExpiresAt, now); got != "1:00 left" {
-		t.Error(got)
+	if got, want := TimeLeft(r.ExpiresAt, now), "1:00 left"; got != want {
+		t.Errorf("TimeLeft: got %q, want %q", got, want)
 	}
 }
 

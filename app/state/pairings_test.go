@@ -30,8 +30,8 @@ func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
 		for _, p := range f.called(protocol.DeviceUpdate.Name) {
 			sent = append(sent, string(p))
 		}
-		if got := strings.Join(sent, " "); got != `{"deviceId":"tab","expiresAt":0} {"deviceId":"tab","expiresAt":50}` {
-			t.Error(got)
+		if got, want := strings.Join(sent, " "), `{"deviceId":"tab","expiresAt":0} {"deviceId":"tab","expiresAt":50}`; got != want {
+			t.Errorf("Join: got %q, want %q", got, want)
 		}
 		if undo, err := a.Pairings.SetExpiry(t.Context(), d, 200); undo != nil || err == nil || !strings.Contains(err.Error(), "paired until then") {
 			t.Errorf("a refused end: %v", err)

@@ -12,19 +12,19 @@ import (
 
 func TestChoicesOfTheSameTitleDiffer(t *testing.T) {
 	f := protocol.Field{Choices: []protocol.Choice{{Value: "a", Title: "Same"}, {Value: "b", Title: "Same"}, {Value: NoAnswer}}}
-	if got := strings.Join(ChoiceTitles(f), "|"); got != "Same|Same (2)|No answer (2)" {
-		t.Error(got)
+	if got, want := strings.Join(ChoiceTitles(f), "|"), "Same|Same (2)|No answer (2)"; got != want {
+		t.Errorf("Join: got %q, want %q", got, want)
 	}
 }
 
 func TestAQuestionOfAServerSaysWhoAsksDuringWhichCall(t *testing.T) {
 	q := protocol.Question{Kind: protocol.AskInput, CallID: "c", Input: &protocol.InputSubject{Server: "docs"}}
-	if got := ServerQuestionSource(View{}, q); got != "“docs” needs an answer." {
-		t.Error(got)
+	if got, want := ServerQuestionSource(View{}, q), "“docs” needs an answer."; got != want {
+		t.Errorf("ServerQuestionSource: got %q, want %q", got, want)
 	}
 	v := View{Calls: []protocol.CallInfo{{CallID: "c", Tool: "docs__find", SessionKey: "k"}}, Sessions: []protocol.SessionEntry{{SessionKey: "k", Title: "Plans"}}}
-	if got := ServerQuestionSource(v, q); got != "“docs” needs an answer for “find” (chat “Plans”)." {
-		t.Error(got)
+	if got, want := ServerQuestionSource(v, q), "“docs” needs an answer for “find” (chat “Plans”)."; got != want {
+		t.Errorf("ServerQuestionSource: got %q, want %q", got, want)
 	}
 }
 

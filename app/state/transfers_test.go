@@ -25,14 +25,14 @@ func TestTransferSaysHowItIs(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 	x := protocol.Transfer{Sources: []string{"@here:/home/me/photos/", "@here:/b"}, From: protocol.Here, To: "nas"}
-	if got := TransferTitle(v, x); got != "photos and 1 more to The box" {
-		t.Error(got)
+	if got, want := TransferTitle(v, x), "photos and 1 more to The box"; got != want {
+		t.Errorf("TransferTitle: got %q, want %q", got, want)
 	}
-	if got := TransferTitle(v, protocol.Transfer{Sources: []string{`win:C:\Users\me\a.txt`}, To: "gsv"}); got != "a.txt to the agent's files" {
-		t.Error(got)
+	if got, want := TransferTitle(v, protocol.Transfer{Sources: []string{`win:C:\Users\me\a.txt`}, To: "gsv"}), "a.txt to the agent's files"; got != want {
+		t.Errorf("TransferTitle: got %q, want %q", got, want)
 	}
-	if got := TransferTitle(View{Device: "desk"}, protocol.Transfer{Sources: []string{"nas:a"}, From: "nas", To: protocol.Here, Device: "phone"}); got != "a to another computer" {
-		t.Error(got)
+	if got, want := TransferTitle(View{Device: "desk"}, protocol.Transfer{Sources: []string{"nas:a"}, From: "nas", To: protocol.Here, Device: "phone"}), "a to another computer"; got != want {
+		t.Errorf("TransferTitle: got %q, want %q", got, want)
 	}
 	for want, x := range map[string]protocol.Transfer{
 		"1.2 GB of 3.4 GB · 86 MB/s · about 2 min":  {State: protocol.TransferRunning, Files: 1, BytesDone: 1_200_000_000, Bytes: 3_400_000_000, Speed: 86_000_000, ETA: 120_000},

@@ -10,8 +10,8 @@ import (
 	"fairlead/app/widgets/widgettest"
 )
 
-// numbered returns numbered lines.
-func numbered(n int) string {
+// numberedLines returns numbered lines.
+func numberedLines(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "line %d\n", i+1)
@@ -22,7 +22,7 @@ func numbered(n int) string {
 func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 	c := NewCallCard()
 	widgettest.Window(t, c, 600, 700)
-	tool := Call{Verb: "Bash", Argument: "seq", State: CallDone, Output: numbered(1234)}
+	tool := Call{Verb: "Bash", Argument: "seq", State: CallDone, Output: numberedLines(1234)}
 	c.Set(tool)
 	c.SetOpen(true)
 	var asked []bool
@@ -59,7 +59,7 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 func TestShortOutputHasNothingToUnfold(t *testing.T) {
 	c := NewCallCard()
 	widgettest.Window(t, c, 600, 700)
-	c.Set(Call{Verb: "Bash", Argument: "seq", State: CallDone, Output: numbered(foldOver), Brief: "exit 0"})
+	c.Set(Call{Verb: "Bash", Argument: "seq", State: CallDone, Output: numberedLines(foldOver), Brief: "exit 0"})
 	c.SetOpen(true)
 	if button(c, "Show all") != nil || c.output.size.Text != "20 lines · exit 0" {
 		t.Errorf("Show all is offered for %q", c.output.size.Text)

@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func inPage(t *testing.T) *Page {
+func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Reveal: func(string) {}, Send: func() {}})
@@ -36,7 +36,7 @@ func moving() state.View {
 	}}
 }
 
-func ended() state.TransferHistory {
+func endedTransfers() state.TransferHistory {
 	return state.TransferHistory{List: []protocol.Transfer{
 		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), EndedAt: pagetest.Noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
 		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: pagetest.Noon.Add(-30 * time.Hour).UnixMilli()},
@@ -44,21 +44,21 @@ func ended() state.TransferHistory {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.View{Loaded: true})
 	p.showHistory(state.TransferHistory{}, nil)
 	golden.Markup(t, "empty", p.Box)
 	p.show(moving())
 	golden.Markup(t, "moving", p.Box)
-	p.showHistory(ended(), nil)
+	p.showHistory(endedTransfers(), nil)
 	golden.Markup(t, "history", p.Box)
 	p.showHistory(state.TransferHistory{}, protocol.ErrUnavailable.With("not connected"))
 	golden.Markup(t, "problem", p.Box)
 }
 
 func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(moving())
 	card := p.cards["a"]
 	v := moving()
@@ -76,7 +76,7 @@ func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
 }
 
 func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := moving()
 	for i := range 500 {
 		v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued})
@@ -88,7 +88,7 @@ func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
 }
 
 func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	v := moving()
 	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "laptop", Local: true})
 	p.show(v)
@@ -108,12 +108,12 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 			t.Errorf("a gateway elsewhere, %+v", x)
 		}
 	}
-	p.showHistory(ended(), nil)
+	p.showHistory(endedTransfers(), nil)
 	p.list.OnChoose(0) // its menu
 }
 
 func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(moving())
 	why := "'/etc/shadow' is outside the workspace '/srv/app'. " + strings.Repeat("File tools on this machine are limited to the workspace. ", 4)
 	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
@@ -131,7 +131,7 @@ func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
 }
 
 func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(moving())
 	until := pagetest.Noon.Add(20 * 24 * time.Hour).UnixMilli()
 	p.showHistory(state.TransferHistory{List: []protocol.Transfer{
@@ -155,7 +155,7 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 }
 
 func TestNarrowCardsKeepTheNameOfWhatMoves(t *testing.T) {
-	p := inPage(t)
+	p := newTestPage(t)
 	p.show(moving())
 	w := pagetest.Window(t, p.Box, 900, 500)
 	for _, want := range []struct {

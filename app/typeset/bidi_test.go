@@ -73,8 +73,8 @@ func bidiCase(t *testing.T, line string) (got, want string) {
 	return fmt.Sprintf("%d;%s;%s", base, strings.Join(said, " "), strings.Join(order, " ")), strings.Join(fields[2:], ";")
 }
 
-// seen returns a text in visual order, from left to right.
-func seen(l *Text, line int) string {
+// visualText returns a text in visual order, from left to right.
+func visualText(l *Text, line int) string {
 	var b strings.Builder
 	for _, p := range l.lines[line].parts {
 		for at := p.from; at < p.to; at++ {
@@ -104,7 +104,7 @@ func TestNumbersStandWhereTheirLanguageHasThem(t *testing.T) {
 		{"a\u2067שלום 1\u2069 b", "a\u20671 םולש\u2069 b"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
-			if got := seen(lay(c.text, 0), 0); got != c.want {
+			if got := visualText(lay(c.text, 0), 0); got != c.want {
 				t.Errorf("%q stands as %q, want %q", c.text, got, c.want)
 			}
 		})
@@ -115,7 +115,7 @@ func TestDirectionGoesOnThroughStyles(t *testing.T) {
 	size := Style{Size: 14}
 	bold := Style{Size: 14, Bold: true}
 	l := LayOut([]Run{{Text: "room ", Style: size}, {Text: "שלום", Style: bold}, {Text: " ", Style: size}, {Text: "123", Style: bold}, {Text: " is free", Style: size}}, 0, 1.45)
-	if got := seen(l, 0); got != "room 123 םולש is free" {
+	if got := visualText(l, 0); got != "room 123 םולש is free" {
 		t.Errorf("it stands as %q", got)
 	}
 }
@@ -127,7 +127,7 @@ func TestEachLineOfAParagraphIsTurnedByItself(t *testing.T) {
 		t.Fatalf("%d lines", len(l.lines))
 	}
 	for i := range l.lines {
-		got := strings.TrimSpace(seen(l, i))
+		got := strings.TrimSpace(visualText(l, i))
 		if i == 0 {
 			if !strings.HasPrefix(got, "ab ") {
 				t.Errorf("the first line is %q", got)
