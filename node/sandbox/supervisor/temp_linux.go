@@ -110,7 +110,7 @@ func keptInTemp(p *confine.Restrictions, hidden []string) (kept []string, canRep
 			return kept, false
 		}
 	}
-	if len(kept) > 0 && slices.ContainsFunc(realPaths(hidden), isIn) {
+	if len(kept) > 0 && (slices.ContainsFunc(hidden, isIn) || slices.ContainsFunc(realPaths(hidden), isIn)) {
 		return kept, false
 	}
 	return kept, workspace.RealPath(confine.TempDir) == confine.TempDir
