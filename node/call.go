@@ -257,20 +257,10 @@ func (n *Node) checkApproval(ctx context.Context, t toolkit.Tool[access.Call], i
 	case now == inv.Approved && allNeeded(inv.Folders, p.Folders):
 		return target, nil
 	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
-		return "", &changedError{p.FileSHA256}
+		return "", &access.ChangedError{Text: workspace.ErrChanged.Error(), Observed: p.FileSHA256}
 	}
 	//lint:ignore ST1005 the text goes to the model as it is
 	return "", errors.New("APPROVAL_DRIFT: this call differs from the one that was approved. Nothing was run; ask again.")
-}
-
-// changedError is a [workspace.ErrChanged] with the checksum of the file as it is now.
-type changedError struct{ observed string }
-
-func (e *changedError) Error() string { return workspace.ErrChanged.Error() }
-
-func (e *changedError) Unwrap() []error {
-	f := protocol.NewFault(protocol.FaultFailedPrecondition, e.Error())
-	return []error{workspace.ErrChanged, f.With(map[string]string{"observed_sha256": e.observed})}
 }
 
 // allNeeded reports whether the call needs each of the opened folders, with the same rights.

@@ -9,6 +9,18 @@ import (
 	"fairlead/node/workspace"
 )
 
+// ChangedError is a [workspace.ErrChanged] with the checksum that the file has now, so that the caller
+// can start again from there.
+type ChangedError struct{ Text, Observed string }
+
+func (e *ChangedError) Error() string { return e.Text }
+
+// Unwrap implements the interface of package errors.
+func (e *ChangedError) Unwrap() []error {
+	f := protocol.NewFault(protocol.FaultFailedPrecondition, e.Text)
+	return []error{workspace.ErrChanged, f.With(map[string]string{"observed_sha256": e.Observed})}
+}
+
 // FaultOf returns the failure of a tool as a fault with the error's text: with the code of the
 // fault in the error, or the one that follows from its cause. It is nil if no code follows.
 func FaultOf(err error) *protocol.Fault {

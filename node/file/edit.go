@@ -116,20 +116,8 @@ func compareChecksum(p workspace.Path, want, have string) error {
 	if want == "" || strings.EqualFold(want, have) {
 		return nil
 	}
-	return &checksumError{path: p.String(), want: want, have: have}
-}
-
-// checksumError contains the file's checksum, so that the caller can start again from there. It is
-// a [workspace.ErrChanged].
-type checksumError struct{ path, want, have string }
-
-func (e *checksumError) Error() string {
-	return fmt.Sprintf("'%s' has changed: its SHA-256 is %s, not %s. Nothing was written. Read it again.", e.path, e.have, e.want)
-}
-
-func (e *checksumError) Unwrap() []error {
-	f := protocol.NewFault(protocol.FaultFailedPrecondition, e.Error())
-	return []error{workspace.ErrChanged, f.With(map[string]string{"observed_sha256": e.have})}
+	text := fmt.Sprintf("'%s' has changed: its SHA-256 is %s, not %s. Nothing was written. Read it again.", p, have, want)
+	return &access.ChangedError{Text: text, Observed: have}
 }
 
 // applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed

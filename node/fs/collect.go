@@ -31,7 +31,7 @@ func (t writeTool) previewLast(scope access.Scope, in writeIn) protocol.CallPrev
 	return preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
 		describeOld(ws, p, at)
 		if p.Problem == "" && x.writer.expect != "" && x.writer.expect != p.FileSHA256 {
-			access.SetProblem(p, changedFault(at, p.FileSHA256))
+			access.SetProblem(p, changedError(at, p.FileSHA256))
 		}
 		if p.Problem != "" {
 			return

@@ -117,7 +117,7 @@ func (t writeTool) preview(scope access.Scope, in writeIn) protocol.CallPreview 
 			data, err = in.data(coding)
 		}
 		if err == nil && in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, p.FileSHA256) {
-			err = changedFault(at, p.FileSHA256)
+			err = changedError(at, p.FileSHA256)
 		}
 		if err != nil {
 			access.SetProblem(p, err)
@@ -157,9 +157,8 @@ func describeOld(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path)
 	}
 }
 
-func changedFault(p workspace.Path, have string) error {
-	f := protocol.NewFault(protocol.FaultFailedPrecondition, "'"+p.String()+"' has changed: its SHA-256 is "+have+". Nothing was written. Read it again.")
-	return f.With(map[string]string{"observed_sha256": have})
+func changedError(p workspace.Path, have string) error {
+	return &access.ChangedError{Text: "'" + p.String() + "' has changed: its SHA-256 is " + have + ". Nothing was written. Read it again.", Observed: have}
 }
 
 // run writes the next part of a file. The last one replaces the file. Until then, and after an
@@ -266,7 +265,7 @@ func (t writeTool) begin(ws *workspace.Root, call access.Call, in writeIn) (*tra
 			return nil, "", at(p, "write", err)
 		}
 		if !strings.EqualFold(sum, in.ExpectedSHA256) {
-			return nil, "", changedFault(p, sum)
+			return nil, "", changedError(p, sum)
 		}
 		w.expect = sum
 	}
