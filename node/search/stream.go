@@ -129,13 +129,10 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 	}
 	var sender crash.Group
 	sender.Go(func() { s.run(ctx) })
-	if info.IsDir() {
-		err = g.tree(base, real)
-	} else if matchName(g.include, filepath.Base(base.Abs)) {
-		var f workspace.Content
-		if f, err = ws.WithTarget(real.Abs).Content(real); err == nil {
-			g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
-		}
+	if !info.IsDir() {
+		_, err = g.file(ws, base, real)
+	} else if err = g.tree(base, real); err != nil {
+		err = access.ReadError(base, err)
 	}
 	close(s.found)
 	sender.Wait()
@@ -143,7 +140,7 @@ func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in str
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case err != nil:
-		return out, access.ReadError(base, err)
+		return out, err
 	}
 	return streamOut{
 		Path: base.String(), Matches: s.rest, Count: s.count, Files: s.files, Truncated: s.full, LeftOut: g.exclusions.skippedPaths(),
