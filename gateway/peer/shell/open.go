@@ -43,7 +43,7 @@ func (o invocation) startSpecial() (isAll bool) {
 		if i := o.operand(1, ""); i < len(w) {
 			o.script(w[i], "")
 		}
-		if !o.a.isCleanup(o.c, from) {
+		if !(tracer{o.a}).isCleanup(o.c, from) {
 			o.a.addFinding(o.c.Text, "sets a trap")
 		}
 	case "alias":

@@ -75,12 +75,12 @@ func isTemporaryPath(value string) bool {
 // isCleanup reports whether a command traps the end of the shell to remove temporary files: the
 // commands from index from on are those of its text. The text is run later, so that the variables
 // in it must be set only once.
-func (a *analysis) isCleanup(c Command, from int) bool {
+func (t tracer) isCleanup(c Command, from int) bool {
 	if len(c.Words) < 3 || !cleanup.MatchString(c.Words[1].Text) || c.Words[1].Dynamic {
 		return false
 	}
 	for _, name := range variables.FindAllStringSubmatch(c.Words[1].Text, -1) {
-		if a.trace.sets[name[1]] != 1 {
+		if t.a.trace.sets[name[1]] != 1 {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func (a *analysis) isCleanup(c Command, from int) bool {
 		return !w.Plain() || !slices.Contains([]string{"rm", "--"}, w.Text) && w.Text[0] != '-' && !isTemporaryPath(w.Text)
 	}
 	return !slices.ContainsFunc(c.Words[2:], func(w Word) bool { return !w.Plain() || !slices.Contains(exitSignals, w.Text) }) &&
-		!slices.ContainsFunc(a.facts.Commands[from:], func(c Command) bool { return !c.Guess && slices.ContainsFunc(c.Words, isOther) })
+		!slices.ContainsFunc(t.a.facts.Commands[from:], func(c Command) bool { return !c.Guess && slices.ContainsFunc(c.Words, isOther) })
 }
 
 var variables = regexp.MustCompile(`\$\{?(\w+)`)
