@@ -56,6 +56,9 @@ func TestCommandThatIsAskedAboutStays(t *testing.T) {
 }
 
 func TestEndOfACommandCanBeReadForAWhile(t *testing.T) {
+	if grace != 30*time.Second {
+		t.Errorf("time for reading the end of a command: got %s, want the 30 s of the specification", grace)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s, c := newIdleSession()
 		code := 3
