@@ -135,7 +135,7 @@ func TestOneStageExecutesCalls(t *testing.T) {
 // [auth.Principal.MayUse], which says so. Package tool alone refuses calls with it.
 var lists = map[string]int{
 	"gateway/tool/authorize.go":        2,
-	"gateway/catalog/network.go":       1, // machines by name
+	"gateway/catalog/target.go":        1, // machines by name
 	"gateway/catalog/extra.go":         1, // tools of machines
 	"gateway/surface/mcp/client.go":    1, // the machines that instructions name
 	"gateway/surface/mcp/resources.go": 2, // files of machines

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,35 @@ type Target struct {
 	NodeID      string `json:"node_id,omitempty"`
 	NetworkName string `json:"network_name,omitempty"`
 	NodeName    string `json:"node_name,omitempty"`
+}
+
+// network is the network that the gateway's machines form.
+type network struct {
+	machines Machines
+	name, id string
+	version  string // of the gateway
+}
+
+// visible lists the machines that a caller may use. For the caller, others do not exist.
+func (w network) visible(p auth.Principal) []protocol.NodeInfo {
+	return slices.DeleteFunc(w.machines.Nodes(), func(n protocol.NodeInfo) bool { return !p.MayUse(n.ID) })
+}
+
+func (w network) isNamed(name string) bool { return strings.EqualFold(name, w.name) || name == w.id }
+
+// machineOf returns the machine of a call; empty if none exists that the caller may use. The names
+// in the arguments are the caller's: with many spellings it would have as many limits.
+func (w network) machineOf(p auth.Principal, args json.RawMessage) protocol.NodeID {
+	var in struct {
+		Target  *Target
+		Session *Target
+	}
+	protocol.Unmarshal(args, &in) // invalid arguments are refused before
+	id, err := w.resolve(p, cmp.Or(in.Target, in.Session))
+	if err != nil {
+		return ""
+	}
+	return id
 }
 
 // resolve returns the machine of a target that is online and that the caller may use. Machines that
