@@ -18,9 +18,9 @@ func sidebarWidth() float32 {
 	return min(max(normal, normal*style.Size("text")/14), most)
 }
 
-// windowLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat,
-// first page, page, sidebar, drawer, foot, mark of drops. Tab visits the main content first and the sidebar after
-// it.
+// windowLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first
+// page, page, sidebar, drawer, foot, mark of drops. Tab visits the main content first and the sidebar
+// after it.
 type windowLayout struct{ w *window }
 
 func (l *windowLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }

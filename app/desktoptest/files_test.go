@@ -126,8 +126,8 @@ func (p *program) pause(c *client.Client) (stopped bool) {
 }
 
 // TestAFileIsDraggedFromAFileManager drags files with the mouse from a file manager's window over a
-// chat, which shows where they go, to a machine in the sidebar, to one on the page Machines, and to the page Transfers, which asks for
-// the destination.
+// chat, which shows where they go, to a machine in the sidebar, to one on the page Machines, and to
+// the page Transfers, which asks for the destination.
 func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()

@@ -20,8 +20,9 @@ const event = "event of a window"
 func processMouseMoved(window unsafe.Pointer, x, y float64)
 
 // GuardEvents makes a panic about an event of a window, such as a click or a key, the failure of that
-// event alone. The toolkit calls its own handlers and ours without that. It also makes clicks and drops
-// happen where the pointer is, and a resized window show its content at its size. Call it on the GUI thread.
+// event alone. The toolkit calls its own handlers and ours without that. It also makes clicks and
+// drops happen where the pointer is, and a resized window show its content at its size. Call it on the
+// GUI thread.
 func GuardEvents(of fyne.Window, w *glfw.Window) {
 	window, input := reflect.ValueOf(of).UnsafePointer(), inputOf(of, of.Canvas())
 	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, w.SetDropCallback, func(x, y float64) {
