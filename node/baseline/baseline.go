@@ -154,7 +154,7 @@ func (s *Store) Begin(c Command) *Run {
 		return nil
 	}
 	s.look()
-	c.Absent = s.absent(c.Denied)
+	c.Absent = s.folders.absent(c.Denied)
 	s.disk.saveRun(c)
 	return s.track(c)
 }

@@ -17,9 +17,9 @@ const deniedWhy = "a rule denies"
 
 // absent returns the paths of rules that do not exist: the machine can protect only those that do.
 // Patterns with wildcards are left out.
-func (s *Store) absent(patterns []string) (paths []string) {
+func (f folders) absent(patterns []string) (paths []string) {
 	for _, path := range floor.Literal(patterns) {
-		if _, _, err := s.folders.find(path); err != nil {
+		if _, _, err := f.find(path); err != nil {
 			continue // outside, where commands cannot write
 		}
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func (s *Store) undoDenied(edited map[string]bool) (list []protocol.ProtectedCha
 	s.mu.Unlock()
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
-		if !s.isThere(path) || !s.claim(path, edited) {
+		if !s.folders.isThere(path) || !s.claim(path, edited) {
 			continue
 		}
 		c := protocol.ProtectedChange{Path: workspace.Spell(path), Kind: protocol.ProtectedCreated, Why: deniedWhy, SHA256: s.disk.stateOf(path, state{}).Sum}
@@ -57,7 +57,7 @@ func (s *Store) undoDenied(edited map[string]bool) (list []protocol.ProtectedCha
 
 // isThere reports whether a path exists. Folders above it that are closed are opened: a command could
 // have closed them to hide the path.
-func (s *Store) isThere(path string) bool {
+func (f folders) isThere(path string) bool {
 	for range maxNested {
 		_, err := os.Lstat(path)
 		if !errors.Is(err, fs.ErrPermission) {
@@ -68,7 +68,7 @@ func (s *Store) isThere(path string) bool {
 			dir = filepath.Dir(dir)
 		}
 		info, err := os.Lstat(dir)
-		if err != nil || s.folders.chmod(dir, info.Mode().Perm()|0o700) != nil {
+		if err != nil || f.chmod(dir, info.Mode().Perm()|0o700) != nil {
 			return false
 		}
 	}

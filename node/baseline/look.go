@@ -20,13 +20,17 @@ func (s *Store) look() {
 	s.mu.Lock()
 	edited := s.edited
 	s.edited = map[string]bool{}
+	var commands []string
+	for _, r := range s.running {
+		commands = append(commands, r.Text)
+	}
 	s.mu.Unlock()
 	for s.hasMore = true; s.hasMore; {
 		s.hasMore = false
 		now := s.scanOpen(edited)
 		changed := changes(s.files, now)
 		var found Findings
-		j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}, commands: s.texts()}
+		j := &judge{disk: s.disk, folders: s.folders, files: s.files, templates: map[string][]byte{}, commands: commands}
 		for _, path := range changed {
 			if s.files == nil || s.files.wasClosed(path) || now[path].Mode.IsDir() || s.files[path].Mode.IsDir() || !s.claim(path, edited) {
 				continue
@@ -47,16 +51,6 @@ func (s *Store) look() {
 			s.disk.save(now)
 		}
 	}
-}
-
-// texts returns the commands that run.
-func (s *Store) texts() (list []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.running {
-		list = append(list, r.Text)
-	}
-	return list
 }
 
 // isNewTarget reports whether a file is in the list only because a link has been made that leads to
