@@ -1,9 +1,10 @@
+//go:build unix
+
 package baseline
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -22,13 +23,13 @@ func TestDeniedFilesThatACommandCreatesAreSetAside(t *testing.T) {
 	k.write("dist/a/b", "evil")
 	k.write("old.txt", "new") // the machine protects what exists
 	k.write("a.pem", "x")     // the policy asks
-	if runtime.GOOS != "windows" && os.Getuid() != 0 {
+	if os.Getuid() != 0 {
 		k.write("dir/sub/a", "evil")
 		k.chmod("dir/sub", 0)
 	}
 	found := run.Look()
 	want := map[string]string{"release.txt": protocol.ProtectedCreated, "dist": protocol.ProtectedCreated}
-	if runtime.GOOS != "windows" && os.Getuid() != 0 {
+	if os.Getuid() != 0 {
 		want["dir/sub/a"] = protocol.ProtectedCreated
 	}
 	k.expect(found, want)
