@@ -18,9 +18,6 @@ import (
 // larger type is two types. Linters check the lengths of functions and interfaces (.golangci.yml).
 const maxMethods = 25
 
-// tooLarge are the types above the limit, with their methods. The numbers may only go down.
-var tooLarge = map[string]int{}
-
 func TestNoTypeHasTooManyMethods(t *testing.T) {
 	t.Parallel()
 	types := readTypes(t)
@@ -28,20 +25,8 @@ func TestNoTypeHasTooManyMethods(t *testing.T) {
 		t.Fatalf("found %d types with methods, want the whole repository", len(types))
 	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		got, limit := len(types.all(name)), maxMethods
-		if known, ok := tooLarge[name]; ok {
-			limit = known
-			if got < known {
-				t.Errorf("%s has %d methods: lower its number %d in tooLarge", name, got, known)
-			}
-		}
-		if got > limit {
-			t.Errorf("%s has %d methods, want at most %d", name, got, limit)
-		}
-	}
-	for name := range tooLarge {
-		if types[name] == nil {
-			t.Errorf("%s is gone: delete it from tooLarge", name)
+		if got := len(types.all(name)); got > maxMethods {
+			t.Errorf("%s has %d methods, want at most %d", name, got, maxMethods)
 		}
 	}
 }

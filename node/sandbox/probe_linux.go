@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/node/floor"
 	"fairlead/node/sandbox/confine"
 	"fairlead/node/sandbox/supervisor"
@@ -100,7 +101,7 @@ func (s *system) runProbe(ctx context.Context, opts Options, unwrapped string) (
 		return Report{}, &helperError{err}
 	}
 	defer h.Close()
-	defer context.AfterFunc(ctx, h.Kill)()
+	defer crash.WhenDone(ctx, h.Kill)()
 	f, orphan, err := runAttempts(ctx, h, t)
 	if err != nil {
 		return Report{}, err
