@@ -42,9 +42,10 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 		"a folder that is read only": {lib, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects !/srv/lib/**"},
 		"a hidden place":             {keys, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects ~/.aws/**"},
 		"nothing is written":         {inside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "read-only" }, policy.Allow, "the sandbox protects gen/**"},
-		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access gen/** despite your rules"},
+		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects gen/**"},
+		"too many places":            {`{"tool":"Write","path":"**/gen/*.go","verdict":"deny"}`, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access **/gen/*.go despite your rules"},
 		"temporary files":            {temp, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access !/tmp/x/** despite your rules"},
-		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Allow, "the sandbox protects !/etc/**"},
 		// the rule itself hides them
 		"keys that were opened": {keys, func(h *protocol.HostInfo) {
 			h.Folders = append(h.Folders, protocol.Folder{Path: "/home/me/.aws/x", ReadOnly: true})
@@ -68,7 +69,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 				q.Host = h
 				q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 				if d := r.Decide(t.Context(), q); d.Verdict != c.want || d.Files() != c.files {
-					t.Errorf("%s: %q is %s (%s), %q", name, text, d.Verdict, d.Reason, d.Files())
+					t.Errorf("%q: got %s (%s), %q, want %s, %q", text, d.Verdict, d.Reason, d.Files(), c.want, c.files)
 				}
 			}
 			q := command("ls")

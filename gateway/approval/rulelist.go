@@ -164,7 +164,7 @@ func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind, g
 	defer r.change.Unlock()
 	rule, ok := r.find(id)
 	if !ok || (rule.DeletedAt > 0) == (at > 0) {
-		return protocol.ErrNotFound.With("No such rule has the id " + id + ". Rules of toolApproval are changed in the configuration.")
+		return protocol.ErrNotFound.With("No rule with the id " + id + " can be changed here. Rules of toolApproval are changed in the configuration.")
 	}
 	if at == 0 {
 		if err := r.refuseDuplicate(rule); err != nil {

@@ -448,9 +448,9 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 		{"no name", "", "", protocol.RoleClient, "device "},
 		{"nothing visible", "\x1b\u202e\u200b \n", "", protocol.RoleClient, "device "},
 		{"a node without a name", "", "", protocol.RoleNode, "box"},
-		{"control and bidirectional characters", "a\x1b]52;c;x\a\u202eb", "", protocol.RoleClient, "a]52;c;xb"},
+		{"control and bidirectional characters", "a\x1b]52;c;x\a\u202eb", "", protocol.RoleClient, "ab"},
 		{"too long", long, "", protocol.RoleClient, format.Line(long, 60)},
-		{"control characters in the name that the inviter chose", "phone", "my\x1b[31m\nphone", protocol.RoleClient, "my[31m phone"},
+		{"control characters in the name that the inviter chose", "phone", "my\x1b[31m\nphone", protocol.RoleClient, "my phone"},
 		{"too long a name that the inviter chose", "phone", long, protocol.RoleClient, format.Line(long, 60)},
 	} {
 		t.Run(c.title, func(t *testing.T) {

@@ -42,10 +42,17 @@ func (fm *fileMatcher) keeps(r *rule, tools []string) bool {
 		return false
 	}
 	patterns := fm.absolute(r)
-	if slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) && slices.ContainsFunc(patterns, hasWildcard) {
-		return false // too many places for a look after the command
+	if slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) && slices.ContainsFunc(patterns, fm.isUnseen) {
+		return false
 	}
 	return fm.resolver.isFindable(patterns)
+}
+
+// isUnseen reports whether a look after a command does not find what it created at a place: a pattern
+// with wildcards has too many, and temporary files of commands are private to them.
+func (fm *fileMatcher) isUnseen(pattern string) bool {
+	isTemporary := slices.ContainsFunc(scratch, func(dir string) bool { return isIn(pattern, dir) })
+	return hasWildcard(pattern) || isTemporary && !isIn(pattern, fm.resolver.root)
 }
 
 // isSeparate reports whether the files that a machine protects are not all that a program's use of a

@@ -90,7 +90,7 @@ func TestHostsThatDeceiveThePersonAreRefused(t *testing.T) {
 		}
 	}
 	b.docs["https://editor.example:8443/c"] = `{"client_id":"https://editor.example:8443/c","client_name":"Edi\u202etor\u001b[2J\n","redirect_uris":["http://127.0.0.1/callback"]}`
-	if _, asked := b.ask(query("client_id", "https://editor.example:8443/c")); asked.App.ClientHost != "editor.example:8443" || asked.App.Name != "Editor[2J" {
+	if _, asked := b.ask(query("client_id", "https://editor.example:8443/c")); asked.App.ClientHost != "editor.example:8443" || asked.App.Name != "Editor" {
 		t.Errorf("asked %+v", asked.App)
 	}
 }
