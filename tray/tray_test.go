@@ -56,7 +56,7 @@ func protectedHost() *protocol.HostInfo {
 func view() state.View {
 	return state.View{
 		Connected: true, Loaded: true,
-		Approvals: []protocol.Question{{ID: "q", Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
+		Approvals: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
 		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Host: protectedHost()}, {ID: "nas"}}, Status: protocol.Status{Paused: true},
 	}
