@@ -12,6 +12,7 @@
 # systems only, so that everything takes less than a minute on an idle machine; the timeouts are for hanging tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export LC_ALL=C.UTF-8 # without it, Wine cannot make files whose names are not ASCII
 
 if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ] || ! packaging/deps.sh wine; then
   echo "NOTE: Wine cannot be had here; the Windows code is compiled and not run"
