@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -280,7 +281,7 @@ func TestExpiryIsTriedAgain(t *testing.T) {
 		}
 		began := time.Now()
 		time.Sleep(3 * ShownWithin) // after the attempts to show it
-		rows.failures = 3
+		rows.failures.Store(3)
 		if end := <-ended; end.State != protocol.QuestionExpired || time.Since(began) != time.Minute+3*retryAfter {
 			t.Errorf("got %s after %s, want it to expire after three attempts", end.State, time.Since(began))
 		}
@@ -290,12 +291,11 @@ func TestExpiryIsTriedAgain(t *testing.T) {
 // failingStore fails to change questions some times.
 type failingStore struct {
 	*questiontest.Store
-	failures int
+	failures atomic.Int32
 }
 
 func (s *failingStore) Change(ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...store.RuleChange) (protocol.Question, bool, error) {
-	if s.failures > 0 {
-		s.failures--
+	if s.failures.Add(-1) >= 0 {
 		return protocol.Question{}, false, protocol.ErrStorage
 	}
 	return s.Store.Change(ctx, id, change, rules...)
