@@ -24,6 +24,7 @@ type refusal struct {
 	db      *sql.DB
 	channel *client.Client      // a connection of a channel
 	peer    *client.Client      // the connection that a row made last: of a machine, or of a device
+	left    []protocol.NodeID   // machines of earlier subtests, which disconnect
 	n       int                 // of the last thing that a row made
 	asked   protocol.QuestionID // the last question that a row caused
 }
@@ -262,6 +263,7 @@ func TestNothingIsAcknowledgedBeforeItIsStored(t *testing.T) {
 
 // refuse makes one call while what it needs refuses changes, and then once more.
 func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
+	polltest.Until(r.t, "earlier machines are offline", r.hasLeft)
 	params, by := c.prepare(r), r.owner
 	if c.by != nil {
 		by = c.by(r)

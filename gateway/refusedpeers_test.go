@@ -23,9 +23,23 @@ func (r *refusal) connectNode() (id protocol.NodeID, calls <-chan protocol.CallI
 	id = protocol.NodeID(r.name("old"))
 	r.peer, calls, stop = gsvNode(r.t, client.Options{URL: "ws://memory/ws", Dial: r.gw.Dial}, id)
 	stop = sync.OnceFunc(stop)
-	r.t.Cleanup(stop)
+	r.leaveAfterTest(id, stop)
 	r.until("the machine is online", func() bool { return r.info(string(id)).Online })
 	return id, calls, stop
+}
+
+// leaveAfterTest ends the connection of a machine with the present subtest.
+func (r *refusal) leaveAfterTest(id protocol.NodeID, stop func()) {
+	r.t.Cleanup(func() {
+		stop()
+		r.left = append(r.left, id)
+	})
+}
+
+// hasLeft reports whether the machines of earlier subtests are offline.
+func (r *refusal) hasLeft() bool {
+	r.left = slices.DeleteFunc(r.left, func(id protocol.NodeID) bool { return !r.info(string(id)).Online })
+	return len(r.left) == 0
 }
 
 // offline returns a known machine that is not connected.

@@ -35,7 +35,7 @@ func (r *refusal) both() *basicEnd {
 	e := &basicEnd{events: make(chan protocol.EventFrame, 8)}
 	id := protocol.NodeID(r.name("old"))
 	node, _, stop := gsvNode(r.t, client.Options{URL: "ws://memory/ws", Dial: r.gw.Dial, OnEvent: func(event protocol.EventFrame) { e.events <- event }}, id)
-	r.t.Cleanup(stop)
+	r.leaveAfterTest(id, stop)
 	e.Client = node
 	r.until("the machine is online", func() bool { return r.info(string(id)).Online })
 	e.transfer = ofTransfer(ask(r.house, protocol.TransferStart, protocol.TransferStartParams{
