@@ -31,7 +31,7 @@ func newTempNode(t *testing.T, change func(*Options)) (n *Node, call func(tool s
 		if n.box.Report().Check(sandbox.CheckProtected).Enforced {
 			t.Fatal("commands have no private /tmp, want one")
 		}
-		t.Skip("this machine has no private /tmp for commands")
+		t.Skip("this machine cannot protect files, and gives commands no private /tmp")
 	}
 	return n, func(tool string, args map[string]any) string {
 		t.Helper()

@@ -256,7 +256,7 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 	}
 	show(tr, CallDone, "something else")
 	if tr.Selection.Exists() {
-		t.Errorf("%q is marked of an output that is no more", tr.Selection.Text())
+		t.Errorf("%q is still selected, want nothing: its output was replaced", tr.Selection.Text())
 	}
 }
 

@@ -76,7 +76,7 @@ func TestChangedToolsAreAskedAboutAfterAFullDisk(t *testing.T) {
 }
 
 // TestServerCannotHideItsChangedTools has as many questions of a server open as it may have. Once
-// one is closed, the person is asked about its tools.
+// one is closed, the question about its tools opens.
 func TestServerCannotHideItsChangedTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		questions := question.New(questiontest.NewStore(), nil, new(event.Bus))

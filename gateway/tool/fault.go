@@ -18,7 +18,8 @@ var codes = map[int]protocol.FaultCode{
 	protocol.ErrTimeout.Code: protocol.FaultTimeout, protocol.ErrTooMany.Code: protocol.FaultRateLimited, protocol.ErrCancelled.Code: protocol.FaultCanceled,
 }
 
-// FaultOf returns any error as a fault, for callers that are programs. The text of an unknown error is not passed on.
+// FaultOf returns any error as a fault, for callers that are programs. The text of an unknown error
+// is not passed on.
 func FaultOf(err error) error {
 	if err == nil {
 		return nil

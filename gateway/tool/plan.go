@@ -12,22 +12,22 @@ import (
 )
 
 // Plan is the person's answer to one question about the calls of a batch. Each of the calls is
-// judged again when it runs with [Call.Plan]. One that differs by then from what the person saw is
-// asked about alone.
+// judged again when it runs with [Call.Plan]. One that differs by then from what the person saw
+// has a question of its own.
 type Plan struct {
 	answer  protocol.Question
 	hashes  map[string]bool         // of what the person saw of each call
 	folders []protocol.FolderAccess // that the person saw
 }
 
-// maxPlanDiff bounds the text of the changes that one question shows, in bytes. Calls beyond it are
-// asked about alone.
+// maxPlanDiff bounds the text of the changes that one question shows, in bytes. Calls beyond it
+// have questions of their own.
 const maxPlanDiff = 256 << 10
 
 // Plan asks the person one question about those calls of a batch that write files and need an
 // answer. It returns nil if there are fewer than two; an error if the person denied them, after
-// which the batch must not run. They are recorded then. A call that is always asked about, touches
-// credentials, or cannot be previewed is asked about when it runs.
+// which the batch must not run. They are recorded then. A call that always needs an answer, touches
+// credentials, or cannot be previewed has a question of its own when it runs.
 func (p *Pipeline) Plan(ctx context.Context, calls []Call) (*Plan, error) {
 	var asked []*activeCall
 	size := 0

@@ -33,7 +33,8 @@ func pairOf(t *testing.T) (*caller, *listener) {
 	return call.(*caller), l
 }
 
-// acceptInBackground waits for the source in the background; the returned function closes its connection.
+// acceptInBackground waits for the source in the background. The returned function closes its
+// connection.
 func acceptInBackground(t *testing.T, l *listener) (ended func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

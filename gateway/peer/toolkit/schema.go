@@ -16,8 +16,8 @@ import (
 )
 
 // Arguments checks args against a JSON schema and returns them in the form that it wants: with
-// numbers, true, false, lists and objects that came in quotes. A schema that cannot be parsed or has references
-// accepts all unambiguous arguments; the node then decides.
+// numbers, true, false, lists and objects that came in quotes. A schema that cannot be parsed or has
+// references accepts all unambiguous arguments; the node then decides.
 func Arguments(schema, args json.RawMessage) (json.RawMessage, error) {
 	s := preparedSchema(schema)
 	if s.resolved == nil {

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// OpenTime is how long an open file or command is remembered after its last use. The machine ends it earlier.
+	// OpenTime is how long an open file or command is remembered after its last use. The machine ends
+	// it earlier.
 	OpenTime = 2 * time.Hour
 	// maxReported bounds the sessions that reports of machines add.
 	maxReported = 10_000

@@ -209,8 +209,8 @@ func (s *Jobs) removeLocked(j *Job) {
 	}
 }
 
-// byCall returns the job of p that goes on without its caller after a call about which the person
-// was asked; nil if there is none.
+// byCall returns the job of p that goes on without its caller, after a call with a question; nil if
+// no job does.
 func (s *Jobs) byCall(p auth.Principal, id protocol.CallID) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
