@@ -21,7 +21,7 @@ import (
 //   - Deny rules about files are enforced for code that is not in the command, for names that only the
 //     running shell knows, and for folders that a program reads or writes in: what exists is hidden or
 //     protected, and what a command creates is set aside afterwards. A rule about writing must name a
-//     file or a folder without wildcards for that.
+//     file or a folder without wildcards for that, and not a temporary one.
 //
 // It still asks for words that are known to run code, that name a protected file or a place outside
 // the workspace, and for what no machine contains.

@@ -15,7 +15,8 @@ import (
 	"fairlead/node/access"
 )
 
-// newIdleSession are the sessions of the tool command with one whose command the test ends: nothing runs.
+// newIdleSession returns the sessions of the tool command with one whose command does not run: the
+// test ends it.
 func newIdleSession() (*sessions, *session) {
 	s := newSessions(nil, nil)
 	c := &session{job: &job{id: "x", stop: make(chan stopReason, 1), done: make(chan struct{})}}
