@@ -135,7 +135,8 @@ type Question struct {
 	SurfaceShown string `json:"surfaceShown,omitempty"` // window, terminal, notification or channel
 	ShownAt      int64  `json:"shownAt,omitempty"`
 	// Unseen counts how often no surface confirmed the question in time. From 1 on, clients that
-	// can notify the person outside a window should do so. At 2 (MaxUnseen), the channels are tried too.
+	// can notify the person outside a window should do so. At 2 (MaxUnseen), the channels are tried,
+	// too.
 	Unseen int `json:"unseen,omitempty"`
 
 	// Later is the time until which the person snoozed the question, in Unix milliseconds; 0 if not
