@@ -85,8 +85,12 @@ func (f facts) previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 		rows = append(rows, warning(p.Problem))
 	}
 	if p.Content != nil {
-		rows = append(rows, f.fact("content", display.FileContent(p.Content)), warning("The content cannot be shown as a change of text, so it can be allowed only once."))
-	} else if p.Truncated {
+		rows = append(rows, f.fact("content", display.FileContent(p.Content)))
+	}
+	switch {
+	case p.Content != nil && p.Diff == "":
+		rows = append(rows, warning("The content cannot be shown as a change of text, so it can be allowed only once."))
+	case p.Truncated:
 		rows = append(rows, warning("The change is longer than shown here, so it can be allowed only once."))
 	}
 	if p.Outside {

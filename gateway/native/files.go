@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"fairlead/gateway/peer/diff"
@@ -14,9 +13,6 @@ import (
 	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
-
-// maxDiff limits the diff shown to the person, in bytes.
-const maxDiff = 64 << 10
 
 type readIn struct {
 	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; leave it out, or use /, to list the workspace"`
@@ -155,10 +151,11 @@ func (t tools) preview(call tool.Call, path string, creates bool, change func(ol
 		p.Problem = tool.ErrorText(err)
 		return p
 	}
-	d := diff.New(p.Path, p.Path, old, next)
-	p.Diff, p.Added, p.Removed = d.Text, d.Added, d.Removed
-	if len(p.Diff) > maxDiff {
-		p.Diff, p.Truncated = strings.ToValidUTF8(p.Diff[:maxDiff], ""), true
+	from := p.Path
+	if p.NewFile {
+		from = diff.NewFile
 	}
+	d, ok := diff.OfFile(from, p.Path, old, next, diff.MaxQuestion)
+	p.Diff, p.Added, p.Removed, p.Truncated = d.Text, d.Added, d.Removed, d.IsCut || !ok
 	return p
 }

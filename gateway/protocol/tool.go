@@ -139,7 +139,8 @@ type CallPreview struct {
 	FileSHA256 string    `json:"fileSha256,omitempty"` // of the current file; "absent" when none exists. Of a command: of its folder and the files that it starts by their path
 	Programs   []Program `json:"programs,omitempty"`   // the programs of a command
 	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut; the call can be allowed only once
-	// Content describes the new content of a file whose change Diff does not show (extension).
+	// Content describes the new content of a file, if Diff shows only the beginning of its change or
+	// nothing (extension).
 	Content *FileContent `json:"content,omitempty"`
 	// Collects reports that the call only collects content beside a file: nothing takes effect before
 	// its last part, which is a call of its own (extension).

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
+	"fairlead/node/textfile"
 	"fairlead/node/workspace"
 )
 
@@ -25,8 +25,6 @@ const (
 	maxNamed = 64
 	// maxErrors is the number of files whose failure a result explains.
 	maxErrors = 3
-	// maxDiff is the size in bytes of the diff that a question shows.
-	maxDiff = 64 << 10
 )
 
 // setAside stores what was put back until the person has answered, and reports it.
@@ -151,7 +149,6 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 		access.SetProblem(&out, toolkit.Failf("The files are not those that were put back."))
 		return out
 	}
-	var text strings.Builder
 	for i, c := range p.Changes {
 		at, err := s.ws.Resolve(c.Path)
 		if err != nil {
@@ -169,12 +166,13 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 			after = readable(s.ws.Entries().Trashed(at, c.Trash))
 		}
 		name := filepath.ToSlash(s.ws.Rel(at))
-		d := diff.New(name, name, []byte(before), []byte(after))
-		out.Added, out.Removed = out.Added+d.Added, out.Removed+d.Removed
-		text.WriteString(d.Text)
-	}
-	if out.Diff = text.String(); len(out.Diff) > maxDiff {
-		out.Diff, out.Truncated = out.Diff[:strings.LastIndexByte(out.Diff[:maxDiff], '\n')+1], true
+		from := name
+		if c.Kind == protocol.ProtectedCreated {
+			from = diff.NewFile
+		}
+		d, ok := diff.OfFile(from, name, []byte(before), []byte(after), diff.MaxQuestion-len(out.Diff))
+		out.Diff, out.Added, out.Removed = out.Diff+d.Text, out.Added+d.Added, out.Removed+d.Removed
+		out.Truncated = out.Truncated || d.IsCut || !ok
 	}
 	return out
 }
@@ -189,9 +187,9 @@ func readable(path string) string {
 		return "unreadable\n"
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	data, err := io.ReadAll(io.LimitReader(f, diff.MaxFile+1))
 	info, statErr := f.Stat()
-	if err != nil || statErr != nil || len(data) > maxContent || !utf8.Valid(data) || strings.ContainsRune(string(data), 0) {
+	if data = textfile.UTF8(data); err != nil || statErr != nil || !diff.IsText(data) {
 		size := "unknown size"
 		if statErr == nil {
 			size = format.Size(info.Size())

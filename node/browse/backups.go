@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
@@ -81,7 +82,7 @@ func (p *backups) save(k backup, old, fresh io.Reader) {
 			size = 0
 		}
 	}
-	if _, n, err := p.copyContent(p.name(k.ID, ".new"), fresh, maxDiffFile); err != nil {
+	if _, n, err := p.copyContent(p.name(k.ID, ".new"), fresh, diff.MaxFile); err != nil {
 		os.Remove(p.name(k.ID, ".new"))
 	} else {
 		size += n

@@ -10,11 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
+	"fairlead/node/textfile"
 	"fairlead/node/workspace"
 )
 
@@ -42,14 +41,14 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 	return out, nil
 }
 
-// state compares a file of at most [maxDiffFile] with a change. A larger one, and one that cannot be
+// state compares a file of at most [diff.MaxFile] with a change. A larger one, and one that cannot be
 // read, counts as changed by the agent.
 func (b *Browser) state(g *change) string {
 	at, err := b.ws.Resolve(g.first.Path)
 	if err != nil {
 		return protocol.ChangeStands
 	}
-	if now, err := os.Lstat(at.String()); err == nil && now.Size() > maxDiffFile && !g.last.Undone {
+	if now, err := os.Lstat(at.String()); err == nil && now.Size() > diff.MaxFile && !g.last.Undone {
 		return protocol.ChangeStands
 	}
 	sum, err := b.ws.Hash(at)
@@ -72,12 +71,6 @@ func (g *change) state(sum string) string {
 	return protocol.ChangeAltered
 }
 
-// maxDiff bounds the size of a diff, and maxDiffFile that of a compared file.
-const (
-	maxDiff     = 1 << 20
-	maxDiffFile = 4 << 20
-)
-
 func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out protocol.FilesDiffResult, err error) {
 	g, at, err := b.find(p)
 	if err != nil {
@@ -95,7 +88,7 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 	}
 	after, err := b.backups.after(g)
 	if err != nil && out.State == protocol.ChangeStands && sum != workspace.Absent {
-		after, _, err = b.ws.ReadFile(at, maxDiffFile)
+		after, _, err = b.ws.ReadFile(at, diff.MaxFile)
 	}
 	switch {
 	case err != nil && out.State == protocol.ChangeReverted:
@@ -103,14 +96,13 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 	case err != nil:
 		out.Why = describe("compare", at, err).Error()
 		return out, nil
-	case len(before) > maxDiffFile || !utf8.Valid(before) || !utf8.Valid(after):
-		out.Why = "The files are not text and cannot be compared."
-		return out, nil
 	}
 	name := filepath.ToSlash(b.ws.Rel(at))
-	out.Diff = diff.New(name, name, before, after).Text
-	if len(out.Diff) > maxDiff {
-		out.Diff = out.Diff[:strings.LastIndexByte(out.Diff[:maxDiff], '\n')+1]
+	d, ok := diff.OfFile(name, name, textfile.UTF8(before), textfile.UTF8(after), diff.MaxPage)
+	switch out.Diff = d.Text; {
+	case !ok:
+		out.Why = "The files are too large or not text and cannot be compared."
+	case d.IsCut:
 		out.Why = "Only the beginning is shown."
 	}
 	return out, nil

@@ -86,7 +86,7 @@ func (f files) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if want := call.ExpectedSHA256; want != "" && want != sum {
 		return editOut{}, workspace.ErrChanged
 	}
-	if err := compareChecksum(p, in.ExpectedSHA256, sum); err != nil {
+	if err := access.CompareChecksum(p, in.ExpectedSHA256, sum); err != nil {
 		return editOut{}, err
 	}
 	if err := f.ws.Writable(p); err != nil {
@@ -110,14 +110,6 @@ func (f files) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 
 func notFound(p workspace.Path) error {
 	return protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("File not found: '%s'. To create it, use Write.", p))
-}
-
-func compareChecksum(p workspace.Path, want, have string) error {
-	if want == "" || strings.EqualFold(want, have) {
-		return nil
-	}
-	text := fmt.Sprintf("'%s' has changed: its SHA-256 is %s, not %s. Nothing was written. Read it again.", p, have, want)
-	return &access.ChangedError{Text: text, Observed: have}
 }
 
 // applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed

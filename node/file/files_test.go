@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/tooltest"
@@ -247,10 +248,10 @@ func TestPreviewShowsTheDiff(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p = tooltest.Preview(b, "Write", tooltest.Args{"path": "d/f", "content": strings.Repeat("a long line of text\n", 10_000)})
-	if !p.Truncated || len(p.Diff) > maxDiff || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
+	if !p.Truncated || len(p.Diff) > diff.MaxQuestion || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
 		t.Errorf("%d bytes, truncated %v, %d added", len(p.Diff), p.Truncated, p.Added)
 	}
-	for n, shown := range map[int]bool{maxDiffLines: true, maxDiffLines + 1: false} {
+	for n, shown := range map[int]bool{diff.MaxLines: true, diff.MaxLines + 1: false} {
 		if p := tooltest.Preview(b, "Write", tooltest.Args{"path": "lines", "content": strings.Repeat("\n", n)}); (p.Diff != "") != shown || p.Problem != "" || !p.Truncated {
 			t.Errorf("%d lines: %.80s, truncated %v, %s", n, p.Diff, p.Truncated, p.Problem)
 		}

@@ -57,7 +57,7 @@ func (f files) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 		if err != nil {
 			return writeOut{}, access.ReadError(p, err)
 		}
-		if err := compareChecksum(p, in.ExpectedSHA256, sum); err != nil {
+		if err := access.CompareChecksum(p, in.ExpectedSHA256, sum); err != nil {
 			return writeOut{}, err
 		}
 		if expected != "" && expected != sum {

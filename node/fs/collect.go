@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
@@ -29,19 +28,16 @@ func (t writeTool) previewLast(scope access.Scope, in writeIn) protocol.CallPrev
 	x.held = time.Now().Add(hold)
 	w := x.writer.new
 	return preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
-		describeOld(ws, p, at)
-		if p.Problem == "" && x.writer.expect != "" && x.writer.expect != p.FileSHA256 {
-			access.SetProblem(p, changedError(at, p.FileSHA256))
-		}
-		if p.Problem != "" {
+		var old []byte
+		if *p, old = access.PreviewWrite(ws, at, x.writer.expect, diff.MaxFile); p.Problem != "" {
 			return
 		}
-		data, err := io.ReadAll(io.LimitReader(w.Content(), maxDiffFile+1))
+		data, err := io.ReadAll(io.LimitReader(w.Content(), diff.MaxFile+1))
 		if err != nil {
 			access.SetProblem(p, faultOf(err))
 			return
 		}
-		describeNew(ws, p, at, data, protocol.FileContent{Bytes: w.Size(), SHA256: w.Sum()})
+		describeChange(p, ws, at, old, data, protocol.FileContent{Bytes: w.Size(), SHA256: w.Sum()})
 	})
 }
 
@@ -69,22 +65,14 @@ func (t writeTool) lastPart(in writeIn) (*transfer, error) {
 	return x, nil
 }
 
-// describeNew shows the change from the old file to a new content, or describes the content. data
-// may be only its beginning if it is larger than what a diff shows.
-func describeNew(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path, data []byte, c protocol.FileContent) {
-	c.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
-	p.Truncated, p.Content = true, &c // unless the change can be shown
-	old, _, err := ws.ReadFile(at, maxDiffFile)
-	if len(data) > maxDiffFile || err != nil && !errors.Is(err, iofs.ErrNotExist) || !utf8.Valid(data) || !utf8.Valid(old) {
-		return
-	}
-	from := ws.Rel(at)
-	if p.NewFile {
-		from = "/dev/null"
-	}
-	d := diff.New(from, ws.Rel(at), old, data)
-	if len(d.Text) <= maxDiff {
-		p.Truncated, p.Content, p.Diff, p.Added, p.Removed = false, nil, d.Text, d.Added, d.Removed
+// describeChange shows the change from the old content of a file to a new one, and describes the new
+// one if not all of the change is shown. data may be only the beginning of what is too large for a
+// diff.
+func describeChange(p *protocol.CallPreview, ws *workspace.Root, at workspace.Path, old, data []byte, c protocol.FileContent) {
+	access.AddDiff(p, ws, at, old, data)
+	if p.Truncated {
+		c.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
+		p.Content = &c
 	}
 }
 

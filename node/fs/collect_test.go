@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/tooltest"
@@ -71,6 +72,29 @@ func TestLastPartShowsTheWholeChange(t *testing.T) {
 	p = tooltest.Preview(b, "fs_write", tooltest.Args{"file_id": out.FileID, "path": path, "sha256": out.SHA256, "done": true})
 	if c := p.Content; c == nil || c.Bytes != 9 || c.Type != "image/png" || len(c.SHA256) != 64 || !p.Truncated {
 		t.Errorf("content %+v, want size, type and checksum", c)
+	}
+}
+
+func TestLongChangeShowsItsBeginningAndItsContent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	text := strings.Repeat("a line of text\n", 10_000)
+	p := tooltest.Preview(b, "fs_write", collectAll(b, b.File("a", "old\n"), text))
+	if !p.Truncated || p.Added != 10_000 || !strings.HasPrefix(p.Diff, "--- a\n+++ a\n") || len(p.Diff) > diff.MaxQuestion {
+		t.Errorf("got %d bytes of a diff of %d lines, truncated %v, want the beginning of 10000 lines", len(p.Diff), p.Added, p.Truncated)
+	}
+	if c := p.Content; c == nil || c.Bytes != int64(len(text)) || c.Type != "text/plain" {
+		t.Errorf("got content %+v, want %d bytes of text/plain", c, len(text))
+	}
+}
+
+func TestWriteShowsTheChangeOfUTF16(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	path := b.File("a", "\xff\xfeo\x00\n\x00")
+	p := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": b64("\xff\xfen\x00\n\x00"), "done": true})
+	if want := "--- a\n+++ a\n@@ -1 +1 @@\n-o\n+n\n"; p.Diff != want || p.Truncated {
+		t.Errorf("got diff %q, truncated %v, want %q", p.Diff, p.Truncated, want)
 	}
 }
 

@@ -57,7 +57,7 @@ func (in fetchIn) check() (*url.URL, error) {
 
 func previewFetch(scope access.Scope, in fetchIn) protocol.CallPreview {
 	p := preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
-		describeOld(ws, p, at)
+		*p, _ = access.PreviewWrite(ws, at, "", 0)
 		if _, err := in.check(); err != nil && p.Problem == "" {
 			access.SetProblem(p, err)
 		}

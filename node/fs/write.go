@@ -6,12 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	iofs "io/fs"
-	"strings"
 	"time"
 
+	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/workspace"
@@ -104,8 +103,8 @@ func (t writeTool) preview(scope access.Scope, in writeIn) protocol.CallPreview 
 		return t.previewLast(scope, in)
 	}
 	p := preview(scope, in.Path, true, func(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
-		describeOld(ws, p, at)
-		if p.Problem != "" {
+		var old []byte
+		if *p, old = access.PreviewWrite(ws, at, in.ExpectedSHA256, diff.MaxFile); p.Problem != "" {
 			return
 		}
 		coding, err := in.coding()
@@ -116,49 +115,17 @@ func (t writeTool) preview(scope access.Scope, in writeIn) protocol.CallPreview 
 		if err == nil {
 			data, err = in.data(coding)
 		}
-		if err == nil && in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, p.FileSHA256) {
-			err = changedError(at, p.FileSHA256)
-		}
 		if err != nil {
 			access.SetProblem(p, err)
 			return
 		}
 		sum := sha256.Sum256(data)
-		describeNew(ws, p, at, data, protocol.FileContent{Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
+		describeChange(p, ws, at, old, data, protocol.FileContent{Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
 	})
 	if p.Collects = !in.Done; p.Collects { // it needs no folder: the parts may be collected elsewhere
 		p.Folders, p.Diff, p.Added, p.Removed, p.Truncated, p.Content = nil, "", 0, 0, true, nil
 	}
 	return p
-}
-
-// Limits of a change that a preview shows, in bytes.
-const (
-	maxDiff     = 64 << 10
-	maxDiffFile = 1 << 20
-)
-
-// describeOld describes the file that a call would replace.
-func describeOld(ws *workspace.Root, p *protocol.CallPreview, at workspace.Path) {
-	sum, err := ws.Hash(at)
-	if err == nil {
-		err = ws.Writable(at)
-	}
-	if err != nil {
-		access.SetProblem(p, faultOf(err))
-		return
-	}
-	p.FileSHA256 = sum
-	if p.NewFile = sum == workspace.Absent; p.NewFile {
-		access.SetProblem(p, nil) // that it does not exist is no problem for a write
-		if real, _, err := ws.Target(at); err == nil || errors.Is(err, iofs.ErrNotExist) {
-			p.Path, p.Outside = real.String(), real.Outside
-		}
-	}
-}
-
-func changedError(p workspace.Path, have string) error {
-	return &access.ChangedError{Text: "'" + p.String() + "' has changed: its SHA-256 is " + have + ". Nothing was written. Read it again.", Observed: have}
 }
 
 // run writes the next part of a file. The last one replaces the file. Until then, and after an
@@ -264,8 +231,8 @@ func (t writeTool) begin(ws *workspace.Root, call access.Call, in writeIn) (*tra
 		if err != nil {
 			return nil, "", at(p, "write", err)
 		}
-		if !strings.EqualFold(sum, in.ExpectedSHA256) {
-			return nil, "", changedError(p, sum)
+		if err := access.CompareChecksum(p, in.ExpectedSHA256, sum); err != nil {
+			return nil, "", err
 		}
 		w.expect = sum
 	}

@@ -112,6 +112,16 @@ func (w *UTF16) Decode(raw []byte) (text []byte, ok bool) {
 	return text, private*20 <= all
 }
 
+// UTF8 returns the text of a UTF-16 file; other data is returned unchanged.
+func UTF8(data []byte) []byte {
+	if w := DetectUTF16(data); w != nil {
+		if text, ok := w.Decode(data); ok {
+			return text
+		}
+	}
+	return data
+}
+
 // Encode is the reverse of Decode, including the mark. text must be UTF-8.
 func (w *UTF16) Encode(text []byte) []byte {
 	raw := make([]byte, 0, 2*len(text)+2)

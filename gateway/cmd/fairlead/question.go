@@ -118,7 +118,7 @@ func previewLines(p protocol.CallPreview, line func(label, text string)) {
 		}
 		line("folder "+strconv.Itoa(i), words)
 	}
-	if p.Truncated && p.Content == nil {
+	if p.Truncated && (p.Diff != "" || p.Content == nil) {
 		line("", "(the change is longer than shown here)")
 	}
 }

@@ -2,7 +2,9 @@
 package diff
 
 import (
+	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/rogpeppe/go-internal/diff"
@@ -11,11 +13,50 @@ import (
 // context is the number of unchanged lines around a change.
 const context = 3
 
+// Limits of the diff of a file that a person reads.
+const (
+	// MaxQuestion and MaxPage are the sizes in bytes of a diff in a question, and on a page that a
+	// person opens to read it.
+	MaxQuestion = 64 << 10
+	MaxPage     = 1 << 20
+	// MaxFile and MaxLines bound each side, in bytes and lines: comparing more takes too long for a
+	// question, and gigabytes of memory for millions of short lines.
+	MaxFile  = 4 << 20
+	MaxLines = 250_000
+)
+
+// NewFile is the old name of a file that a change creates; on every system, as in the diffs of git.
+const NewFile = "/dev/null"
+
 // Diff is a change in the unified format, with the numbers of added and removed lines. Text is
 // empty if nothing changes.
 type Diff struct {
 	Text           string
 	Added, Removed int
+	IsCut          bool // Text is only the beginning
+}
+
+// OfFile compares the contents of a file. The text has at most most bytes, in whole lines if one
+// fits. ok is false if a content cannot be compared; see [IsText].
+func OfFile(from, to string, before, after []byte, most int) (d Diff, ok bool) {
+	if !IsText(before) || !IsText(after) {
+		return Diff{}, false
+	}
+	d = New(from, to, before, after)
+	if len(d.Text) > most {
+		d.Text, d.IsCut = d.Text[:most], true
+		if i := strings.LastIndexByte(d.Text, '\n'); i >= 0 {
+			d.Text = d.Text[:i+1]
+		} else {
+			d.Text = strings.ToValidUTF8(d.Text, "") // without the beginning of a character
+		}
+	}
+	return d, true
+}
+
+// IsText reports whether a file's content is text within [MaxFile] and [MaxLines].
+func IsText(data []byte) bool {
+	return len(data) <= MaxFile && bytes.Count(data, []byte("\n")) <= MaxLines && utf8.Valid(data)
 }
 
 // New compares two texts. It computes the diff with two libraries and returns the shorter result:
