@@ -3,9 +3,6 @@ package search
 import (
 	"context"
 	_ "embed"
-	"fmt"
-	"path/filepath"
-	"sync"
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -104,65 +101,38 @@ func (in grepIn) options() (w lineOptions, limit int, err error) {
 }
 
 func runGrep(ctx context.Context, ws *workspace.Root, call access.Call, in grepIn) (grepOut, error) {
-	m, err := newMatcher(in.Pattern)
+	q, err := newLineQuery(in.Pattern, in.Include)
 	if err != nil {
 		return grepOut{}, err
 	}
-	if err := checkGlob("include pattern", in.Include); err != nil {
-		return grepOut{}, err
-	}
-	w, limit, err := in.options()
+	options, limit, err := in.options()
 	if err != nil {
 		return grepOut{}, err
 	}
-	base, err := ws.Resolve(in.Path)
-	if err != nil {
+	if q.base, err = ws.Resolve(in.Path); err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := ws.WithTarget(workspace.Unspell(call.Target)).Target(base)
-	if err != nil {
-		return grepOut{}, access.MissingError(ws, base, err)
-	}
-	walk, done, err := startWalk(ctx, ws, real.Abs, in.Hidden, in.Ignored)
+	q.lineOptions, q.lines, q.hidden, q.ignored = options, limit == maxMatches, in.Hidden, in.Ignored
+	g, done, err := q.start(ctx, ws, call.Target)
 	if err != nil {
 		return grepOut{}, err
 	}
 	defer done()
-	g := &grep{
-		walk: walk, matcher: m, lineOptions: w, include: systemGlob(in.Include), top: topResults{limit: limit}, lines: limit == maxMatches,
-		outside: real.Outside, visited: map[string]bool{}, scanners: sync.Pool{New: func() any { return newScanner(ctx, m, w) }},
-	}
-	var note string
-	if info.IsDir() {
-		_ = g.tree(base, real) // a folder that cannot be opened has no matches
-	} else if note, err = g.file(ws, base, real); err != nil {
-		return grepOut{}, err
-	}
+	g.top.limit = limit
+	note, err := g.run()
 	if ctx.Err() != nil {
 		return grepOut{}, errCancelled
 	}
-	out := g.out(in, base, limit)
+	if err != nil {
+		return grepOut{}, err
+	}
+	out := g.out(in, limit) // a folder that cannot be opened has no matches
 	out.Note = note
 	return out, nil
 }
 
-// file searches a single file. The note says why it was not searched.
-func (g *grep) file(ws *workspace.Root, base, real workspace.Path) (note string, err error) {
-	if !matchName(g.include, filepath.Base(base.Abs)) {
-		return fmt.Sprintf("%s was not searched: its name does not match include.", base), nil
-	}
-	f, err := ws.WithTarget(real.Abs).Content(real)
-	if err != nil {
-		return "", access.ReadError(base, err)
-	}
-	if g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs)) && g.ctx.Err() == nil {
-		note = fmt.Sprintf("%s was not searched: it is neither UTF-8 nor UTF-16 text.", base)
-	}
-	return note, nil
-}
-
-func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
-	out := grepOut{Pattern: in.Pattern, BasePath: base.String(), Matches: []grepMatch{}, LeftOut: g.exclusions.skippedPaths()}
+func (g *grep) out(in grepIn, limit int) grepOut {
+	out := grepOut{Pattern: in.Pattern, BasePath: g.base.String(), Matches: []grepMatch{}, LeftOut: g.exclusions.skippedPaths()}
 	n := 0
 	for _, r := range g.top.files {
 		if g.lines {

@@ -1,11 +1,11 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"fairlead/gateway/peer/crash"
@@ -71,8 +71,8 @@ func Stream(scope access.Scope) toolkit.Tool[access.Call] {
 	})
 }
 
-// check completes the arguments.
-func (in *streamIn) check() error {
+// check returns which argument is invalid.
+func (in streamIn) check() error {
 	switch {
 	case in.Path == "" || !filepath.IsAbs(workspace.Unspell(in.Path)):
 		return protocol.NewFault(protocol.FaultInvalidArgs, "path must be an absolute path on its machine")
@@ -81,69 +81,55 @@ func (in *streamIn) check() error {
 	case in.Before < 0 || in.After < 0 || in.Before > maxContext || in.After > maxContext:
 		return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("before and after must be 0 to %d", maxContext))
 	}
-	if in.MaxMatches == 0 {
-		in.MaxMatches = defaultStream
+	return nil
+}
+
+// query returns what a call searches for.
+func (in streamIn) query(ws *workspace.Root) (q lineQuery, err error) {
+	if err := in.check(); err != nil {
+		return q, err
 	}
 	if in.IgnoreCase {
 		in.Pattern = "(?i)" + in.Pattern
 	}
-	return nil
+	if q, err = newLineQuery(in.Pattern, in.Include); err == nil {
+		q.base, err = ws.Resolve(in.Path)
+	}
+	if f := access.FaultOf(err); f != nil {
+		return q, f
+	} else if err != nil {
+		return q, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
+	}
+	q.lineOptions = lineOptions{matches: cmp.Or(in.MaxMatches, defaultStream), before: in.Before, after: in.After}
+	q.lines, q.hidden, q.ignored = true, in.Hidden, in.Ignored
+	return q, nil
 }
 
 func runStream(ctx context.Context, ws *workspace.Root, call access.Call, in streamIn) (out streamOut, err error) {
 	began := time.Now()
-	if err := in.check(); err != nil {
+	q, err := in.query(ws)
+	if err != nil {
 		return out, err
-	}
-	m, err := newMatcher(in.Pattern)
-	if err == nil {
-		err = checkGlob("include", in.Include)
-	}
-	if err != nil {
-		return out, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
-	}
-	base, err := ws.Resolve(in.Path)
-	if err != nil {
-		if f := access.FaultOf(err); f != nil {
-			return out, f
-		}
-		return out, protocol.NewFault(protocol.FaultInvalidArgs, err.Error())
-	}
-	real, info, err := ws.WithTarget(workspace.Unspell(call.Target)).Target(base)
-	if err != nil {
-		return out, access.MissingError(ws, base, err)
 	}
 	searching, stop := context.WithCancel(ctx)
 	defer stop()
-	walk, done, err := startWalk(searching, ws, real.Abs, in.Hidden, in.Ignored)
+	g, done, err := q.start(searching, ws, call.Target)
 	if err != nil {
-		return out, ctx.Err()
+		return out, cmp.Or(ctx.Err(), err)
 	}
 	defer done()
-	s := &stream[streamMatch]{limit: in.MaxMatches, found: make(chan []streamMatch, searchers), send: call.Chunk, stop: stop}
-	w := lineOptions{matches: in.MaxMatches, before: in.Before, after: in.After}
-	g := &grep{
-		walk: walk, matcher: m, lineOptions: w, include: systemGlob(in.Include), lines: true, outside: real.Outside, visited: map[string]bool{},
-		scanners: sync.Pool{New: func() any { return newScanner(searching, m, w) }},
-		emit:     func(path string, found []grepMatch) { s.add(searching, streamMatches(path, found)) },
-	}
+	s := &stream[streamMatch]{limit: q.matches, found: make(chan []streamMatch, searchers), send: call.Chunk, stop: stop}
+	g.emit = func(path string, found []grepMatch) { s.add(searching, streamMatches(path, found)) }
 	var sender crash.Group
 	sender.Go(func() { s.run(ctx) })
-	if !info.IsDir() {
-		_, err = g.file(ws, base, real)
-	} else if err = g.tree(base, real); err != nil {
-		err = access.ReadError(base, err)
-	}
+	_, err = g.run()
 	close(s.found)
 	sender.Wait()
-	switch {
-	case ctx.Err() != nil:
-		return out, ctx.Err()
-	case err != nil:
+	if err := cmp.Or(ctx.Err(), err, g.unreadable); err != nil {
 		return out, err
 	}
 	return streamOut{
-		Path: base.String(), Matches: s.rest, Count: s.count, Files: s.files, Truncated: s.full, LeftOut: g.exclusions.skippedPaths(),
+		Path: g.base.String(), Matches: s.rest, Count: s.count, Files: s.files, Truncated: s.full, LeftOut: g.exclusions.skippedPaths(),
 		Duration: time.Since(began).Milliseconds(),
 	}, s.err
 }

@@ -8,28 +8,28 @@ import (
 	"sync/atomic"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/node/access"
 	"fairlead/node/workspace"
 )
 
 // batchSize is the number of files of a folder that one goroutine searches before others can help.
 const batchSize = 64
 
+// grep is a running search for lines.
 type grep struct {
+	lineQuery
 	*walk
-	*matcher
-	lineOptions
-	include string // glob for names; empty matches all
-	top     topResults
-	lines   bool // lines are requested, not files
-	// outside says that the search began outside the workspace; one that began and was allowed
-	// inside stays inside.
-	outside  bool
+	// real is where base leads. A search that begins in the workspace stays inside.
+	real     workspace.Path
+	isFolder bool
+	top      topResults
 	emit     func(path string, found []grepMatch) // set for a search that streams; may be called by many goroutines
 	scanners sync.Pool                            // of *scanner
 
-	mu      sync.Mutex      // guards the fields below
-	links   []folderLink    // to folders, which are searched after everything else
-	visited map[string]bool // real folders that were searched through a link
+	mu         sync.Mutex      // guards the fields below
+	links      []folderLink    // to folders, which are searched after everything else
+	visited    map[string]bool // real folders that were searched through a link
+	unreadable error           // why the folder base could not be opened
 }
 
 type folderLink struct {
@@ -40,10 +40,10 @@ type folderLink struct {
 
 // tree searches everything below base. Links to folders are followed last and in the order of
 // their names, and each folder at most once. So the result does not depend on which goroutine was
-// faster, and cycles of links end. The error says why base could not be opened; other folders that
-// cannot be opened are skipped.
-func (g *grep) tree(base, real workspace.Path) (err error) {
-	g.links = []folderLink{{display: base.Abs, target: real}}
+// faster, and cycles of links end. Folders that cannot be opened are skipped. The error is that of
+// a goroutine that panicked.
+func (g *grep) tree() error {
+	g.links = []folderLink{{display: g.base.Abs, target: g.real}}
 	for len(g.links) > 0 && g.ctx.Err() == nil {
 		round := g.links
 		g.links = nil
@@ -60,12 +60,12 @@ func (g *grep) tree(base, real workspace.Path) (err error) {
 				if err := g.wait(); err != nil {
 					return err
 				}
-			case l.display == base.Abs:
-				err = problem
+			case l.display == g.base.Abs:
+				g.unreadable = access.ReadError(g.base, problem)
 			}
 		}
 	}
-	return err
+	return nil
 }
 
 // folder searches a folder and those below it, and closes it.
@@ -169,7 +169,7 @@ func (g *grep) followLink(f folder, name string) {
 		return
 	}
 	real, info, err := g.ws.Target(workspace.Path{Abs: filepath.Join(f.dir.Abs, name)})
-	if err != nil || real.Outside && !g.outside {
+	if err != nil || real.Outside && !g.real.Outside {
 		return
 	}
 	if g.exclusions.excludes(real.Abs) {

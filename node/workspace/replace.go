@@ -161,7 +161,7 @@ func (w *Replacement) Commit(perm fs.FileMode, backup Backup) (out Written, err 
 	}
 	out = Written{SHA256: w.Sum(), Created: old == nil}
 	if backup != nil {
-		backUp(w.temp, w.abs, old == nil, out.SHA256, backup)
+		w.backUp(backup, out)
 	}
 	if old != nil {
 		out.OtherNames = max(links(old)-1, 0)
@@ -172,6 +172,24 @@ func (w *Replacement) Commit(perm fs.FileMode, backup Backup) (out Written, err 
 		return Written{}, err
 	}
 	return out, syncDir(w.dir)
+}
+
+// backUp passes the old and the new content to backup.
+func (w *Replacement) backUp(backup Backup, out Written) {
+	now, _, err := openRegular(w.dir, w.temp.name)
+	if err != nil {
+		return
+	}
+	defer now.Close()
+	if out.Created {
+		backup(w.abs, nil, now, out.SHA256)
+		return
+	}
+	// A file that is writable but not readable cannot be saved.
+	if f, _, err := openRegular(w.dir, filepath.Base(w.abs)); err == nil {
+		defer f.Close()
+		backup(w.abs, f, now, out.SHA256)
+	}
 }
 
 // Abort removes the new content. It does nothing after Commit.

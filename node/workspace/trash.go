@@ -48,7 +48,7 @@ func (e Entries) Trash(p Path) (id string, err error) {
 	if _, err := s.dir.Info(s.name); err != nil {
 		return "", err
 	}
-	root, err := openTrash(a)
+	root, err := a.openTrash()
 	if err != nil {
 		return "", fmt.Errorf("creating the trash: %w", Cause(err))
 	}
@@ -208,7 +208,8 @@ func trashID(id string) bool {
 	return len(id) > 0 && len(id) < 64 && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-func openTrash(a *area) (*os.Root, error) {
+// openTrash opens the trash of an area, which it creates.
+func (a *area) openTrash() (*os.Root, error) {
 	root, err := a.root.OpenRoot(trashName)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return root, err

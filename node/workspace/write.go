@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 )
@@ -96,23 +95,6 @@ func (r *resolver) writable(p Path) (string, error) {
 		return "", &ReadOnlyError{Path: p.Abs, Dir: a.dir}
 	}
 	return real.Abs, nil
-}
-
-func backUp(t *temp, abs string, isNew bool, sum string, backup Backup) {
-	now, _, err := openRegular(t.dir, t.name)
-	if err != nil {
-		return
-	}
-	defer now.Close()
-	if isNew {
-		backup(abs, nil, now, sum)
-		return
-	}
-	// A file that is writable but not readable cannot be saved.
-	if f, _, err := openRegular(t.dir, filepath.Base(abs)); err == nil {
-		defer f.Close()
-		backup(abs, f, now, sum)
-	}
 }
 
 // replaceable opens the file that a write would replace; nil if it does not have any. A rename
