@@ -188,7 +188,7 @@ func (r *refusal) raw(by *client.Client, method string, params any) (json.RawMes
 	return client.Call(r.t.Context(), by, protocol.Method[any, json.RawMessage]{Name: method}, params)
 }
 
-// isIdle reports whether no chat has a run, and no call that was allowed is still on its way.
+// isIdle reports whether nothing that earlier calls started is still in progress.
 func (r *refusal) isIdle() bool {
 	if r.asked != "" {
 		q := ask(r.house, protocol.QuestionGet, protocol.QuestionParams{ID: r.asked})
@@ -202,7 +202,11 @@ func (r *refusal) isIdle() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(ask(r.house, protocol.TransferList, protocol.TransferListParams{}).Transfers, func(t protocol.Transfer) bool {
+		return t.State == protocol.TransferRunning
+	}) && !slices.ContainsFunc(ask(r.house, protocol.CronRuns, protocol.CronRunsParams{}).Runs, func(c protocol.CronRun) bool {
+		return c.Status == protocol.CronRunning
+	})
 }
 
 // difference returns the lines that differ.
@@ -271,16 +275,17 @@ func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
 	if !c.isRunning {
 		polltest.Until(r.t, "no run is in progress", r.isIdle)
 	}
-	before := r.state()
-	polltest.Until(r.t, "the state has settled", func() bool {
-		was := before
+	var before string
+	if c.isFile { // which the state is read from
 		before = r.state()
-		return before == was
-	})
-	set(true)
+		set(true)
+	} else {
+		set(true)
+		before = r.state()
+	}
 	raw, err := r.raw(by, method, params)
 	failed := err != nil || c.failed != nil && c.failed(raw)
-	if c.isFile { // which the state is read from
+	if c.isFile {
 		set(false)
 	}
 	after := r.state()
@@ -303,5 +308,7 @@ func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
 		}
 	} else if err != nil || c.failed != nil && c.failed(raw) {
 		r.t.Errorf("%s afterwards: got %s, %v, want success", method, raw, err)
+	} else if c.await != nil {
+		c.await(r)
 	}
 }

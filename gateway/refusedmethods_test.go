@@ -4,6 +4,7 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -81,8 +82,11 @@ var storingMethods = map[string][]storingCall{
 		return protocol.TransferForgetParams{IDs: []protocol.TransferID{ask(r.house, protocol.TransferCancel, r.transfer()).ID}}
 	}),
 
-	"tool.invoke":  with(params(`{"tool":"box__Write","args":{"path":"$","content":"x"}}`)),
-	"tool.request": with(params(`{"callId":"$","tool":"box__Write","args":{"path":"$","content":"x"},"sessionKey":"agent:main:main"}`)),
+	"tool.invoke": with(params(`{"tool":"box__Write","args":{"path":"$","content":"x"}}`)),
+	"tool.request": {{
+		prepare: params(`{"callId":"$","tool":"box__Write","args":{"path":"$","content":"x"},"sessionKey":"agent:main:main"}`),
+		await:   func(r *refusal) { r.untilResult("agent:main:main", protocol.CallID(fmt.Sprint("n", r.n))) },
+	}},
 	"catalog.call": {{
 		prepare: func(r *refusal) any {
 			path := mustQuote(filepath.Join(r.workspace, r.name("n")))

@@ -74,10 +74,18 @@ func (r *refusal) execEvent() protocol.NodeExecEvent {
 	if _, err := client.Call(r.t.Context(), r.peer, protocol.ReturnResult, result); err != nil {
 		r.t.Fatal(err)
 	}
-	r.until("the chat has the result", func() bool {
-		return len(ask(r.house, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages) == 3
-	})
+	r.untilResult(key, e.CallID)
 	return e
+}
+
+// untilResult waits until the result of a requested call is in its chat.
+func (r *refusal) untilResult(key protocol.SessionKey, id protocol.CallID) {
+	r.t.Helper()
+	r.until("the chat has the result", func() bool {
+		return slices.ContainsFunc(ask(r.house, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages, func(msg protocol.Message) bool {
+			return msg.ToolCallID == string(id)
+		})
+	})
 }
 
 // transferParams describes a transfer that waits for a machine.

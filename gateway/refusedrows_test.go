@@ -18,6 +18,7 @@ type storingCall struct {
 	isRunning bool                          // a run is in progress meanwhile
 	// prepare makes what the call needs, and returns its parameters. It is called for each refusal.
 	prepare   func(*refusal) any
+	await     func(*refusal)                 // waits for what the call leaves to do when it succeeds; may be nil
 	failed    func(raw json.RawMessage) bool // reports whether a result is a failure; may be nil
 	hasSecret bool                           // the call changes secrets too
 	isFile    bool                           // the call changes a file of the agent, and not the store
