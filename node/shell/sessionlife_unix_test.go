@@ -147,7 +147,7 @@ func TestCancelledCallLeavesTheCommandRunning(t *testing.T) {
 	if _, err := b.Tools["command"].Call(ctx, access.Call{}, raw); err != nil {
 		t.Error(err)
 	}
-	again := command(b, tooltest.Args{"command_id": out.CommandID, "command": "x\n", "idle_timeout": 1})
+	again := until(b, command(b, tooltest.Args{"command_id": out.CommandID, "command": "x\n", "idle_timeout": 0}), "x\n")
 	if again.State != "running" || again.Output != "x\n" {
 		t.Errorf("got %+v", again)
 	}

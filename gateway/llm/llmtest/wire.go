@@ -274,7 +274,7 @@ func (d Dialect) cancelled(t *testing.T) {
 	defer srv.Close()
 	o := d.Options
 	o.BaseURL, o.HTTP = srv.URL, nil
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var last error
 	for ev, err := range d.New(o).Stream(ctx, d.Request) {

@@ -133,7 +133,7 @@ func TestChangedSkillsChangeThePrompts(t *testing.T) {
 	b.bus.Publish(protocol.Change{Kind: protocol.ChangeSkills})
 	select {
 	case <-changed:
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("the client is not told")
 	}
 	if list, err := s.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {

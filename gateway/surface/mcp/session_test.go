@@ -117,7 +117,7 @@ type listener struct {
 func (b *bench) listen(t *testing.T, body string) *listener {
 	t.Helper()
 	l := &listener{ended: make(chan error, 1)}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	l.ctx = ctx
 	var resp *http.Response

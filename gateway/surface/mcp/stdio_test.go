@@ -187,7 +187,7 @@ func TestStdioPassesNotificationsOn(t *testing.T) {
 	}
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"}, protocol.NodeInfo{ID: "laptop"})
 	b.bus.Publish(node("laptop", true, 0))
-	for end, found := time.Now().Add(30*time.Second), false; !found; {
+	for end, found := time.Now().Add(3*time.Minute), false; !found; {
 		select {
 		case <-listed:
 		case <-time.After(time.Until(end)):
