@@ -15,14 +15,19 @@ import (
 )
 
 const (
-	// startLimit is how long a helper may take to answer; closeLimit is how long Close waits for it
-	// to end.
-	startLimit = 20 * time.Second
-	closeLimit = time.Second
+	// startLimit is how long a helper may take to answer, and launchLimit how long it may take to
+	// start a command. On a very busy machine it may take seconds. closeLimit is how long Close waits
+	// for it to end.
+	startLimit  = 20 * time.Second
+	launchLimit = time.Minute
+	closeLimit  = time.Second
 )
 
 // ErrLost is the error for a command whose helper ended before it.
 var ErrLost = errors.New("the helper that supervised the command has ended; the command's outcome is unknown")
+
+// errStuck is the error for a command that its helper did not start in time.
+var errStuck = errors.New("the helper that starts commands did not respond, so it was ended, and with it all of its commands; the next command starts a new one")
 
 // Settings apply to all commands of a helper.
 type Settings struct {
@@ -62,9 +67,10 @@ type Reports struct {
 // Helper is the node's end of the connection to a helper process. It is safe for use by several
 // goroutines.
 type Helper struct {
-	wire   *wire
-	cmd    *exec.Cmd
-	reaped chan struct{} // closed when the process has been reaped and the last answer was delivered
+	wire        *wire
+	cmd         *exec.Cmd
+	launchLimit time.Duration
+	reaped      chan struct{} // closed when the process has been reaped and the last answer was delivered
 
 	mu    sync.Mutex
 	last  uint64
@@ -109,7 +115,7 @@ func Start(cmd *exec.Cmd, set Settings, userSpace bool) (*Helper, error) {
 		w.conn.Close()
 		return nil, err
 	}
-	h := &Helper{wire: w, cmd: cmd, reaped: make(chan struct{}), calls: map[uint64]*call{}}
+	h := &Helper{wire: w, cmd: cmd, launchLimit: launchLimit, reaped: make(chan struct{}), calls: map[uint64]*call{}}
 	ready := make(chan error, 1)
 	crash.Go(func() { h.read(ready) })
 	if w.send(set) != nil {
@@ -211,7 +217,8 @@ func (c Command) Processes() []int { return taggedWith(tree(c.helper.cmd.Process
 
 // Launch starts a command with open files for its descriptors 0 to 3, which the caller owns. A nil
 // file is the null device, or for descriptor 3 nothing.
-// r may be called before Launch returns, and is not called after an error.
+// r may be called before Launch returns, and is not called after an error. A helper that does not
+// respond within a minute is killed.
 func (h *Helper) Launch(o Spec, files [4]*os.File, r Reports) (Command, error) {
 	wired := wireRequest{Spec: o}
 	var passed []*os.File
@@ -231,10 +238,22 @@ func (h *Helper) Launch(o Spec, files [4]*os.File, r Reports) (Command, error) {
 	id := h.last
 	h.calls[id] = c
 	h.mu.Unlock()
+	stuck := make(chan struct{})
+	timer := crash.AfterFunc(h.launchLimit, func() {
+		h.abandon()
+		close(stuck)
+	})
+	defer timer.Stop()
 	if err := h.wire.send(request{ID: id, Start: &wired}, passed...); err != nil {
 		h.wire.conn.Close() // half a request may have been sent
 	}
-	switch a := <-c.first; {
+	var a answer
+	select {
+	case a = <-c.first:
+	case <-stuck:
+		return Command{}, errStuck
+	}
+	switch {
 	case a.Kind == started:
 		return Command{helper: h, id: id, tag: a.Tag, PID: a.PID}, nil
 	case a.Errno != 0:
@@ -242,6 +261,15 @@ func (h *Helper) Launch(o Spec, files [4]*os.File, r Reports) (Command, error) {
 	default:
 		return Command{}, errors.New(a.Err)
 	}
+}
+
+// abandon kills a helper that does not respond, with all processes of its commands. One that waits in
+// the kernel may remain, and its process is not waited for.
+func (h *Helper) abandon() {
+	all := tree(h.cmd.Process.Pid)[1:]
+	h.Kill()
+	h.wire.conn.Close() // ends a write to it, too
+	signalAll(all, unix.SIGKILL)
 }
 
 // IsLost reports whether the helper has ended.
