@@ -42,7 +42,10 @@
 //
 // With a mount name space, commands also get what many programs expect of a system: a /tmp,
 // shared memory in /dev/shm (a quarter of the memory at most) and pseudo terminals. Their /tmp is
-// the folder of TMPDIR, on the disk, shared by the commands of a box and removed with it. The file
+// the folder of TMPDIR, on the disk, shared by the commands of a box and removed with it. When less
+// than a tenth of the disk is free, and less than 10 GiB, it may hold as much as is still free: a
+// look every second ends the latest command that wrote more, and what was written since its start is
+// removed. The file
 // tools show it as /tmp, too ([workspace.Config]). A command that may write to further paths in the
 // system's /tmp has another one. No other program reads it by accident, so nothing in it is
 // protected. It has links to what is in

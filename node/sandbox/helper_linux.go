@@ -83,6 +83,7 @@ type system struct {
 	set         supervisor.Settings
 	unavailable string // why no helper can run; empty if one can
 	floor       *floor.List
+	temps       tempGuard
 	protects    bool // files that start programs later are read-only
 	// userSpace says that contained commands need a helper with a name space of users of its own.
 	userSpace bool
@@ -119,7 +120,12 @@ func (s *system) start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(h, spec, r)
+	since := fileClock()
+	p, err := start(h, spec, r)
+	if err == nil && r != nil {
+		s.temps.watch(p, tempStart{s.set.TempFolder(r), since})
+	}
+	return p, err
 }
 
 func (s *system) runningHelper(contained bool) (*supervisor.Helper, error) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -32,7 +33,12 @@ type Process struct {
 	list         func() []int
 	refused      []string              // readable once exited is closed
 	restrictions *confine.Restrictions // nil if it is not contained
-	once         sync.Once
+	// tempChecked is closed when the temporary files of an ended command have been looked at; nil
+	// where nobody does that. Then tempStopped and tempCleared can be read.
+	tempChecked chan struct{}
+	tempStopped bool
+	tempCleared uint64 // in bytes
+	once        sync.Once
 }
 
 func newProcess() *Process {
@@ -71,6 +77,15 @@ func (p *Process) Protected() []string {
 	return p.restrictions.ReadOnly
 }
 
+// Denied returns the paths that the command cannot change, and those that it cannot even read, because
+// a rule denies that; nil where the machine does not enforce it.
+func (p *Process) Denied() (readOnly, hidden []string) {
+	if p.restrictions == nil {
+		return nil, nil
+	}
+	return p.restrictions.Denied, p.restrictions.Hidden
+}
+
 // RefusedPrograms returns programs that the command tried to start and that a rule denies. It is nil
 // until Exited is closed.
 func (p *Process) RefusedPrograms() []string {
@@ -80,6 +95,23 @@ func (p *Process) RefusedPrograms() []string {
 	default:
 		return nil
 	}
+}
+
+// TempNote says in sentences that the command's temporary files filled the disk and were removed; empty
+// if they did not. It waits until the command and all its processes have ended.
+func (p *Process) TempNote() string {
+	if p.tempChecked == nil {
+		return ""
+	}
+	<-p.tempChecked
+	what := "The command filled the disk with temporary files"
+	switch {
+	case p.tempStopped:
+		what = "The command was stopped because temporary files filled the disk"
+	case p.tempCleared == 0:
+		return ""
+	}
+	return fmt.Sprintf("%s: %d MB that were written to $TMPDIR since its start were removed. Delete what is no longer needed there before you try again.", what, p.tempCleared>>20)
 }
 
 // Wait waits for the end of the command itself. It may be called any number of times. An error

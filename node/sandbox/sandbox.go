@@ -144,9 +144,9 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 	}
 	r.Writable = append(r.Writable, p.Write...)
 	isHidden := func(pattern string) bool { return slices.Contains(p.Hidden, pattern) }
-	rules := list.Expand(slices.DeleteFunc(slices.Clone(p.ReadOnly), isHidden), r.Writable)
+	r.Denied = list.Expand(slices.DeleteFunc(slices.Clone(p.ReadOnly), isHidden), r.Writable)
 	if p.Unprotected {
-		r.ReadOnly = rules
+		r.ReadOnly = r.Denied
 		return r
 	}
 	for _, dir := range r.Writable {
@@ -155,7 +155,7 @@ func (p Profile) restrictions(list *floor.List) *confine.Restrictions {
 	for _, path := range slices.Concat(p.Lifted, p.Unpinned) {
 		r.ReadOnly = floor.Without(r.ReadOnly, workspace.RealPath(path))
 	}
-	r.ReadOnly = append(r.ReadOnly, rules...)
+	r.ReadOnly = append(r.ReadOnly, r.Denied...)
 	return r
 }
 

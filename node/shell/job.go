@@ -28,6 +28,9 @@ const (
 	reapLimit = 5 * time.Second
 )
 
+// maxRuled is the number of paths denied by rules that a note names.
+const maxRuled = 3
+
 type stopReason int
 
 const (
@@ -42,9 +45,10 @@ type job struct {
 	id, command, dir string
 	call             protocol.CallID      // the call that started it; may be empty
 	caller           *protocol.ToolCaller // the program that started it; nil for a chat or a window
-	tool             string               // the tool that started it
-	enforcement      string               // how it was contained, in one line; empty without a box
-	note             string               // about the start
+	rules            *protocol.CommandRules
+	tool             string // the tool that started it
+	enforcement      string // how it was contained, in one line; empty without a box
+	note             string // about the start
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
@@ -77,9 +81,12 @@ type outcome struct {
 	processesEnded int
 	hasSurvivors   bool
 	refused        []string // the protected paths that the command could not change
+	ruled          []refusedByRule
 	// denied are the programs that a rule kept the command from starting.
 	denied []string
 	found  baseline.Findings
+	// tempNote says that its temporary files filled the disk; empty if they did not.
+	tempNote string
 	// waitErr is the reason why the command's end is unknown.
 	waitErr error
 }
@@ -89,7 +96,7 @@ func (j *job) remarks() string {
 	if j.isRunning() {
 		return j.note
 	}
-	return strings.TrimSpace(strings.TrimSpace(j.note+" "+j.result.note()) + " " + stoppedGit(j.command, j.result.refused))
+	return strings.TrimSpace(strings.TrimSpace(j.note+" "+j.result.note()) + " " + stoppedGit(j.command, len(j.result.refused)+len(j.result.ruled) > 0))
 }
 
 // note describes in one sentence the end of the command's processes, and whether its own end is
@@ -114,7 +121,10 @@ func (e outcome) note() string {
 	if len(e.denied) > 0 {
 		all = append(all, "A rule of the person denies "+strings.Join(e.denied, ", ")+", which the command tried to start.")
 	}
-	all = append(all, baseline.ProtectedNote(e.refused), e.found.Note())
+	for _, r := range e.ruled[:min(len(e.ruled), maxRuled)] {
+		all = append(all, r.String())
+	}
+	all = append(all, e.tempNote, baseline.ProtectedNote(e.refused), e.found.Note())
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	return strings.Join(all, " ")
 }
@@ -126,7 +136,7 @@ func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code !
 // closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, caller: o.caller, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.confinement.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,
+		id: protocol.NewID(), call: o.call, caller: o.caller, rules: o.rules, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.confinement.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,
 		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(canBackground, o.tty)
@@ -241,8 +251,10 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	}
 	j.result.isOutputOpen = drain(s.out, drainLimit, drained, &j.out)
 	j.result.denied = j.child.RefusedPrograms()
-	// Even without a failure: git switches to another branch without these files.
-	j.result.refused = refusedPaths(j.out.tail(), j.command, j.dir, j.child.Protected())
+	if !j.result.hasSurvivors {
+		j.result.tempNote = j.child.TempNote()
+	}
+	j.findRefused() // even without a failure: git switches to another branch without these files
 	j.result.at = time.Now()
 	if !j.result.isOutputOpen {
 		j.out.shrink(retained) // a reader that did not finish would continue to write

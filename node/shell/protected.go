@@ -4,14 +4,68 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"fairlead/gateway/peer/glob"
+	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
 
 // refusals are the system's messages when a command tries to change, move or link a protected file,
 // in lower case, and the codes that programs print instead.
 var refusals = []string{"read-only file system", "device or resource busy", "cross-device link", "erofs", "ebusy", "exdev"}
+
+// unreadable are the messages when a command tries to read a hidden file.
+var unreadable = []string{"permission denied", "eacces"}
+
+// findRefused sets which paths the command could not change, because they start programs or because a
+// rule denies it, according to its output.
+func (j *job) findRefused() {
+	output := j.out.tail()
+	denied, hidden := j.child.Denied()
+	for _, name := range append(refusedPaths(output, refusals, j.command, j.dir, denied), refusedPaths(output, unreadable, j.command, j.dir, hidden)...) {
+		if rule := ruleOf(resolveWord(name, j.dir), slices.Concat(denied, hidden), j.rules); !slices.Contains(j.result.ruled, refusedByRule{name, rule}) {
+			j.result.ruled = append(j.result.ruled, refusedByRule{name, rule})
+		}
+	}
+	for _, name := range refusedPaths(output, refusals, j.command, j.dir, j.child.Protected()) {
+		if !slices.ContainsFunc(j.result.ruled, func(r refusedByRule) bool { return r.path == name }) {
+			j.result.refused = append(j.result.refused, name)
+		}
+	}
+}
+
+// refusedByRule is a path that a command could not change or read, and the rule that denies it; empty
+// if it is not known which one.
+type refusedByRule struct{ path, rule string }
+
+// String says what the agent can do: asking for the path, as for other protected ones, is of no use.
+func (r refusedByRule) String() string {
+	if r.rule == "" {
+		return r.path + " is denied by a rule, which only the person can change."
+	}
+	return r.path + " is denied by the rule " + strconv.Quote(r.rule) + ", which only the person can change."
+}
+
+// ruleOf returns the rule that denies a path, something in it, or a folder that contains it.
+func ruleOf(path string, denied []string, rules *protocol.CommandRules) string {
+	if rules == nil {
+		return ""
+	}
+	split := func(path string) []string { return strings.Split(filepath.ToSlash(path), "/") }
+	for _, d := range denied {
+		if !workspace.InFolder(path, d) && !workspace.InFolder(d, path) {
+			continue
+		}
+		for _, pattern := range slices.Concat(rules.ReadOnly, rules.Hidden) {
+			if glob.Match(split(pattern), split(d)) {
+				return pattern
+			}
+		}
+	}
+	return ""
+}
 
 // refusedPaths returns the protected paths, or folders with some, that a command tried to change in
 // vain according to its output. The list may be incomplete: not every program says why it failed.
@@ -23,7 +77,7 @@ var refusals = []string{"read-only file system", "device or resource busy", "cro
 // call that changes a path wait for it, as it does for programs: opening a file for writing then
 // takes 20 µs instead of 5 (BenchmarkWatchedWrites), one call of all commands at a time. Every build
 // and every checkout would pay for a note.
-func refusedPaths(output, command, dir string, protected []string) (list []string) {
+func refusedPaths(output string, messages []string, command, dir string, protected []string) (list []string) {
 	add := func(names []string) {
 		for _, name := range names {
 			if !slices.Contains(list, name) {
@@ -33,7 +87,7 @@ func refusedPaths(output, command, dir string, protected []string) (list []strin
 	}
 	for line := range strings.Lines(output) {
 		low := strings.ToLower(line)
-		if !slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(low, r) }) {
+		if !slices.ContainsFunc(messages, func(r string) bool { return strings.Contains(low, r) }) {
 			continue
 		}
 		names := namedIn(line, dir, protected)
@@ -51,8 +105,8 @@ var worksOnTree = regexp.MustCompile(`\bgit\b.*\b(am|apply|bisect|checkout|cherr
 
 // stoppedGit says what to do about a work tree of which Git has changed a part; empty for another
 // command, or if it was not refused anything.
-func stoppedGit(command string, refused []string) string {
-	if len(refused) == 0 || !worksOnTree.MatchString(command) {
+func stoppedGit(command string, isRefused bool) string {
+	if !isRefused || !worksOnTree.MatchString(command) {
 		return ""
 	}
 	return "Git may have changed a part of the files before that: look at git status, and undo that part (git restore, or the command's --abort) before you repeat the command."

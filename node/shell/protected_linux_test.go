@@ -60,6 +60,39 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 	}
 }
 
+func TestAPathOfADenyRuleIsNotToBeAskedFor(t *testing.T) {
+	useShell(t)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	at := func(rel string) string { return filepath.Join(b.WS.Dir(), rel) }
+	for _, rel := range []string{".envrc", ".npmrc", "have/old", "sub/a.key", "sub/b.pem"} {
+		b.File(rel, "old")
+	}
+	rules := &protocol.CommandRules{ReadOnly: []string{at("have"), at(".npmrc"), at("**/*.key")}, Hidden: []string{at("**/*.pem")}}
+	for command, want := range map[string]string{
+		"echo x >have/new":         "have is denied by the rule \"" + at("have") + "\"",
+		"mv have h":                "have is denied by the rule \"" + at("have") + "\"",
+		"echo x >sub/a.key":        "sub/a.key is denied by the rule \"" + at("**/*.key") + "\"",
+		"cat sub/b.pem":            "sub/b.pem is denied by the rule \"" + at("**/*.pem") + "\"",
+		"echo x >.npmrc":           ".npmrc is denied by the rule",
+		"echo x >.envrc":           ".envrc is protected, because",
+		"cp .envrc n; cat .npmrc":  "",
+		"cat none; cat /etc/shado": "",
+	} {
+		t.Run(command, func(t *testing.T) {
+			out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Rules: rules}, bashIn{Command: command})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.Note, want) || want == "" && out.Note != "" || strings.Contains(want, "rule") && strings.Contains(out.Note, protocol.NoteAskFor) {
+				t.Errorf("got the note %q, want %q (%s)", out.Note, want, out.Output)
+			}
+		})
+	}
+}
+
 func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 	useShell(t)
 	b := newBoxedBench(t, sandbox.WorkspaceWrite)

@@ -20,7 +20,7 @@ func TestRefusedPathsAreNamed(t *testing.T) {
 		"rm: .envrc: Read-only file system\nrm: .git/hooks/x: Read-only file system": {".envrc", ".git/hooks"},
 	} {
 		t.Run(output, func(t *testing.T) {
-			if got := refusedPaths(output, "cp x my.envrc", "/ws", protected); !slices.Equal(got, want) {
+			if got := refusedPaths(output, refusals, "cp x my.envrc", "/ws", protected); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -34,7 +34,7 @@ func TestRefusedPathsAreNamedByTheCommand(t *testing.T) {
 		"git mv file packages/a/": {"packages/a"}, "git mv file packages/b": {"packages"}, "git mv file sub/": nil, "cp .envrc x; git mv file y": {".envrc"},
 	} {
 		t.Run(command, func(t *testing.T) {
-			if got := refusedPaths(message, command, "/ws", protected); !slices.Equal(got, want) {
+			if got := refusedPaths(message, refusals, command, "/ws", protected); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

@@ -75,6 +75,13 @@ func (s *servers) run(ctx context.Context, call access.Call, spec sandbox.Spec, 
 	if err != nil {
 		return out, toolkit.Failf("the end of the server is unknown: %w", err)
 	}
+	select {
+	case <-child.Done():
+		if note := child.TempNote(); note != "" {
+			return out, toolkit.Failf("%s", note)
+		}
+	default: // a process could not be ended
+	}
 	return serveOut{ExitCode: &exit.Code, Signal: exit.Signal}, nil
 }
 

@@ -108,7 +108,7 @@ func TestGitMovesFilesOutOfAProtectedFolder(t *testing.T) {
 
 func TestNotesNameNoFolderAboveTheCommand(t *testing.T) {
 	protected := []string{"/ws/other/.git", "/ws/repo/.git/config"}
-	if got := refusedPaths("error: could not write /ws/repo/.git/config: Device or resource busy\n", "git config a b", "/ws/repo", protected); !slices.Equal(got, []string{".git/config"}) {
+	if got := refusedPaths("error: could not write /ws/repo/.git/config: Device or resource busy\n", refusals, "git config a b", "/ws/repo", protected); !slices.Equal(got, []string{".git/config"}) {
 		t.Errorf("got %q, want only the file", got)
 	}
 }

@@ -11,7 +11,10 @@ type Restrictions struct {
 	// ReadOnly are existing paths in Writable that the command cannot change, replace or move, and
 	// neither the folders that contain them.
 	ReadOnly []string
-	// Hidden are existing paths that the command can neither read nor change.
+	// Denied are the paths of ReadOnly that a rule denies. No question lifts them.
+	Denied []string
+	// Hidden are existing paths that the command can neither read nor change, because a rule denies
+	// that.
 	Hidden []string
 	// Network reports whether the command can use the network.
 	Network bool

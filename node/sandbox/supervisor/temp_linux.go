@@ -50,7 +50,7 @@ func (c *confiner) tempFor(p *confine.Restrictions) (*temp, error) {
 		return nil, err
 	}
 	kept, canReplace := keptInTemp(p, c.settings.Hidden)
-	dir := TempFolder(c.temp, kept)
+	dir := tempFolder(c.temp, kept)
 	t := c.temps[dir]
 	if t == nil {
 		t = &temp{dir: dir, kept: kept}
@@ -60,9 +60,15 @@ func (c *confiner) tempFor(p *confine.Restrictions) (*temp, error) {
 	return t, os.MkdirAll(dir, 0o700)
 }
 
-// TempFolder returns the private temporary folder in dir, of [MakeTemp], for commands with the same
+// TempFolder returns the private temporary folder, in Temp, of commands with these restrictions.
+func (s Settings) TempFolder(p *confine.Restrictions) string {
+	kept, _ := keptInTemp(p, nil)
+	return tempFolder(s.Temp, kept)
+}
+
+// tempFolder returns the private temporary folder in dir, of [MakeTemp], for commands with the same
 // writable paths in the system's.
-func TempFolder(dir string, kept []string) string {
+func tempFolder(dir string, kept []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(kept, "\x00")))
 	return filepath.Join(dir, hex.EncodeToString(sum[:4]))
 }
@@ -80,7 +86,7 @@ func (s Settings) PrivateTemp(p *confine.Restrictions) string {
 	if !canReplace || isDisabled || confine.ABI() == 0 || workspace.InFolder(s.Temp, confine.TempDir) || systemTemp(slices.Concat(p.Writable, p.Readable)) == "" {
 		return ""
 	}
-	return TempFolder(s.Temp, kept)
+	return tempFolder(s.Temp, kept)
 }
 
 // keptInTemp returns the writable paths in the system's folder for temporary files, and whether a
