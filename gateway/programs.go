@@ -41,7 +41,7 @@ func (g *Gateway) openCatalog(ctx context.Context) error {
 		Cleanup: tool.NewCleanup(g.hub.Calls), HasAccess: g.apps.HasAccess, Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
 	})
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Machines: g.hub, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
+		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
 		OwnerID: owner, Version: Version, Used: g.apps.Used,
 	})
 	return nil
@@ -96,7 +96,7 @@ func (g *Gateway) programs() http.Handler {
 		w.Write(raw)
 	})
 	g.mcp = mcp.New(mcp.Options{
-		Tools: g.catalog, Waiting: g.jobs, Machines: g.hub, Prompts: prompts{g.skills, g.files}, Documents: documents(g.transfers, g.store.Calls), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
+		Tools: g.catalog, Waiting: g.jobs, Machines: g.tools, Prompts: prompts{g.skills, g.files}, Documents: documents(g.transfers, g.store.Calls), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
 	})
 	mux.Handle(resourcePath, g.mcp)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -131,31 +131,43 @@ func TestOneStageExecutesCalls(t *testing.T) {
 	}
 }
 
-// lists are the places that show a caller the machines it may use, by file, with the number of uses of
-// [auth.Principal.MayUse], which says so. Package tool alone refuses calls with it.
-var lists = map[string]int{
-	"gateway/tool/authorize.go":        2,
-	"gateway/catalog/target.go":        1, // machines by name
-	"gateway/catalog/extra.go":         1, // tools of machines
-	"gateway/surface/mcp/client.go":    1, // the machines that instructions name
-	"gateway/surface/mcp/resources.go": 2, // files of machines
-	"gateway/surface/mcp/watch.go":     1, // changes of machines
-}
-
-func TestOneFunctionSaysWhoMayUseAMachine(t *testing.T) {
+// TestOneFileDecidesWhoMayUseWhat: the stage authorize alone reads which machines a
+// caller is limited to. Others ask it, or the lists of tool.Registry.
+func TestOneFileDecidesWhoMayUseWhat(t *testing.T) {
 	t.Parallel()
-	found := map[string]int{}
+	want := []string{"gateway/auth/auth.go", "gateway/tool/authorize.go"}
+	var found []string
 	readSources(t, func(name string, _ *token.FileSet, file *ast.File) {
+		name = strings.TrimPrefix(name, "../")
 		ast.Inspect(file, func(n ast.Node) bool {
-			if use, ok := n.(*ast.SelectorExpr); ok && use.Sel.Name == "MayUse" && !isNamed(use.X, "tool") {
-				found[strings.TrimPrefix(name, "../")]++
+			if id, ok := n.(*ast.Ident); ok && id.Name == "LimitedTo" && !slices.Contains(found, name) {
+				found = append(found, name)
 			}
 			return true
 		})
 	})
-	if !maps.Equal(found, lists) {
-		t.Errorf("places that look at the machines of a caller: got %v, want %v", found, lists)
+	if slices.Sort(found); !slices.Equal(found, want) {
+		t.Errorf("files that read the machines of a caller: got %v, want %v", found, want)
 	}
+}
+
+// TestSurfacesOfProgramsDecideNothing: what serves programs does not compare scopes. It asks package
+// tool.
+func TestSurfacesOfProgramsDecideNothing(t *testing.T) {
+	t.Parallel()
+	readSources(t, func(name string, fset *token.FileSet, file *ast.File) {
+		name = strings.TrimPrefix(name, "../")
+		isSurface := func(at string) bool { return strings.HasPrefix(name, at) }
+		if !slices.ContainsFunc([]string{"gateway/catalog/", "gateway/surface/mcp/", "gateway/surface/rest/", "gateway/tool/job/"}, isSurface) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if use, ok := n.(*ast.SelectorExpr); ok && use.Sel.Name == "Has" {
+				t.Errorf("%s decides by a scope: use tool.CheckAccess", fset.Position(use.Pos()))
+			}
+			return true
+		})
+	})
 }
 
 func isNamed(e ast.Expr, name string) bool {

@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/question"
 	"fairlead/gateway/question/questiontest"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 )
 
 const ownerToken = "fl_owner"
@@ -94,7 +95,7 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Kind != auth.KindApp || p.App != r.App.ID || p.Name != "Backup" || !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) || !p.MayUse("nas") || p.MayUse("laptop") {
+	if p.Kind != auth.KindApp || p.App != r.App.ID || p.Name != "Backup" || !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) || tool.CheckAccess(p, "nas") != nil || tool.CheckAccess(p, "laptop") == nil {
 		t.Errorf("it acts as %+v", p)
 	}
 	list, _ := a.List(t.Context())
@@ -159,7 +160,7 @@ func TestChangesTakeEffectWithTheNextCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := a.Verify(t.Context(), r.Token, "")
-	if err != nil || p.Name != "y" || p.Has(protocol.ScopeFilesRead) || !p.Has(protocol.ScopeShell) || p.MayUse("laptop") {
+	if err != nil || p.Name != "y" || p.Has(protocol.ScopeFilesRead) || !p.Has(protocol.ScopeShell) || tool.CheckAccess(p, "laptop") == nil {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	empty := []protocol.Scope{}

@@ -15,6 +15,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -54,8 +55,9 @@ type Principal struct {
 	Device protocol.DeviceID
 	Role   string // of the device
 
-	App   protocol.AppID    // of a connected app
-	Nodes []protocol.NodeID // the machines that an app may use; empty: all
+	App protocol.AppID // of a connected app
+	// LimitedTo are the machines that an app may use; empty: all. Package tool alone reads it.
+	LimitedTo []protocol.NodeID
 }
 
 // Owner returns the principal of the person, at the window or client called name.
@@ -121,17 +123,16 @@ func Device(d protocol.Device) Principal {
 // App returns the principal of a connected app. Its calls are subject to the policy, like an
 // agent's.
 func App(a protocol.App) Principal {
-	p := Principal{Kind: KindApp, Name: a.Name, App: a.ID, Nodes: a.Nodes, Scopes: make(map[protocol.Scope]bool)}
+	p := Principal{Kind: KindApp, Name: a.Name, App: a.ID, LimitedTo: a.Nodes, Scopes: make(map[protocol.Scope]bool)}
 	for _, s := range a.Scopes {
 		p.Scopes[s] = slices.Contains(protocol.AppScopes, s)
 	}
 	return p
 }
 
-// MayUse reports whether p may use the machine. The stage authorize and the lists of machines share
-// it.
-func (p Principal) MayUse(id protocol.NodeID) bool {
-	return len(p.Nodes) == 0 || slices.Contains(p.Nodes, id)
+// HasSameRights reports whether two principals are one caller with the same rights.
+func (p Principal) HasSameRights(q Principal) bool {
+	return p.Kind == q.Kind && p.Name == q.Name && maps.Equal(p.Scopes, q.Scopes) && slices.Equal(p.LimitedTo, q.LimitedTo)
 }
 
 // Caller names whoever calls, for what belongs to one caller: the ID of a connected app, or p's

@@ -22,10 +22,10 @@ type Pipeline interface {
 	Plan(ctx context.Context, calls []tool.Call) (*tool.Plan, error)
 }
 
-// Machines are the machines ([nodes.Hub]).
-type Machines interface {
-	Nodes() []protocol.NodeInfo
-	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
+// Registry lists what a caller may use ([tool.Registry]).
+type Registry interface {
+	ToolsOf(p auth.Principal) []protocol.ToolSpec
+	MachinesOf(p auth.Principal) []protocol.NodeInfo
 }
 
 // Options are the parts that a [Catalog] uses.
@@ -33,8 +33,7 @@ type Options struct {
 	Pipeline Pipeline
 	Jobs     *job.Jobs
 	Commands *job.Commands // the open files and commands of the callers
-	Machines Machines
-	Registry interface{ Tools() []protocol.ToolSpec }
+	Registry Registry
 	Config   func() config.Config
 	// Network is the name and the ID of the network that the gateway's machines form.
 	NetworkName string
@@ -64,7 +63,7 @@ type entry struct {
 
 // New returns the catalog.
 func New(o Options) *Catalog {
-	net := network{o.Machines, o.NetworkName, o.NetworkID, o.Version}
+	net := network{o.Registry, o.NetworkName, o.NetworkID, o.Version}
 	list := net.entries(o)
 	list = append(list, shell{net, o.Commands}.entry())
 	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}
@@ -74,16 +73,11 @@ func New(o Options) *Catalog {
 func (c *Catalog) Tools(p auth.Principal) []Tool {
 	var list []Tool
 	for _, e := range append(slices.Clone(c.tools), c.extra(p, "")...) {
-		if mayUse(p, e) {
+		if tool.HasAnyScope(p, e.Scopes) {
 			list = append(list, e.Tool)
 		}
 	}
 	return list
-}
-
-// mayUse reports whether the caller has a scope with which the tool does something.
-func mayUse(p auth.Principal, e *entry) bool {
-	return p.Kind == auth.KindOwner || len(e.Scopes) == 0 || slices.ContainsFunc(e.Scopes, p.Has)
 }
 
 // find returns the tool with a name; nil if it does not exist for the caller.
@@ -103,7 +97,7 @@ func (c *Catalog) Check(p auth.Principal, r Request) error {
 	if e == nil {
 		return nil // the call says so
 	}
-	return tool.CheckScopes(p, e.need(r.Args))
+	return tool.CheckAccess(p, "", e.need(r.Args)...)
 }
 
 // Call runs a tool and blocks until it ends, or until the person has not answered for a while. Its
@@ -127,7 +121,7 @@ func (c *Catalog) Call(ctx context.Context, p auth.Principal, r Request) (job.Re
 		}
 	}
 	need := e.need(r.Args)
-	if err := tool.CheckScopes(p, need); err != nil {
+	if err := tool.CheckAccess(p, "", need...); err != nil {
 		return job.Result{}, err
 	}
 	if invalid != nil {

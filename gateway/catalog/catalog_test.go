@@ -48,7 +48,7 @@ func newBench(t *testing.T) *bench {
 	b.jobs = job.New(func() config.API { return b.config.API })
 	b.commands = job.NewCommands(job.Options{Cleanup: b, HasAccess: func(id protocol.AppID) bool { return b.hasAccess == nil || b.hasAccess(id) }})
 	b.Catalog = New(Options{
-		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Machines: b, Registry: b, Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -131,6 +131,10 @@ func (b *bench) DropFile(_ context.Context, _ protocol.NodeID, id string) error 
 
 func (b *bench) RunningCommands(context.Context, protocol.NodeID) ([]string, error) {
 	return b.running, nil
+}
+
+func (b *bench) Lookup(protocol.ToolName) (id protocol.NodeID, spec protocol.ToolSpec, err error) {
+	return id, spec, protocol.ErrNotFound
 }
 
 func (b *bench) Tools() []protocol.ToolSpec {

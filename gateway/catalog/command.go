@@ -129,11 +129,10 @@ func (s shell) startCommand(ctx context.Context, x *call, in commandIn, hasInput
 	if in.Signal != "" {
 		return out, protocol.NewFault(protocol.FaultInvalidArgs, "signal needs the command_id of a running command")
 	}
-	node, err := s.net.resolve(x.principal, &Target{in.Session.NodeID, in.Session.NetworkName, in.Session.NodeName})
+	info, err := s.net.find(x.principal, &Target{in.Session.NodeID, in.Session.NetworkName, in.Session.NodeName})
 	if err != nil {
 		return out, err
 	}
-	info, _ := s.net.machines.Node(node)
 	line, err := withEnvironment(info, in.Session)
 	if err != nil {
 		return out, err
@@ -142,14 +141,14 @@ func (s shell) startCommand(ctx context.Context, x *call, in commandIn, hasInput
 	if hasInput {
 		args.IdleTimeout = new(float64)
 	}
-	if err := x.run(ctx, node, commandTool, args, &out); err != nil {
+	if err := x.run(ctx, info.ID, commandTool, args, &out); err != nil {
 		return out, err
 	}
 	text := in.Session.Command
 	if out.State == "exited" {
 		text = ""
 	}
-	x.begun(out.CommandID, node, commandTool, text)
+	x.begun(out.CommandID, info.ID, commandTool, text)
 	return out, nil
 }
 

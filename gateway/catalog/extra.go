@@ -17,9 +17,9 @@ import (
 // names. They need the scope tools.all. A name that is not empty selects one of them.
 func (c *Catalog) extra(p auth.Principal, name string) []*entry {
 	var list []*entry
-	for _, spec := range c.o.Registry.Tools() {
-		node, bare, ok := protocol.ToolName(spec.Name).Split()
-		if !ok || protocol.ForPrograms(bare) || !p.MayUse(node) || name != "" && name != spec.Name {
+	for _, spec := range c.o.Registry.ToolsOf(p) {
+		_, bare, _ := protocol.ToolName(spec.Name).Split()
+		if protocol.ForPrograms(bare) || name != "" && name != spec.Name {
 			continue
 		}
 		if e := extraEntry(spec); e != nil {

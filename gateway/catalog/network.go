@@ -115,7 +115,7 @@ func (w network) directory(_ context.Context, x *call, in directoryIn) (out dire
 	}
 	found := networkOut{ID: w.id, Name: w.name, Nodes: []nodeOut{}}
 	online := 0
-	for _, n := range w.visible(x.principal) {
+	for _, n := range w.registry.MachinesOf(x.principal) {
 		node := describe(n, w.version)
 		var info infoOut
 		if node.Info != nil {
@@ -205,7 +205,7 @@ func (w network) peers(_ context.Context, x *call, in targetIn) (out peersOut, m
 		return out, "", err
 	}
 	out.Peers = []peerOut{}
-	for _, n := range w.visible(x.principal) {
+	for _, n := range w.registry.MachinesOf(x.principal) {
 		p := peerOut{Name: nameOf(n), RemoteID: string(n.ID), Local: n.ID == target}
 		if n.Host != nil {
 			p.InternalIP = n.Host.Address

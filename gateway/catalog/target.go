@@ -24,14 +24,9 @@ type Target struct {
 
 // network is the network that the gateway's machines form.
 type network struct {
-	machines Machines
+	registry Registry
 	name, id string
 	version  string // of the gateway
-}
-
-// visible lists the machines that a caller may use. For the caller, others do not exist.
-func (w network) visible(p auth.Principal) []protocol.NodeInfo {
-	return slices.DeleteFunc(w.machines.Nodes(), func(n protocol.NodeInfo) bool { return !p.MayUse(n.ID) })
 }
 
 func (w network) isNamed(name string) bool { return strings.EqualFold(name, w.name) || name == w.id }
@@ -54,14 +49,20 @@ func (w network) machineOf(p auth.Principal, args json.RawMessage) protocol.Node
 // resolve returns the machine of a target that is online and that the caller may use. Machines that
 // the caller may not use do not exist for it.
 func (w network) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
+	n, err := w.find(p, t)
+	return n.ID, err
+}
+
+// find is resolve with what is known about the machine.
+func (w network) find(p auth.Principal, t *Target) (n protocol.NodeInfo, err error) {
 	if t == nil || t.NodeID == "" && t.NodeName == "" {
-		return "", protocol.NewFault(protocol.FaultInvalidArgs, "target is required: give node_id, or network_name and node_name")
+		return n, protocol.NewFault(protocol.FaultInvalidArgs, "target is required: give node_id, or network_name and node_name")
 	}
 	if t.NetworkName != "" && !w.isNamed(t.NetworkName) {
-		return "", protocol.NewFault(protocol.FaultTargetNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", t.NetworkName, w.name))
+		return n, protocol.NewFault(protocol.FaultTargetNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", t.NetworkName, w.name))
 	}
 	var found []protocol.NodeInfo
-	for _, n := range w.visible(p) {
+	for _, n := range w.registry.MachinesOf(p) {
 		isNamed := t.NodeName == "" || strings.EqualFold(nameOf(n), t.NodeName) || string(n.ID) == t.NodeName
 		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) {
 			found = append(found, n)
@@ -73,13 +74,13 @@ func (w network) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return "", protocol.NewFault(protocol.FaultTargetNotFound, "no machine fits this target: network_directory lists the machines")
+		return n, protocol.NewFault(protocol.FaultTargetNotFound, "no machine fits this target: network_directory lists the machines")
 	case len(found) > 1:
-		return "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("%d machines are named %s: use node_id", len(found), t.NodeName))
+		return n, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("%d machines are named %s: use node_id", len(found), t.NodeName))
 	case !found[0].Online:
-		return "", protocol.NewFault(protocol.FaultTargetUnreachable, fmt.Sprintf("%s is offline", nameOf(found[0])))
+		return n, protocol.NewFault(protocol.FaultTargetUnreachable, fmt.Sprintf("%s is offline", nameOf(found[0])))
 	}
-	return found[0].ID, nil
+	return found[0], nil
 }
 
 func nameOf(n protocol.NodeInfo) string {

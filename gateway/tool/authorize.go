@@ -14,8 +14,8 @@ func (a *activeCall) authorize(context.Context) error {
 	return authorize(a.subject.call, a.subject.target, a.lookupErr)
 }
 
-// authorize returns why the caller may not use a tool. It is the only place that decides that: a tool
-// states its scopes, and the rules decide later about what the call would do. A caller that is
+// authorize returns why the caller may not use a tool. This file alone decides that: a tool states
+// its scopes, and the rules decide later about what the call would do. A caller that is
 // limited to some machines has neither servers nor the gateway's own tools, which reach every
 // machine, and does not learn which others exist: err, the failure of the lookup, is for everybody
 // else.
@@ -25,7 +25,7 @@ func authorize(c Call, t resolved, err error) error {
 		node, _, _ = c.Tool.Split()
 	}
 	switch {
-	case !c.Principal.MayUse(node):
+	case !mayUse(c.Principal, node):
 		return noTool(c.Tool)
 	case err != nil:
 		return err
@@ -33,8 +33,8 @@ func authorize(c Call, t resolved, err error) error {
 	needs := t.Resources(c)
 	switch c.Principal.Kind {
 	case auth.KindApp:
-		if !slices.ContainsFunc(needs.Apps, c.Principal.Has) {
-			return CheckScopes(c.Principal, needs.Apps[:1])
+		if !HasAnyScope(c.Principal, needs.Apps) {
+			return checkScopes(c.Principal, needs.Apps[:1])
 		}
 	case auth.KindOwner:
 		return authorizeDevice(c, needs)
@@ -61,15 +61,30 @@ func authorizeDevice(c Call, needs Resources) error {
 	return nil
 }
 
-// MayUse reports whether a caller may use a machine, unless that is empty, and has all of the scopes
-// that its calls there need: whether they still may go on.
-func MayUse(p auth.Principal, node protocol.NodeID, need []protocol.Scope) bool {
-	return (node == "" || p.MayUse(node)) && CheckScopes(p, need) == nil
+// mayUse reports whether a caller may use a machine, or the gateway's own tools ([protocol.NativePrefix]).
+func mayUse(p auth.Principal, node protocol.NodeID) bool {
+	return len(p.LimitedTo) == 0 || slices.Contains(p.LimitedTo, node)
 }
 
-// CheckScopes refuses a caller that lacks one of the scopes that a tool for programs states. The
+// HasAnyScope reports whether a caller has one of the scopes with which a tool does something. A tool
+// that states none is for everybody.
+func HasAnyScope(p auth.Principal, of []protocol.Scope) bool {
+	return p.Kind == auth.KindOwner || len(of) == 0 || slices.ContainsFunc(of, p.Has)
+}
+
+// CheckAccess returns why a caller with the rights of now may not use a machine, unless that is
+// empty, or lacks one of the scopes that are needed there. It is for what goes on without a new call,
+// such as a waiting job or a queued transfer, and for what programs read beside calls.
+func CheckAccess(p auth.Principal, node protocol.NodeID, need ...protocol.Scope) error {
+	if node != "" && !mayUse(p, node) {
+		return protocol.NewFault(protocol.FaultForbidden, "the token is limited to other machines")
+	}
+	return checkScopes(p, need)
+}
+
+// checkScopes refuses a caller that lacks one of the scopes that a tool for programs states. The
 // owner has all of them.
-func CheckScopes(p auth.Principal, need []protocol.Scope) error {
+func checkScopes(p auth.Principal, need []protocol.Scope) error {
 	if p.Kind == auth.KindOwner {
 		return nil
 	}

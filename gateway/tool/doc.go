@@ -11,6 +11,10 @@
 // other path to a node. Each stage is an interface in stages.go that another package implements. A
 // surface translates between its wire format and Call and Result, and does nothing else.
 //
+// What a caller may use is decided in authorize.go alone: the stage for calls and steps, the lists
+// of [Registry] for what a surface shows, and [CheckAccess] for what goes on without a new call,
+// such as a waiting job.
+//
 // A target is where a tool runs: the gateway, a node or an MCP server. [Registry] finds it, and
 // target.go holds what differs between the three.
 //

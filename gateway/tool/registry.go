@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 )
@@ -22,6 +23,7 @@ type Machines interface {
 	// protocol.ErrNotFound, and protocol.ErrUnavailable for a node that is offline.
 	Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
+	Nodes() []protocol.NodeInfo
 }
 
 // Servers are the MCP servers and their tools. gateway/servers implements it.
@@ -85,6 +87,20 @@ func (r *Registry) Tools() []protocol.ToolSpec {
 		list = append(list, r.servers.Tools()...)
 	}
 	return list
+}
+
+// ToolsOf lists those of [Registry.Tools] that are on machines that a caller may use. For the caller,
+// others do not exist.
+func (r *Registry) ToolsOf(p auth.Principal) []protocol.ToolSpec {
+	return slices.DeleteFunc(r.Tools(), func(s protocol.ToolSpec) bool {
+		node, _, ok := protocol.ToolName(s.Name).Split()
+		return !ok || !mayUse(p, node)
+	})
+}
+
+// MachinesOf lists the machines that a caller may use, the same way.
+func (r *Registry) MachinesOf(p auth.Principal) []protocol.NodeInfo {
+	return slices.DeleteFunc(r.machines.Nodes(), func(n protocol.NodeInfo) bool { return !mayUse(p, n.ID) })
 }
 
 // toolsFor lists the tools for the model of a chat, at most limit; 0 means no limit. The tools of MCP

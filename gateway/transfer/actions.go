@@ -115,7 +115,7 @@ func AppRevoked(id protocol.AppID) (why string, isMeant func(protocol.Transfer) 
 
 // Limit ends the queued transfers of an app that may not transfer files any more.
 func (e *Engine) Limit(app auth.Principal) {
-	if !tool.MayUse(app, protocol.NativePrefix, []protocol.Scope{protocol.ScopeAllTools}) { // gsv__Transfer
+	if tool.CheckAccess(app, protocol.NativePrefix, protocol.ScopeAllTools) != nil { // gsv__Transfer
 		e.Fail(AppRevoked(app.App))
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +94,7 @@ func (c *client) nameWorkspaces(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, r)
 		p := who(r.GetExtra())
-		if err != nil || p.Kind != auth.KindOwner && !p.Has(protocol.ScopeNetworkRead) {
+		if err != nil || !mayListMachines(p) {
 			return res, err
 		}
 		switch res := res.(type) {
@@ -115,8 +113,8 @@ const maxNamed = 20
 // workspaces names the workspaces of the machines that a client may use.
 func (c *client) workspaces(p auth.Principal) string {
 	var list []string
-	for _, n := range c.o.Machines.Nodes() {
-		if p.MayUse(n.ID) && n.Host != nil && n.Host.Workspace != "" && len(list) < maxNamed {
+	for _, n := range c.o.Machines.MachinesOf(p) {
+		if n.Host != nil && n.Host.Workspace != "" && len(list) < maxNamed {
 			list = append(list, fmt.Sprintf("%s: %s", n.ID, n.Host.Workspace))
 		}
 	}
@@ -166,7 +164,7 @@ func who(x *mcp.RequestExtra) auth.Principal {
 func (c *client) update(p auth.Principal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !hasSameRights(c.principal, p) {
+	if !c.principal.HasSameRights(p) {
 		c.principal, c.stale = p, true
 	}
 	c.refresh()
@@ -181,10 +179,6 @@ func (c *client) refresh() {
 	c.updateTools()
 	c.updateResources()
 	c.updatePrompts()
-}
-
-func hasSameRights(a, b auth.Principal) bool {
-	return a.Kind == b.Kind && a.Name == b.Name && maps.Equal(a.Scopes, b.Scopes) && slices.Equal(a.Nodes, b.Nodes)
 }
 
 // updateTools lists the tools. The caller holds c.mu.

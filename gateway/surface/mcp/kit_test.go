@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 )
 
@@ -59,10 +60,6 @@ func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog
 	f.call = call
 }
 
-type noTools struct{}
-
-func (noTools) Tools() []protocol.ToolSpec { return nil }
-
 // skills are the main agent's: the skill deploy, and another one if it was added.
 type skills struct{ added atomic.Bool }
 
@@ -86,6 +83,8 @@ var nodes = map[string][]protocol.NodeID{"limited": {"nas"}}
 
 // machines are those that the gateway knows.
 type machines struct {
+	tool.Machines // the rest is not called
+
 	mu     sync.Mutex // guards the fields below
 	list   []protocol.NodeInfo
 	broken bool // the next reading of the list panics
@@ -100,6 +99,8 @@ func (m *machines) Nodes() []protocol.NodeInfo {
 	}
 	return slices.Clone(m.list)
 }
+
+func (*machines) Tools() []protocol.ToolSpec { return nil }
 
 func (m *machines) set(list ...protocol.NodeInfo) {
 	m.mu.Lock()
@@ -118,7 +119,7 @@ type bench struct {
 }
 
 func serve(t testing.TB) *bench {
-	f := &fake{Catalog: catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default})}
+	f := &fake{Catalog: catalog.New(catalog.Options{Registry: tool.NewRegistry(new(machines), nil, nil), Config: config.Default})}
 	f.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 		return job.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
 	})
@@ -126,7 +127,7 @@ func serve(t testing.TB) *bench {
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
 	b.scopes.Store(&scopes)
 	s := New(Options{
-		Tools: f, Waiting: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: b.machines,
+		Tools: f, Waiting: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: tool.NewRegistry(b.machines, nil, nil),
 		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },

@@ -37,9 +37,9 @@ type Waiting interface {
 	Withdraw(ctx context.Context, p auth.Principal, id protocol.CallID) (job.Result, error)
 }
 
-// Machines are the machines that the gateway knows ([nodes.Hub]).
+// Machines lists the machines that a caller may use ([tool.Registry]).
 type Machines interface {
-	Nodes() []protocol.NodeInfo
+	MachinesOf(p auth.Principal) []protocol.NodeInfo
 }
 
 // Prompt is a skill that a client can use as a prompt.

@@ -29,7 +29,12 @@ type Document struct {
 // mayReadGateway reports whether p may read what concerns the gateway and all machines: a token that
 // is limited to some machines may not.
 func mayReadGateway(p auth.Principal, scope protocol.Scope) bool {
-	return p.Kind == auth.KindOwner || p.Has(scope) && p.MayUse(protocol.NativePrefix)
+	return tool.CheckAccess(p, protocol.NativePrefix, scope) == nil
+}
+
+// mayListMachines reports whether p may list the machines that it may use.
+func mayListMachines(p auth.Principal) bool {
+	return tool.CheckAccess(p, "", protocol.ScopeNetworkRead) == nil
 }
 
 func missingScope(s protocol.Scope) error {
@@ -61,12 +66,10 @@ func (c *client) updateResources() {
 			c.server.AddResource(r, read)
 		}
 	}
-	if p := c.principal; p.Kind == auth.KindOwner || p.Has(protocol.ScopeNetworkRead) {
+	if mayListMachines(c.principal) {
 		add(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use"}, c.readMachines)
-		for _, n := range c.o.Machines.Nodes() {
-			if p.MayUse(n.ID) {
-				add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine"}, c.readMachine)
-			}
+		for _, n := range c.o.Machines.MachinesOf(c.principal) {
+			add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine"}, c.readMachine)
 		}
 	}
 	for _, d := range c.o.Documents {

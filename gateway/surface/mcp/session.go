@@ -75,7 +75,7 @@ func (s *Server) endStreams() {
 		if !x.isStream {
 			continue
 		}
-		if p, err := s.o.Guard.Check(r); err != nil || !hasSameRights(p, x.rights) {
+		if p, err := s.o.Guard.Check(r); err != nil || !p.HasSameRights(x.rights) {
 			x.cancel()
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 )
 
@@ -65,7 +66,7 @@ func TestFailureFitsTheSchemaOfEveryTool(t *testing.T) {
 
 // Models read the list in each request. A token is about 4 bytes.
 func TestListOfToolsIsShortWithAnyScopes(t *testing.T) {
-	all := catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default})
+	all := catalog.New(catalog.Options{Registry: tool.NewRegistry(new(machines), nil, nil), Config: config.Default})
 	for set := range 1 << len(protocol.AppScopes) {
 		var scopes []protocol.Scope
 		for i, s := range protocol.AppScopes {

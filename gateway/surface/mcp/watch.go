@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // settle is the least time between two notifications of a client: many changes at once are one.
@@ -83,7 +84,7 @@ func (c *client) record(change protocol.Change) bool {
 // affected returns the addresses of the resources that a change is about. The caller holds c.mu.
 func (c *client) affected(change protocol.Change) map[string]bool {
 	uris := make(map[string]bool)
-	if n := change.Node; n != nil && c.principal.MayUse(n.ID) {
+	if n := change.Node; n != nil && tool.CheckAccess(c.principal, n.ID) == nil {
 		uris[machinesURI], uris[machineURI(n.ID)] = true, true
 	}
 	for _, d := range c.o.Documents {

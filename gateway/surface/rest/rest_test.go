@@ -49,9 +49,9 @@ func (f *fake) Outcome(_ context.Context, _ auth.Principal, id protocol.CallID) 
 	return job.Result{Data: json.RawMessage(`{"late":true}`)}, nil
 }
 
-type noTools struct{}
+type noTools struct{ catalog.Registry }
 
-func (noTools) Tools() []protocol.ToolSpec { return nil }
+func (noTools) ToolsOf(auth.Principal) []protocol.ToolSpec { return nil }
 
 func serve(t testing.TB) (*fake, *httptest.Server) {
 	f := &fake{

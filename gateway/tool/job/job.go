@@ -200,14 +200,14 @@ func (j *Job) isKept() bool {
 func (j *Job) isWaitingFor(p auth.Principal, id protocol.CallID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.owner == p.Caller() && j.keep && slices.Contains(j.asked, id) && tool.CheckScopes(p, j.need) == nil
+	return j.owner == p.Caller() && j.keep && slices.Contains(j.asked, id) && tool.CheckAccess(p, "", j.need...) == nil
 }
 
 // isAllowed reports whether its caller may still make the call with its present rights.
 func (j *Job) isAllowed(p auth.Principal) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return tool.MayUse(p, j.machine, j.need)
+	return tool.CheckAccess(p, j.machine, j.need...) == nil
 }
 
 // finish records that a job has ended, and reports whether nobody will get what it has opened.

@@ -64,7 +64,7 @@ func (s *Commands) Find(p auth.Principal, id, name string) (Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.all[id]
-	if !ok || x.Caller.ID != p.Caller() || x.Tool != name || x.isLost || !tool.MayUse(p, x.Node, nil) {
+	if !ok || x.Caller.ID != p.Caller() || x.Tool != name || x.isLost || tool.CheckAccess(p, x.Node) != nil {
 		return Opened{}, protocol.NewFault(protocol.FaultNotFound, "there is no such session: it has ended, or belongs to another token")
 	}
 	x.used = time.Now()
@@ -109,6 +109,6 @@ func (s *Commands) CancelOf(id protocol.AppID) {
 // not wait for that.
 func (s *Commands) Limit(p auth.Principal) {
 	s.loseAll(func(x Opened) bool {
-		return x.Caller.ID == p.Caller() && !tool.MayUse(p, x.Node, protocol.ScopesOf(x.Tool))
+		return x.Caller.ID == p.Caller() && tool.CheckAccess(p, x.Node, protocol.ScopesOf(x.Tool)...) != nil
 	})
 }
