@@ -3,10 +3,14 @@
 package gateway_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,5 +141,66 @@ func TestBatchIsJudgedByTheRulesOfNow(t *testing.T) {
 	answer := <-done
 	if got := strings.Join(outcomes(t, answer), ","); got != ",,permission_denied,," {
 		t.Errorf("batch: got %s, want the denied file to fail", answer)
+	}
+}
+
+// Nothing about a file takes it out of the one question: start-up files, credentials, changes of any size
+// and downloads are in it.
+func TestBatchQuestionHasEveryKindOfFile(t *testing.T) {
+	p := openPrograms(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "content") }))
+	defer s.Close()
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("content")))
+	at := func(name string) string { return filepath.Join(p.workspace, name) }
+	var large []string
+	for i := range 6 {
+		large = append(large, fmt.Sprintf(`{"op":"write","path":%q,"chunk":%q}`, at(fmt.Sprint("large", i)), strings.Repeat(fmt.Sprintf("line %d\n", i), 8000)))
+	}
+	ops := fmt.Sprintf(`{"op":"write","path":%q,"chunk":"[core]\n"},{"op":"write","path":%q,"chunk":"KEY=1\n"},{"op":"fetch_url","path":%q,"url":%q,"headers":{"X-For":"me"},"expected_sha256":%q},`,
+		at(".gitconfig"), at("id_rsa"), at("got"), s.URL+"/x", sum) + strings.Join(large, ",")
+	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
+	done := later(call, token, "file", `{"target":{"node_name":"box"},"op":"batch","ops":[`+ops+`]}`)
+	q := p.question()
+	for _, want := range []string{".gitconfig", "id_rsa", "Download " + s.URL + "/x to ", "X-For: me", sum, "large5"} {
+		if !strings.Contains(string(q.Args), want) {
+			t.Errorf("question: got %.300s, want %q in it", q.Args, want)
+		}
+	}
+	for _, want := range []string{"+[core]", "+KEY=1", "+line 5"} {
+		if !strings.Contains(q.Preview.Diff, want) {
+			t.Errorf("change: got %d bytes, want %q in it", len(q.Preview.Diff), want)
+		}
+	}
+	if !q.Floor || q.Preview.Secret == "" || !q.Preview.Network || slices.Contains(q.Choices, protocol.ScopeSession) {
+		t.Errorf("question: got floor %v, secret %q, network %v, choices %v", q.Floor, q.Preview.Secret, q.Preview.Network, q.Choices)
+	}
+	p.answer(q, "allow")
+	answer := <-done
+	if got := strings.Trim(strings.Join(outcomes(t, answer), ","), ","); got != "" {
+		t.Errorf("batch: got the failures %s in %.500s, want none", got, answer)
+	}
+	if got, err := os.ReadFile(at("got")); string(got) != "content" {
+		t.Errorf("download: got %q, %v", got, err)
+	}
+}
+
+// An answer for the app is the same permissions as after a question about each file.
+func TestBatchIsAllowedForTheApp(t *testing.T) {
+	p := openPrograms(t)
+	at := func(name string) string { return filepath.Join(p.workspace, name) }
+	batch := func(text string) string {
+		return fmt.Sprintf(`{"target":{"node_name":"box"},"op":"batch","ops":[{"op":"write","path":%q,"chunk":%q},{"op":"write","path":%q,"chunk":%q}]}`, at("a"), text, at("b"), text)
+	}
+	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
+	done := later(call, token, "file", batch("one"))
+	q := p.question()
+	if want := "any fs_write of " + at("a") + "; any fs_write of " + at("b"); !slices.Contains(q.Choices, protocol.ScopeSession) || q.SessionRule != want {
+		t.Fatalf("question: got %v and %q, want the choice for the app and %q", q.Choices, q.SessionRule, want)
+	}
+	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeSession})
+	<-done
+	answer := <-later(call, token, "file", batch("two"))
+	if got, _ := os.ReadFile(at("b")); string(got) != "two" || len(p.pending()) != 0 {
+		t.Errorf("second batch: got %q, %d questions and %s, want no question", got, len(p.pending()), answer)
 	}
 }

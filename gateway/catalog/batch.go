@@ -41,7 +41,7 @@ func readOp(raw json.RawMessage, t *Target) (in fileIn, err error) {
 }
 
 // change returns the machine's tool and the arguments with which an operation changes files; ok is
-// false for the others. A download is not one of them: what it changes is not known before.
+// false for the others.
 func (in fileIn) change() (name string, args json.RawMessage, ok bool) {
 	switch in.Op {
 	case opWrite:
@@ -53,6 +53,8 @@ func (in fileIn) change() (name string, args json.RawMessage, ok bool) {
 		return fsDelete, withoutTarget(in.remove()), true
 	case opMkdir:
 		return fsMkdir, withoutTarget(in.mkdir()), true
+	case opFetch:
+		return fsFetch, encode(in.fetch()), true
 	}
 	return "", nil, false
 }

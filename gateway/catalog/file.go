@@ -114,6 +114,12 @@ func (in fileIn) remove() deleteIn { return deleteIn{in.Target, in.Path, in.Recu
 
 func (in fileIn) mkdir() mkdirIn { return mkdirIn{in.Target, in.Path, in.Mode, in.Recursive} }
 
+// fetch returns the arguments for the machine. Unless the caller named the checksum, the machine holds
+// the content, which takes effect by another call.
+func (in fileIn) fetch() nodeFetch {
+	return nodeFetch{in.Path, in.URL, in.Headers, in.FetchMaxBytes, in.ExpectedSHA256, in.Mode, in.ExpectedSHA256 == ""}
+}
+
 func (f files) file(ctx context.Context, x *call, in fileIn) (out fileOut, message string, err error) {
 	if in.FileID != "" && in.Op == "" {
 		if in.Op = opRead; in.Chunk != nil || in.ChunkB64 != nil || in.Done {

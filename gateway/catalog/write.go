@@ -75,8 +75,7 @@ func (f files) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, mes
 		return out, "", err
 	}
 	var raw json.RawMessage
-	args := encode(nodeFetch{in.Path, in.URL, in.Headers, in.FetchMaxBytes, in.ExpectedSHA256, in.Mode, in.ExpectedSHA256 == ""})
-	if raw, err = x.runRaw(ctx, protocol.NewToolName(node, fsFetch), args); err == nil {
+	if raw, err = x.runRaw(ctx, protocol.NewToolName(node, fsFetch), encode(in.fetch())); err == nil {
 		err = protocol.Unmarshal(raw, &out)
 	}
 	var held struct {

@@ -29,7 +29,7 @@ import (
 
 // Store saves questions. Change changes a pending question in one transaction.
 type Store interface {
-	Put(ctx context.Context, q protocol.Question, grant *store.Grant) error
+	Put(ctx context.Context, q protocol.Question, grants []store.Grant) error
 	Change(ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...store.RuleChange) (q protocol.Question, changed bool, err error)
 	Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error)
 	Pending(ctx context.Context) ([]protocol.Question, error)
@@ -78,8 +78,8 @@ type Apply func(ctx context.Context, who auth.Principal, q *protocol.Question, p
 type Terms struct {
 	Expires time.Duration // after this time; 0: never
 	Limit   Limit
-	Grant   *store.Grant // what an allow for the chat of a call saves
-	Apply   Apply        // of every kind except calls
+	Grants  []store.Grant // what an allow for the chat of a call saves
+	Apply   Apply         // of every kind except calls
 	// Store stores what asks the question. It is called before the question is stored, and only for
 	// one within the limits.
 	Store func() error
@@ -107,8 +107,8 @@ func (s *Queue) AskCall(ctx context.Context, q protocol.Question, c tool.Asking)
 	if c.App != "" {
 		t.Limit.Asker = "the app " + string(c.App)
 	}
-	if c.Grant != nil {
-		t.Grant = &store.Grant{ID: protocol.NewID(), Session: c.Grant.Session, Node: q.Node, Tool: q.Tool, Match: c.Grant.Match, Words: q.SessionRule, From: q.ID}
+	for _, g := range c.Grants {
+		t.Grants = append(t.Grants, store.Grant{ID: protocol.NewID(), Session: g.Session, Node: q.Node, Tool: g.Tool, Match: g.Match, Words: g.Words, From: q.ID})
 	}
 	return s.AskFor(ctx, q, t)
 }
@@ -233,7 +233,7 @@ func (s *Queue) save(ctx context.Context, q protocol.Question, t Terms) (protoco
 	case old.Later > time.Now().UnixMilli():
 		q.Later = old.Later // a restart does not shorten a snooze
 	}
-	return q, s.store.Put(ctx, q, t.Grant)
+	return q, s.store.Put(ctx, q, t.Grants)
 }
 
 // remove forgets a question of this start, which stays as it is in the store.

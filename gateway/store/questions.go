@@ -23,13 +23,13 @@ type questionRow struct {
 	Stored     storedQuestion `gorm:"column:json;serializer:json"`
 }
 
-// storedQuestion is a question with the permission that an allow for the chat of its call saves.
+// storedQuestion is a question with the permissions that an allow for the chat of its call saves.
 type storedQuestion struct {
 	protocol.Question
-	Grant *Grant `json:"grant,omitempty"`
+	Grants []Grant `json:"grants,omitempty"`
 }
 
-func rowOfQuestion(q protocol.Question, g *Grant) questionRow {
+func rowOfQuestion(q protocol.Question, g []Grant) questionRow {
 	return questionRow{q.ID, q.State, q.SessionKey, q.CreatedAt, storedQuestion{q, g}}
 }
 
@@ -38,10 +38,10 @@ func (r questionRow) question() protocol.Question {
 	return r.Stored.Question
 }
 
-// Put stores a new question, or changes a pending one. A closed one is not changed. grant is the
-// permission that an allow for the chat of its call saves; nil if the question does not offer one.
-func (s *Questions) Put(ctx context.Context, q protocol.Question, grant *Grant) error {
-	row := rowOfQuestion(q, grant)
+// Put stores a new question, or changes a pending one. A closed one is not changed. grants
+// are the permissions that an allow for the chat of its call saves; empty if the question offers none.
+func (s *Questions) Put(ctx context.Context, q protocol.Question, grants []Grant) error {
+	row := rowOfQuestion(q, grants)
 	return s.write(ctx, "store question", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "id"}},
@@ -60,7 +60,7 @@ type RuleChange struct {
 // Change changes or closes a pending question; the function reports whether it changed anything. A
 // question that is closed or that the function did not change is returned as it is, with changed
 // false: the first to close it wins. Together with a changed one, Change stores the rules that its
-// answer saves, and the permission of an allow for its chat.
+// answer saves, and the permissions of an allow for its chat.
 func (s *Questions) Change(
 	ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...RuleChange,
 ) (q protocol.Question, changed bool, err error) {
@@ -73,7 +73,7 @@ func (s *Questions) Change(
 		if q = row.question(); q.State != protocol.QuestionPending || !change(&q) {
 			return nil
 		}
-		row = rowOfQuestion(q, row.Stored.Grant)
+		row = rowOfQuestion(q, row.Stored.Grants)
 		res := tx.Model(&questionRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
 		if changed = res.RowsAffected == 1; res.Error != nil || !changed {
 			return res.Error
@@ -96,12 +96,16 @@ func (r questionRow) saveAnswer(tx *gorm.DB, rules []RuleChange) error {
 	if r.State != protocol.QuestionAllowed || r.Stored.Scope != protocol.ScopeSession {
 		return nil
 	}
-	if r.Stored.Grant == nil {
+	if len(r.Stored.Grants) == 0 {
 		return protocol.ErrUnavailable.With("The chat has not asked again since Fairlead was started. Try again in a moment.")
 	}
-	g := *r.Stored.Grant
-	g.CreatedAt = r.Stored.AnsweredAt
-	return g.put(tx, nil)
+	for _, g := range r.Stored.Grants {
+		g.CreatedAt = r.Stored.AnsweredAt
+		if err := g.put(tx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Get returns a question, or protocol.ErrNotFound.

@@ -14,7 +14,7 @@ import (
 // approve asks the person, if the policy requires it, and waits. If the rules change meanwhile and
 // decide the call, that decision applies.
 func (a *activeCall) approve(ctx context.Context) error {
-	if answer, ok := a.subject.call.Plan.answerTo(a.subject); ok && a.judgement.Verdict == policy.Ask && !a.judgement.Floor {
+	if answer, ok := a.subject.call.Plan.answerTo(a.subject, a.judgement); ok && a.judgement.Verdict == policy.Ask {
 		return a.applyPlan(ctx, answer)
 	}
 	for a.judgement.Verdict == policy.Ask {
@@ -80,9 +80,9 @@ type asker struct {
 // question is a question about a call, or about those of a batch.
 type question struct {
 	protocol.Question
-	// grant is the permission that the chat gets if the person allows it there; nil when that is not
-	// offered.
-	grant    *Grant
+	// grants are the permissions that the chat gets if the person allows it there; empty when that is
+	// not offered.
+	grants   []Grant
 	requests []policy.Request // that were judged
 }
 
@@ -101,7 +101,7 @@ func (k asker) about(s subject, j judgement, id protocol.QuestionID) (q question
 	}
 	s.target.Label(&q.Question)
 	if match, words, narrow := j.request.SessionMatch(); narrow && !j.Floor && j.request.Session != "" {
-		q.grant = &Grant{Session: j.request.Session, Match: match}
+		q.grants = []Grant{{j.request.Session, spec.Name, match, words}}
 		q.Choices, q.SessionRule = append(q.Choices, protocol.ScopeSession), words
 	}
 	return q, k.policy.Offer(&q.Question, j.Decision)
@@ -113,7 +113,7 @@ func (k asker) ask(ctx context.Context, c Call, q question, store func() error) 
 	k.calls.wait(c.ID, &openQuestion{id: q.ID, requests: q.requests})
 	defer k.calls.wait(c.ID, nil)
 	answer, err = k.approver.AskCall(ctx, q.Question, Asking{
-		App: c.Principal.App, Expires: k.limit(c), Grant: q.grant, Store: store, Opened: func() { c.notify(q.Question) },
+		App: c.Principal.App, Expires: k.limit(c), Grants: q.grants, Store: store, Opened: func() { c.notify(q.Question) },
 	})
 	if e, ok := errors.AsType[*protocol.Error](err); ok && errors.Is(err, protocol.ErrTooMany) { // the caller is a program
 		return answer, protocol.NewFault(protocol.FaultResourceExhausted, e.Message).With(e.Details)

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,31 +18,24 @@ import (
 // has a question of its own.
 type Plan struct {
 	answer  protocol.Question
-	hashes  map[string]bool         // of what the person saw of each call
+	floors  map[string]bool         // by the hash of what the person saw of a call: it needs an answer always
 	folders []protocol.FolderAccess // that the person saw
 }
 
-// maxPlanDiff bounds the text of the changes that one question shows, in bytes. Calls beyond it
-// have questions of their own.
-const maxPlanDiff = 256 << 10
-
-// Plan asks the person one question about those calls of a batch that write files and need an
+// Plan asks the person one question about those calls of a batch that change files and need an
 // answer. It returns nil if there are fewer than two; an error if the person denied them, after
-// which the batch must not run. They are recorded then. A call that always needs an answer, touches
-// credentials, or cannot be previewed has a question of its own when it runs.
+// which the batch must not run. They are recorded then. A call that cannot be previewed has a
+// question of its own when it runs, and so has the content of a download, which is not known before.
 func (p *Pipeline) Plan(ctx context.Context, calls []Call) (*Plan, error) {
 	var asked []*activeCall
-	size := 0
 	for _, c := range calls {
 		a, err := p.planned(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		if a == nil || size+len(a.subject.preview.Diff) > maxPlanDiff {
-			continue
+		if a != nil {
+			asked = append(asked, a)
 		}
-		size += len(a.subject.preview.Diff)
-		asked = append(asked, a)
 	}
 	if len(asked) < 2 {
 		return nil, nil
@@ -77,16 +72,11 @@ func (p *Pipeline) planned(ctx context.Context, c Call) (*activeCall, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil || problem != "" || s.preview == nil || s.preview.Problem != "" || s.target.Spec.Effect != protocol.EffectWrite:
-		return nil, nil
-	case s.preview.Secret != "" || s.preview.Personal || slices.ContainsFunc(s.preview.Folders, func(f protocol.FolderAccess) bool { return f.Warning != "" }):
+	case err != nil || problem != "" || s.preview == nil || s.preview.Problem != "":
 		return nil, nil
 	}
-	if err := a.updateJudgement(ctx); err != nil {
+	if err := a.updateJudgement(ctx); err != nil || a.judgement.Verdict != policy.Ask {
 		return nil, err
-	}
-	if a.judgement.Verdict != policy.Ask || a.judgement.Floor {
-		return nil, nil
 	}
 	return a, nil
 }
@@ -101,18 +91,18 @@ func (p *Pipeline) askPlan(ctx context.Context, asked []*activeCall) (*Plan, err
 		return nil, err
 	}
 	defer release()
-	q, err := planQuestion(asked, p.Policy.Version())
+	q, err := first.asker.aboutAll(asked)
 	if err != nil {
 		return nil, err
 	}
 	q.ID, q.CallID = protocol.QuestionID(protocol.NewID()), batch.ID
-	plan := &Plan{hashes: make(map[string]bool), folders: q.Preview.Folders}
+	plan := &Plan{floors: make(map[string]bool), folders: q.Preview.Folders}
 	for _, a := range asked {
 		hash, err := a.subject.planHash(q.Policy)
 		if err != nil {
 			return nil, err
 		}
-		plan.hashes[hash] = true
+		plan.floors[hash] = a.judgement.Floor
 	}
 	plan.answer, err = first.asker.ask(ctx, batch, q, func() error { return nil })
 	switch {
@@ -124,36 +114,57 @@ func (p *Pipeline) askPlan(ctx context.Context, asked []*activeCall) (*Plan, err
 	return plan, nil
 }
 
-// planQuestion returns the question about calls of one machine, with their changes joined.
-func planQuestion(asked []*activeCall, version string) (q question, err error) {
+// aboutAll returns the question about calls of one machine, with their changes joined. It offers what
+// every question about one of them would.
+func (k asker) aboutAll(asked []*activeCall) (q question, err error) {
 	s := asked[0].subject
-	preview := protocol.CallPreview{}
-	var files []string
-	var diffs strings.Builder
-	for _, a := range asked {
-		p := a.subject.preview
-		files = append(files, describeChange(a.subject))
-		if diffs.WriteString(p.Diff); p.Diff != "" && !strings.HasSuffix(p.Diff, "\n") {
-			diffs.WriteByte('\n')
-		}
-		preview.Added, preview.Removed = preview.Added+p.Added, preview.Removed+p.Removed
-		preview.Outside = preview.Outside || p.Outside
-		for _, f := range p.Folders {
-			if !slices.Contains(preview.Folders, f) {
-				preview.Folders = append(preview.Folders, f)
-			}
-		}
-		q.requests = append(q.requests, a.judgement.request)
-	}
-	preview.Diff = diffs.String()
 	q.Question = protocol.Question{
-		Kind: protocol.AskCall, State: protocol.QuestionPending, SessionKey: s.call.Session, RunID: s.call.Run, Node: s.target.Node,
-		Tool: protocol.BatchTool, Effect: protocol.EffectWrite, Preview: &preview, AskedBy: s.call.AskedBy, Why: asked[0].judgement.Reason,
-		Choices: []string{protocol.ScopeOnce}, Policy: version,
+		Kind: protocol.AskCall, State: protocol.QuestionPending, SessionKey: s.call.Session, RunID: s.call.Run, Node: s.target.Node, Tool: protocol.BatchTool,
+		Effect: protocol.EffectWrite, Preview: new(protocol.CallPreview), AskedBy: s.call.AskedBy, Why: asked[0].judgement.Reason, Choices: []string{protocol.ScopeOnce}, Policy: k.policy.Version(),
 	}
-	q.Args, err = protocol.Marshal(protocol.BatchArgs{Files: strings.Join(files, "\n")})
+	var changes, granted []string
+	for _, a := range asked {
+		one, err := k.about(a.subject, a.judgement, "")
+		if err != nil {
+			return q, err
+		}
+		changes = append(changes, describeChange(a.subject))
+		q.requests, q.grants, q.Parts = append(q.requests, one.requests...), append(q.grants, one.grants...), append(q.Parts, one.Parts...)
+		if one.Floor && !q.Floor {
+			q.Floor, q.Why = true, one.Why // the strictest
+		}
+		if one.Effect != protocol.EffectWrite {
+			q.Effect = one.Effect
+		}
+		granted = append(granted, one.SessionRule)
+		joinPreview(q.Preview, a.subject.preview)
+	}
+	if len(q.grants) == len(asked) {
+		q.Choices, q.SessionRule = append(q.Choices, protocol.ScopeSession), strings.Join(granted, "; ")
+	} else {
+		q.grants = nil
+	}
+	q.Args, err = protocol.Marshal(protocol.BatchArgs{Files: strings.Join(changes, "\n")})
 	s.target.Label(&q.Question)
 	return q, err
+}
+
+// joinPreview adds what one more call would do.
+func joinPreview(all, p *protocol.CallPreview) {
+	if all.Diff += p.Diff; p.Diff != "" && !strings.HasSuffix(p.Diff, "\n") {
+		all.Diff += "\n"
+	}
+	all.Added, all.Removed = all.Added+p.Added, all.Removed+p.Removed
+	all.Outside, all.Network, all.Truncated = all.Outside || p.Outside, all.Network || p.Network, all.Truncated || p.Truncated
+	if !strings.Contains(all.Secret, p.Secret) {
+		all.Secret = strings.TrimPrefix(all.Secret+", "+p.Secret, ", ")
+	}
+	all.Changes = append(all.Changes, p.Changes...)
+	for _, f := range p.Folders {
+		if !slices.Contains(all.Folders, f) {
+			all.Folders = append(all.Folders, f)
+		}
+	}
 }
 
 // describeChange says in one line what a call does to a file, with the size and the checksum of
@@ -168,6 +179,8 @@ func describeChange(s subject) string {
 		verb = "Delete"
 	case "fs_mkdir":
 		verb = "Create folder"
+	case protocol.FetchTool:
+		return describeDownload(s)
 	}
 	text := verb + " " + format.Line(p.Path, 0)
 	if c := p.Content; c != nil {
@@ -175,6 +188,24 @@ func describeChange(s subject) string {
 	}
 	if p.Diff != "" {
 		text += fmt.Sprintf(" (+%d −%d)", p.Added, p.Removed)
+	}
+	return text
+}
+
+// describeDownload is describeChange for a download.
+func describeDownload(s subject) string {
+	var in struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+		SHA256  string            `json:"expected_sha256"`
+	}
+	json.Unmarshal(s.call.Args, &in) // they are valid
+	text := "Download " + format.Line(in.URL, 0) + " to " + format.Line(s.preview.Path, 0)
+	for _, name := range slices.Sorted(maps.Keys(in.Headers)) {
+		text += fmt.Sprintf(", with %s: %s", format.Line(name, 0), format.Line(in.Headers[name], 0))
+	}
+	if in.SHA256 != "" {
+		text += " (SHA-256 " + format.Line(in.SHA256, 0) + ")"
 	}
 	return text
 }
@@ -189,17 +220,18 @@ func (s subject) planHash(version string) (string, error) {
 
 // answerTo returns the person's answer to a call of the plan, as if it had been asked about alone;
 // ok is false if the person saw something else.
-func (p *Plan) answerTo(s subject) (answer protocol.Question, ok bool) {
+func (p *Plan) answerTo(s subject, j judgement) (answer protocol.Question, ok bool) {
 	if p == nil || s.preview == nil || p.answer.State == protocol.QuestionEdited || p.answer.State == protocol.QuestionSuperseded {
 		return answer, false
 	}
 	hash, err := s.planHash(p.answer.Policy)
-	if err != nil || !p.hashes[hash] {
+	isFloor, wasShown := p.floors[hash]
+	if err != nil || !wasShown || j.Floor && !isFloor {
 		return answer, false
 	}
 	for _, f := range s.preview.Folders {
 		isIn := func(shown protocol.FolderAccess) bool {
-			return f.Warning == "" && (shown.Write || !f.Write) && (shown.Path == f.Path || isBelow(f.Path, shown.Path))
+			return (f.Warning == "" || f.Warning == shown.Warning) && (shown.Write || !f.Write) && (shown.Path == f.Path || isBelow(f.Path, shown.Path))
 		}
 		if !slices.ContainsFunc(p.folders, isIn) {
 			return answer, false

@@ -79,18 +79,20 @@ type Permissions interface {
 	Of(ctx context.Context, key protocol.SessionKey) (protocol.ApprovalMode, []policy.SessionGrant, error)
 }
 
-// Grant is a permission for a chat or an app that an answer can save. Its machine, its tool and its
-// text for people are those of the question.
+// Grant is a permission for a chat or an app that an answer can save. Its machine is that of the
+// question.
 type Grant struct {
 	Session protocol.SessionKey
+	Tool    string
 	Match   string // the calls that it allows, in the form that package policy compares
+	Words   string // the same for people
 }
 
 // Asking are the conditions of a question about a call.
 type Asking struct {
 	App     protocol.AppID // that asks; empty for anybody else
 	Expires time.Duration  // after this time; 0: never
-	Grant   *Grant         // what an allow for the chat saves; nil when that is not offered
+	Grants  []Grant        // what an allow for the chat saves; empty when that is not offered
 	// Store stores the call with the ID of the question, before the question is stored. Opened is
 	// called once the person can answer.
 	Store  func() error
