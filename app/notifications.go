@@ -195,7 +195,7 @@ func (ns *notifications) questionMessages(v state.View) (map[string]notify.Messa
 	for _, q := range waiting {
 		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Nodes.Name(q.Node)), Body: state.QuestionLine(q, v.Nodes.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
 		m.Sound = ns.settings.Sound
-		if whole, ok := v.WholeQuestion(q); ok {
+		if whole, ok := state.WholeQuestion(v, q); ok {
 			m.Body, m.Allow = whole, true
 		}
 		list[m.ID], questions[m.ID] = m, q

@@ -50,7 +50,7 @@ func (c *client) show() {
 		return widgets.NewPage(d.Name, form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") }))
 	})
 	drawn = c.bar.DrawActions(fmt.Sprint(state.HasExpired(d, p.now()), d.RevokedAt > 0), func() fyne.CanvasObject { return c.actions(d) }) || drawn
-	facts := p.pairing.ClientFacts(p.view, d, p.now())
+	facts := state.ClientFacts(p.pairing, p.view, d, p.now())
 	if c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return FactList(facts) }) || drawn {
 		p.Box.Refresh()
 	}

@@ -70,7 +70,7 @@ func (d *detail) show() {
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
 	drawn = d.bar.DrawActions(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
-	facts, details := p.pairing.MachineFacts(p.view, n, p.now())
+	facts, details := state.PairedFacts(p.pairing, p.view, n, p.now())
 	c := display.ConfinementOf(n)
 	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return summary(c) }) || drawn
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return FactList(facts) }) || drawn

@@ -73,7 +73,7 @@ func (i *invite) showOutcome() {
 		i.showPaired()
 		return
 	}
-	outcome, d := i.p.view.InviteOutcome(i.invitation, i.p.now())
+	outcome, d := state.InviteOutcome(i.p.view, i.invitation, i.p.now())
 	i.listed = i.listed || outcome == state.InviteOpen
 	switch {
 	case outcome == state.InvitePaired:

@@ -261,7 +261,7 @@ func (v *preview) update() {
 		case err != nil:
 			widgets.SetContent(v.box, widgets.NewParagraph(state.Sentence(err), style.ColorMuted, "text"))
 		default:
-			widgets.SetContent(v.box, v.rows(d.p.view.RulePreview(res))...)
+			widgets.SetContent(v.box, v.rows(state.NewRulePreview(d.p.view, res))...)
 		}
 		d.p.Box.Refresh()
 	})

@@ -121,7 +121,7 @@ func (p *Page) show(r protocol.SessionsSearchResult) {
 	v := p.app.Value.Get()
 	p.list.Set(state.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
 		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
-		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + v.HitWho(h, p.now())}
+		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + state.HitWho(v, h, p.now())}
 	}))
 	p.draw("")
 }

@@ -20,7 +20,10 @@ type ActivityView struct {
 }
 
 // Activity is the view model of the page of activity. Its methods are safe for concurrent use.
-type Activity struct{ loader[ActivityView] }
+type Activity struct {
+	loader[ActivityView]
+	app *App
+}
 
 // maxActivity is the maximum number of calls on the page; activityDays is the number of days with
 // their cost.
@@ -31,9 +34,9 @@ const (
 
 // NewActivity returns an empty view model; Follow loads it.
 func NewActivity(a *App) *Activity {
-	m := &Activity{}
+	m := &Activity{app: a}
 	m.loader = loader[ActivityView]{
-		Value: NewValue(ActivityView{}), app: a, fetch: m.fetch, problem: func(v *ActivityView) *string { return &v.Problem }, interval: time.Minute,
+		Value: NewValue(ActivityView{}), view: a.Value, tasks: a.tasks, fetch: m.fetch, problem: func(v *ActivityView) *string { return &v.Problem }, interval: time.Minute,
 		key: func(v View) string {
 			key := fmt.Sprint(v.ConfigChanged, v.Connected, len(v.Calls), v.Needs())
 			for _, r := range v.Runs {

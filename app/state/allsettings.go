@@ -62,13 +62,16 @@ func (v SettingsView) Find(query, group string, changed bool) []Setting {
 }
 
 // Settings is the view model of all settings.
-type Settings struct{ loader[SettingsView] }
+type Settings struct {
+	loader[SettingsView]
+	app *App
+}
 
 // NewSettings returns an empty view model; Follow loads it.
 func NewSettings(a *App) *Settings {
-	s := &Settings{}
+	s := &Settings{app: a}
 	s.loader = loader[SettingsView]{
-		Value: NewValue(SettingsView{}), app: a, fetch: s.fetch, problem: func(v *SettingsView) *string { return &v.Problem },
+		Value: NewValue(SettingsView{}), view: a.Value, tasks: a.tasks, fetch: s.fetch, problem: func(v *SettingsView) *string { return &v.Problem },
 		key: func(v View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) },
 	}
 	return s

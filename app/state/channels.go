@@ -64,16 +64,19 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 }
 
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
-type Channels struct{ loader[ChannelsView] }
+type Channels struct {
+	loader[ChannelsView]
+	app *App
+}
 
 // channelsInterval is the polling interval: the feed does not report each message.
 const channelsInterval = 10 * time.Second
 
 // NewChannels returns an empty view model; Follow loads it.
 func NewChannels(a *App) *Channels {
-	c := &Channels{}
+	c := &Channels{app: a}
 	c.loader = loader[ChannelsView]{
-		Value: NewValue(ChannelsView{}), app: a, problem: func(v *ChannelsView) *string { return &v.Problem },
+		Value: NewValue(ChannelsView{}), view: a.Value, tasks: a.tasks, problem: func(v *ChannelsView) *string { return &v.Problem },
 		key:      func(v View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) },
 		interval: channelsInterval,
 		fetch: func(ctx context.Context) (func(*ChannelsView), error) {

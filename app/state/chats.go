@@ -179,7 +179,7 @@ func HitWord(h protocol.SearchHit) string {
 }
 
 // HitWho describes the author and time of a message, and whether its chat was reset since.
-func (v View) HitWho(h protocol.SearchHit, now time.Time) string {
+func HitWho(v View, h protocol.SearchHit, now time.Time) string {
 	who := "Fairlead"
 	switch {
 	case h.Role == protocol.RoleUser:

@@ -24,7 +24,7 @@ const maxMatches = 50
 // with all set. Each chat is in the list once: those with a matching title first.
 func (c *Chats) Search(ctx context.Context, query string, found func(list []ChatMatch, all bool)) error {
 	v := c.app.Value.Get()
-	list := v.Sessions.MatchTitles(query)
+	list := MatchTitles(v.Sessions, query)
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII }
 	if !strings.ContainsFunc(query, isWord) {
 		found(list, true) // the gateway searches for words only

@@ -78,7 +78,7 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 	has := func(want ...string) {
 		t.Helper()
-		facts := fmt.Sprint(p.ClientFacts(v, d, now))
+		facts := fmt.Sprint(ClientFacts(p, v, d, now))
 		for _, want := range want {
 			if !strings.Contains(facts, want) {
 				t.Errorf("no %s in %s", want, facts)

@@ -76,7 +76,7 @@ func (l ChatList) Archived() (n int) {
 }
 
 // MatchTitles returns the chats whose title or tags contain all words of a query, ignoring case.
-func (l ChatList) MatchTitles(query string) (list []ChatMatch) {
+func MatchTitles(l ChatList, query string) (list []ChatMatch) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(query, `"`, " ")))
 	for _, e := range l {
 		text := strings.ToLower(TitleOf(e) + "\n" + strings.Join(e.Tags, "\n"))

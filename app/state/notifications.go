@@ -193,7 +193,7 @@ var careful = strings.Fields(`rm rmdir unlink shred truncate dd mv chmod chown k
 // WholeQuestion returns the whole content of an approval in one line, if it is short and harmless
 // enough that the person can allow it from a notification: one plain command in one of the person's
 // own chats that [FitsOnCard].
-func (v View) WholeQuestion(a protocol.Question) (text string, ok bool) {
+func WholeQuestion(v View, a protocol.Question) (text string, ok bool) {
 	var args map[string]any
 	isCommand := a.IsCall() && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
 	if !FitsOnCard(a) || !isCommand || a.AskedBy.Kind != askedByChat || !slices.Contains(a.Choices, protocol.ScopeOnce) || json.Unmarshal(a.Args, &args) != nil {

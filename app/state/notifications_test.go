@@ -110,7 +110,7 @@ func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 		change(&a)
 		return a
 	}
-	if text, ok := v.WholeQuestion(question(func(*protocol.Question) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
+	if text, ok := WholeQuestion(v, question(func(*protocol.Question) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
 		t.Errorf("got %q, %v", text, ok)
 	}
 	for name, change := range map[string]func(*protocol.Question){
@@ -136,7 +136,7 @@ func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 		"not allowed at once": func(a *protocol.Question) { a.Choices = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if text, ok := v.WholeQuestion(question(change)); ok {
+			if text, ok := WholeQuestion(v, question(change)); ok {
 				t.Errorf("it can be allowed as %q", text)
 			}
 		})

@@ -92,8 +92,8 @@ func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
 	return find(p.Devices, func(d protocol.Device) bool { return id != "" && d.ID == id })
 }
 
-// MachineFacts lists the known facts about a machine and its pairing, and the details.
-func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+// PairedFacts lists the known facts about a machine and its pairing, and the details.
+func PairedFacts(p Pairing, v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
 	facts, details = FactsOf(v, n, now)
 	d, ok := p.Machine(n)
 	if n.Host != nil && n.Host.Address != "" {
@@ -218,7 +218,7 @@ func systemName(os string) string {
 }
 
 // ClientFacts lists the known facts about a client.
-func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []MachineFact {
+func ClientFacts(p Pairing, v View, d protocol.Device, now time.Time) []MachineFact {
 	var list factList
 	switch {
 	case d.RevokedAt > 0:

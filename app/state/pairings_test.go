@@ -65,7 +65,7 @@ func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
 	n := protocol.NodeInfo{ID: "nas", Device: "d"}
 	d := protocol.Device{ID: "d", Role: protocol.RoleNode, PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)"}
 	facts := func() string {
-		return fmt.Sprint(Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d}}}.MachineFacts(View{}, n, now))
+		return fmt.Sprint(PairedFacts(Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d}}}, View{}, n, now))
 	}
 	has := func(want ...string) {
 		t.Helper()

@@ -73,7 +73,7 @@ const (
 )
 
 // InviteOutcome returns what became of an invitation, and the device that was paired with it.
-func (v View) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
+func InviteOutcome(v View, i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
 	p := v.Pairing
 	d, paired := find(p.Devices, func(d protocol.Device) bool {
 		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0

@@ -249,8 +249,8 @@ type RulePreview struct {
 	Spares  []string // similar calls that it does not cover
 }
 
-// RulePreview describes the result of testing a rule.
-func (v View) RulePreview(r protocol.RuleTryResult) RulePreview {
+// NewRulePreview describes the result of testing a rule.
+func NewRulePreview(v View, r protocol.RuleTryResult) RulePreview {
 	line := func(c protocol.JournalEntry) string {
 		text, _ := Reveal(CallLine(c, v.Nodes.Name(c.Node)))
 		return text

@@ -128,7 +128,7 @@ func TestRulePreviewSaysWhatChanges(t *testing.T) {
 		"Checked against the last 3 calls: it changes no decision.":                            {Looked: 3},
 		"Checked against the last 3 calls: it changes 2 decisions, such as from ask to allow.": {Looked: 3, Changed: []protocol.RuleChange{{Was: "ask", Now: "allow"}, {}}, Matched: []protocol.JournalEntry{call}},
 	} {
-		p := View{}.RulePreview(r)
+		p := NewRulePreview(View{}, r)
 		if p.Summary != want || len(p.Covers) != len(r.Matched) {
 			t.Errorf("got %q with %q, want %q", p.Summary, p.Covers, want)
 		}

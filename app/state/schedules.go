@@ -38,13 +38,16 @@ func (v SchedulesView) withoutDeleted() SchedulesView {
 }
 
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
-type Schedules struct{ loader[SchedulesView] }
+type Schedules struct {
+	loader[SchedulesView]
+	app *App
+}
 
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
-	s := &Schedules{}
+	s := &Schedules{app: a}
 	s.loader = loader[SchedulesView]{
-		Value: NewValue(SchedulesView{}), app: a, problem: func(v *SchedulesView) *string { return &v.Problem },
+		Value: NewValue(SchedulesView{}), view: a.Value, tasks: a.tasks, problem: func(v *SchedulesView) *string { return &v.Problem },
 		key: func(v View) string { return fmt.Sprint(v.SchedulesChanged, v.ConfigChanged) },
 		fetch: func(ctx context.Context) (func(*SchedulesView), error) {
 			next, err := s.read(ctx, s.Value.Get().Shown)

@@ -27,7 +27,7 @@ func TestHitsAreSaidInALine(t *testing.T) {
 		"Bash on Cellar · 11:00 · earlier conversation": {Role: protocol.RoleToolResult, ToolName: "nas__Bash", Archived: true, Timestamp: now.Add(-time.Hour).UnixMilli()},
 		"Fairlead · 11:00": {Role: protocol.RoleAssistant, Timestamp: now.Add(-time.Hour).UnixMilli()},
 	} {
-		if got := v.HitWho(h, now); got != want {
+		if got := HitWho(v, h, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

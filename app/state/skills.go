@@ -37,13 +37,16 @@ func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
 }
 
 // Skills is the view model of the page of skills. Its methods are safe for concurrent use.
-type Skills struct{ loader[SkillsView] }
+type Skills struct {
+	loader[SkillsView]
+	app *App
+}
 
 // NewSkills returns an empty view model; Follow loads it.
 func NewSkills(a *App) *Skills {
-	s := &Skills{}
+	s := &Skills{app: a}
 	s.loader = loader[SkillsView]{
-		Value: NewValue(SkillsView{}), app: a, fetch: s.fetchWith(protocol.SkillsStatus), problem: func(v *SkillsView) *string { return &v.Problem },
+		Value: NewValue(SkillsView{}), view: a.Value, tasks: a.tasks, fetch: s.fetchWith(protocol.SkillsStatus), problem: func(v *SkillsView) *string { return &v.Problem },
 		key: func(v View) string {
 			key := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
 			for _, n := range v.Nodes {

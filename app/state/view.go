@@ -191,7 +191,8 @@ func (v View) ChatName(key protocol.SessionKey) string {
 // loader is the view model of a page that is loaded as a whole. It is safe for concurrent use.
 type loader[V any] struct {
 	Value *Value[V]
-	app   *App
+	view  *Value[View]
+	tasks *tasks
 	// fetch requests the state and returns the change that applies it. It blocks.
 	fetch func(context.Context) (apply func(*V), err error)
 	// problem returns the field for the reason why loading failed.
@@ -219,7 +220,7 @@ func (l *loader[V]) Follow(ctx context.Context) {
 		})
 	}
 	last, loaded := "", false
-	for v := range l.app.Value.Changes(ctx) {
+	for v := range l.view.Changes(ctx) {
 		if now := l.key(v); !loaded || now != last {
 			last, loaded = now, true
 			l.Load(ctx)
@@ -231,7 +232,7 @@ func (l *loader[V]) Follow(ctx context.Context) {
 func (l *loader[V]) Load(ctx context.Context) { l.load(ctx, l.fetch) }
 
 // Reload loads the state again.
-func (l *loader[V]) Reload() { l.app.tasks.start(l.Load) }
+func (l *loader[V]) Reload() { l.tasks.start(l.Load) }
 
 func (l *loader[V]) load(ctx context.Context, fetch func(context.Context) (func(*V), error)) {
 	limited, cancel := context.WithTimeout(ctx, actionTimeout)
@@ -251,7 +252,7 @@ func (l *loader[V]) load(ctx context.Context, fetch func(context.Context) (func(
 
 // do performs an action, and then loads the state again. A failure becomes a notice.
 func (l *loader[V]) do(f func(context.Context) error) {
-	l.app.tasks.do(func(ctx context.Context) error {
+	l.tasks.do(func(ctx context.Context) error {
 		defer l.Load(ctx)
 		return f(ctx)
 	})
