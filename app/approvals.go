@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/approve"
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
@@ -23,7 +24,7 @@ type approvals struct {
 }
 
 // update opens the dialog when an approval arrives, and closes it when none is left to answer.
-func (a *approvals) update(v state.View) {
+func (a *approvals) update(v feed.View) {
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) == 0 {
 		if a.window != nil {
@@ -45,7 +46,7 @@ func (a *approvals) update(v state.View) {
 	}
 }
 
-func (a *approvals) openDialog(v state.View) {
+func (a *approvals) openDialog(v feed.View) {
 	w := native.NewWindow(a.ui.app, "Fairlead needs you", nil)
 	a.window = w
 	a.dialog = approve.New(a.handlers(w), &a.ui.machines, w.Canvas())

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -31,7 +32,7 @@ func newTestBackend(t *testing.T) *backend {
 }
 
 // await waits until the view satisfies a condition.
-func await(t *testing.T, b *backend, what string, ok func(state.View) bool) state.View {
+func await(t *testing.T, b *backend, what string, ok func(feed.View) bool) feed.View {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -41,10 +42,10 @@ func await(t *testing.T, b *backend, what string, ok func(state.View) bool) stat
 		}
 	}
 	t.Fatalf("%s did not happen; the view is %+v", what, b.state.Value.Get())
-	return state.View{}
+	return feed.View{}
 }
 
-func online(v state.View) bool { return len(v.Nodes) == 1 && v.Nodes[0].Online }
+func online(v feed.View) bool { return len(v.Nodes) == 1 && v.Nodes[0].Online }
 
 func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	b := newTestBackend(t)
@@ -94,16 +95,16 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	if _, err := b.state.Chats.Open(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	v := await(t, b, "a question", func(v state.View) bool { return len(v.Approvals) == 1 })
+	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Approvals) == 1 })
 	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
 	b.state.Approvals.Answer([]protocol.Question{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
-	v = await(t, b, "the end of the question", func(v state.View) bool { return len(v.Closed) == 1 })
+	v = await(t, b, "the end of the question", func(v feed.View) bool { return len(v.Closed) == 1 })
 	if c := v.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)
 	}
-	await(t, b, "the end of the run", func(v state.View) bool { return !v.Working() })
+	await(t, b, "the end of the run", func(v feed.View) bool { return !v.Working() })
 }
 
 func TestWorkspaceChangesWithoutARestart(t *testing.T) {
@@ -118,7 +119,7 @@ func TestWorkspaceChangesWithoutARestart(t *testing.T) {
 	if err := b.setWorkspace(dir); err != nil {
 		t.Fatal(err)
 	}
-	await(t, b, "the machine in the new folder", func(v state.View) bool {
+	await(t, b, "the machine in the new folder", func(v feed.View) bool {
 		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Workspace == dir
 	})
 	if (local{b}).Workspace() != dir || b.prefs.get().Workspace != dir {
@@ -165,7 +166,7 @@ func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 	await(t, right, "the machine of the other gateway", online)
 	right.stop()
 	wrong := join("fl_wrong")
-	v := await(t, wrong, "the refusal", func(v state.View) bool { return v.Problem != "" })
+	v := await(t, wrong, "the refusal", func(v feed.View) bool { return v.Problem != "" })
 	if !strings.Contains(v.Problem, "rejected the token") {
 		t.Errorf("problem %q", v.Problem)
 	}
@@ -195,7 +196,7 @@ func TestFailureToStartIsShown(t *testing.T) {
 	}
 	b.start()
 	defer b.stop()
-	v := await(t, b, "the failure", func(v state.View) bool { return v.Problem != "" })
+	v := await(t, b, "the failure", func(v feed.View) bool { return v.Problem != "" })
 	if v.Connected {
 		t.Error("connected to a gateway that did not start")
 	}

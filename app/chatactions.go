@@ -9,6 +9,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/chat"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -121,7 +123,7 @@ func (c *conversation) obey(key fyne.Shortcut) {
 }
 
 func keysOf(list []protocol.SessionEntry) []protocol.SessionKey {
-	return state.Map(list, func(e protocol.SessionEntry) protocol.SessionKey { return e.SessionKey })
+	return lists.Map(list, func(e protocol.SessionEntry) protocol.SessionKey { return e.SessionKey })
 }
 
 func (cw *chatWindows) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyne.MenuItem {
@@ -155,7 +157,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
 	chats.Archive(archived, keys...)
 	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
-	undo, until := func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime)
+	undo, until := func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime)
 	if c := cw.at(w); c != nil {
 		c.toasts.offerUndo(text, undo, until)
 	} else {
@@ -169,7 +171,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 // nameOf names one chat or the number of several, as the subject of a sentence.
 func (cw *chatWindows) nameOf(list []protocol.SessionEntry) string {
 	if len(list) == 1 {
-		return "“" + format.Line(state.TitleOf(list[0]), 48) + "” is"
+		return "“" + format.Line(feed.TitleOf(list[0]), 48) + "” is"
 	}
 	return format.Plural(len(list), "chat") + " are"
 }
@@ -212,7 +214,7 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 // deletedText says which chats were deleted.
 func deletedText(list []protocol.SessionEntry) string {
 	if len(list) == 1 {
-		return "“" + format.Line(state.TitleOf(list[0]), 48) + "” was deleted."
+		return "“" + format.Line(feed.TitleOf(list[0]), 48) + "” was deleted."
 	}
 	return format.Plural(len(list), "chat") + " were deleted."
 }

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -17,7 +18,7 @@ type chatFacts struct {
 	working, asking map[protocol.SessionKey]bool
 }
 
-func factsOf(v state.View) chatFacts {
+func factsOf(v feed.View) chatFacts {
 	f := chatFacts{working: make(map[protocol.SessionKey]bool), asking: make(map[protocol.SessionKey]bool)}
 	for _, r := range v.Runs {
 		if !r.Over() {
@@ -87,7 +88,7 @@ func (b *sidebar) itemOf(r row) widgets.SidebarItem {
 		return r.item
 	}
 	e, item := *r.chat, r.item
-	item.Title = state.TitleOf(e)
+	item.Title = feed.TitleOf(e)
 	item.Checked = b.chosen.HasPath(r.id)
 	item.Dot = b.facts.asking[e.SessionKey]
 	item.Unread = b.ui.unread.has(e)
@@ -109,7 +110,7 @@ func (b *sidebar) itemOf(r row) widgets.SidebarItem {
 }
 
 // appendChats appends the chats of the present filter, in groups.
-func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey) []row {
+func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) []row {
 	b.facts = factsOf(v)
 	selected := widgets.SidebarItem{Selected: true}
 	head := chatsHead
@@ -126,7 +127,7 @@ func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey)
 		rows = append(rows, row{item: item, tap: func() { b.setFilter(state.ChatFilter{}) }})
 	} else if e, known := v.Session(key); !known && key != "" && v.Loaded {
 		// without the actions on chats, because it is not stored
-		item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: b.ui.nav.title == ""}
+		item := widgets.SidebarItem{Title: feed.TitleOf(e), Selected: b.ui.nav.title == ""}
 		rows = append(rows, row{item: item, tap: func() { b.choose(key) }})
 	}
 	groups := state.ChatGroups(v.Sessions, b.filter, b.now())
@@ -160,7 +161,7 @@ func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey)
 const hitLead = 12
 
 // resultRows are the search results.
-func (b *sidebar) resultRows(v state.View) []row {
+func (b *sidebar) resultRows(v feed.View) []row {
 	b.facts = factsOf(v)
 	rows := []row{{heading: "RESULTS"}}
 	for i := range b.results {

@@ -9,8 +9,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -19,10 +19,10 @@ import (
 var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 
 // newChatList shows chats a to e, the newest first, a and b of today, the others older. a is open.
-func newChatList(t *testing.T) (*ui, state.View) {
+func newChatList(t *testing.T) (*ui, feed.View) {
 	u := newTestUI(t)
 	u.main.sidebar.now = func() time.Time { return noon }
-	v := state.View{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}
+	v := feed.View{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}
 	for i, hours := range []int{1, 2, 20, 60, 500} {
 		key := protocol.SessionKey(fmt.Sprintf("agent:main:%c", 'a'+i))
 		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: key, Title: fmt.Sprintf("Chat %c", 'A'+i), MessageCount: 2, LastActiveAt: noon.Add(-time.Duration(hours) * time.Hour).UnixMilli()})
@@ -304,11 +304,11 @@ func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
 func TestListWithoutChatsHasNoHeading(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.key = ""
-	u.update(state.View{Loaded: true})
+	u.update(feed.View{Loaded: true})
 	if got := headings(u); got != "" {
 		t.Errorf("headings %q", got)
 	}
-	u.update(state.View{Loaded: true, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}})
+	u.update(feed.View{Loaded: true, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}})
 	if got := headings(u); !strings.HasPrefix(got, "CHATS") {
 		t.Errorf("headings with a chat: %q", got)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/settings"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 	"fairlead/node"
@@ -108,7 +108,7 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	if err := l.SetConfinement(settings.Confinement{Folders: []settings.Folder{{Dir: outside}}}); err != nil {
 		t.Fatal(err)
 	}
-	await(t, b, "the machine again, with the folder", func(v state.View) bool {
+	await(t, b, "the machine again, with the folder", func(v feed.View) bool {
 		return online(v) && v.Nodes[0].Host != nil && slices.ContainsFunc(v.Nodes[0].Host.Folders, func(f protocol.Folder) bool { return f.Path == outside })
 	})
 	answer(t, b, "!touch "+file)
@@ -138,7 +138,7 @@ func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
 	if got := l.Confinement(); got.Mode != want.Mode || got.Network != want.Network || !slices.Equal(got.Folders, want.Folders) {
 		t.Errorf("remembered is %+v", got)
 	}
-	v := await(t, b, "the new confinement", func(v state.View) bool {
+	v := await(t, b, "the new confinement", func(v feed.View) bool {
 		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Enforcement != nil && v.Nodes[0].Host.Enforcement.Mode == "read-only"
 	})
 	if line := display.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {

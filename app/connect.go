@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/apps"
+	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
@@ -36,7 +37,7 @@ type connectWindow struct {
 }
 
 // requests returns the questions of a view other than approvals, in their order.
-func (c *connectWindow) requests(v state.View) (list []connectRequest) {
+func (c *connectWindow) requests(v feed.View) (list []connectRequest) {
 	app := c.ui.backend.state
 	for _, q := range v.Questions {
 		r := connectRequest{id: q.ID, title: state.QuestionTitle(q), hasLimit: q.ExpiresAt > 0}
@@ -68,7 +69,7 @@ func (c *connectWindow) resized(q *widgets.Question) *widgets.Question {
 }
 
 // update shows the most urgent request, and closes the window when it is no longer pending.
-func (c *connectWindow) update(v state.View) {
+func (c *connectWindow) update(v feed.View) {
 	var first *connectRequest
 	for _, r := range c.requests(v) {
 		if c.window != nil && c.shown.id == r.id && (r.hasLimit || first == nil) {

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -191,7 +192,7 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	}
 
 	// Closing the window cancels the question.
-	u.backend.state.Value.Update(func(s *state.View) { *s = v })
+	u.backend.state.Value.Update(func(s *feed.View) { *s = v })
 	u.connect.putOff()
 	if n := len(u.backend.state.Value.Get().Questions); n != 0 || u.connect.window != nil {
 		t.Errorf("%d questions after closing, window %v", n, u.connect.window)

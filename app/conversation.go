@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -72,7 +73,7 @@ func (c *conversation) draw() {
 	st := chat.StateOf(c.ui.view, c.chatView)
 	c.pane.Update(st)
 	if c != c.ui.main.conversation {
-		c.window.SetTitle(state.TitleOf(st.Session) + " – Fairlead")
+		c.window.SetTitle(feed.TitleOf(st.Session) + " – Fairlead")
 	}
 }
 

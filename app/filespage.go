@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/pick"
 	"fairlead/app/state"
@@ -58,7 +59,7 @@ func pickMemory(p *prefs) pick.Memory {
 // filesPlace returns the machine whose files the page opens: the last one if it is online, else this
 // computer, else any that is online. Empty means the agent's own files: they were open last, or no
 // machine is online.
-func filesPlace(v state.View, last *protocol.NodeID) protocol.NodeID {
+func filesPlace(v feed.View, last *protocol.NodeID) protocol.NodeID {
 	if last != nil {
 		if n, ok := v.Nodes.Find(*last); *last == "" || ok && n.Online {
 			return *last

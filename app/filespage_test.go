@@ -3,16 +3,16 @@ package app
 import (
 	"testing"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
 func TestFilesOpensOnThisComputerOrWhereItWasLeft(t *testing.T) {
 	t.Parallel()
-	v := state.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}, {ID: "laptop", Online: true, Local: true}, {ID: "old"}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}, {ID: "laptop", Online: true, Local: true}, {ID: "old"}}}
 	place := func(id protocol.NodeID) *protocol.NodeID { return &id }
 	for name, c := range map[string]struct {
-		view state.View
+		view feed.View
 		last *protocol.NodeID
 		want protocol.NodeID
 	}{
@@ -21,8 +21,8 @@ func TestFilesOpensOnThisComputerOrWhereItWasLeft(t *testing.T) {
 		"left on the agent's files":        {v, place(""), ""},
 		"left on a machine that is off":    {v, place("old"), "laptop"},
 		"left on a machine that is gone":   {v, place("gone"), "laptop"},
-		"a remote gateway without a node":  {state.View{Nodes: v.Nodes[:1]}, nil, "nas"},
-		"a remote gateway without machine": {state.View{}, nil, ""},
+		"a remote gateway without a node":  {feed.View{Nodes: v.Nodes[:1]}, nil, "nas"},
+		"a remote gateway without machine": {feed.View{}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -92,7 +93,7 @@ func (p *firstPage) search() {
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.searching = false
 	if err != nil {
-		p.showText(state.Sentence(err), style.ColorBad, p.searchAgain)
+		p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)
 		return
 	}
 	if len(list) == 0 {
@@ -131,7 +132,7 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 		return p.ui.backend.state.Models.UseServer(ctx, server)
 	}, func(ref protocol.ModelRef, err error) {
 		if err != nil {
-			p.showText(state.Sentence(err), style.ColorBad, p.searchAgain)
+			p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)
 			return
 		}
 		p.ui.main.endFirstRun()

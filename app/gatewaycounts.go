@@ -7,11 +7,11 @@ import (
 	"iter"
 	"strconv"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 )
 
 // writeCounts writes the number of pending approvals for the parent process, one per line.
-func writeCounts(w io.Writer, views iter.Seq[state.View]) {
+func writeCounts(w io.Writer, views iter.Seq[feed.View]) {
 	last := 0
 	for v := range views {
 		n := v.Needs()

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway"
@@ -35,7 +36,7 @@ type gateways struct {
 	peers *identity.Peers
 	nodes *remoteNodes
 	// for the tray; open windows report the number of pending approvals
-	list *state.Value[[]state.GatewayLine]
+	list *feed.Value[[]state.GatewayLine]
 	ctx  context.Context // windows are closed when it is cancelled
 	wg   crash.Group
 
@@ -45,7 +46,7 @@ type gateways struct {
 }
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
-	g := &gateways{home: home, log: log, peers: identity.OpenPeers(home, keychain.Open(home)), list: state.NewValue[[]state.GatewayLine](nil), ctx: end, windows: map[string]context.CancelFunc{}}
+	g := &gateways{home: home, log: log, peers: identity.OpenPeers(home, keychain.Open(home)), list: feed.NewValue[[]state.GatewayLine](nil), ctx: end, windows: map[string]context.CancelFunc{}}
 	g.nodes = newRemoteNodes(home, log, g.peers, g.identity)
 	return g
 }
@@ -131,7 +132,7 @@ func gatewayLines(peers []identity.Peer) (lines []state.GatewayLine) {
 }
 
 // Changes implements settings.Gateways.
-func (g *gateways) Changes() *state.Value[int] { return g.nodes.changed }
+func (g *gateways) Changes() *feed.Value[int] { return g.nodes.changed }
 
 // Pair implements settings.Gateways.
 func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show func(words []string, seconds int)) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
@@ -31,7 +32,7 @@ func reachable(t *testing.T) *backend {
 			t.Fatal(err)
 		}
 	}
-	pairing := func() state.Pairing { return other.state.Value.Get().Pairing }
+	pairing := func() feed.Pairing { return other.state.Value.Get().Pairing }
 	for end := time.Now().Add(3 * time.Minute); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)
@@ -65,7 +66,7 @@ func agree(t *testing.T, other *backend) (show func(words []string, seconds int)
 func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	other := reachable(t)
 	defer other.stop()
-	invite, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	invite, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	if told, err := g.Leave(ctx, list[0].ID); err != nil || !told {
 		t.Errorf("leaving: told %t, %v", told, err)
 	}
-	await(t, window, "the end of the connection", func(v state.View) bool { return !v.Connected && v.Problem != "" })
+	await(t, window, "the end of the connection", func(v feed.View) bool { return !v.Connected && v.Problem != "" })
 	if list, err := g.List(); err != nil || len(list) != 0 {
 		t.Errorf("after leaving the gateways are %v, %v", list, err)
 	}
@@ -116,7 +117,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		io.WriteString(w, "a library's word\n-3\n")
-		writeCounts(w, func(yield func(state.View) bool) {
+		writeCounts(w, func(yield func(feed.View) bool) {
 			for _, n := range []int{0, 2, 2, 1, 0} {
 				yield(waiting(n))
 			}
@@ -129,7 +130,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 		t.Errorf("heard %v", heard)
 	}
 	r.Close()
-	writeCounts(w, func(yield func(state.View) bool) {
+	writeCounts(w, func(yield func(feed.View) bool) {
 		if yield(waiting(5)) {
 			t.Error("it goes on though nobody hears it")
 		}
@@ -149,7 +150,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	other := reachable(t)
 	defer other.stop()
 	invite := func() settings.Invitation {
-		i, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
+		i, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,8 +178,8 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cellar := func(online bool) func(state.View) bool {
-		return func(v state.View) bool {
+	cellar := func(online bool) func(feed.View) bool {
+		return func(v feed.View) bool {
 			at := slices.IndexFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
 			return at >= 0 && v.Nodes[at].Online == online
 		}
@@ -188,7 +189,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := state.Call(t.Context(), other.state, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "cellar__Read", Args: []byte(`{"path":"note.txt"}`)})
+		r, err := feed.Call(t.Context(), other.state, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "cellar__Read", Args: []byte(`{"path":"note.txt"}`)})
 		if err != nil || !strings.Contains(string(r.Result), text) {
 			t.Errorf("the agent there reads %s, %v", r.Result, err)
 		}
@@ -203,7 +204,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Errorf("the tray offers a window on %v", g.list.Get())
 	}
 	// Pair for windows, too: either pairing can end without the other.
-	window, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	window, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	}
 	answer := state.AnswerParams(true)
 	answer.ID, answer.Hash = wider[0].ID, wider[0].Hash
-	if _, err := state.Call(t.Context(), other.state, protocol.QuestionAnswer, answer); err != nil {
+	if _, err := feed.Call(t.Context(), other.state, protocol.QuestionAnswer, answer); err != nil {
 		t.Fatal(err)
 	}
 	await(t, other, "this computer again", cellar(true))
@@ -244,7 +245,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if told, err := g.Leave(t.Context(), list[0].ID); err != nil || !told {
 		t.Errorf("leaving: told %t, %v", told, err)
 	}
-	await(t, other, "this computer's end", func(v state.View) bool { return !cellar(true)(v) })
+	await(t, other, "this computer's end", func(v feed.View) bool { return !cellar(true)(v) })
 	if list, err := g.List(); err != nil || len(list) != 0 {
 		t.Errorf("after leaving the gateways are %v, %v", list, err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
@@ -25,7 +26,7 @@ func TestMainViewsLookAsTheyDid(t *testing.T) {
 	u.update(sample())
 	golden.Markup(t, "sidebar-nothing-found", u.main.sidebar.box)
 	u.main.sidebar.query = ""
-	u.update(state.View{})
+	u.update(feed.View{})
 	golden.Markup(t, "sidebar-empty", u.main.sidebar.box)
 
 	u.update(sample())

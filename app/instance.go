@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/pake"
 )
@@ -23,7 +23,7 @@ import (
 // instance ensures that only one program shows a data folder; a second start shows its window.
 type instance struct {
 	l        net.Listener
-	requests *state.Value[showRequests]
+	requests *feed.Value[showRequests]
 	file     string
 	secret   string
 }
@@ -59,7 +59,7 @@ func claimInstance(home, link string) (i *instance, first bool) {
 	if requestShow(file, link) {
 		return nil, false
 	}
-	i = &instance{requests: state.NewValue(showRequests{}), file: file, secret: rand.Text()}
+	i = &instance{requests: feed.NewValue(showRequests{}), file: file, secret: rand.Text()}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return i, true // without it a second start merely opens a second window

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -50,7 +51,7 @@ func newMessages(u *ui) *messages {
 }
 
 // showNotice shows the gateway's latest notice, unless the banner or the open chat shows the same.
-func (m *messages) showNotice(v state.View) {
+func (m *messages) showNotice(v feed.View) {
 	n := v.Notice
 	if n == nil || n.At == m.noticeAt {
 		return
@@ -66,7 +67,7 @@ func (m *messages) showNotice(v state.View) {
 }
 
 // showMissingSecrets shows a notice about missing secrets, once per change.
-func (m *messages) showMissingSecrets(v state.View) {
+func (m *messages) showMissingSecrets(v feed.View) {
 	missing := strings.Join(v.Status.Missing, " ")
 	if missing == m.missingSecrets {
 		return
@@ -78,7 +79,7 @@ func (m *messages) showMissingSecrets(v state.View) {
 }
 
 // showProblem shows problems of the whole program in the banner.
-func (m *messages) showProblem(v state.View) {
+func (m *messages) showProblem(v feed.View) {
 	switch {
 	case v.Status.Storage != "":
 		m.banner.Set(widgets.Problem{Title: v.Status.Storage, Advice: "The agent is paused until this is fixed.", Button: "Resume"})

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/notify"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -37,7 +38,7 @@ func (ns *notifications) showTest() {
 const runPrefix = "run-"
 
 // updateRuns announces the runs that ended while no window is in front.
-func (ns *notifications) updateRuns(v state.View) {
+func (ns *notifications) updateRuns(v feed.View) {
 	if len(v.EndedRuns) == 0 {
 		return
 	}
@@ -94,7 +95,7 @@ func (ns *notifications) announceSchedule(n protocol.Notice) {
 const transferPrefix = "transfer-"
 
 // updateTransfers announces finished transfers: in the focused window, or by a notification.
-func (ns *notifications) updateTransfers(v state.View) {
+func (ns *notifications) updateTransfers(v feed.View) {
 	if ns.announcedTransfers == nil {
 		ns.announcedTransfers = make(map[protocol.TransferID]int64)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/notify"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -137,7 +138,7 @@ func (ns *notifications) deny(id string) {
 }
 
 // update announces pending approvals and withdraws the notifications of the others.
-func (ns *notifications) update(v state.View, now time.Time) {
+func (ns *notifications) update(v feed.View, now time.Time) {
 	if ns.notifier == nil {
 		return
 	}
@@ -182,7 +183,7 @@ func (ns *notifications) update(v state.View, now time.Time) {
 }
 
 // questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
-func (ns *notifications) questionMessages(v state.View) (map[string]notify.Message, map[string]protocol.Question) {
+func (ns *notifications) questionMessages(v feed.View) (map[string]notify.Message, map[string]protocol.Question) {
 	list, questions := make(map[string]notify.Message), make(map[string]protocol.Question)
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) > maxSeparate {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/notify"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
@@ -33,7 +34,7 @@ func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
 	}
 }
 
-func waiting(n int) (v state.View) {
+func waiting(n int) (v feed.View) {
 	for i := range n {
 		v.Approvals = append(v.Approvals, protocol.Question{
 			ID: protocol.QuestionID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
@@ -55,7 +56,7 @@ func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	want("remove 0", `show many "5 questions need you" allow false deny false`)
 	u.notes.update(waiting(6), noon)
 	want(`show many "6 questions need you" allow false deny false`)
-	u.notes.update(state.View{}, noon)
+	u.notes.update(feed.View{}, noon)
 	want("remove many")
 	u.view = waiting(1)
 	u.setFocused(true)
@@ -78,7 +79,7 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 	u.notes.answer = func(q protocol.Question, r state.Reply) {
 		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
 	}
-	ask := func(command, hash string) (v state.View) {
+	ask := func(command, hash string) (v feed.View) {
 		v.Approvals = []protocol.Question{{
 			ID: "q", Hash: hash, Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "server", AskedBy: protocol.AskedBy{Kind: "chat"},
 			Choices: []string{protocol.ScopeOnce}, Args: []byte(`{"command":"` + command + `"}`), Preview: &protocol.CallPreview{},
@@ -109,8 +110,8 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 	want := f.wants(t)
 	u.notes.settings.Off = map[state.Notification]bool{state.NotifyQuestions: true, state.NotifyFinished: true}
 	u.notes.update(waiting(1), noon)
-	run := func(id, key, end string) state.View {
-		return state.View{EndedRuns: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}
+	run := func(id, key, end string) feed.View {
+		return feed.View{EndedRuns: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}
 	}
 	u.notes.updateRuns(run("1", "agent:main:main", protocol.RunDone))
 	want()
@@ -128,7 +129,7 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 }
 
 func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
-	v := state.View{
+	v := feed.View{
 		Questions: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
 	}
 	for _, c := range []struct {
@@ -165,7 +166,7 @@ func TestManyAnswersShareANotification(t *testing.T) {
 	f := &fakeNotifier{}
 	u := notifiedUI(f)
 	want := f.wants(t)
-	v := state.View{}
+	v := feed.View{}
 	end := func(n int, by string) {
 		id := fmt.Sprint("c", n)
 		v.EndedRuns = append(v.EndedRuns, protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(id), State: protocol.RunDone, By: by, Answer: "Built."})
@@ -193,8 +194,8 @@ func TestChatReadInATerminalIsNotNew(t *testing.T) {
 	defer p.close()
 	u := unread{prefs: p}
 	never := func(protocol.SessionKey) bool { return false }
-	u.update(state.View{Loaded: true}, never)
-	v := state.View{Loaded: true, EndedRuns: []protocol.RunInfo{
+	u.update(feed.View{Loaded: true}, never)
+	v := feed.View{Loaded: true, EndedRuns: []protocol.RunInfo{
 		{RunID: "1", SessionKey: "a", State: protocol.RunDone, EndedAt: 20, By: "owner cli-8d3f"}, {RunID: "2", SessionKey: "b", State: protocol.RunDone, EndedAt: 20, By: "owner this computer"},
 	}}
 	for _, key := range []protocol.SessionKey{"a", "b"} {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
@@ -30,7 +30,7 @@ type remoteNodes struct {
 	key   func() (identity.Key, error) // blocks: the keychain may ask the person
 	// options of this computer's nodes; nil while it has none
 	options func() (node.Options, error)
-	changed *state.Value[int] // counts changes of the connections' state
+	changed *feed.Value[int] // counts changes of the connections' state
 	// interval of checks whether another program is still the gateway's machine
 	retryInterval time.Duration
 
@@ -45,11 +45,11 @@ type remoteNodes struct {
 type remoteNode struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
-	problem *state.Value[string] // reason why it is not connected; empty while connected
+	problem *feed.Value[string] // reason why it is not connected; empty while connected
 }
 
 func newRemoteNodes(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error)) *remoteNodes {
-	return &remoteNodes{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), retryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{}}
+	return &remoteNodes{home: home, log: log, peers: peers, key: key, changed: feed.NewValue(0), retryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{}}
 }
 
 // start starts a node for each gateway that has none yet. It blocks on the keychain.
@@ -95,7 +95,7 @@ func (s *remoteNodes) startNode(p identity.Peer) error {
 		return err
 	}
 	dir := windowDir(s.home, string(p.Pin))
-	w := &remoteNode{done: make(chan struct{}), problem: state.NewValue("not connected yet")}
+	w := &remoteNode{done: make(chan struct{}), problem: feed.NewValue("not connected yet")}
 	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, gateway.LogDir(dir)
 	opts.Through = func(o client.Options) client.Options {
 		up, down := o.OnUp, o.OnDown

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/settings"
-	"fairlead/app/state"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
@@ -77,7 +77,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	g.nodes.retryInterval = 10 * time.Millisecond
 	g.nodes.start(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
 	defer func() { g.nodes.close() }()
-	invite, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
+	invite, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	pin := peers[0].Pin
 	there := func(online bool) {
 		t.Helper()
-		await(t, other, fmt.Sprint("the machine there, online: ", online), func(v state.View) bool {
+		await(t, other, fmt.Sprint("the machine there, online: ", online), func(v feed.View) bool {
 			at := slices.IndexFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
 			return at >= 0 && v.Nodes[at].Online == online
 		})

@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/fonts"
 	_ "fairlead/app/locale" // before the toolkit
 	"fairlead/app/native"
@@ -137,6 +138,6 @@ func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
 	show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
 	show()
 	b.wg.Go(func() { tray.WatchMenu(ctx, func() { native.StayAwake(menuTime) }) })
-	bind.Watch(ctx, b.state.Value, func(state.View) { show() })
+	bind.Watch(ctx, b.state.Value, func(feed.View) { show() })
 	bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
 }

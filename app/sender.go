@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -66,7 +67,7 @@ func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.N
 func (s *sender) askMachine(paths []string, at fyne.Position) {
 	var items []*fyne.MenuItem
 	for _, n := range s.ui.view.Nodes {
-		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", state.NameOf(n)), func() { s.send(paths, n.ID) }))
+		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", feed.NameOf(n)), func() { s.send(paths, n.ID) }))
 	}
 	if len(items) == 0 {
 		s.ui.messages.show("There is no machine to send files to.")

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -108,7 +109,7 @@ func (b *sidebar) show() {
 	b.showLinks(v)
 }
 
-func (b *sidebar) machineRowsOf(v state.View) []row {
+func (b *sidebar) machineRowsOf(v feed.View) []row {
 	var rows []row
 	if v.Loaded {
 		rows = append(rows, row{heading: machinesHead})
@@ -116,7 +117,7 @@ func (b *sidebar) machineRowsOf(v state.View) []row {
 	b.machines = b.machines[:0]
 	for _, n := range v.Nodes {
 		b.machines = append(b.machines, n.ID)
-		item := widgets.SidebarItem{Icon: "online", Color: b.ui.machines.Color(string(n.ID)), Title: state.NameOf(n)}
+		item := widgets.SidebarItem{Icon: "online", Color: b.ui.machines.Color(string(n.ID)), Title: feed.NameOf(n)}
 		if n.Local && !v.Remote {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
@@ -131,7 +132,7 @@ func (b *sidebar) machineRowsOf(v state.View) []row {
 	return rows
 }
 
-func (b *sidebar) showLinks(v state.View) {
+func (b *sidebar) showLinks(v feed.View) {
 	for _, link := range b.links {
 		item := link.Item()
 		item.Selected = item.Title == b.ui.nav.title
@@ -212,7 +213,7 @@ type unread struct {
 }
 
 // readElsewhere returns until when chats are read because another client has shown their answers.
-func (u *unread) readElsewhere(v state.View) map[protocol.SessionKey]int64 {
+func (u *unread) readElsewhere(v feed.View) map[protocol.SessionKey]int64 {
 	var read map[protocol.SessionKey]int64
 	for _, r := range v.EndedRuns {
 		if u.elsewhere[r.RunID] || !state.ShownElsewhere(v, r) {
@@ -230,7 +231,7 @@ func (u *unread) readElsewhere(v state.View) map[protocol.SessionKey]int64 {
 }
 
 // update processes a view: visible chats become read. At the very first start all chats do.
-func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) {
+func (u *unread) update(v feed.View, isVisible func(protocol.SessionKey) bool) {
 	if !v.Loaded || v.LoadingChats {
 		return
 	}

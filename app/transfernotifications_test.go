@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -14,7 +14,7 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	f := &fakeNotifier{}
 	u := notifiedUI(f)
 	want := f.wants(t)
-	var v state.View
+	var v feed.View
 	end := func(id string, at int64) {
 		v.Finished = append(slices.Clone(v.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: at})
 	}

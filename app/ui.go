@@ -8,6 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/native"
 	"fairlead/app/pick"
 	"fairlead/app/settings"
@@ -24,7 +26,7 @@ type ui struct {
 	app      fyne.App
 	backend  *backend
 	machines style.Machines
-	view     state.View
+	view     feed.View
 	unread   unread
 	drafts   drafts
 
@@ -86,7 +88,7 @@ func request[R any](u *ui, w fyne.Window, failed string, work func(context.Conte
 	})
 }
 
-func (u *ui) update(v state.View) {
+func (u *ui) update(v feed.View) {
 	if v.Loaded && !u.view.Loaded && u.main.firstRun {
 		u.main.first.search()
 	}
@@ -106,7 +108,7 @@ func (u *ui) update(v state.View) {
 	if local, ok := v.Nodes.Local(); ok && u.main.bar != nil {
 		u.main.bar.Set(u.machines.Color(string(local.ID)), "")
 	}
-	u.machines.SetServers(state.Map(v.Servers.Servers, func(s protocol.ServerStatus) string { return string(s.Name) }))
+	u.machines.SetServers(lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) string { return string(s.Name) }))
 	if p := v.Status.Model.Provider; p != "" && p != state.Operator {
 		u.main.endFirstRun() // the person has connected a model
 	}

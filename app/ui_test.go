@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -38,8 +39,8 @@ func newTestUI(t *testing.T) *ui {
 	return u
 }
 
-func sample() state.View {
-	return state.View{
+func sample() feed.View {
+	return feed.View{
 		Connected: true, Loaded: true,
 		Status:    protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
@@ -118,7 +119,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	for range 30 {
 		u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	}
-	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+state.TitleOf(u.main.sidebar.results[30].Chat)+"<") {
+	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+feed.TitleOf(u.main.sidebar.results[30].Chat)+"<") {
 		t.Errorf("the highlighted result is not in view:\n%s", got)
 	}
 }
@@ -165,7 +166,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	v.Approvals = nil
 	q := question("q", protocol.MainSession)
 	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
-	v.Closed = []state.Closed{{Question: q}}
+	v.Closed = []feed.Closed{{Question: q}}
 	u.update(v)
 	if u.approvals.window != nil {
 		t.Error("the window stays")
@@ -377,7 +378,7 @@ func TestAFullDiskIsSaidOnce(t *testing.T) {
 
 func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
 	u := newTestUI(t)
-	for _, v := range []state.View{{Problem: "The port is taken"}, {Problem: strings.Repeat("The port is taken. ", 30)}} {
+	for _, v := range []feed.View{{Problem: "The port is taken"}, {Problem: strings.Repeat("The port is taken. ", 30)}} {
 		u.update(v)
 		if has, wants := u.messages.banner.Size().Height, u.messages.banner.MinSize().Height; has < wants {
 			t.Errorf("%q: its box is %v high and wants %v", v.Problem, has, wants)

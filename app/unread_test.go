@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
 // readShell is a window in which every chat was read: each has two messages, the last of them at
 // 100.
-func readShell(t *testing.T) (*ui, state.View) {
+func readShell(t *testing.T) (*ui, feed.View) {
 	u, v := newTestUI(t), sample()
 	v.Approvals, v.Runs = nil, nil
 	for i := range v.Sessions {

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/assets"
@@ -53,8 +54,8 @@ func protectedHost() *protocol.HostInfo {
 	return &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: true}}}}
 }
 
-func view() state.View {
-	return state.View{
+func view() feed.View {
+	return feed.View{
 		Connected: true, Loaded: true,
 		Approvals: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},

@@ -9,6 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -29,7 +31,7 @@ type Page struct {
 	handlers Handlers
 	Box      fyne.CanvasObject
 
-	view     state.View
+	view     feed.View
 	activity state.ActivityView
 	reload   func()
 	lines    []state.ActivityLine
@@ -43,7 +45,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	m := state.NewActivity(a)
 	p := newPage(h, m.Reload)
 	bind.Follow(ctx, m.Follow)
-	bind.Watch(ctx, a.Value, func(v state.View) {
+	bind.Watch(ctx, a.Value, func(v feed.View) {
 		p.view = v
 		p.draw()
 	})
@@ -73,7 +75,7 @@ func (p *Page) draw() {
 		return
 	}
 	p.lines = p.activity.Lines(p.view, p.now())
-	p.list.Set(state.Map(p.lines, item))
+	p.list.Set(lists.Map(p.lines, item))
 	p.body.Draw("list", func() fyne.CanvasObject { return p.list })
 }
 

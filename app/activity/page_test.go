@@ -4,14 +4,15 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
-func sample() (state.View, state.ActivityView) {
-	v := state.View{
+func sample() (feed.View, state.ActivityView) {
+	v := feed.View{
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
 		Approvals: []protocol.Question{{ID: "1"}},
 		Runs:      []protocol.RunInfo{{SessionKey: "a", State: protocol.RunThinking}},

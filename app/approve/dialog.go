@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -105,7 +106,7 @@ func (d *Dialog) Current() protocol.Question { return d.queue.current() }
 
 // Update sets the pending approvals and the recently closed ones. The dialog keeps showing its
 // current approval while that is pending. empty reports that none is left and the window may close.
-func (d *Dialog) Update(open []protocol.Question, closed []state.Closed) (empty bool) {
+func (d *Dialog) Update(open []protocol.Question, closed []feed.Closed) (empty bool) {
 	shown := d.Current()
 	d.queue.list = open
 	if len(open) == 0 {

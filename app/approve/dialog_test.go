@@ -11,9 +11,9 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -288,7 +288,7 @@ func TestAnswerGivenElsewhereIsSaid(t *testing.T) {
 	b := newBench(t, q1, q2)
 	b.wait(2 * time.Second)
 	q1.State, q1.AnsweredBy = protocol.QuestionDenied, "phone"
-	if b.Update([]protocol.Question{q2}, []state.Closed{{Question: q1}}) {
+	if b.Update([]protocol.Question{q2}, []feed.Closed{{Question: q1}}) {
 		t.Fatal("empty with a question left")
 	}
 	if !b.frame.noticeRow.Visible() || !strings.Contains(b.frame.notice.Text, "denied by phone") {

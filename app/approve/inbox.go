@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/apps"
+	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -70,7 +71,7 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 }
 
 // Update shows the approvals of a view. The focused row keeps the focus while it exists.
-func (in *Inbox) Update(v state.View) {
+func (in *Inbox) Update(v feed.View) {
 	groups := state.Inbox(v)
 	nodes.UpdateRequests(in.requests, v.Questions.Of(protocol.AskPair, protocol.AskWiden), in.clock(), in.h.Answer)
 	apps.UpdateConsents(in.consents, v.Questions.Of(protocol.AskApp), v.Nodes, in.clock(), in.h.Answer)

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -40,8 +41,8 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 	return in, w, did
 }
 
-func inboxView() state.View {
-	v := state.View{Approvals: []protocol.Question{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}}
+func inboxView() feed.View {
+	v := feed.View{Approvals: []protocol.Question{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}}
 	v.Approvals[3].Later = 1_300_000
 	for i := range v.Approvals {
 		v.Approvals[i].ExpiresAt = 1_290_000
@@ -51,7 +52,7 @@ func inboxView() state.View {
 
 func TestInboxLooksAsItDid(t *testing.T) {
 	in, w, _ := newInboxBench(t)
-	in.Update(state.View{})
+	in.Update(feed.View{})
 	golden.Markup(t, "inbox-empty", in.Box)
 	in.Update(inboxView())
 	pagetest.Shot(t, w, "inbox")
@@ -99,7 +100,7 @@ func TestInboxFitsANarrowWindow(t *testing.T) {
 
 func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 	in, w, _ := newInboxBench(t)
-	in.Update(state.View{Approvals: []protocol.Question{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}})
+	in.Update(feed.View{Approvals: []protocol.Question{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}})
 	for width, want := range map[float32]string{300: "… on server<", 1400: "all the rest of it on server<"} {
 		w.Resize(fyne.NewSize(width, 420))
 		markup := test.RenderObjectToMarkup(in.Box)
@@ -156,11 +157,11 @@ func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
 	if got := fmt.Sprint(*did); got != "[review c]" {
 		t.Errorf("did %s", got)
 	}
-	in.Update(state.View{})
+	in.Update(feed.View{})
 	if w.Canvas().Focused() != nil {
 		t.Error("a question that is gone has the keyboard")
 	}
-	v = state.View{}
+	v = feed.View{}
 	for i := range 40 {
 		v.Approvals = append(v.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d", i)))
 	}
@@ -182,7 +183,7 @@ func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
 
 func TestInboxOfManyQuestions(t *testing.T) {
 	in, _, _ := newInboxBench(t)
-	var v state.View
+	var v feed.View
 	for i := range 250 {
 		v.Approvals = append(v.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d %s", i, strings.Repeat("long ", 40))))
 	}
@@ -190,7 +191,7 @@ func TestInboxOfManyQuestions(t *testing.T) {
 	if len(in.rows.Objects) != maxRows || !strings.HasPrefix(in.more.Text, "150 more") {
 		t.Errorf("%d rows, %q", len(in.rows.Objects), in.more.Text)
 	}
-	in.Update(state.View{})
+	in.Update(feed.View{})
 	if !in.none.Visible() || in.list.Visible() {
 		t.Error("the empty inbox does not say so")
 	}

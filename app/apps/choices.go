@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -71,7 +72,7 @@ func newMachines(list []protocol.NodeInfo, some bool, on []protocol.NodeID, chan
 		rows.Add(check)
 	}
 	for _, n := range list {
-		add(n.ID, state.NameOf(n))
+		add(n.ID, feed.NameOf(n))
 	}
 	for _, id := range on { // a machine that is gone stays chosen: no choice would mean all
 		if !slices.Contains(m.ids, id) {

@@ -7,6 +7,8 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/diff"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -30,7 +32,7 @@ func (p *Page) findPrograms() {
 // connectMenu offers the same as [Page.connectButtons], where there are connected apps already.
 func (p *Page) connectMenu() *widgets.Button {
 	b := widgets.NewMenuButton("Connect", "link", func() []*fyne.MenuItem {
-		return state.Map(p.offers, func(c clients.Client) *fyne.MenuItem {
+		return lists.Map(p.offers, func(c clients.Client) *fyne.MenuItem {
 			return fyne.NewMenuItem(c.Title+"…", func() { p.openConnect(c) })
 		})
 	})
@@ -67,7 +69,7 @@ func (p *Page) showChange(c state.ClientChange) {
 		bind.Run(p.ctx, func(ctx context.Context) error { return p.h.Programs.Connect(ctx, c) }, func(err error) {
 			if err != nil {
 				connect.Enable()
-				result.Set(title+" was not connected: "+state.Sentence(err), style.ColorBad)
+				result.Set(title+" was not connected: "+feed.Sentence(err), style.ColorBad)
 				p.LayOutText()
 				return
 			}

@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -53,6 +54,6 @@ func NewConsent(asked protocol.Question, nodes []protocol.NodeInfo, now time.Tim
 
 // UpdateConsents lists the apps that ask to connect. answer is called with the person's answers.
 func UpdateConsents(l *widgets.Questions, list []protocol.Question, nodes []protocol.NodeInfo, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
-	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
+	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewConsent(list[i], nodes, now, answer, nil) })
 }

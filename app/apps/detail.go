@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
+	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -116,7 +117,7 @@ func (d *detail) loadCalls(a protocol.App) {
 	d.loaded = now
 	d.p.h.LastCalls(d.id, func(list []protocol.JournalEntry, err error) {
 		if d.recent, d.callProblem = list, ""; err != nil {
-			d.callProblem = state.Sentence(err)
+			d.callProblem = feed.Sentence(err)
 		}
 		d.p.redraw()
 	})
@@ -187,7 +188,7 @@ func (d *detail) update(a protocol.App, change protocol.AppUpdateParams, text st
 	p := d.p
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Apps.Update(ctx, a, change) }, func(undo func(), err error) {
 		if !p.h.Say.Failed("The app was not changed", err) {
-			p.h.Undo(text, undo, p.now().Add(state.UndoTime))
+			p.h.Undo(text, undo, p.now().Add(feed.UndoTime))
 			return
 		}
 		d.choices.Forget() // shows again what is stored

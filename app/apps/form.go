@@ -7,6 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -50,7 +52,7 @@ func (p *Page) openForm() {
 	f.name.OnChanged = func(string) { f.saveDraft() }
 	f.name.SetPlaceHolder("Where you will use it, such as Backup script")
 	f.name.OnSubmitted = func(string) { f.submit() }
-	f.period = widgets.NewSelect(state.Map(periods, func(e state.AccessPeriod) string { return e.Text }), nil)
+	f.period = widgets.NewSelect(lists.Map(periods, func(e state.AccessPeriod) string { return e.Text }), nil)
 	f.period.SetSelectedIndex(left.period)
 	f.period.OnChanged = func(string) { f.saveDraft() }
 	f.permissions = newPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
@@ -112,7 +114,7 @@ func (f *form) submit() {
 	}), func(err error) {
 		f.create.Enable()
 		if err != nil {
-			f.say("The token was not created: " + state.Sentence(err))
+			f.say("The token was not created: " + feed.Sentence(err))
 			return
 		}
 		f.draft.Drop()

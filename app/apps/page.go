@@ -10,6 +10,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -41,7 +43,7 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view   state.View
+	view   feed.View
 	list   *widgets.ItemList // first the apps that ask to connect
 	body   widgets.Body      // the list, or a text in its place
 	detail *detail           // nil while the list or the form is shown
@@ -68,7 +70,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func (p *Page) show(v state.View) {
+func (p *Page) show(v feed.View) {
 	p.view = v
 	p.redraw()
 }
@@ -104,13 +106,13 @@ func (p *Page) back() {
 // fill lists the apps.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := state.Map(v.Questions.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
+	asking := lists.Map(v.Questions.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
-	p.list.Set(append(asking, state.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
+	p.list.Set(append(asking, lists.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
 		name, _ := state.Reveal(a.Name)
 		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: state.AppLine(v, a, now), Detail: state.AppPresence(v, a, now)}
 		if state.HasEnded(a, now) {

@@ -16,6 +16,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -78,9 +79,9 @@ func consent() protocol.Question {
 	}}
 }
 
-func full() state.View {
-	v := state.View{Loaded: true, Connected: true, Nodes: twoMachines(), Status: protocol.Status{Listen: "127.0.0.1:8787"}}
-	v.Apps = state.ConnectedApps{Loaded: true, AppsListResult: protocol.AppsListResult{Apps: []protocol.App{
+func full() feed.View {
+	v := feed.View{Loaded: true, Connected: true, Nodes: twoMachines(), Status: protocol.Status{Listen: "127.0.0.1:8787"}}
+	v.Apps = feed.ConnectedApps{Loaded: true, AppsListResult: protocol.AppsListResult{Apps: []protocol.App{
 		{
 			ID: "a", Kind: protocol.AppOAuth, Name: "Claude Code", ClientHost: "claude.example", Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeShell},
 			CreatedAt: at(-48 * time.Hour), LastUsedAt: at(-2 * time.Minute), LastTool: "command", Calls: 41,
@@ -97,9 +98,9 @@ func full() state.View {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.View{Apps: state.ConnectedApps{Problem: "The disk is full"}})
+	p.show(feed.View{Apps: feed.ConnectedApps{Problem: "The disk is full"}})
 	golden.Markup(t, "problem", p.Box)
-	p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+	p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
 	v.Questions = []protocol.Question{consent()}
@@ -116,7 +117,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 		for _, width := range []float32{880, 480} {
 			p := inPage(t, mode, width)
 			size := name + fmt.Sprint("-", width)
-			p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+			p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
 			pagetest.Shot(t, p.w, "apps-empty-"+size)
 			p.show(full())
 			pagetest.Shot(t, p.w, "apps-list-"+size)
@@ -411,7 +412,7 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			Find:     func() ([]clients.Client, error) { return clients.All(home, home), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}
-		p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+		p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
 		p.findPrograms()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Connect Cursor…"))

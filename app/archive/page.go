@@ -13,6 +13,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -71,7 +72,7 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 		p.problem = err.Error()
 	}
 	p.archives = list
-	p.list.Set(state.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
+	p.list.Set(lists.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
 		return widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
 	}))
 	if p.pane == nil {

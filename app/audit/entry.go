@@ -8,6 +8,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -15,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
+func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
 	title, text := state.AuditLine(e, v)
 	title, _ = state.Reveal(title)
 	text, _ = state.Reveal(text)
@@ -85,14 +87,14 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
 		if e.Approval != "" {
-			res, err := state.Call(ctx, p.gateway, protocol.QuestionUndo, protocol.QuestionParams{ID: e.Approval})
+			res, err := feed.Call(ctx, p.gateway, protocol.QuestionUndo, protocol.QuestionParams{ID: e.Approval})
 			if err == nil || e.Rule == "" {
 				what = revokedText(res) + " Calls that already ran are not undone."
 				return err
 			}
 		}
 		what = "The rule was deleted. Calls that already ran are not undone."
-		_, err := state.Call(ctx, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: e.Rule})
+		_, err := feed.Call(ctx, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: e.Rule})
 		return err
 	}, func(err error) {
 		if p.h.Say.Failed("Nothing was revoked", err) {
@@ -144,7 +146,7 @@ func (p *Page) choice(button *widgets.Button, words string, set func(*protocol.A
 
 func (p *Page) kinds() []*fyne.MenuItem {
 	type kind struct{ words, kind string }
-	return state.Map([]kind{
+	return lists.Map([]kind{
 		{"Everything", ""},
 		{"Calls", protocol.AuditCall},
 		{"Rules created", protocol.AuditRuleMade},
@@ -173,8 +175,8 @@ const maxChats = 20
 
 func (p *Page) machines() []*fyne.MenuItem {
 	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
-	return append([]*fyne.MenuItem{all}, state.Map(p.h.View().Nodes, func(n protocol.NodeInfo) *fyne.MenuItem {
-		name, _ := state.Reveal(state.NameOf(n))
+	return append([]*fyne.MenuItem{all}, lists.Map(p.h.View().Nodes, func(n protocol.NodeInfo) *fyne.MenuItem {
+		name, _ := state.Reveal(feed.NameOf(n))
 		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
 	})...)
 }
@@ -183,8 +185,8 @@ func (p *Page) chats() []*fyne.MenuItem {
 	all := p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })
 	list := p.h.View().Sessions
 	list = list[:min(len(list), maxChats)]
-	return append([]*fyne.MenuItem{all}, state.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
-		title, _ := state.Reveal(state.TitleOf(s))
+	return append([]*fyne.MenuItem{all}, lists.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
+		title, _ := state.Reveal(feed.TitleOf(s))
 		return p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey })
 	})...)
 }

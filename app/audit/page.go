@@ -12,6 +12,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -25,7 +27,7 @@ type Handlers struct {
 	// OpenActivity returns to the page from which the log was opened.
 	OpenActivity func()
 	// View has the display names of machines and chats, and the choices of the filter.
-	View func() state.View
+	View func() feed.View
 	// SaveTo asks for a file name and calls write with the file, off the GUI thread.
 	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
 }
@@ -34,7 +36,7 @@ const pageSize = 200
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	gateway state.Gateway
+	gateway feed.Gateway
 	h       Handlers
 	Box     *fyne.Container
 
@@ -65,7 +67,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(g state.Gateway, h Handlers) *Page {
+func newPage(g feed.Gateway, h Handlers) *Page {
 	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(p.open)
@@ -124,7 +126,7 @@ func (p *Page) fetch(before int64) {
 
 func (p *Page) draw() {
 	view := p.h.View()
-	p.list.Set(state.Map(p.all, func(e protocol.AuditEntry) widgets.ListItem { return item(e, view, p.now()) }))
+	p.list.Set(lists.Map(p.all, func(e protocol.AuditEntry) widgets.ListItem { return item(e, view, p.now()) }))
 	filtered := p.params != protocol.AuditListParams{Limit: p.params.Limit}
 	p.body.Draw(fmt.Sprint(p.loaded && len(p.all) == 0, filtered), func() fyne.CanvasObject {
 		switch {

@@ -13,9 +13,9 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -83,8 +83,8 @@ func newBench(t *testing.T, mode style.Mode) *bench {
 	}
 	b.Page = newPage(b.g, Handlers{
 		Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
-		View: func() state.View {
-			return state.View{
+		View: func() feed.View {
+			return feed.View{
 				Nodes:    []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "server"}},
 				Sessions: []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}},
 			}
@@ -117,7 +117,7 @@ func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 		protocol.CallDone: "check", protocol.CallFailed: "cross", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
 	} {
 		e := protocol.AuditEntry{Kind: protocol.AuditCall, Verdict: "allow", State: s}
-		if got := item(e, state.View{}, time.UnixMilli(0)).Icon; got != want {
+		if got := item(e, feed.View{}, time.UnixMilli(0)).Icon; got != want {
 			t.Errorf("%s: got %s, want %s", s, got, want)
 		}
 	}

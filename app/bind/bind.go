@@ -8,8 +8,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/native"
-	"fairlead/app/state"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
@@ -19,7 +19,7 @@ const redrawInterval = 100 * time.Millisecond
 
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
 // second. It returns at once.
-func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
+func Watch[S any](ctx context.Context, v *feed.Value[S], show func(S)) {
 	crash.Go(func() {
 		for s := range v.Changes(ctx) {
 			if ctx.Err() != nil {
@@ -74,10 +74,10 @@ func Until(ctx context.Context) Runner {
 }
 
 // Call calls a method of the gateway off the GUI thread and then done on it.
-func Call[P, R any](run Runner, g state.Gateway, m protocol.Method[P, R], params P, done func(R, error)) {
+func Call[P, R any](run Runner, g feed.Gateway, m protocol.Method[P, R], params P, done func(R, error)) {
 	var result R
 	run(func(ctx context.Context) (err error) {
-		result, err = state.Call(ctx, g, m, params)
+		result, err = feed.Call(ctx, g, m, params)
 		return err
 	}, func(err error) { done(result, err) })
 }

@@ -10,7 +10,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 )
 
 // The test driver has no GUI thread: it runs calls on the calling goroutine, which is sufficient
@@ -19,7 +19,7 @@ import (
 func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {
-		v := state.NewValue(0)
+		v := feed.NewValue(0)
 		ctx, cancel := context.WithCancel(t.Context())
 		var shown []int
 		Watch(ctx, v, func(n int) { shown = append(shown, n) })
@@ -49,7 +49,7 @@ func TestWatchEndsWhileItPauses(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		Watch(ctx, state.NewValue(1), func(int) {})
+		Watch(ctx, feed.NewValue(1), func(int) {})
 		synctest.Wait()
 		began := time.Now()
 		cancel()
@@ -109,7 +109,7 @@ func TestPanicIsTheFailureOfWork(t *testing.T) {
 		t.Error("work that panics: got no error")
 	}
 	Do(t.Context(), func() { panic("broken") })
-	v := state.NewValue(0)
+	v := feed.NewValue(0)
 	shown := make(chan int, 2)
 	Watch(t.Context(), v, func(n int) {
 		shown <- n

@@ -10,6 +10,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -40,10 +42,10 @@ var policies = []choice{
 
 func newPolicy(p *Page, channel string) *policy {
 	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), allowed: widgets.Col(style.Gap), part: widgets.Col(0)}
-	o.choose = widgets.NewSelect(state.Map(policies, func(c choice) string { return c.words }), func(string) {
+	o.choose = widgets.NewSelect(lists.Map(policies, func(c choice) string { return c.words }), func(string) {
 		if i := o.choose.SelectedIndex(); i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
-			p.offerUndo("You changed who may write.", undo, p.now().Add(state.UndoTime))
+			p.offerUndo("You changed who may write.", undo, p.now().Add(feed.UndoTime))
 		}
 	})
 	o.name = widgets.NewEntry()
@@ -101,12 +103,12 @@ func (o *policy) add() {
 	}
 	o.name.SetText("")
 	undo := o.p.m.SetAllowed(o.channel, append(slices.Clone(o.now.AllowFrom), who))
-	o.p.offerUndo("“"+who+"” may write to the agent.", undo, o.p.now().Add(state.UndoTime))
+	o.p.offerUndo("“"+who+"” may write to the agent.", undo, o.p.now().Add(feed.UndoTime))
 }
 
 func (o *policy) remove(i int, who string) {
 	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
-	o.p.offerUndo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(state.UndoTime))
+	o.p.offerUndo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(feed.UndoTime))
 	o.p.focus(o.name)
 }
 

@@ -10,6 +10,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -49,7 +51,7 @@ func (p *Page) openFields(id string, start state.ChannelForm, leave func()) {
 	if f.Exists {
 		title = "Settings for " + f.Account
 	} else if len(p.view.Kinds) > 1 {
-		choose := widgets.NewSelect(state.Map(p.view.Kinds, func(k protocol.ChannelKind) string { return k.Title }), nil)
+		choose := widgets.NewSelect(lists.Map(p.view.Kinds, func(k protocol.ChannelKind) string { return k.Title }), nil)
 		choose.SetSelectedIndex(max(0, slices.IndexFunc(p.view.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == f.Kind.Channel })))
 		choose.OnChanged = func(string) {
 			k := p.view.Kinds[choose.SelectedIndex()]
@@ -215,5 +217,5 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 }
 
 func sentence(err error) string {
-	return strings.TrimRight(state.Sentence(err), ".") + "."
+	return strings.TrimRight(feed.Sentence(err), ".") + "."
 }

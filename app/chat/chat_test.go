@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -256,7 +257,7 @@ func TestAFailureThatIsTheNewestCanBeTriedAgain(t *testing.T) {
 }
 
 func TestStateOfPicksOneConversation(t *testing.T) {
-	v := state.View{
+	v := feed.View{
 		Status: protocol.Status{Model: protocol.ModelRef{ID: "default"}}, Problem: "refused",
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Settings: &protocol.SessionPrefs{Model: &protocol.ModelRef{ID: "own"}}}, {SessionKey: "b"}},
 		Runs:      []protocol.RunInfo{{RunID: "1", SessionKey: "a"}, {RunID: "2", SessionKey: "b"}},

@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/state"
+	"fairlead/app/feed"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
@@ -20,7 +20,7 @@ func talk() State {
 	picture.Content = append(picture.Content, protocol.Block{Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"})
 	return State{
 		Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{picture, assistant("a", "r", protocol.Text("A cat.")), command},
-		Models: []state.ModelChoice{{Ref: protocol.ModelRef{Provider: "p", ID: "big"}, Name: "Big"}},
+		Models: []feed.ModelChoice{{Ref: protocol.ModelRef{Provider: "p", ID: "big"}, Name: "Big"}},
 	}
 }
 

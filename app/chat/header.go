@@ -7,6 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -51,7 +53,7 @@ func newHeader(chat *conversation, window fyne.CanvasObject) *header {
 
 func (h *header) show() {
 	s := h.chat.state
-	h.title.SetText(state.TitleOf(s.Session))
+	h.title.SetText(feed.TitleOf(s.Session))
 	model := cmp.Or(s.Model.ID, "no model")
 	for _, m := range s.Models {
 		if m.Ref == s.Model {
@@ -142,14 +144,14 @@ func (h *header) menuItems() []*fyne.MenuItem {
 
 // ExportMenu returns the formats in which a chat can be exported.
 func ExportMenu(choose func(export.Format)) []*fyne.MenuItem {
-	return state.Map(export.Formats, func(f export.Format) *fyne.MenuItem {
+	return lists.Map(export.Formats, func(f export.Format) *fyne.MenuItem {
 		return fyne.NewMenuItem(f.Title+"…", func() { choose(f) })
 	})
 }
 
 // Rename lets the person edit the title in place.
 func (h *header) Rename() {
-	h.name.SetText(state.TitleOf(h.chat.state.Session))
+	h.name.SetText(feed.TitleOf(h.chat.state.Session))
 	h.title.Hide()
 	h.name.Show()
 	widgets.FocusIn(h.window, h.name)
@@ -163,7 +165,7 @@ func (h *header) endRename(text string) {
 	}
 	h.name.Hide()
 	h.title.Show()
-	if text != "" && text != state.TitleOf(h.chat.state.Session) {
+	if text != "" && text != feed.TitleOf(h.chat.state.Session) {
 		h.title.SetText(text)
 		h.chat.handlers.Rename(text)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -30,14 +31,14 @@ type State struct {
 	Elsewhere bool // no machine is this computer
 	// Model is the model in use, Models are the choices of the header's menu.
 	Model  protocol.ModelRef
-	Models []state.ModelChoice
+	Models []feed.ModelChoice
 	Paused bool
 	// Offline is why the gateway cannot be reached; empty while it can.
 	Offline string
 }
 
 // StateOf extracts a conversation's state from the view models.
-func StateOf(v state.View, c state.ChatView) State {
+func StateOf(v feed.View, c state.ChatView) State {
 	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Remote, Model: v.Status.Model, Models: v.Models, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
 	s.Session.SessionKey = c.Key

@@ -11,6 +11,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 )
@@ -37,7 +39,7 @@ func (a actions) offerUndo(text string, undo func()) {
 	if len(p.undos) > maxUndoable {
 		p.undos = p.undos[1:]
 	}
-	p.h.Undo(text, u.undo, time.Now().Add(state.UndoTime))
+	p.h.Undo(text, u.undo, time.Now().Add(feed.UndoTime))
 }
 
 // undo undoes the last action: that of the newest message, else the last one of this page.
@@ -106,7 +108,7 @@ func (a actions) move(list []state.FileEntry, dir string) {
 
 // run changes files, reports it and offers to undo it. did is a word such as "deleted".
 func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
-	paths := state.Map(list, func(e state.FileEntry) string { return e.Path })
+	paths := lists.Map(list, func(e state.FileEntry) string { return e.Path })
 	n, undo := 0, func() {}
 	bind.Run(a.page.ctx, func(ctx context.Context) (err error) {
 		n, undo, err = do(ctx, paths)
@@ -235,7 +237,7 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := state.Map(chosen, func(e state.FileEntry) string { return p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path) })
+	paths := lists.Map(chosen, func(e state.FileEntry) string { return p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -34,7 +35,7 @@ func newMachinePage(t *testing.T) *Page {
 	t.Helper()
 	p := newTestPage(t)
 	p.list.now = pagetest.Clock
-	p.app.Value.Update(func(v *state.View) {
+	p.app.Value.Update(func(v *feed.View) {
 		v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
 	})
 	p.show(filesOfMachine())

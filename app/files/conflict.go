@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -96,7 +97,7 @@ func (e *editor) watchFile() {
 		return
 	}
 	seen := e.page.app.Value.Get().FilesChanged
-	bind.Watch(ctx, e.page.app.Value, func(v state.View) {
+	bind.Watch(ctx, e.page.app.Value, func(v feed.View) {
 		if v.FilesChanged != seen {
 			seen = v.FilesChanged
 			e.readAgain(ctx)

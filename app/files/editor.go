@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -238,6 +239,6 @@ func (e *editor) delete() {
 		}
 		p.app.Drafts.SaveFile(e.draftKey, "")
 		p.close()
-		p.h.Undo("File deleted.", undo, time.Now().Add(state.UndoTime))
+		p.h.Undo("File deleted.", undo, time.Now().Add(feed.UndoTime))
 	})
 }

@@ -7,13 +7,14 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
-func (p *Page) watchMachine(v state.View) {
+func (p *Page) watchMachine(v feed.View) {
 	p.showPlace()
 	n, known := v.Nodes.Find(p.view.Place)
 	online := known && n.Online

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -53,7 +54,7 @@ func newTable() *table {
 // Set shows other entries. The selection and the scroll position stay.
 func (t *table) Set(entries []state.FileEntry, below bool) {
 	t.entries, t.nested = entries, below
-	t.selection.Set(state.Map(entries, func(e state.FileEntry) string { return e.Path }))
+	t.selection.Set(lists.Map(entries, func(e state.FileEntry) string { return e.Path }))
 	t.Refresh()
 }
 

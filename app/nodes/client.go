@@ -8,6 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -101,7 +103,7 @@ func (p *Page) expiryButton(a *widgets.Actions, d protocol.Device) []fyne.Canvas
 }
 
 func expiryItems(choose func(state.AccessPeriod)) []*fyne.MenuItem {
-	return state.Map(state.AccessPeriods, func(e state.AccessPeriod) *fyne.MenuItem {
+	return lists.Map(state.AccessPeriods, func(e state.AccessPeriod) *fyne.MenuItem {
 		return fyne.NewMenuItem(e.Text, func() { choose(e) })
 	})
 }
@@ -115,7 +117,7 @@ func (p *Page) setExpiry(a *widgets.Actions, id protocol.DeviceID, until int64) 
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Pairings.SetExpiry(ctx, d, until) }, func(undo func(), err error) {
 		a.Confirming = ""
 		if !p.h.Say.Failed("The end date was not changed", err) {
-			p.h.Undo(state.AccessText(p.view, d, until, p.now()), undo, time.Now().Add(state.UndoTime))
+			p.h.Undo(state.AccessText(p.view, d, until, p.now()), undo, time.Now().Add(feed.UndoTime))
 		}
 		p.show(p.view) // the person may have left the page
 	})
@@ -123,7 +125,7 @@ func (p *Page) setExpiry(a *widgets.Actions, id protocol.DeviceID, until int64) 
 
 // FactList lists facts with their names.
 func FactList(facts []state.MachineFact) fyne.CanvasObject {
-	return widgets.Col(style.Gap, state.Map(facts, func(f state.MachineFact) fyne.CanvasObject {
+	return widgets.Col(style.Gap, lists.Map(facts, func(f state.MachineFact) fyne.CanvasObject {
 		return widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text"))
 	})...)
 }

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -17,8 +18,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func windows() state.Pairing {
-	return state.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
+func windows() feed.Pairing {
+	return feed.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
 		{ID: "d", Name: "nas", Role: protocol.RoleNode, NodeID: "nas", Fingerprint: "f"},
 		{
 			ID: "tab", Name: "Tablet", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}, Words: []string{"cobalt", "otter", "lamp", "nine"}, OS: "linux",
@@ -65,7 +66,7 @@ func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
 func TestAControllerThatIsForgottenIsNotShown(t *testing.T) {
 	p := withWindows(t)
 	p.openClient("tab")
-	showPairing(p, state.Pairing{})
+	showPairing(p, feed.Pairing{})
 	if p.client != nil || p.clients != nil {
 		t.Error("a window that was forgotten is shown")
 	}
@@ -167,7 +168,7 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 
 func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	p := withWindows(t)
-	p.show(state.View{Loaded: true, Pairing: windows()})
+	p.show(feed.View{Loaded: true, Pairing: windows()})
 	pagetest.Shows(t, p.Box, "No machine is connected", "CONTROLLERS", "Tablet")
 	w := pagetest.Window(t, p.Box, 880, 700)
 	w.Canvas().Focus(p.list)

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -149,7 +150,7 @@ func (i *invite) create(params protocol.DeviceInviteParams) {
 	i.message.Set("Creating an invitation…", style.ColorMuted)
 	bind.Call(bind.Until(i.p.ctx), i.p.app, protocol.DeviceInviteTo, params, func(r protocol.DeviceInvite, err error) {
 		if err != nil {
-			i.message.Set(state.Sentence(err), style.ColorBad)
+			i.message.Set(feed.Sentence(err), style.ColorBad)
 			return
 		}
 		i.message.Hide()
@@ -187,7 +188,7 @@ func (i *invite) texts(r protocol.DeviceInvite) fyne.CanvasObject {
 }
 
 // NetworkText says whether other machines can reach the gateway.
-func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
+func NetworkText(r feed.Pairing) (string, fyne.ThemeColorName) {
 	n := r.Network
 	switch {
 	case r.Problem != "":

@@ -12,6 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -37,8 +39,8 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view     state.View
-	pairing  state.Pairing
+	view     feed.View
+	pairing  feed.Pairing
 	clients  []protocol.Device
 	list     *widgets.ItemList
 	requests *widgets.Questions
@@ -103,14 +105,14 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	return ""
 }
 
-func (p *Page) show(v state.View) {
+func (p *Page) show(v feed.View) {
 	p.view, p.pairing = v, v.Pairing
 	UpdateRequests(p.requests, v.Questions.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
-	items := state.Map(v.Nodes, p.item)
+	items := lists.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})
 	}
-	p.list.Set(append(items, state.Map(p.clients, p.clientItem)...))
+	p.list.Set(append(items, lists.Map(p.clients, p.clientItem)...))
 	switch {
 	case p.invite != nil:
 		p.invite.show()
@@ -124,7 +126,7 @@ func (p *Page) show(v state.View) {
 }
 
 func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
-	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Detail: state.PresenceText(p.view, n, p.now())}
+	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: feed.NameOf(n), Text: state.MachineLine(p.view, n), Detail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
 		item.Full = state.FullTime(n.LastSeenAt, p.now())

@@ -10,9 +10,9 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/code"
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -29,14 +29,14 @@ func newTestPage(t *testing.T) *Page {
 }
 
 // showPairing shows other devices and requests beside the present machines.
-func showPairing(p *Page, r state.Pairing, questions ...protocol.Question) {
+func showPairing(p *Page, r feed.Pairing, questions ...protocol.Question) {
 	v := p.view
 	v.Pairing, v.Questions = r, questions
 	p.show(v)
 }
 
-func machines() state.View {
-	return state.View{
+func machines() feed.View {
+	return feed.View{
 		Loaded: true, Connected: true,
 		Calls: []protocol.CallInfo{{CallID: "c", Node: "nas", Tool: "Bash", Args: []byte(`{"command":"make"}`), State: protocol.CallRunning}},
 		Nodes: []protocol.NodeInfo{
@@ -56,10 +56,10 @@ func machines() state.View {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.View{Loaded: true})
+	p.show(feed.View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
 	p.show(machines())
-	showPairing(p, state.Pairing{}, protocol.Question{ID: "r", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{
+	showPairing(p, feed.Pairing{}, protocol.Question{ID: "r", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{
 		Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"},
 	}})
 	golden.Markup(t, "list", p.Box)
@@ -89,7 +89,7 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 		Addresses: []string{"10.0.0.2:8788"}, Words: []string{"a", "b"},
 	}, "starting to listen": {Enabled: true}, "Other machines cannot connect": {}} {
 		t.Run(want, func(t *testing.T) {
-			if got, _ := NetworkText(state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: r}}); !strings.Contains(got, want) {
+			if got, _ := NetworkText(feed.Pairing{DeviceListResult: protocol.DeviceListResult{Network: r}}); !strings.Contains(got, want) {
 				t.Errorf("%q has no %q", got, want)
 			}
 		})
@@ -170,7 +170,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Details"))
 	p.detail.log.SetLines(code.PlainLines("one line"))
 	pagetest.WheelReachesPage(t, p.Box, 1)
-	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: protocol.NetworkStatus{Enabled: true, Listening: true}}})
+	showPairing(p, feed.Pairing{DeviceListResult: protocol.DeviceListResult{Network: protocol.NetworkStatus{Enabled: true, Listening: true}}})
 	p.Invite()
 	p.invite.result.Put(p.invite.texts(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"}))
 	pagetest.WheelReachesPage(t, p.Box, 3)

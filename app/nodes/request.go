@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -35,6 +36,6 @@ func NewRequest(r protocol.Question, now time.Time, answer func(protocol.Questio
 
 // UpdateRequests lists pending requests. answer is called with the person's answers.
 func UpdateRequests(l *widgets.Questions, list []protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
-	ids := state.Map(list, func(r protocol.Question) string { return string(r.ID) })
+	ids := lists.Map(list, func(r protocol.Question) string { return string(r.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewRequest(list[i], now, answer, nil) })
 }

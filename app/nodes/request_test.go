@@ -6,8 +6,8 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,7 +25,7 @@ func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 	var answers []string
 	p.answer = func(q protocol.Question, _ protocol.QuestionAnswerParams) { answers = append(answers, string(q.ID)) }
 	p.show(machines())
-	showPairing(p, state.Pairing{}, asking("r"))
+	showPairing(p, feed.Pairing{}, asking("r"))
 	pagetest.Shows(t, p.Box, "Pair “tower”?", "It wants to be a machine that the agent can use.", "Debian 12 · 10.0.0.9 · computer name vm", "cobalt-otter", "1:00 left")
 	test.Tap(pagetest.Button(t, p.Box, "Allow in 2 s"))
 	p.requests.Tick(pagetest.Noon.Add(1500 * time.Millisecond))
@@ -40,11 +40,11 @@ func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 		t.Errorf("answered %v", answers)
 	}
 	allow := pagetest.Button(t, p.Box, "Allow")
-	showPairing(p, state.Pairing{}, asking("r"), asking("s"))
+	showPairing(p, feed.Pairing{}, asking("r"), asking("s"))
 	if pagetest.Button(t, p.Box, "Allow") != allow {
 		t.Error("a second request made the first one new")
 	}
-	showPairing(p, state.Pairing{})
+	showPairing(p, feed.Pairing{})
 	if len(p.requests.Box.Objects) != 0 {
 		t.Error("a request that is over is shown")
 	}
@@ -56,23 +56,23 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 	p.Invite()
 	pagetest.Shows(t, p.Box, "cannot connect to this gateway yet", "Let other machines connect")
 	on := protocol.DeviceListResult{Network: protocol.NetworkStatus{Enabled: true}}
-	showPairing(p, state.Pairing{DeviceListResult: on})
+	showPairing(p, feed.Pairing{DeviceListResult: on})
 	pagetest.Shows(t, p.Box, "starting to listen", "Turn off")
 	on.Network.Listening, on.Network.Addresses, on.Network.Words = true, []string{"10.0.0.2:8788"}, []string{"a", "b"}
-	showPairing(p, state.Pairing{DeviceListResult: on})
+	showPairing(p, feed.Pairing{DeviceListResult: on})
 	pagetest.Shows(t, p.Box, "Other machines can connect at 10.0.0.2:8788. Fingerprint: a-b.", "Invite a machine", "Invite a device to control Fairlead")
 
 	i := protocol.DeviceInvite{ID: "i", Role: protocol.RoleNode, Link: "fairlead://pair?x", Code: "7-otter-lamp", CreatedAt: pagetest.Noon.UnixMilli(), ExpiresAt: pagetest.Noon.Add(time.Minute).UnixMilli()}
 	p.invite.invitation = i
 	p.invite.result.Put(p.invite.texts(i))
 	on.Invites = []protocol.DeviceInvite{i}
-	showPairing(p, state.Pairing{DeviceListResult: on})
-	showPairing(p, state.Pairing{DeviceListResult: on}, asking("r"))
+	showPairing(p, feed.Pairing{DeviceListResult: on})
+	showPairing(p, feed.Pairing{DeviceListResult: on}, asking("r"))
 	pagetest.Shows(t, p.Box, "Pair “tower”?", "7-otter-lamp")
 	ended := on
 	on.Invites = nil
 	on.Devices = []protocol.Device{{ID: "d", Name: "tower", Role: protocol.RoleNode, NodeID: "nas", PairedAt: pagetest.Noon.UnixMilli()}}
-	showPairing(p, state.Pairing{DeviceListResult: on})
+	showPairing(p, feed.Pairing{DeviceListResult: on})
 	pagetest.Shows(t, p.Box, "✓ “tower” is paired.")
 	v := p.view
 	v.Nodes = nil
@@ -87,8 +87,8 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 
 	p.Invite()
 	p.invite.invitation = i
-	showPairing(p, state.Pairing{DeviceListResult: ended}, asking("r"))
+	showPairing(p, feed.Pairing{DeviceListResult: ended}, asking("r"))
 	ended.Invites = nil
-	showPairing(p, state.Pairing{DeviceListResult: ended})
+	showPairing(p, feed.Pairing{DeviceListResult: ended})
 	pagetest.Shows(t, p.Box, "This invitation has ended.")
 }

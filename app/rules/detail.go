@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -187,7 +188,7 @@ func (d *detail) save() {
 	params := protocol.RulePutParams{ID: d.rule.ID, Policy: d.policy}
 	var rule protocol.Rule
 	d.p.run(d.draft.Saving(func(ctx context.Context) (err error) {
-		rule, err = state.Call(ctx, d.p.gateway, protocol.RulePut, params)
+		rule, err = feed.Call(ctx, d.p.gateway, protocol.RulePut, params)
 		return err
 	}), func(err error) {
 		if err != nil {
@@ -259,7 +260,7 @@ func (v *preview) update() {
 			v.again = false
 			v.update()
 		case err != nil:
-			widgets.SetContent(v.box, widgets.NewParagraph(state.Sentence(err), style.ColorMuted, "text"))
+			widgets.SetContent(v.box, widgets.NewParagraph(feed.Sentence(err), style.ColorMuted, "text"))
 		default:
 			widgets.SetContent(v.box, v.rows(state.NewRulePreview(d.p.view, res))...)
 		}

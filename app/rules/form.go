@@ -9,6 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -146,7 +148,7 @@ func (f *form) missing() string {
 	return r.Missing()
 }
 
-func sentence(err error) string { return strings.TrimSuffix(state.Sentence(err), ".") + "." }
+func sentence(err error) string { return strings.TrimSuffix(feed.Sentence(err), ".") + "." }
 
 func (f *form) setCommand(text string) {
 	f.d.command = text
@@ -183,13 +185,13 @@ func (f *form) furtherMenu() []*fyne.MenuItem {
 }
 
 func (f *form) verdictMenu() []*fyne.MenuItem {
-	return state.Map(verdicts, func(v verdict) *fyne.MenuItem {
+	return lists.Map(verdicts, func(v verdict) *fyne.MenuItem {
 		return fyne.NewMenuItem(v.words, func() { f.change(func(r *state.RuleForm) { r.Verdict = v.value }) })
 	})
 }
 
 func (f *form) expiresMenu() []*fyne.MenuItem {
-	return state.Map(expiries, func(e expiry) *fyne.MenuItem {
+	return lists.Map(expiries, func(e expiry) *fyne.MenuItem {
 		return fyne.NewMenuItem(e.words, func() { f.change(func(r *state.RuleForm) { r.Expires = e.end(f.d.p.now()) }) })
 	})
 }
@@ -204,7 +206,7 @@ func (f *form) toolMenu() (items []*fyne.MenuItem) {
 func (f *form) machineMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *state.RuleForm) { r.Node = "" }) })}
 	for _, n := range f.d.p.view.Nodes {
-		name, _ := state.Reveal(state.NameOf(n))
+		name, _ := state.Reveal(feed.NameOf(n))
 		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *state.RuleForm) { r.Node = n.ID }) }))
 	}
 	return items
@@ -217,7 +219,7 @@ func (f *form) chatMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { f.change(func(r *state.RuleForm) { r.Session = "" }) })}
 	list := f.d.p.view.Sessions
 	for _, s := range list[:min(len(list), maxChats)] {
-		title, _ := state.Reveal(state.TitleOf(s))
+		title, _ := state.Reveal(feed.TitleOf(s))
 		items = append(items, fyne.NewMenuItem(title, func() { f.change(func(r *state.RuleForm) { r.Session = s.SessionKey }) }))
 	}
 	return items

@@ -13,6 +13,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -33,12 +35,12 @@ type Handlers struct {
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	gateway state.Gateway
+	gateway feed.Gateway
 	drafts  *state.Drafts
 	h       Handlers
 	Box     *fyne.Container
 
-	view   state.View
+	view   feed.View
 	all    protocol.RulesResult
 	shown  []protocol.Rule
 	loaded bool
@@ -56,7 +58,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a, a.Drafts, h)
 	p.run = bind.Until(ctx)
 	seen := -1
-	bind.Watch(ctx, a.Value, func(v state.View) {
+	bind.Watch(ctx, a.Value, func(v feed.View) {
 		p.view = v
 		if v.RulesChanged != seen {
 			seen = v.RulesChanged
@@ -66,7 +68,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(g state.Gateway, drafts *state.Drafts, h Handlers) *Page {
+func newPage(g feed.Gateway, drafts *state.Drafts, h Handlers) *Page {
 	p := &Page{gateway: g, drafts: drafts, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.shown[i]) })
 	p.search = widgets.NewSearchField("Search rules", "")
@@ -102,7 +104,7 @@ func (p *Page) draw() {
 		return
 	}
 	p.shown = state.FindRules(p.all.Rules, p.search.Text)
-	p.list.Set(state.Map(p.shown, func(r protocol.Rule) widgets.ListItem { return item(r, p.now()) }))
+	p.list.Set(lists.Map(p.shown, func(r protocol.Rule) widgets.ListItem { return item(r, p.now()) }))
 	working := slices.DeleteFunc(slices.Clone(p.shown), func(r protocol.Rule) bool { return r.Problem != "" })
 	off := len(p.shown) - len(working)
 	text := ""
@@ -162,7 +164,7 @@ func (p *Page) remove(r protocol.Rule) {
 				p.h.Say.Failed("The rule could not be restored", err)
 				p.Load()
 			})
-		}, p.now().Add(state.UndoTime))
+		}, p.now().Add(feed.UndoTime))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -163,7 +164,7 @@ func choose(t *testing.T, items []*fyne.MenuItem, label string) {
 
 func TestNewRuleIsMadeWordByWord(t *testing.T) {
 	b := newBench(t, style.Light)
-	b.view = state.View{Nodes: []protocol.NodeInfo{{ID: "n1", Name: "tower"}}, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "The parser"}}}
+	b.view = feed.View{Nodes: []protocol.NodeInfo{{ID: "n1", Name: "tower"}}, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "The parser"}}}
 	pagetest.Button(t, b.Box, "New rule").OnTap()
 	if b.Back(); b.detail != nil {
 		t.Error("an unchanged form does not close")

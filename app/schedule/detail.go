@@ -9,6 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -55,7 +57,7 @@ func (d *detail) show(v state.SchedulesView) {
 	}
 	d.job, d.zone = job, v.Preview.TimeZone
 	d.shown = v.Runs
-	d.runs.Set(state.Map(v.Runs, d.item))
+	d.runs.Set(lists.Map(v.Runs, d.item))
 	d.count.SetText("")
 	if v.RunsInAll > len(v.Runs) {
 		d.count.SetText(fmt.Sprintf("The last %d of %d runs", len(v.Runs), v.RunsInAll))
@@ -127,7 +129,7 @@ func (d *detail) draw() fyne.CanvasObject {
 		undo := p.m.Delete(d.job)
 		p.h.LeaveChat(protocol.ScheduleChat(d.job.AgentID, d.id))
 		p.back()
-		p.h.Undo("“"+format.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(state.UndoTime))
+		p.h.Undo("“"+format.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(feed.UndoTime))
 	})
 	widgets.SetVisible(pause, !state.IsFinished(j, p.now()))
 	what := j.Spec.Message

@@ -13,6 +13,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -44,7 +46,7 @@ var (
 )
 
 func choose(list []option, value string, chosen func(string)) *widgets.Select {
-	s := widgets.NewSelect(state.Map(list, func(o option) string { return o.words }), nil)
+	s := widgets.NewSelect(lists.Map(list, func(o option) string { return o.words }), nil)
 	s.SetSelectedIndex(max(0, slices.IndexFunc(list, func(o option) bool { return o.value == value })))
 	s.OnChanged = func(string) { chosen(list[s.SelectedIndex()].value) }
 	return s
@@ -229,7 +231,7 @@ func (m *form) problem(err error) {
 		place = m.errors[field.Field]
 	}
 	place.Show()
-	place.Set(strings.TrimSuffix(state.Sentence(err), ".")+".", style.ColorBad)
+	place.Set(strings.TrimSuffix(feed.Sentence(err), ".")+".", style.ColorBad)
 	m.box.Refresh()
 	m.p.LayOutText()
 }

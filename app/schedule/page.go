@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -61,7 +62,7 @@ func newPage(ctx context.Context, m *state.Schedules, drafts *state.Drafts, h Ha
 
 func (p *Page) show(v state.SchedulesView) {
 	p.view = v
-	p.list.Set(state.Map(v.Jobs, p.item))
+	p.list.Set(lists.Map(v.Jobs, p.item))
 	p.heartbeat.show(v)
 	switch {
 	case p.form != nil:

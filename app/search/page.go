@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -119,7 +120,7 @@ func (p *Page) show(r protocol.SessionsSearchResult) {
 		p.searchedUntil = r.Reached
 	}
 	v := p.app.Value.Get()
-	p.list.Set(state.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
+	p.list.Set(lists.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
 		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
 		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + state.HitWho(v, h, p.now())}
 	}))

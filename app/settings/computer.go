@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/nodes"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol/display"
@@ -163,7 +163,7 @@ func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 }
 
 // showEnforcement shows the restrictions that this computer enforces, as tested.
-func (c *computerPage) showEnforcement(v state.View) {
+func (c *computerPage) showEnforcement(v feed.View) {
 	n, ok := v.Nodes.Local()
 	if !ok {
 		c.enforcement.Draw("", func() fyne.CanvasObject { return mutedText("This computer's tools are not running yet.") })

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 )
@@ -12,7 +13,7 @@ import (
 // keepDraft restores what the person left in fields, which show the saved texts, and retains what
 // they type. It returns the line about a restored draft, and the draft.
 func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (line fyne.CanvasObject, draft state.Draft[[]string]) {
-	texts := func() []string { return state.Map(fields, func(e *widgets.Entry) string { return e.Text }) }
+	texts := func() []string { return lists.Map(fields, func(e *widgets.Entry) string { return e.Text }) }
 	fill := func(texts []string) {
 		for i, e := range fields {
 			e.SetText(texts[i])

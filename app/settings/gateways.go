@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -41,7 +42,7 @@ type Invitation struct {
 type Gateways interface {
 	List() ([]Gateway, error)
 	// Changes counts state changes of the gateways for which this computer is a machine.
-	Changes() *state.Value[int]
+	Changes() *feed.Value[int]
 	// Pair accepts an invitation and returns the gateway's name once its owner has approved. It
 	// calls show, on another goroutine, with the words that both sides display and the seconds left
 	// for the approval.
@@ -137,7 +138,7 @@ func (e *gatewaysPage) load() {
 		e.list.Objects = nil
 		switch {
 		case err != nil:
-			e.list.Add(widgets.NewParagraph(state.Sentence(err), style.ColorBad, "text"))
+			e.list.Add(widgets.NewParagraph(feed.Sentence(err), style.ColorBad, "text"))
 		case len(list) == 0:
 			e.list.Add(mutedText("None yet."))
 		}
@@ -237,7 +238,7 @@ func (e *gatewaysPage) showFailure(err error) {
 		return
 	}
 	e.pair.Set("Try again", "reset")
-	e.showResult(strings.TrimSuffix(state.Sentence(err), ".")+".", style.ColorBad)
+	e.showResult(strings.TrimSuffix(feed.Sentence(err), ".")+".", style.ColorBad)
 }
 
 // pairOrCancel starts pairing, or cancels it.

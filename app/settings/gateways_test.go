@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -22,7 +22,7 @@ type far struct {
 	list    []Gateway
 	opened  string
 	down    string
-	changes *state.Value[int]
+	changes *feed.Value[int]
 	silent  bool // cannot be notified when it is left
 	answers chan error
 }
@@ -34,7 +34,7 @@ func (f *far) Leave(_ context.Context, id string) (bool, error) {
 	return !f.silent, nil
 }
 
-func (f *far) Changes() *state.Value[int] { return f.changes }
+func (f *far) Changes() *feed.Value[int] { return f.changes }
 
 func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, int)) (string, error) {
 	show([]string{"cobalt", "otter"}, 120)
@@ -50,7 +50,7 @@ func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, in
 }
 
 func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
-	f := &far{changes: state.NewValue(0)}
+	f := &far{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		p.handlers.Gateways, f.answers = f, make(chan error, 1)
 		e := newGatewaysPage(p)
@@ -151,7 +151,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 }
 
 func TestButtonOfPairingStaysInView(t *testing.T) {
-	f := &far{changes: state.NewValue(0)}
+	f := &far{changes: feed.NewValue(0)}
 	for i := range 20 {
 		f.list = append(f.list, Gateway{ID: string(rune('a' + i)), Name: "cellar", PairedAt: time.Now()})
 	}

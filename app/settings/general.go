@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/launch"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -179,7 +180,7 @@ func (p *Page) watchConfig(read func()) {
 		connected bool
 	}
 	var last *seen
-	bind.Watch(p.ctx, p.app.Value, func(v state.View) {
+	bind.Watch(p.ctx, p.app.Value, func(v feed.View) {
 		now := seen{v.ConfigChanged, v.Connected}
 		if last == nil || *last != now && v.Connected {
 			read()

@@ -11,6 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -80,7 +82,7 @@ type modelConfig struct {
 // load loads the providers and shows one; empty shows the current one.
 func (m *models) load(selected string) {
 	bind.Go(m.page.ctx, func(ctx context.Context) (modelState, error) {
-		r, err := state.Call(ctx, m.page.app, protocol.ModelProviders, protocol.Empty{})
+		r, err := feed.Call(ctx, m.page.app, protocol.ModelProviders, protocol.Empty{})
 		if err != nil {
 			return modelState{}, err
 		}
@@ -88,7 +90,7 @@ func (m *models) load(selected string) {
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
-			widgets.SetContent(m.detail, page(widgets.NewErrorBox(widgets.Problem{Title: state.Sentence(err), Button: "Try again"}, func() { m.load(selected) })))
+			widgets.SetContent(m.detail, page(widgets.NewErrorBox(widgets.Problem{Title: feed.Sentence(err), Button: "Try again"}, func() { m.load(selected) })))
 			return
 		}
 		m.providers, m.current = s.providers, s.current
@@ -136,7 +138,7 @@ func (m *models) showProvider(id string) {
 // fillMenu lists the providers in the menu, with the shown one.
 func (m *models) fillMenu() {
 	m.menu.OnChanged = nil
-	m.menu.Options = state.Map(m.providers, func(p protocol.Provider) string { return p.Name })
+	m.menu.Options = lists.Map(m.providers, func(p protocol.Provider) string { return p.Name })
 	m.menu.SetSelectedIndex(slices.IndexFunc(m.providers, func(p protocol.Provider) bool { return p.ID == m.selected }))
 	m.menu.OnChanged = func(string) { m.showProvider(m.providers[m.menu.SelectedIndex()].ID) }
 }
@@ -210,7 +212,7 @@ func (m *models) testProvider(p protocol.Provider, model string, button *widgets
 	button.Disable()
 	result.Set("Testing…", style.ColorMuted)
 	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelsTestResult, error) {
-		return state.Call(ctx, m.page.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
+		return feed.Call(ctx, m.page.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
 	}, func(r protocol.ModelsTestResult, err error) {
 		button.Enable()
 		switch {
@@ -235,7 +237,7 @@ const maxModels = 60
 // loadModels fills the list with the provider's models. result may be nil.
 func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list *fyne.Container) {
 	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelsListResult, error) {
-		return state.Call(ctx, m.page.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
+		return feed.Call(ctx, m.page.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
 	}, func(r protocol.ModelsListResult, err error) {
 		if err != nil {
 			if result != nil {

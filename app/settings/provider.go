@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -136,7 +137,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
-				rows = append(rows, mutedText(state.Sentence(err)))
+				rows = append(rows, mutedText(feed.Sentence(err)))
 			case len(servers) == 0:
 				rows = append(rows, mutedText("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -263,7 +264,7 @@ func (r *settingRow) offerUndo(before state.Setting) {
 	r.updateFoot()
 	r.page.relayout()
 	bind.Run(r.page.ctx, func(ctx context.Context) error {
-		timer := time.NewTimer(state.UndoTime)
+		timer := time.NewTimer(feed.UndoTime)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -281,7 +282,7 @@ func (r *settingRow) offerUndo(before state.Setting) {
 }
 
 func (r *settingRow) showError(err error) {
-	r.showResult(state.Sentence(errors.New(state.SettingRefusal(r.setting, err))), style.ColorBad)
+	r.showResult(feed.Sentence(errors.New(state.SettingRefusal(r.setting, err))), style.ColorBad)
 }
 
 func (r *settingRow) showResult(text string, color fyne.ThemeColorName) {

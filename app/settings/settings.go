@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -210,7 +211,7 @@ func withResult(control fyne.CanvasObject) (row fyne.CanvasObject, result *widge
 	return widgets.WithResult(control, result), result
 }
 
-func setError(result *widgets.Paragraph, err error) { result.Set(state.Sentence(err), style.ColorBad) }
+func setError(result *widgets.Paragraph, err error) { result.Set(feed.Sentence(err), style.ColorBad) }
 
 // formatPrice formats a price per million tokens.
 func formatPrice(v *float64) string {

@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -201,7 +202,7 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 		if !strings.Contains(texts(page), "not running yet") {
 			t.Error("it promises something for tools that do not run")
 		}
-		p.app.Value.Update(func(v *state.View) {
+		p.app.Value.Update(func(v *feed.View) {
 			v.Nodes = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
 				Mode: "read-only", Network: "blocked", Summary: "partly",
 				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}},
@@ -245,7 +246,7 @@ func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 
 func TestAboutSaysWhereThingsAre(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *Page, copied *string) {
-		p.app.Value.Update(func(v *state.View) {
+		p.app.Value.Update(func(v *feed.View) {
 			v.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
 		})
 		p.about = About{Version: "1.2.3", Commit: "abcdef12"}
@@ -388,7 +389,7 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 }
 
 func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
-	if got := state.Sentence(errors.New("模型不存在")); got != "模型不存在" {
+	if got := feed.Sentence(errors.New("模型不存在")); got != "模型不存在" {
 		t.Errorf("%q", got)
 	}
 }
@@ -433,7 +434,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		read := 0
 		p.watchConfig(func() { read++ })
-		for i, change := range []func(*state.View){func(*state.View) {}, func(v *state.View) { v.Connected = true }, func(v *state.View) { v.ConfigChanged++ }, func(v *state.View) { v.Connected = false }} {
+		for i, change := range []func(*feed.View){func(*feed.View) {}, func(v *feed.View) { v.Connected = true }, func(v *feed.View) { v.ConfigChanged++ }, func(v *feed.View) { v.Connected = false }} {
 			p.app.Value.Update(change)
 			time.Sleep(time.Second)
 			pagetest.Settle()
@@ -575,7 +576,7 @@ func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
 		p.about = About{Version: "1"}
 		shown := ""
 		p.pages = newPages([]*entry{{title: ModelsTitle, build: func() fyne.CanvasObject { shown = ModelsTitle; return widget.NewLabel("") }}}, nil)
-		p.app.Value.Update(func(v *state.View) {
+		p.app.Value.Update(func(v *feed.View) {
 			v.Connected, v.Loaded, v.Nodes = true, true, []protocol.NodeInfo{{ID: "box", Online: true}}
 			v.Status = protocol.Status{Version: "1", Paused: true, Model: protocol.ModelRef{Provider: "openai", ID: "m"}}
 		})

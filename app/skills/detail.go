@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/markdown"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -157,6 +158,6 @@ func (d *detail) delete() {
 			return
 		}
 		p.back()
-		p.h.Undo("“"+e.Name+"” was deleted.", undo, p.now().Add(state.UndoTime))
+		p.h.Undo("“"+e.Name+"” was deleted.", undo, p.now().Add(feed.UndoTime))
 	})
 }

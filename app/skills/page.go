@@ -12,6 +12,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -100,7 +102,7 @@ func (p *Page) back() {
 func (p *Page) fill() {
 	v := p.view
 	p.results = state.FindSkills(v.Skills, p.search.Text)
-	p.list.Set(state.Map(p.results, item))
+	p.list.Set(lists.Map(p.results, item))
 	p.count.SetText(stateCounts(v.Skills, len(p.results)))
 	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
 		switch {
@@ -179,7 +181,7 @@ func (p *Page) toggle(e protocol.SkillStatusEntry) {
 	if !e.Enabled {
 		text = "“" + e.Name + "” was turned on."
 	}
-	p.h.Undo(text, undo, p.now().Add(state.UndoTime))
+	p.h.Undo(text, undo, p.now().Add(feed.UndoTime))
 }
 
 func switchWord(e protocol.SkillStatusEntry) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -21,7 +22,7 @@ type ActivityView struct {
 
 // Activity is the view model of the page of activity. Its methods are safe for concurrent use.
 type Activity struct {
-	loader[ActivityView]
+	feed.Loader[ActivityView]
 	app *App
 }
 
@@ -35,9 +36,9 @@ const (
 // NewActivity returns an empty view model; Follow loads it.
 func NewActivity(a *App) *Activity {
 	m := &Activity{app: a}
-	m.loader = loader[ActivityView]{
-		Value: NewValue(ActivityView{}), view: a.Value, tasks: a.tasks, fetch: m.fetch, problem: func(v *ActivityView) *string { return &v.Problem }, interval: time.Minute,
-		key: func(v View) string {
+	m.Loader = feed.Loader[ActivityView]{
+		Value: feed.NewValue(ActivityView{}), View: a.Value, Tasks: a.tasks, Fetch: m.fetch, Problem: func(v *ActivityView) *string { return &v.Problem }, Interval: time.Minute,
+		Key: func(v feed.View) string {
 			key := fmt.Sprint(v.ConfigChanged, v.Connected, len(v.Calls), v.Needs())
 			for _, r := range v.Runs {
 				key += fmt.Sprint(" ", r.RunID, r.Step, r.Over())
@@ -51,11 +52,11 @@ func NewActivity(a *App) *Activity {
 func (m *Activity) fetch(ctx context.Context) (func(*ActivityView), error) {
 	now := time.Now()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	calls, err := Call(ctx, m.app, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall, After: today.UnixMilli(), Limit: maxActivity})
+	calls, err := feed.Call(ctx, m.app, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall, After: today.UnixMilli(), Limit: maxActivity})
 	if err != nil {
 		return nil, err
 	}
-	usage, err := Call(ctx, m.app, protocol.UsageReport, protocol.UsageReportParams{Days: activityDays})
+	usage, err := feed.Call(ctx, m.app, protocol.UsageReport, protocol.UsageReportParams{Days: activityDays})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ type ActivityLine struct {
 
 // Lines returns the lines of the page: the cost and its limits, what happens now, what happened
 // today, and the cost of each day and model.
-func (a ActivityView) Lines(v View, now time.Time) (lines []ActivityLine) {
+func (a ActivityView) Lines(v feed.View, now time.Time) (lines []ActivityLine) {
 	for _, part := range []struct {
 		title string
 		lines []ActivityLine
@@ -100,7 +101,7 @@ func (a ActivityView) Lines(v View, now time.Time) (lines []ActivityLine) {
 	return lines
 }
 
-func nowLines(v View) (lines []ActivityLine) {
+func nowLines(v feed.View) (lines []ActivityLine) {
 	if n := v.Needs(); n > 0 {
 		lines = append(lines, ActivityLine{NeedsYou: true, Icon: "needsyou", Title: Plural(n, "question needs you", "questions need you"), Opens: OpenApprovals})
 	}
@@ -129,7 +130,7 @@ func nowLines(v View) (lines []ActivityLine) {
 	return lines
 }
 
-func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
+func (a ActivityView) todayLines(v feed.View, now time.Time) []ActivityLine {
 	if len(a.Calls) == 0 {
 		return []ActivityLine{
 			{Icon: "activity", Title: "Nothing was changed or run today."},

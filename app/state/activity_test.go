@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -12,7 +14,7 @@ var activityNoon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 
 // activityTexts returns the lines as texts: "# Heading", "title | text | detail", with "!" before
 // what needs the person and "x" before failures.
-func activityTexts(a ActivityView, v View) (lines []string) {
+func activityTexts(a ActivityView, v feed.View) (lines []string) {
 	for _, l := range a.Lines(v, activityNoon) {
 		text := l.Title + " | " + l.Text + " | " + l.Detail
 		switch {
@@ -30,7 +32,7 @@ func activityTexts(a ActivityView, v View) (lines []string) {
 
 func TestActivityOfAQuietDay(t *testing.T) {
 	t.Parallel()
-	got := activityTexts(ActivityView{Loaded: true}, View{})
+	got := activityTexts(ActivityView{Loaded: true}, feed.View{})
 	want := []string{
 		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agent stops at this amount. | ",
 		"# Now", "Nothing is running, and nothing needs you. |  | ",
@@ -43,7 +45,7 @@ func TestActivityOfAQuietDay(t *testing.T) {
 
 func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
-	v := View{
+	v := feed.View{
 		Approvals: []protocol.Question{{ID: "1"}},
 		Questions: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
 	}
@@ -58,7 +60,7 @@ func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 		protocol.CallDone: "check", protocol.CallFailed: "cross", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
 	} {
 		a := ActivityView{Calls: []protocol.AuditEntry{{Kind: protocol.AuditCall, Verdict: "allow", State: state}}}
-		if got := a.todayLines(View{}, activityNoon)[1].Icon; got != want {
+		if got := a.todayLines(feed.View{}, activityNoon)[1].Icon; got != want {
 			t.Errorf("%s: got %s, want %s", state, got, want)
 		}
 	}
@@ -66,7 +68,7 @@ func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 
 func TestActivityOfABusyDay(t *testing.T) {
 	t.Parallel()
-	v := View{
+	v := feed.View{
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "The parser"}, {SessionKey: "b", Title: "Photos"}},
 		Approvals: []protocol.Question{{ID: "1"}, {ID: "2"}},
 		Runs: []protocol.RunInfo{
@@ -118,7 +120,7 @@ func TestReachedBudgetNeedsThePerson(t *testing.T) {
 		"tokens":  {Today: protocol.Spending{Tokens: 100}, Budget: protocol.Budget{DailyTokens: 100}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := ActivityView{Loaded: true, Usage: u}.Lines(View{}, activityNoon)
+			lines := ActivityView{Loaded: true, Usage: u}.Lines(feed.View{}, activityNoon)
 			i := slices.IndexFunc(lines, func(l ActivityLine) bool { return l.NeedsYou })
 			if i < 0 || lines[i].Opens != OpenBudget {
 				t.Errorf("got %+v, want a line that needs the person and opens the budget", lines)
@@ -134,7 +136,7 @@ func TestCostOfModelsWithoutAPriceIsUnknown(t *testing.T) {
 	}
 	details := func() string {
 		a := ActivityView{Loaded: true, Usage: u}
-		return Map(a.costLines(), func(l ActivityLine) string { return l.Detail })[0]
+		return lists.Map(a.costLines(), func(l ActivityLine) string { return l.Detail })[0]
 	}
 	if got := details(); got != "price unknown" {
 		t.Errorf("without a price: %q", got)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -75,18 +77,18 @@ type AgentFiles struct {
 
 // list lists a folder, and in the top folder those files that are missing.
 func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
-	r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
-	dirs := Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} })
-	list := append(dirs, Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
+	r, err := feed.Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
+	dirs := lists.Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} })
+	list := append(dirs, lists.Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
 	if dir == "" {
 		list = append(list, missingFiles(list)...)
 	}
-	return without(list, func(e FileEntry) bool { return !matches(e.Path, filter) }), err
+	return lists.Without(list, func(e FileEntry) bool { return !matches(e.Path, filter) }), err
 }
 
 // Text implements [TextFiles].
 func (f AgentFiles) Text(ctx context.Context, p string) (text string, exists bool, err error) {
-	r, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
+	r, err := feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
 	if errors.Is(err, protocol.ErrNotFound) {
 		return "", false, nil
 	}
@@ -99,10 +101,10 @@ var readFile = protocol.Method[protocol.WorkspaceReadParams, protocol.WorkspaceR
 // open opens a file for editing. A missing file starts with the content that a new agent has.
 func (f AgentFiles) open(ctx context.Context, p string) (OpenFile, error) {
 	missing := false
-	r, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
+	r, err := feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
 	if short, _, _ := AboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
 		missing = true
-		r, err = Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Default: true})
+		r, err = feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Default: true})
 	}
 	return OpenFile{Path: p, Text: r.Content, Editable: true, Missing: missing}, err
 }
@@ -135,7 +137,7 @@ func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed 
 	case !exists && existed:
 		return &Conflict{Deleted: true}
 	}
-	err = send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text})
+	err = feed.Send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text})
 	if err == nil {
 		f.changed()
 	}
@@ -144,18 +146,18 @@ func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed 
 
 // Delete deletes a file and returns a function that restores it.
 func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err error) {
-	before, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
+	before, err := feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
 	if err != nil {
 		return nil, err
 	}
-	if err := send(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
+	if err := feed.Send(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
 		return nil, err
 	}
 	f.changed()
 	return func() {
-		f.app.tasks.do(func(ctx context.Context) error {
+		f.app.tasks.Do(func(ctx context.Context) error {
 			defer f.changed()
-			return send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
+			return feed.Send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
 		})
 	}, nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -52,7 +54,7 @@ func (v SettingsView) Groups() []string {
 // Find returns the settings that have every word of the query, limited to a group unless it is
 // empty, and to changed ones. Settings of a group are adjacent.
 func (v SettingsView) Find(query, group string, changed bool) []Setting {
-	list := without(v.List, func(s Setting) bool {
+	list := lists.Without(v.List, func(s Setting) bool {
 		found := matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
 		return !found || group != "" && s.Group != group || changed && !s.Changed
 	})
@@ -63,22 +65,22 @@ func (v SettingsView) Find(query, group string, changed bool) []Setting {
 
 // Settings is the view model of all settings.
 type Settings struct {
-	loader[SettingsView]
+	feed.Loader[SettingsView]
 	app *App
 }
 
 // NewSettings returns an empty view model; Follow loads it.
 func NewSettings(a *App) *Settings {
 	s := &Settings{app: a}
-	s.loader = loader[SettingsView]{
-		Value: NewValue(SettingsView{}), view: a.Value, tasks: a.tasks, fetch: s.fetch, problem: func(v *SettingsView) *string { return &v.Problem },
-		key: func(v View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) },
+	s.Loader = feed.Loader[SettingsView]{
+		Value: feed.NewValue(SettingsView{}), View: a.Value, Tasks: a.tasks, Fetch: s.fetch, Problem: func(v *SettingsView) *string { return &v.Problem },
+		Key: func(v feed.View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) },
 	}
 	return s
 }
 
 func (s *Settings) fetch(ctx context.Context) (func(*SettingsView), error) {
-	schema, err := Call(ctx, s.app, protocol.ConfigSchema, protocol.Empty{})
+	schema, err := feed.Call(ctx, s.app, protocol.ConfigSchema, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func (s *Settings) fetch(ctx context.Context) (func(*SettingsView), error) {
 
 // Save changes a setting; nil restores its default. It blocks.
 func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage) error {
-	return send(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
+	return feed.Send(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
 }
 
 func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) []Setting {
@@ -131,7 +133,7 @@ func namesOf(path []string, tree map[string]json.RawMessage) []string {
 	if err := json.Unmarshal(valueAt(path[:star], tree), &inside); err != nil {
 		return nil
 	}
-	return Map(slices.Sorted(maps.Keys(inside)), func(name string) string {
+	return lists.Map(slices.Sorted(maps.Keys(inside)), func(name string) string {
 		return strings.Join(slices.Replace(slices.Clone(path), star, star+1, name), ".")
 	})
 }
@@ -161,9 +163,9 @@ func plainValue(raw json.RawMessage) any {
 }
 
 // ConfigAt decodes the configuration at a path; empty is all. A missing value is zero. It blocks.
-func ConfigAt[T any](ctx context.Context, a Gateway, path string) (T, error) {
+func ConfigAt[T any](ctx context.Context, a feed.Gateway, path string) (T, error) {
 	var out T
-	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
+	r, err := feed.Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
 	if path == "" {
 		r.Value = r.Config
 	}
@@ -186,7 +188,7 @@ func SecretPlace(st protocol.Status) string {
 
 // MissingSecrets says which configured secrets are missing.
 func MissingSecrets(st protocol.Status) string {
-	names := Map(st.Missing, display.SecretName)
+	names := lists.Map(st.Missing, display.SecretName)
 	verb := " is missing."
 	if len(names) > 1 {
 		verb = " are missing."

@@ -4,20 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"fairlead/gateway/peer/format"
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
 
 // App is the root of the view models that all windows share. It is safe for concurrent use.
 type App struct {
-	Value *Value[View]
+	Value *feed.Value[feed.View]
 
 	Chats     *Chats
 	Archives  Archives
@@ -32,7 +31,7 @@ type App struct {
 	Drafts    *Drafts
 
 	client atomic.Pointer[client.Client] // nil until Use
-	tasks  *tasks
+	tasks  *feed.Tasks
 
 	pairingLoads atomic.Int64 // number of the latest request for Pairing
 	appLoads     atomic.Int64 // number of the latest request for Apps
@@ -44,16 +43,16 @@ type App struct {
 
 // NewApp creates the view models of the gateway of this computer. Use and Run start them. The
 // client's OnUp and OnDown must call Connected and Down. Close stops everything.
-func NewApp() *App { return newApp(View{}) }
+func NewApp() *App { return newApp(feed.View{}) }
 
 // NewRemoteApp is [NewApp] for a remote gateway; device is this computer's ID there, if paired.
 func NewRemoteApp(device protocol.DeviceID) *App {
-	return newApp(View{Remote: true, Device: device})
+	return newApp(feed.View{Remote: true, Device: device})
 }
 
-func newApp(v View) *App {
-	a := &App{Value: NewValue(v)}
-	a.tasks = newTasks(func(err error) { a.Notify("error", Sentence(err)) })
+func newApp(v feed.View) *App {
+	a := &App{Value: feed.NewValue(v)}
+	a.tasks = feed.NewTasks(func(err error) { a.Notify("error", feed.Sentence(err)) })
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &Drafts{}
 	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
@@ -65,30 +64,21 @@ func newApp(v View) *App {
 func (a *App) Use(c *client.Client) { a.client.Store(c) }
 
 // Close cancels the running actions and waits for them. No action starts afterwards.
-func (a *App) Close() { a.tasks.close() }
+func (a *App) Close() { a.tasks.Close() }
 
 // Connected records that the gateway is connected.
 func (a *App) Connected() {
-	a.Value.Update(func(v *View) { v.Connected, v.Problem = true, "" })
+	a.Value.Update(func(v *feed.View) { v.Connected, v.Problem = true, "" })
 }
 
 // Down records that the gateway is not connected, and why.
 func (a *App) Down(err error) {
-	problem := Sentence(err)
+	problem := feed.Sentence(err)
 	var final *client.FinalError
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
 		problem = a.unauthorizedText(err)
 	}
-	a.Value.Update(func(v *View) { v.Connected, v.Problem = false, problem })
-}
-
-// Sentence turns an error's text into a sentence.
-func Sentence(err error) string {
-	s := strings.TrimSpace(err.Error())
-	if s == "" {
-		return "Something went wrong."
-	}
-	return format.Capital(s)
+	a.Value.Update(func(v *feed.View) { v.Connected, v.Problem = false, problem })
 }
 
 // Run follows the gateway until ctx ends or the gateway refuses the feed.
@@ -101,10 +91,10 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) snapshot(s protocol.FeedSnapshot) {
-	a.Value.Update(func(v *View) { applySnapshot(v, s) })
+	a.Value.Update(func(v *feed.View) { feed.ApplySnapshot(v, s) })
 	a.Chats.reload()
 	if n := len(s.Sessions); n >= protocol.MaxSnapshotSessions {
-		a.tasks.startRequest(func(ctx context.Context) { a.Chats.loadOlder(ctx, n) })
+		a.tasks.StartRequest(func(ctx context.Context) { a.Chats.loadOlder(ctx, n) })
 	}
 	a.Models.load()
 	a.loadAccessRequests()
@@ -115,7 +105,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 }
 
 func (a *App) apply(c protocol.Change) {
-	a.Value.Update(func(v *View) { reduce(v, c) })
+	a.Value.Update(func(v *feed.View) { feed.Reduce(v, c) })
 	switch c.Kind {
 	case protocol.ChangeMessage, protocol.ChangeHistory:
 		a.Chats.apply(c)
@@ -134,12 +124,6 @@ func (a *App) apply(c protocol.Change) {
 	}
 }
 
-// Gateway calls methods of the gateway. [App] implements it; tests of pages replace it.
-type Gateway interface {
-	// Invoke calls a method and returns its result as JSON. It blocks.
-	Invoke(ctx context.Context, method string, params any) (json.RawMessage, error)
-}
-
 // Invoke implements [Gateway].
 func (a *App) Invoke(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	c := a.client.Load()
@@ -148,26 +132,6 @@ func (a *App) Invoke(ctx context.Context, method string, params any) (json.RawMe
 	}
 	return client.Call(ctx, c, protocol.Method[any, json.RawMessage]{Name: method}, params)
 }
-
-// Call calls a method and waits for its result. Forms use it through bind.Go.
-func Call[P, R any](ctx context.Context, g Gateway, m protocol.Method[P, R], p P) (result R, err error) {
-	raw, err := g.Invoke(ctx, m.Name, p)
-	if err != nil || len(raw) == 0 {
-		return result, err
-	}
-	if err := protocol.Unmarshal(raw, &result); err != nil {
-		return result, fmt.Errorf("reading the result of %s: %w", m.Name, err)
-	}
-	return result, nil
-}
-
-// send is [Call] for a result that does not matter.
-func send[P, R any](ctx context.Context, a Gateway, m protocol.Method[P, R], p P) error {
-	_, err := Call(ctx, a, m, p)
-	return err
-}
-
-func doNothing(context.Context) error { return nil }
 
 // Say shows a message to the person.
 type Say func(text string)
@@ -184,7 +148,7 @@ func (say Say) Failed(what string, err error) bool {
 type OfferUndo func(text string, undo func(), until time.Time)
 
 func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
-	a.tasks.do(func(ctx context.Context) error { return send(ctx, a, m, p) })
+	a.tasks.Do(func(ctx context.Context) error { return feed.Send(ctx, a, m, p) })
 }
 
 // Pause pauses or resumes the agent.
@@ -194,7 +158,7 @@ func (a *App) Pause(paused bool) {
 
 // SetPaused pauses or resumes the agent. It blocks.
 func (a *App) SetPaused(ctx context.Context, paused bool) error {
-	return send(ctx, a, protocol.AgentPause, protocol.PauseParams{Paused: paused})
+	return feed.Send(ctx, a, protocol.AgentPause, protocol.PauseParams{Paused: paused})
 }
 
 // Set changes a setting of the configuration; nil resets it. It blocks.
@@ -203,7 +167,7 @@ func (a *App) Set(ctx context.Context, path string, value any) error {
 	if err != nil {
 		return err
 	}
-	err = send(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	err = feed.Send(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		return refusal.With(withoutPath(path, refusal.Message))
 	}
@@ -212,7 +176,7 @@ func (a *App) Set(ctx context.Context, path string, value any) error {
 
 // Notify shows a notice.
 func (a *App) Notify(level, text string) {
-	a.Value.Update(func(v *View) {
+	a.Value.Update(func(v *feed.View) {
 		v.Notice = &protocol.Notice{Level: level, Text: text, At: time.Now().UnixMilli()}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -140,10 +141,10 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 		{"of nobody", []protocol.Change{{Kind: protocol.ChangeDelta, Delta: &protocol.Delta{RunID: "x", Text: "?"}}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := &View{}
-			reduce(v, protocol.Change{Kind: protocol.ChangeRun, Run: run})
+			v := &feed.View{}
+			feed.Reduce(v, protocol.Change{Kind: protocol.ChangeRun, Run: run})
 			for _, change := range c.list {
-				reduce(v, change)
+				feed.Reduce(v, change)
 			}
 			if got := v.Runs[0].Text; got != c.want {
 				t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -153,15 +154,15 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 }
 
 func TestStoredMessageTakesThePlaceOfWhatWasStreamed(t *testing.T) {
-	v := &View{
+	v := &feed.View{
 		Runs:  []protocol.RunInfo{{RunID: "r", Step: 1, Text: "streamed", Thinking: "hm"}},
 		Calls: []protocol.CallInfo{{CallID: "c", RunID: "r", ToolCallID: "t"}, {CallID: "d", RunID: "r", ToolCallID: "u"}},
 	}
-	reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}})
+	feed.Reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}})
 	if v.Runs[0].Text != "" || v.Runs[0].Thinking != "" {
 		t.Errorf("the streamed text stays beside the message: %+v", v.Runs[0])
 	}
-	reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleToolResult, ToolCallID: "t"}})
+	feed.Reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleToolResult, ToolCallID: "t"}})
 	if len(v.Calls) != 1 || v.Calls[0].CallID != "d" {
 		t.Errorf("calls after a result: %+v", v.Calls)
 	}
@@ -171,25 +172,25 @@ func TestFailedRunStaysUntilTheNext(t *testing.T) {
 	run := func(id, state string) protocol.Change {
 		return protocol.Change{Kind: protocol.ChangeRun, Run: &protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: "a", State: state}}
 	}
-	v := &View{}
-	reduce(v, run("1", protocol.RunThinking))
-	reduce(v, run("1", protocol.RunFailed))
-	reduce(v, run("2", protocol.RunQueued))
+	v := &feed.View{}
+	feed.Reduce(v, run("1", protocol.RunThinking))
+	feed.Reduce(v, run("1", protocol.RunFailed))
+	feed.Reduce(v, run("2", protocol.RunQueued))
 	if len(v.Runs) != 2 || v.Working() {
 		t.Fatalf("after a failure and a queued message: %+v", v.Runs)
 	}
-	reduce(v, run("2", protocol.RunThinking))
+	feed.Reduce(v, run("2", protocol.RunThinking))
 	if len(v.Runs) != 1 || v.Runs[0].RunID != "2" || !v.Working() {
 		t.Fatalf("after the next run began: %+v", v.Runs)
 	}
-	reduce(v, run("2", protocol.RunDone))
+	feed.Reduce(v, run("2", protocol.RunDone))
 	if len(v.Runs) != 0 {
 		t.Errorf("a done run stays: %+v", v.Runs)
 	}
 }
 
 func TestReduceNeverTouchesTheViewBefore(t *testing.T) {
-	v := View{Runs: []protocol.RunInfo{{RunID: "r", Step: 1}}, Approvals: []protocol.Question{{ID: "q", State: protocol.QuestionPending}}}
+	v := feed.View{Runs: []protocol.RunInfo{{RunID: "r", Step: 1}}, Approvals: []protocol.Question{{ID: "q", State: protocol.QuestionPending}}}
 	before := fmt.Sprintf("%+v", v)
 	for _, c := range []protocol.Change{
 		{Kind: protocol.ChangeDelta, Delta: &protocol.Delta{RunID: "r", Step: 1, Text: "x"}},
@@ -202,7 +203,7 @@ func TestReduceNeverTouchesTheViewBefore(t *testing.T) {
 		{Kind: "later"},
 	} {
 		now := v
-		reduce(&now, c)
+		feed.Reduce(&now, c)
 	}
 	if after := fmt.Sprintf("%+v", v); after != before {
 		t.Errorf("the view changed from %s to %s", before, after)
@@ -247,7 +248,7 @@ func TestTheDefaultChatFollowsTheGatewaysMainChat(t *testing.T) {
 		{"agent:main:team", known, protocol.MainSession, true},  // another name for the same
 		{"agent:main:team", nil, "agent:main:app:chat:1", false},
 	} {
-		v := View{Status: protocol.Status{MainSession: c.main}, Sessions: c.sessions}
+		v := feed.View{Status: protocol.Status{MainSession: c.main}, Sessions: c.sessions}
 		if got := v.IsMainAlias(c.key); got != c.moved {
 			t.Errorf("main %q, %d known: %q moved %v", c.main, len(c.sessions), c.key, got)
 		}

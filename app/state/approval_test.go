@@ -124,8 +124,8 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		closed.State, closed.AnsweredBy = protocol.QuestionAllowed, "desktop"
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
 		v := a.Value.Get()
-		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].AnsweredHere || len(v.answering) != 0 {
-			t.Errorf("closed %+v, answering %v", v.Closed, v.answering)
+		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].AnsweredHere || len(v.Answering) != 0 {
+			t.Errorf("closed %+v, answering %v", v.Closed, v.Answering)
 		}
 		var sent protocol.QuestionAnswerAllParams
 		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {

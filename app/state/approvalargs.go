@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -94,7 +95,7 @@ func NetworkWords(q protocol.Question) (words string, open bool) {
 
 // Identical returns the pending approvals that are [protocol.Question.SameAs] q, including q.
 func Identical(open []protocol.Question, q protocol.Question) []protocol.Question {
-	return without(open, func(o protocol.Question) bool { return !q.SameAs(o) })
+	return lists.Without(open, func(o protocol.Question) bool { return !q.SameAs(o) })
 }
 
 // ScopeWords describes the extent of a scope, for a menu.
@@ -162,10 +163,10 @@ func NarrowOffers(rules []OfferedRule) (places []int) {
 // group is no longer selected. A pressed rule that is selected is left out, if others remain.
 func ChooseOffer(rules []OfferedRule, selected []int, place int) []int {
 	groupOf := func(place int) int {
-		r, _ := find(rules, func(r OfferedRule) bool { return r.Place == place })
+		r, _ := lists.Find(rules, func(r OfferedRule) bool { return r.Place == place })
 		return r.Group
 	}
-	others := without(selected, func(p int) bool { return groupOf(p) == groupOf(place) })
+	others := lists.Without(selected, func(p int) bool { return groupOf(p) == groupOf(place) })
 	if slices.Contains(selected, place) && len(others) > 0 {
 		return others
 	}

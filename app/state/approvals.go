@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -27,11 +29,11 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 		return
 	}
 	ids := approvalIDs(list)
-	s.app.Value.Update(func(v *View) {
-		v.answering = mapWith(v.answering, true, true, ids...)
-		v.Approvals = without(v.Approvals, func(x protocol.Question) bool { return slices.Contains(ids, x.ID) })
+	s.app.Value.Update(func(v *feed.View) {
+		v.Answering = feed.MapWith(v.Answering, true, true, ids...)
+		v.Approvals = lists.Without(v.Approvals, func(x protocol.Question) bool { return slices.Contains(ids, x.ID) })
 	})
-	s.app.tasks.startRequest(func(ctx context.Context) {
+	s.app.tasks.StartRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
 		var back []protocol.Question
 		if err != nil {
@@ -48,7 +50,7 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 			}
 		}
 		if err != nil {
-			s.app.tasks.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.tasks.Fail(fmt.Errorf("your answer was not accepted: %w", err))
 			s.restore(ctx, back)
 		}
 		if lost != "" {
@@ -58,14 +60,14 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 }
 
 func approvalIDs(list []protocol.Question) []protocol.QuestionID {
-	return Map(list, func(q protocol.Question) protocol.QuestionID { return q.ID })
+	return lists.Map(list, func(q protocol.Question) protocol.QuestionID { return q.ID })
 }
 
 func (s Approvals) send(ctx context.Context, list []protocol.Question, r Reply) ([]protocol.QuestionOutcome, error) {
-	r.Questions = Map(list, func(q protocol.Question) protocol.ShownQuestion {
+	r.Questions = lists.Map(list, func(q protocol.Question) protocol.ShownQuestion {
 		return protocol.ShownQuestion{ID: q.ID, Hash: q.Hash}
 	})
-	res, err := Call(ctx, s.app, protocol.QuestionAll, r)
+	res, err := feed.Call(ctx, s.app, protocol.QuestionAll, r)
 	if err == nil && len(res.Outcomes) != len(list) {
 		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
 	}
@@ -74,24 +76,19 @@ func (s Approvals) send(ctx context.Context, list []protocol.Question, r Reply) 
 
 // restore returns approvals to the view whose answer failed, if they are still pending.
 func (s Approvals) restore(ctx context.Context, list []protocol.Question) {
-	open, err := Call(ctx, s.app, protocol.QuestionList, protocol.Empty{})
+	open, err := feed.Call(ctx, s.app, protocol.QuestionList, protocol.Empty{})
 	if err != nil {
 		open.Questions = list
 	}
 	ids := approvalIDs(list)
-	s.app.Value.Update(func(v *View) {
-		v.answering = mapWith(v.answering, true, false, ids...)
+	s.app.Value.Update(func(v *feed.View) {
+		v.Answering = feed.MapWith(v.Answering, true, false, ids...)
 		for _, q := range open.Questions {
 			if slices.Contains(ids, q.ID) {
-				reduceQuestion(v, q)
+				feed.ReduceQuestion(v, q)
 			}
 		}
 	})
-}
-
-// UnsnoozedApprovals returns the pending approvals that are not snoozed.
-func (v View) UnsnoozedApprovals() []protocol.Question {
-	return without(v.Approvals, func(q protocol.Question) bool { return q.Later != 0 })
 }
 
 // Snooze snoozes approvals in all windows. They still expire, and can still be answered.
@@ -112,8 +109,8 @@ func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 		until = time.Now().Add(d).UnixMilli()
 	}
 	set := func(until int64) {
-		s.app.Value.Update(func(v *View) {
-			v.Approvals = Map(v.Approvals, func(q protocol.Question) protocol.Question {
+		s.app.Value.Update(func(v *feed.View) {
+			v.Approvals = lists.Map(v.Approvals, func(q protocol.Question) protocol.Question {
 				if slices.Contains(ids, q.ID) {
 					q.Later = until
 				}
@@ -122,10 +119,10 @@ func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 		})
 	}
 	set(until)
-	s.app.tasks.startRequest(func(ctx context.Context) {
-		err := send(ctx, s.app, protocol.QuestionSnooze, protocol.QuestionSnoozeParams{IDs: ids, For: d.Milliseconds()})
+	s.app.tasks.StartRequest(func(ctx context.Context) {
+		err := feed.Send(ctx, s.app, protocol.QuestionSnooze, protocol.QuestionSnoozeParams{IDs: ids, For: d.Milliseconds()})
 		if err != nil {
-			s.app.tasks.fail(fmt.Errorf("the approval could not be postponed: %w", err))
+			s.app.tasks.Fail(fmt.Errorf("the approval could not be postponed: %w", err))
 			set(0)
 		}
 	})
@@ -140,7 +137,7 @@ type Group struct {
 }
 
 // Inbox returns the pending approvals, with identical ones grouped and snoozed ones last.
-func Inbox(v View) []Group {
+func Inbox(v feed.View) []Group {
 	var list []Group
 	seen := make(map[protocol.QuestionID]bool)
 	for _, q := range v.Approvals {
@@ -156,7 +153,7 @@ func Inbox(v View) []Group {
 		}
 		list = append(list, g)
 	}
-	slices.SortStableFunc(list, func(a, b Group) int { return trueFirst(a.Later == 0, b.Later == 0) })
+	slices.SortStableFunc(list, func(a, b Group) int { return lists.TrueFirst(a.Later == 0, b.Later == 0) })
 	return list
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -67,7 +68,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 }
 
 func TestInboxPutsTheSameTogether(t *testing.T) {
-	var v View
+	var v feed.View
 	for _, id := range []protocol.QuestionID{"a", "b", "c"} {
 		q := command("make")
 		q.ID = id

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
 func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
 	q := question
-	v := View{Nodes: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
 	if got, want := QuestionLine(q, v.Nodes.Name(q.Node)), "Run make -j4 on The big one"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
 	}
@@ -18,7 +19,7 @@ func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
 	if got, want := QuestionLine(turned, v.Nodes.Name(turned.Node)), "Run make ⟨U+202E⟩kcab on The big one"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
 	}
-	if got, want := QuestionLine(q, MachineList(nil).Name(q.Node)), "Run make -j4 on nas"; got != want {
+	if got, want := QuestionLine(q, feed.MachineList(nil).Name(q.Node)), "Run make -j4 on nas"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
 	}
 	call := protocol.JournalEntry{Tool: q.Tool, Input: q.Args, Node: q.Node}

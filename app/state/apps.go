@@ -9,21 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
-
-// ConnectedApps has the connected apps, and those that ask to connect.
-type ConnectedApps struct {
-	protocol.AppsListResult
-	Loaded  bool
-	Problem string // reason why loading failed
-}
-
-// App finds a connected app.
-func (c ConnectedApps) App(id protocol.AppID) (protocol.App, bool) {
-	return find(c.Apps, func(a protocol.App) bool { return a.ID == id })
-}
 
 // Apps reads and changes the connected apps.
 type Apps struct{ app *App }
@@ -31,15 +21,15 @@ type Apps struct{ app *App }
 // Load updates the view's Apps. Responses may arrive out of order: the latest request counts.
 func (s Apps) Load() {
 	number := s.app.appLoads.Add(1)
-	s.app.tasks.startRequest(func(ctx context.Context) {
-		r, err := Call(ctx, s.app, protocol.AppsList, protocol.Empty{})
-		s.app.Value.Update(func(v *View) {
+	s.app.tasks.StartRequest(func(ctx context.Context) {
+		r, err := feed.Call(ctx, s.app, protocol.AppsList, protocol.Empty{})
+		s.app.Value.Update(func(v *feed.View) {
 			switch {
-			case number < v.appLoad:
+			case number < v.AppLoad:
 			case err != nil: // a lost connection does not remove apps
-				v.appLoad, v.Apps.Problem = number, Sentence(err)
+				v.AppLoad, v.Apps.Problem = number, feed.Sentence(err)
 			default:
-				v.appLoad, v.Apps = number, ConnectedApps{AppsListResult: r, Loaded: true}
+				v.AppLoad, v.Apps = number, feed.ConnectedApps{AppsListResult: r, Loaded: true}
 			}
 		})
 	})
@@ -47,13 +37,13 @@ func (s Apps) Load() {
 
 // CreateToken makes a token and returns it. It blocks.
 func (s Apps) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
-	return Call(ctx, s.app, protocol.TokenCreate, p)
+	return feed.Call(ctx, s.app, protocol.TokenCreate, p)
 }
 
 // Update changes an app and returns a function that undoes that. It blocks.
 func (s Apps) Update(ctx context.Context, a protocol.App, p protocol.AppUpdateParams) (undo func(), err error) {
 	p.ID = a.ID
-	if err := send(ctx, s.app, protocol.AppUpdate, p); err != nil {
+	if err := feed.Send(ctx, s.app, protocol.AppUpdate, p); err != nil {
 		return nil, err
 	}
 	nodes := append([]protocol.NodeID{}, a.Nodes...)
@@ -66,13 +56,13 @@ const maxLastCalls = 10
 
 // LastCalls returns an app's newest calls of tools, at most ten. It blocks.
 func (s Apps) LastCalls(ctx context.Context, id protocol.AppID) ([]protocol.JournalEntry, error) {
-	r, err := Call(ctx, s.app, protocol.JournalList, protocol.JournalListParams{App: id, Limit: maxLastCalls})
+	r, err := feed.Call(ctx, s.app, protocol.JournalList, protocol.JournalListParams{App: id, Limit: maxLastCalls})
 	return r.Calls, err
 }
 
 // AppCalls describes an app's calls: when, what and where, and the outcome unless it succeeded.
-func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFact {
-	return Map(calls, func(c protocol.JournalEntry) MachineFact {
+func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []MachineFact {
+	return lists.Map(calls, func(c protocol.JournalEntry) MachineFact {
 		outcome := ""
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
@@ -85,7 +75,7 @@ func AppCalls(v View, calls []protocol.JournalEntry, now time.Time) []MachineFac
 type RunningCommand struct{ ID, Text, Place string }
 
 // AppCommands describes the running commands of an app, oldest first: what, where and since when.
-func AppCommands(v View, id protocol.AppID, now time.Time) []RunningCommand {
+func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand {
 	var list []RunningCommand
 	for _, c := range v.Apps.Commands {
 		if c.App == id {
@@ -99,7 +89,7 @@ func AppCommands(v View, id protocol.AppID, now time.Time) []RunningCommand {
 // StopCommand stops a running command of an app. It is no failure that the command has ended
 // meanwhile. It blocks.
 func (s Apps) StopCommand(ctx context.Context, id string) error {
-	err := send(ctx, s.app, protocol.AppStop, protocol.AppStopParams{ID: id})
+	err := feed.Send(ctx, s.app, protocol.AppStop, protocol.AppStopParams{ID: id})
 	if errors.Is(err, protocol.ErrNotFound) {
 		s.Load()
 		return nil
@@ -109,7 +99,7 @@ func (s Apps) StopCommand(ctx context.Context, id string) error {
 
 // Revoke ends an app's access at once, which cannot be undone. It blocks.
 func (s Apps) Revoke(ctx context.Context, id protocol.AppID) error {
-	return send(ctx, s.app, protocol.AppRevoke, protocol.AppParams{ID: id})
+	return feed.Send(ctx, s.app, protocol.AppRevoke, protocol.AppParams{ID: id})
 }
 
 // Permission is a scope in words.
@@ -188,7 +178,7 @@ func HasEnded(a protocol.App, now time.Time) bool {
 }
 
 // AppLine summarizes an app: what it is and what it may do.
-func AppLine(v View, a protocol.App, now time.Time) string {
+func AppLine(v feed.View, a protocol.App, now time.Time) string {
 	if HasEnded(a, now) {
 		return appKind(a)
 	}
@@ -203,19 +193,19 @@ func appKind(a protocol.App) string {
 }
 
 // machinesOf names machines; empty for all.
-func machinesOf(v View, nodes []protocol.NodeID) string {
+func machinesOf(v feed.View, nodes []protocol.NodeID) string {
 	switch len(nodes) {
 	case 0:
 		return ""
 	case 1, 2:
-		return "on " + strings.Join(Map(nodes, v.Nodes.Name), " and ")
+		return "on " + strings.Join(lists.Map(nodes, v.Nodes.Name), " and ")
 	}
 	return "on " + Plural(len(nodes), "machine", "machines")
 }
 
 // AppPresence describes in a few words what runs for an app, when it was last used, or that its
 // access has ended.
-func AppPresence(v View, a protocol.App, now time.Time) string {
+func AppPresence(v feed.View, a protocol.App, now time.Time) string {
 	switch running := len(AppCommands(v, a.ID, now)); {
 	case running > 0:
 		return Plural(running, "command running", "commands running")
@@ -230,7 +220,7 @@ func AppPresence(v View, a protocol.App, now time.Time) string {
 }
 
 // AppFacts lists the known facts about an app.
-func AppFacts(v View, a protocol.App, now time.Time) []MachineFact {
+func AppFacts(v feed.View, a protocol.App, now time.Time) []MachineFact {
 	var list factList
 	switch {
 	case a.RevokedAt > 0:

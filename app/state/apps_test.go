@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,7 +24,7 @@ func TestEveryScopeOfAnAppHasWords(t *testing.T) {
 
 func TestAnAppIsDescribedInALine(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
 	v.Apps.Commands = []protocol.AppCommand{{App: "one"}, {App: "two"}, {App: "two"}}
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}
 	for _, c := range []struct {
@@ -74,7 +75,7 @@ func TestTheQuestionOfAnAppSaysWhoAsks(t *testing.T) {
 
 func TestCommandsOfAnAppSayWhatRunsWhereAndSince(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
 	v.Apps.Commands = []protocol.AppCommand{
 		{ID: "c1", App: "editor", Node: "nas", Text: "make -j4", StartedAt: now.Add(-20 * time.Minute).UnixMilli()},
 		{ID: "c2", Name: "own", Node: "nas", Text: "ls"},

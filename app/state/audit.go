@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -23,7 +24,7 @@ func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 }
 
 // AuditLine describes an entry of the audit log and its outcome, with machines and chats by name.
-func AuditLine(e protocol.AuditEntry, v View) (title, outcome string) {
+func AuditLine(e protocol.AuditEntry, v feed.View) (title, outcome string) {
 	return display.AuditLine(e, display.Names{Machine: v.Nodes.Name, Chat: v.ChatName})
 }
 
@@ -61,7 +62,7 @@ func CreatedPermission(e protocol.AuditEntry) bool {
 }
 
 // AuditPlace returns the machine and the chat of an entry: their names, with the IDs from the log.
-func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
+func AuditPlace(e protocol.AuditEntry, v feed.View) (machine, chat string) {
 	switch e.Node {
 	case "":
 	case protocol.NativePrefix:
@@ -76,7 +77,7 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 }
 
 // AuditWho describes who decided about an entry, together with the recorded identity.
-func AuditWho(e protocol.AuditEntry, v View) string {
+func AuditWho(e protocol.AuditEntry, v feed.View) string {
 	words := display.Answerer(e.By)
 	switch kind, name, _ := strings.Cut(e.By, " "); kind {
 	case "agent":
@@ -100,14 +101,14 @@ func AuditAsker(e protocol.AuditEntry) string {
 const maxAuditPage = 1000
 
 // ExportAudit writes all matching entries as CSV or JSONL and returns their number. It blocks.
-func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
+func ExportAudit(ctx context.Context, g feed.Gateway, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
 	write := writeJSON
 	if asCSV {
 		write = writeCSV
 	}
 	p.Limit = maxAuditPage
 	for {
-		page, err := Call(ctx, g, protocol.AuditList, p)
+		page, err := feed.Call(ctx, g, protocol.AuditList, p)
 		if err != nil {
 			return lines, err
 		}

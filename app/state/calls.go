@@ -6,13 +6,14 @@ import (
 	"errors"
 	"strings"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
 
 // Output loads the whole output of a call that has ended. It blocks.
 func (c *Chat) Output(ctx context.Context, id protocol.CallID) (string, error) {
-	r, err := Call(ctx, c.app, protocol.JournalList, protocol.JournalListParams{CallID: id, Limit: 1})
+	r, err := feed.Call(ctx, c.app, protocol.JournalList, protocol.JournalListParams{CallID: id, Limit: 1})
 	if err != nil {
 		return "", err
 	}
@@ -46,15 +47,15 @@ func (c *Chat) Undo(ctx context.Context, call protocol.CallInfo, redo bool) erro
 	}
 	p := protocol.FilesChangeParams{Node: call.Node, CallID: call.CallID, Path: path, Redo: redo}
 	if !redo {
-		if d, err := Call(ctx, c.app, protocol.FilesDiff, p); err == nil && d.State == protocol.ChangeReverted {
+		if d, err := feed.Call(ctx, c.app, protocol.FilesDiff, p); err == nil && d.State == protocol.ChangeReverted {
 			return ErrAlreadyUndone
 		}
 	}
-	err := send(ctx, c.app, protocol.FilesRevert, p)
+	err := feed.Send(ctx, c.app, protocol.FilesRevert, p)
 	if err == nil {
 		return nil
 	}
-	if d, e := Call(ctx, c.app, protocol.FilesDiff, p); e == nil && d.State == protocol.ChangeAltered {
+	if d, e := feed.Call(ctx, c.app, protocol.FilesDiff, p); e == nil && d.State == protocol.ChangeAltered {
 		if redo {
 			return errors.New("the file was changed since, so this change cannot be repeated")
 		}

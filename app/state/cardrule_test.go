@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -65,7 +66,7 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 			if got := FitsOnCard(q); got != c.want {
 				t.Errorf("fits on a card: got %t, want %t", got, c.want)
 			}
-			if _, allow := WholeQuestion(View{}, q); allow && !c.want {
+			if _, allow := WholeQuestion(feed.View{}, q); allow && !c.want {
 				t.Error("the notification allows what the card does not")
 			}
 		})

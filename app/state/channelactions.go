@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -42,14 +44,14 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 		return key, nil
 	}
 	c.setLogin(key, ChannelLogin{})
-	_, err = Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
+	_, err = feed.Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
 	c.Load(ctx)
 	return key, err
 }
 
 // login requests a login and stores its state for the view.
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
-	r, err := Call(ctx, c.app, protocol.ChannelLogin, in)
+	r, err := feed.Call(ctx, c.app, protocol.ChannelLogin, in)
 	if err != nil {
 		return r, err
 	}
@@ -74,7 +76,7 @@ func qrPicture(url string) ([]byte, error) {
 
 func (c *Channels) setLogin(key string, l ChannelLogin) {
 	c.Value.Update(func(v *ChannelsView) {
-		v.Logins = mapWith(v.Logins, l, l.QR != nil || l.Message != "", key)
+		v.Logins = feed.MapWith(v.Logins, l, l.QR != nil || l.Message != "", key)
 	})
 }
 
@@ -82,14 +84,14 @@ func (c *Channels) setLogin(key string, l ChannelLogin) {
 func (c *Channels) Start(a ChannelAccount) {
 	c.runAction(a, "Connecting…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		return send(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
+		return feed.Send(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
 // Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
 	c.runAction(a, "Stopping…", func(ctx context.Context) error {
-		return send(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
+		return feed.Send(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
@@ -105,7 +107,7 @@ func (c *Channels) Login(a ChannelAccount) {
 func (c *Channels) Logout(a ChannelAccount) {
 	c.runAction(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		return send(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
+		return feed.Send(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
@@ -113,7 +115,7 @@ func (c *Channels) Logout(a ChannelAccount) {
 func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
-	c.do(func(ctx context.Context) error {
+	c.Do(func(ctx context.Context) error {
 		defer c.setBusy(key, "")
 		return f(ctx)
 	})
@@ -121,7 +123,7 @@ func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Cont
 
 func (c *Channels) setBusy(key, words string) {
 	c.Value.Update(func(v *ChannelsView) {
-		v.busy = mapWith(v.busy, words, words != "", key)
+		v.busy = feed.MapWith(v.busy, words, words != "", key)
 		v.showBusy()
 	})
 }
@@ -129,13 +131,13 @@ func (c *Channels) setBusy(key, words string) {
 // Answer grants or refuses a stranger access to the agent. The request leaves the view at once.
 func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
-	c.Value.Update(func(v *ChannelsView) { v.Pending = without(v.Pending, same) })
-	c.do(func(ctx context.Context) error {
+	c.Value.Update(func(v *ChannelsView) { v.Pending = lists.Without(v.Pending, same) })
+	c.Do(func(ctx context.Context) error {
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}
 		if allow {
-			return send(ctx, c.app, protocol.PairApprove, in)
+			return feed.Send(ctx, c.app, protocol.PairApprove, in)
 		}
-		return send(ctx, c.app, protocol.PairReject, in)
+		return feed.Send(ctx, c.app, protocol.PairReject, in)
 	})
 }
 
@@ -155,7 +157,7 @@ func (c *Channels) config(path string, value, previous any) (undo func()) {
 		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
 			value = nil
 		}
-		c.do(func(ctx context.Context) error { return c.app.Set(ctx, "channels."+path, value) })
+		c.Do(func(ctx context.Context) error { return c.app.Set(ctx, "channels."+path, value) })
 	}
 	set(value)
 	return func() { set(previous) }

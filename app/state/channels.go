@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -60,12 +62,12 @@ type ChannelLogin struct {
 
 // Account finds an account by its key.
 func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
-	return find(v.Accounts, func(c ChannelAccount) bool { return c.Key() == key })
+	return lists.Find(v.Accounts, func(c ChannelAccount) bool { return c.Key() == key })
 }
 
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
 type Channels struct {
-	loader[ChannelsView]
+	feed.Loader[ChannelsView]
 	app *App
 }
 
@@ -75,11 +77,11 @@ const channelsInterval = 10 * time.Second
 // NewChannels returns an empty view model; Follow loads it.
 func NewChannels(a *App) *Channels {
 	c := &Channels{app: a}
-	c.loader = loader[ChannelsView]{
-		Value: NewValue(ChannelsView{}), view: a.Value, tasks: a.tasks, problem: func(v *ChannelsView) *string { return &v.Problem },
-		key:      func(v View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) },
-		interval: channelsInterval,
-		fetch: func(ctx context.Context) (func(*ChannelsView), error) {
+	c.Loader = feed.Loader[ChannelsView]{
+		Value: feed.NewValue(ChannelsView{}), View: a.Value, Tasks: a.tasks, Problem: func(v *ChannelsView) *string { return &v.Problem },
+		Key:      func(v feed.View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) },
+		Interval: channelsInterval,
+		Fetch: func(ctx context.Context) (func(*ChannelsView), error) {
 			next, err := c.read(ctx)
 			return func(v *ChannelsView) {
 				next.Logins, next.busy = v.Logins, v.busy
@@ -100,11 +102,11 @@ func (v *ChannelsView) showBusy() {
 }
 
 func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
-	list, err := Call(ctx, c.app, protocol.ChannelsList, protocol.Empty{})
+	list, err := feed.Call(ctx, c.app, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return v, err
 	}
-	pairs, err := Call(ctx, c.app, protocol.PairList, protocol.Empty{})
+	pairs, err := feed.Call(ctx, c.app, protocol.PairList, protocol.Empty{})
 	if err != nil {
 		return v, err
 	}
@@ -112,18 +114,18 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds
-	names := append(Map(list.Kinds, func(k protocol.ChannelKind) string { return k.Channel }),
-		Map(list.Channels, func(e protocol.ChannelEntry) string { return e.Channel })...)
+	names := append(lists.Map(list.Kinds, func(k protocol.ChannelKind) string { return k.Channel }),
+		lists.Map(list.Channels, func(e protocol.ChannelEntry) string { return e.Channel })...)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		st, err := Call(ctx, c.app, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
+		st, err := feed.Call(ctx, c.app, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if errors.Is(err, protocol.ErrNotFound) {
 			continue // it was removed meanwhile
 		}
 		if err != nil {
 			return v, err
 		}
-		kind, own := find(list.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == name })
+		kind, own := lists.Find(list.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == name })
 		for _, a := range st.Accounts {
 			v.Accounts = append(v.Accounts, ChannelAccount{Channel: name, ChannelAccountStatus: a, Kind: kind, Own: own && a.Settings != nil})
 		}
@@ -139,9 +141,9 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 }
 
 func (a *App) loadAccessRequests() {
-	a.tasks.startRequest(func(ctx context.Context) {
-		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
-			a.Value.Update(func(v *View) { v.AccessRequests = len(r.Pairs) })
+	a.tasks.StartRequest(func(ctx context.Context) {
+		if r, err := feed.Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
+			a.Value.Update(func(v *feed.View) { v.AccessRequests = len(r.Pairs) })
 		}
 	})
 }
@@ -174,7 +176,7 @@ func AccountText(a ChannelAccount, now time.Time) string {
 		}
 		return "Connecting."
 	case protocol.AccountNoLogin:
-		return Sentence(errors.New(why)) + ". Correct the settings or log in again."
+		return feed.Sentence(errors.New(why)) + ". Correct the settings or log in again."
 	case protocol.AccountStopped:
 		return "Stopped. Nobody can reach the agent there until you start it."
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,7 +27,7 @@ type ChatView struct {
 // Chat is one conversation. Its methods are safe for concurrent use.
 type Chat struct {
 	Key   protocol.SessionKey
-	Value *Value[ChatView]
+	Value *feed.Value[ChatView]
 	app   *App
 	// fetch reads n messages before a sequence number; 0 is the end.
 	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
@@ -49,7 +51,7 @@ func (c *Chat) reload(n int) {
 		late := v.late
 		v.late = nil
 		if err != nil {
-			v.Problem = Sentence(err)
+			v.Problem = feed.Sentence(err)
 			return
 		}
 		v.Messages, v.More = p.list, p.more
@@ -95,7 +97,7 @@ func (c *Chat) ReachRun(ctx context.Context, run protocol.RunID) (protocol.Messa
 		if v.Loading {
 			continue
 		}
-		if m, ok := find(v.Messages, func(m protocol.Message) bool { return m.RunID == run }); ok {
+		if m, ok := lists.Find(v.Messages, func(m protocol.Message) bool { return m.RunID == run }); ok {
 			return m, nil
 		}
 		if !v.More || v.Messages[0].Seq == oldest {
@@ -120,7 +122,7 @@ func (c *Chat) older(n int) {
 		}
 		v.Loading = false
 		if err != nil {
-			c.app.tasks.start(func(context.Context) { c.app.tasks.fail(err) })
+			c.app.tasks.Start(func(context.Context) { c.app.tasks.Fail(err) })
 			return
 		}
 		v.Messages = append(slices.Clone(p.list), v.Messages...)
@@ -130,7 +132,7 @@ func (c *Chat) older(n int) {
 
 // page loads n messages before a sequence number (0: the newest) and adds them to the view.
 func (c *Chat) page(before int64, n int, into func(*ChatView, page, error)) {
-	c.app.tasks.startRequest(func(ctx context.Context) {
+	c.app.tasks.StartRequest(func(ctx context.Context) {
 		list, more, err := c.fetch(ctx, before, n)
 		c.Value.Update(func(v *ChatView) { into(v, page{list, more}, err) })
 	})
@@ -142,7 +144,7 @@ type page struct {
 }
 
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
-	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
+	p, err := feed.Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
 	// A short page reaches the beginning, which may have been deleted, or the last summary.
 	isShort := len(p.Messages) < n
 	afterSummary := before == 0 && slices.ContainsFunc(p.Messages, func(m protocol.Message) bool { return m.Compaction != nil })
@@ -180,13 +182,13 @@ func (c *Chat) apply(ch protocol.Change) {
 // Send sends a message and returns the result when the gateway has stored it. After an error it may
 // not be stored, and the person keeps the text.
 func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, feed.ActionTimeout)
 	defer cancel()
 	text, images, err := c.withItems(ctx, text, images)
 	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}
-	return Call(ctx, c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node})
+	return feed.Call(ctx, c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node})
 }
 
 // Stop stops the run in progress, or removes a queued message.

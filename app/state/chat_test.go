@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -159,16 +160,16 @@ func TestSendTellsWhatBecameOfIt(t *testing.T) {
 func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
 	bubble(t, func(f *fake) {
 		on(f, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {
-			time.Sleep(2 * actionTimeout)
+			time.Sleep(2 * feed.ActionTimeout)
 			return protocol.ChatSendResult{}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		began := time.Now()
 		_, err := a.Chats.Open("a").Send(t.Context(), "hello", nil, "")
-		if err == nil || time.Since(began) != actionTimeout {
+		if err == nil || time.Since(began) != feed.ActionTimeout {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
-		time.Sleep(2 * actionTimeout)
+		time.Sleep(2 * feed.ActionTimeout)
 	})
 }
 

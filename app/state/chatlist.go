@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
@@ -74,22 +76,6 @@ func dayGroup(ms int64, today time.Time) (title string, from time.Time) {
 	return t.Format("January 2006"), from
 }
 
-// NextQuestion returns the first pending approval of the next chat after the given one that waits
-// for the person, in the order of waiting. Without another chat, it is of the given one.
-func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Question, ok bool) {
-	var first []protocol.Question // of each chat
-	for _, a := range v.Approvals {
-		if !slices.ContainsFunc(first, func(x protocol.Question) bool { return x.SessionKey == a.SessionKey }) {
-			first = append(first, a)
-		}
-	}
-	if len(first) == 0 {
-		return q, false
-	}
-	at := slices.IndexFunc(first, func(x protocol.Question) bool { return x.SessionKey == after })
-	return first[(at+1)%len(first)], true
-}
-
 // Pin lists chats first, or no longer.
 func (c *Chats) Pin(pinned bool, keys ...protocol.SessionKey) {
 	c.patchAll(keys, func(p *protocol.SessionPatchParams) { p.Pinned = &pinned })
@@ -105,7 +91,7 @@ func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
 	v := c.app.Value.Get()
 	c.patchAll(keys, func(p *protocol.SessionPatchParams) {
 		e, _ := v.Session(p.SessionKey)
-		tags := without(e.Tags, func(t string) bool { return t == tag })
+		tags := lists.Without(e.Tags, func(t string) bool { return t == tag })
 		if on {
 			tags = append(tags, tag)
 		}
@@ -115,11 +101,11 @@ func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
 
 // patchAll changes chats.
 func (c *Chats) patchAll(keys []protocol.SessionKey, change func(*protocol.SessionPatchParams)) {
-	c.app.tasks.do(func(ctx context.Context) error {
+	c.app.tasks.Do(func(ctx context.Context) error {
 		return forAll(keys, func(key protocol.SessionKey) error {
 			p := protocol.SessionPatchParams{SessionKey: key}
 			change(&p)
-			return send(ctx, c.app, protocol.SessionPatch, p)
+			return feed.Send(ctx, c.app, protocol.SessionPatch, p)
 		})
 	})
 }
@@ -149,14 +135,14 @@ const olderPage = 500
 // loadOlder loads the chats that a snapshot with so many chats does not have.
 func (c *Chats) loadOlder(ctx context.Context, offset int) {
 	for {
-		r, err := Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Offset: offset, Limit: olderPage})
+		r, err := feed.Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Offset: offset, Limit: olderPage})
 		if err != nil {
-			c.app.tasks.fail(err)
+			c.app.tasks.Fail(err)
 			return
 		}
 		offset += len(r.Sessions)
 		done := len(r.Sessions) == 0 || offset >= r.Count
-		c.app.Value.Update(func(v *View) {
+		c.app.Value.Update(func(v *feed.View) {
 			v.Sessions, v.LoadingChats = withOlder(v.Sessions, r.Sessions), !done
 		})
 		if done {
@@ -171,8 +157,8 @@ func withOlder(list, more []protocol.SessionEntry) []protocol.SessionEntry {
 	for _, e := range list {
 		known[e.SessionKey] = true
 	}
-	out := append(slices.Clone(list), without(more, func(e protocol.SessionEntry) bool { return known[e.SessionKey] })...)
-	sortByActivity(out)
+	out := append(slices.Clone(list), lists.Without(more, func(e protocol.SessionEntry) bool { return known[e.SessionKey] })...)
+	feed.SortByActivity(out)
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -56,8 +57,8 @@ func TestChatsAreGroupedByDay(t *testing.T) {
 			}
 		})
 	}
-	v := View{Sessions: all}
-	if got := v.Sessions.Tags(); !slices.Equal(got, []TagCount{{"work", 1}}) || v.Sessions.Archived() != 1 {
+	v := feed.View{Sessions: all}
+	if got := v.Sessions.Tags(); !slices.Equal(got, []feed.TagCount{{Name: "work", Chats: 1}}) || v.Sessions.Archived() != 1 {
 		t.Errorf("tags %v, %d archived", got, v.Sessions.Archived())
 	}
 }
@@ -67,13 +68,13 @@ func TestNextQuestionGoesThroughTheChats(t *testing.T) {
 	ask := func(id, key string) protocol.Question {
 		return protocol.Question{ID: protocol.QuestionID(id), SessionKey: protocol.SessionKey(key)}
 	}
-	v := View{Approvals: []protocol.Question{ask("1", "a"), ask("2", "b"), ask("3", "a"), ask("4", "c")}}
+	v := feed.View{Approvals: []protocol.Question{ask("1", "a"), ask("2", "b"), ask("3", "a"), ask("4", "c")}}
 	for after, want := range map[protocol.SessionKey]protocol.QuestionID{"x": "1", "a": "2", "b": "4", "c": "1"} {
 		if q, ok := v.NextQuestion(after); !ok || q.ID != want {
 			t.Errorf("after %s: %s, want %s", after, q.ID, want)
 		}
 	}
-	if _, ok := (View{}).NextQuestion("a"); ok {
+	if _, ok := (feed.View{}).NextQuestion("a"); ok {
 		t.Error("a question without any")
 	}
 }
@@ -196,10 +197,10 @@ func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
 		"tagged": {Tags: []string{"x"}}, "configured": {Settings: &protocol.SessionPrefs{ThinkingLevel: "high"}},
 	} {
 		e.SessionKey = "touched"
-		if got := (View{Sessions: []protocol.SessionEntry{e}}).Sessions.Unused(); got != "" {
+		if got := (feed.View{Sessions: []protocol.SessionEntry{e}}).Sessions.Unused(); got != "" {
 			t.Errorf("a chat that is %s counts as unused", name)
 		}
-		if got := (View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}).Sessions.Unused(); got != "a" {
+		if got := (feed.View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}).Sessions.Unused(); got != "a" {
 			t.Errorf("beside a chat that is %s: got %q, want a", name, got)
 		}
 	}

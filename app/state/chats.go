@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -29,7 +31,7 @@ func (c *Chats) Open(key protocol.SessionKey) *Chat {
 	chat := c.open[key]
 	known := chat != nil
 	if !known {
-		chat = &Chat{Key: key, app: c.app, Value: NewValue(ChatView{Key: key, Loading: true})}
+		chat = &Chat{Key: key, app: c.app, Value: feed.NewValue(ChatView{Key: key, Loading: true})}
 		chat.fetch = chat.preview
 		c.open[key] = chat
 	}
@@ -67,7 +69,7 @@ func (c *Chats) apply(change protocol.Change) {
 
 // Create creates an empty chat. It blocks.
 func (c *Chats) Create(ctx context.Context) (protocol.SessionKey, error) {
-	e, err := Call(ctx, c.app, protocol.SessionCreate, protocol.SessionCreateParams{})
+	e, err := feed.Call(ctx, c.app, protocol.SessionCreate, protocol.SessionCreateParams{})
 	return e.SessionKey, err
 }
 
@@ -78,13 +80,13 @@ func (c *Chats) Rename(key protocol.SessionKey, title string) {
 
 // Delete deletes a chat. Until the returned time, Restore can undo that. It blocks.
 func (c *Chats) Delete(ctx context.Context, key protocol.SessionKey) (until time.Time, err error) {
-	r, err := Call(ctx, c.app, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
+	r, err := feed.Call(ctx, c.app, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
 	return time.UnixMilli(r.UndoUntil), err
 }
 
 // Restore restores a deleted chat. It blocks.
 func (c *Chats) Restore(ctx context.Context, key protocol.SessionKey) error {
-	return send(ctx, c.app, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
+	return feed.Send(ctx, c.app, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
 }
 
 // Reset archives a chat's messages and starts an empty conversation.
@@ -94,7 +96,7 @@ func (c *Chats) Reset(key protocol.SessionKey) {
 
 // Export writes a whole chat, also its compacted part. It blocks.
 func (c *Chats) Export(ctx context.Context, key protocol.SessionKey, f export.Format, w io.Writer) error {
-	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Before: protocol.AfterAll, Notices: true})
+	p, err := feed.Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Before: protocol.AfterAll, Notices: true})
 	if err != nil {
 		return fmt.Errorf("loading the chat: %w", err)
 	}
@@ -106,14 +108,14 @@ func (c *Chats) exported(ctx context.Context, key protocol.SessionKey, title str
 	return export.Chat{
 		Key: key, Title: title, Messages: messages, Machine: c.app.Value.Get().Nodes.Name, Zone: time.Local,
 		Picture: func(key string) (protocol.MediaGetResult, error) {
-			return Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
+			return feed.Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
 		},
 	}
 }
 
 // Media loads a stored picture. It blocks.
 func (c *Chats) Media(ctx context.Context, key string) ([]byte, error) {
-	r, err := Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
+	r, err := feed.Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func (c *Chats) Pictures(ctx context.Context, content protocol.Content) ([]proto
 		if b.Type != protocol.BlockImage || b.MediaKey == "" {
 			continue
 		}
-		r, err := Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: b.MediaKey})
+		r, err := feed.Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: b.MediaKey})
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +141,7 @@ func (c *Chats) Pictures(ctx context.Context, content protocol.Content) ([]proto
 // Title returns a chat's title.
 func (c *Chats) Title(key protocol.SessionKey) string {
 	entry, _ := c.app.Value.Get().Session(key)
-	return TitleOf(entry)
+	return feed.TitleOf(entry)
 }
 
 // SearchPage is the maximum number of messages per page.
@@ -147,7 +149,7 @@ const SearchPage = 100
 
 // SearchMessages searches all messages, newest first, from Next of the last page. It blocks.
 func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (protocol.SessionsSearchResult, error) {
-	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
+	return feed.Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 }
 
 // HitText returns the text around the matches in one line, with the matches between begin and end.
@@ -179,7 +181,7 @@ func HitWord(h protocol.SearchHit) string {
 }
 
 // HitWho describes the author and time of a message, and whether its chat was reset since.
-func HitWho(v View, h protocol.SearchHit, now time.Time) string {
+func HitWho(v feed.View, h protocol.SearchHit, now time.Time) string {
 	who := "Fairlead"
 	switch {
 	case h.Role == protocol.RoleUser:
@@ -203,14 +205,14 @@ type Archives struct{ app *App }
 // List returns the conversations from before a chat's resets, and what edits replaced, newest first.
 // It blocks.
 func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
-	r, err := Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+	r, err := feed.Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
 	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind == protocol.ArchiveCompact }), err
 }
 
 // Find returns the archive that contains a message found by a search. It blocks.
 func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
 	list, err := s.List(ctx, h.SessionKey)
-	i, ok := find(list, func(i protocol.ArchiveInfo) bool {
+	i, ok := lists.Find(list, func(i protocol.ArchiveInfo) bool {
 		return i.SessionID == h.SessionID && i.Kind == protocol.ArchiveReset
 	})
 	if err == nil && !ok {
@@ -221,9 +223,9 @@ func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.Arch
 
 // Open opens an archived conversation for reading, with its newest messages loaded. It blocks.
 func (s Archives) Open(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
-	c := &Chat{Key: key, app: s.app, Value: NewValue(ChatView{Key: key, Loading: true})}
+	c := &Chat{Key: key, app: s.app, Value: feed.NewValue(ChatView{Key: key, Loading: true})}
 	c.fetch = func(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
-		r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: id, Limit: n, Before: before})
+		r, err := feed.Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: id, Limit: n, Before: before})
 		return r.Messages, len(r.Messages) == n, err
 	}
 	c.Reload()
@@ -237,7 +239,7 @@ func (s Archives) Title(key protocol.SessionKey, i protocol.ArchiveInfo) string 
 
 // Export writes an archived conversation. It blocks.
 func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo, f export.Format, w io.Writer) error {
-	r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
+	r, err := feed.Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
 	if err != nil {
 		return fmt.Errorf("loading the conversation: %w", err)
 	}
@@ -246,7 +248,7 @@ func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protoco
 
 // Restore replaces the present conversation, whose archive is before, if any. It blocks.
 func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
-	r, err := Call(ctx, s.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
+	r, err := feed.Call(ctx, s.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
 	if err == nil && r.Archived != nil {
 		before = r.Archived.ID
 	}

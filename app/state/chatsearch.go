@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -51,7 +52,7 @@ func (c *Chats) Search(ctx context.Context, query string, found func(list []Chat
 
 // addHit adds a message to the match of its chat. A message of the present conversation replaces
 // one from before a reset.
-func addHit(v View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
+func addHit(v feed.View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
 	at := slices.IndexFunc(list, func(m ChatMatch) bool { return m.Chat.SessionKey == h.SessionKey })
 	if at < 0 {
 		e, known := v.Session(h.SessionKey)
@@ -62,6 +63,21 @@ func addHit(v View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
 	}
 	if old := list[at].Hit; old == nil || old.Archived && !h.Archived {
 		list[at].Hit = &h
+	}
+	return list
+}
+
+// MatchTitles returns the chats whose title or tags contain all words of a query, ignoring case.
+func MatchTitles(l feed.ChatList, query string) (list []ChatMatch) {
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(query, `"`, " ")))
+	for _, e := range l {
+		text := strings.ToLower(feed.TitleOf(e) + "\n" + strings.Join(e.Tags, "\n"))
+		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			list = append(list, ChatMatch{Chat: e})
+		}
+		if len(list) == maxMatches {
+			break
+		}
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/doctor"
 	"fairlead/gateway/protocol"
 )
@@ -43,7 +44,7 @@ func (g checkedGateway) Servers(context.Context) ([]protocol.ServerStatus, error
 }
 
 func (g checkedGateway) TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error) {
-	return Call(ctx, g.a, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
+	return feed.Call(ctx, g.a, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
 }
 
 // CheckUpReport formats findings as a text to send to somebody. program describes the program.

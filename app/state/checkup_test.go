@@ -3,6 +3,7 @@ package state
 import (
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/doctor"
 	"fairlead/gateway/protocol"
 )
@@ -19,8 +20,8 @@ func TestTheCheckUpUsesWhatTheWindowsKnow(t *testing.T) {
 	if got, want := states(), "gateway bad; "; got != want {
 		t.Errorf("without a connection: got %q, want %q", got, want)
 	}
-	a.Value.Update(func(v *View) {
-		*v = View{Connected: true, Loaded: true, Status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "operator"}}, Nodes: []protocol.NodeInfo{{ID: "box", Online: true}}}
+	a.Value.Update(func(v *feed.View) {
+		*v = feed.View{Connected: true, Loaded: true, Status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "operator"}}, Nodes: []protocol.NodeInfo{{ID: "box", Online: true}}}
 	})
 	if got, want := states(), "gateway ok; database ok; machine box ok; model ok; "; got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -3,6 +3,8 @@ package state
 import (
 	"context"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/clients"
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
@@ -31,7 +33,7 @@ func (c ClientChange) Path() string { return c.change.Path }
 // Offers lists the clients on this computer that do not have Fairlead.
 func (p *ClientPrograms) Offers(context.Context) ([]clients.Client, error) {
 	all, err := p.Find()
-	return without(all, func(c clients.Client) bool { return !c.IsInstalled() || c.HasFairlead() }), err
+	return lists.Without(all, func(c clients.Client) bool { return !c.IsInstalled() || c.HasFairlead() }), err
 }
 
 // Prepare returns what connecting a client would change.
@@ -57,7 +59,7 @@ type appGateway struct{ app *App }
 
 // Apps implements [clients.Gateway].
 func (g appGateway) Apps(ctx context.Context) ([]protocol.App, error) {
-	r, err := Call(ctx, g.app, protocol.AppsList, protocol.Empty{})
+	r, err := feed.Call(ctx, g.app, protocol.AppsList, protocol.Empty{})
 	return r.Apps, err
 }
 

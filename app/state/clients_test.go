@@ -8,11 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
 func TestWindowsThatAreLetInComeBeforeThoseThatAreNot(t *testing.T) {
-	p := Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
+	p := feed.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
 		{ID: "r", Name: "a", Role: protocol.RoleClient, RevokedAt: 5},
 		{ID: "m", Name: "b", Role: protocol.RoleNode},
 		{ID: "t", Name: "tablet", Role: protocol.RoleClient},
@@ -48,7 +49,7 @@ func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
 	own := protocol.DeviceID("other")
 	presence := func(want, line string) {
 		t.Helper()
-		if got := ClientPresence(View{Device: own}, d, now); got != want {
+		if got := ClientPresence(feed.View{Device: own}, d, now); got != want {
 			t.Errorf("presence %q, want %q", got, want)
 		}
 		if got := ClientLine(d, now); got != line {
@@ -74,8 +75,8 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 		ID: "c", Name: "tablet", Role: protocol.RoleClient, Fingerprint: "f", Words: []string{"cobalt", "otter"}, OS: "linux", Hostname: "tab", Address: "10.0.0.9", Version: "1.0",
 		PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)", LastSeenAt: now.UnixMilli(), RotatedAt: 1,
 	}
-	p := Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d, {ID: "n", Role: protocol.RoleNode, NodeID: "nas", Fingerprint: "f"}}}}
-	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+	p := feed.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d, {ID: "n", Role: protocol.RoleNode, NodeID: "nas", Fingerprint: "f"}}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 	has := func(want ...string) {
 		t.Helper()
 		facts := fmt.Sprint(ClientFacts(p, v, d, now))
@@ -114,7 +115,7 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 
 func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		a.Value.Update(func(v *View) { v.Device = "own" })
+		a.Value.Update(func(v *feed.View) { v.Device = "own" })
 		if err := a.Pairings.RevokeClient(t.Context(), "own"); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -93,7 +94,7 @@ func CommandParts(q protocol.Question) []CommandPart {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b CommandPart) int {
-		return trueFirst(a.Risk+a.Stopped != "", b.Risk+b.Stopped != "")
+		return lists.TrueFirst(a.Risk+a.Stopped != "", b.Risk+b.Stopped != "")
 	})
 	return list
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -124,21 +126,21 @@ func matching(list []Completion, word string) []Completion {
 	return list[:min(len(list), maxPerKind)]
 }
 
-func machineCompletions(v View) []Completion {
-	return Map(v.Nodes, func(n protocol.NodeInfo) Completion {
+func machineCompletions(v feed.View) []Completion {
+	return lists.Map(v.Nodes, func(n protocol.NodeInfo) Completion {
 		detail := "Machine"
 		if !n.Online {
 			detail += ", offline"
 		}
-		return plain("machine", NameOf(n), detail, "@"+string(n.ID)+" ")
+		return plain("machine", feed.NameOf(n), detail, "@"+string(n.ID)+" ")
 	})
 }
 
-func chatCompletions(v View, but protocol.SessionKey) []Completion {
+func chatCompletions(v feed.View, but protocol.SessionKey) []Completion {
 	var list []Completion
 	for _, s := range v.Sessions {
 		if s.SessionKey != but {
-			title := TitleOf(s)
+			title := feed.TitleOf(s)
 			list = append(list, plain("chat", title, "Chat", fmt.Sprintf("the chat “%s” (%s) ", title, s.SessionKey)))
 		}
 	}
@@ -146,7 +148,7 @@ func chatCompletions(v View, but protocol.SessionKey) []Completion {
 }
 
 // arguments returns what a command can be followed by.
-func arguments(command string, v View) (list []Completion) {
+func arguments(command string, v feed.View) (list []Completion) {
 	switch command {
 	case "/model":
 		for _, m := range v.Models {
@@ -174,7 +176,7 @@ func arguments(command string, v View) (list []Completion) {
 
 // skills returns the usable skills whose name contains a word. A failure leaves them out.
 func (c *Chat) skills(ctx context.Context, word string, of func(name string) Completion) []Completion {
-	r, _ := Call(ctx, c.app, protocol.SkillsStatus, protocol.SkillsParams{})
+	r, _ := feed.Call(ctx, c.app, protocol.SkillsStatus, protocol.SkillsParams{})
 	var list []Completion
 	for _, s := range r.Skills {
 		if s.Enabled && s.Eligible && strings.Contains(strings.ToLower(s.Name), strings.ToLower(word)) {
@@ -194,16 +196,16 @@ func (c *Chat) files(ctx context.Context, node protocol.NodeID, word string) []C
 		return nil
 	}
 	dir, base := path.Split(word)
-	r, _ := Call(ctx, c.app, protocol.FilesList, protocol.FilesListParams{Node: node, Path: dir})
+	r, _ := feed.Call(ctx, c.app, protocol.FilesList, protocol.FilesListParams{Node: node, Path: dir})
 	var list []Completion
 	for _, f := range r.Entries {
 		if !strings.HasPrefix(strings.ToLower(f.Name), strings.ToLower(base)) || strings.HasPrefix(f.Name, ".") && base == "" {
 			continue
 		}
-		o := plain("file", dir+f.Name, "File on "+NameOf(n), dir+f.Name+" ")
+		o := plain("file", dir+f.Name, "File on "+feed.NameOf(n), dir+f.Name+" ")
 		switch {
 		case f.Folder():
-			o = plain("folder", dir+f.Name+"/", "Folder on "+NameOf(n), "@"+dir+f.Name+"/")
+			o = plain("folder", dir+f.Name+"/", "Folder on "+feed.NameOf(n), "@"+dir+f.Name+"/")
 		case strings.ContainsAny(f.Name+dir, " \t"):
 			o.Insert = fmt.Sprintf("%q ", dir+f.Name)
 		}

@@ -4,11 +4,13 @@ import (
 	"path"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
 // TopName returns the name of the place's top folder: that of a machine's workspace.
-func (v FilesView) TopName(app View) string {
+func (v FilesView) TopName(app feed.View) string {
 	if n, ok := app.Nodes.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
 		return VisibleName(path.Base(slashes(n.Host.Workspace)))
 	}
@@ -19,7 +21,7 @@ func (v FilesView) TopName(app View) string {
 type Crumb struct{ Name, Dir string }
 
 // Crumbs returns the folders from the top, or from a granted folder, to the current one.
-func (v FilesView) Crumbs(app View) []Crumb {
+func (v FilesView) Crumbs(app feed.View) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
 	if isAbsolute(v.Dir) {
@@ -53,6 +55,6 @@ func Folders(n protocol.NodeInfo) []Crumb {
 	if n.Host == nil {
 		return nil
 	}
-	others := without(n.Host.Folders, func(g protocol.Folder) bool { return g.Path == n.Host.Workspace })
-	return Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path} })
+	others := lists.Without(n.Host.Folders, func(g protocol.Folder) bool { return g.Path == n.Host.Workspace })
+	return lists.Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path} })
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
 // Resend replaces a message of the person and everything after it, and runs the agent again. It
 // returns the archive with which RestoreMessages restores them. It blocks.
 func (c *Chat) Resend(ctx context.Context, in protocol.ChatResendParams) (protocol.ArchiveID, error) {
-	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, feed.ActionTimeout)
 	defer cancel()
 	in.SessionKey = c.Key
 	if in.Attachments != nil && in.Message != nil {
@@ -20,24 +21,24 @@ func (c *Chat) Resend(ctx context.Context, in protocol.ChatResendParams) (protoc
 		}
 		in.Message, in.Attachments = &text, &files
 	}
-	r, err := Call(ctx, c.app, protocol.ChatResend, in)
+	r, err := feed.Call(ctx, c.app, protocol.ChatResend, in)
 	return r.ArchiveID, err
 }
 
 // DeleteMessage deletes a message, or a whole answer. RestoreMessages can restore it until the
 // returned time. It blocks.
 func (c *Chat) DeleteMessage(ctx context.Context, id protocol.MessageID) (archive protocol.ArchiveID, until time.Time, err error) {
-	r, err := Call(ctx, c.app, protocol.MessageDelete, protocol.MessageParams{SessionKey: c.Key, MessageID: id})
+	r, err := feed.Call(ctx, c.app, protocol.MessageDelete, protocol.MessageParams{SessionKey: c.Key, MessageID: id})
 	return r.ArchiveID, time.UnixMilli(r.UndoUntil), err
 }
 
 // RestoreMessages restores what Resend replaced or DeleteMessage deleted. It blocks.
 func (c *Chat) RestoreMessages(ctx context.Context, id protocol.ArchiveID) error {
-	return send(ctx, c.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: c.Key, ID: id})
+	return feed.Send(ctx, c.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: c.Key, ID: id})
 }
 
 // Fork creates a chat with the messages up to one, or only those before it. It blocks.
 func (c *Chat) Fork(ctx context.Context, id protocol.MessageID, before bool) (protocol.SessionKey, error) {
-	e, err := Call(ctx, c.app, protocol.SessionFork, protocol.SessionForkParams{SessionKey: c.Key, MessageID: id, Before: before})
+	e, err := feed.Call(ctx, c.app, protocol.SessionFork, protocol.SessionForkParams{SessionKey: c.Key, MessageID: id, Before: before})
 	return e.SessionKey, err
 }

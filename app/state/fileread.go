@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 )
@@ -75,7 +77,7 @@ func globOf(filter string) string {
 }
 
 // listFiles lists a machine's files with its Glob tool, as a call by the person.
-func listFiles(ctx context.Context, a Gateway, id protocol.NodeID, top, pattern string) (fileList, error) {
+func listFiles(ctx context.Context, a feed.Gateway, id protocol.NodeID, top, pattern string) (fileList, error) {
 	var out struct {
 		BasePath  string
 		Matches   []string
@@ -94,19 +96,19 @@ func listFiles(ctx context.Context, a Gateway, id protocol.NodeID, top, pattern 
 		top += "/"
 	}
 	base := strings.TrimSuffix(slashes(out.BasePath), "/") + "/"
-	m.paths = Map(out.Matches, func(p string) string { return top + strings.TrimPrefix(slashes(p), base) })
+	m.paths = lists.Map(out.Matches, func(p string) string { return top + strings.TrimPrefix(slashes(p), base) })
 	if out.Truncated {
 		m.note = fmt.Sprintf("Showing the newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
 	}
 	return m, nil
 }
 
-func invokeTool(ctx context.Context, a Gateway, id protocol.NodeID, name string, args, out any) error {
+func invokeTool(ctx context.Context, a feed.Gateway, id protocol.NodeID, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
 		return err
 	}
-	r, err := Call(ctx, a, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(string(id) + "__" + name), Args: raw})
+	r, err := feed.Call(ctx, a, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(string(id) + "__" + name), Args: raw})
 	if err != nil {
 		return err
 	}
@@ -170,7 +172,7 @@ const (
 
 // Look opens a file for reading.
 func (f *Files) Look(p string) {
-	f.app.tasks.startRequest(func(ctx context.Context) {
+	f.app.tasks.StartRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
 		file, err := readFrom(ctx, f, place, p)
 		switch {
@@ -178,7 +180,7 @@ func (f *Files) Look(p string) {
 		case strings.HasPrefix(err.Error(), binaryFile):
 			file = OpenFile{Path: p, Binary: true}
 		default:
-			file = OpenFile{Path: p, Problem: Sentence(err)}
+			file = OpenFile{Path: p, Problem: feed.Sentence(err)}
 		}
 		f.Value.Update(func(v *FilesView) {
 			if v.Place == place {
@@ -213,7 +215,7 @@ func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (O
 	if err := json.Unmarshal(out.Content, &blocks); err != nil {
 		return file, err
 	}
-	shown, ok := find(blocks, func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" })
+	shown, ok := lists.Find(blocks, func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" })
 	if !ok {
 		file.Text = blocks.Text()
 		return file, nil

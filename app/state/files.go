@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,7 +40,7 @@ type FilesView struct {
 type Files struct {
 	Agent  AgentFiles // the agent's own files
 	Folder Folder     // the folder that is shown
-	Value  *Value[FilesView]
+	Value  *feed.Value[FilesView]
 
 	app *App
 
@@ -56,7 +58,7 @@ type Files struct {
 
 // NewFiles returns an empty view model. Close stops it.
 func NewFiles(a *App) *Files {
-	f := &Files{Value: NewValue(FilesView{Loading: true}), app: a}
+	f := &Files{Value: feed.NewValue(FilesView{Loading: true}), app: a}
 	f.Agent = AgentFiles{app: a, changed: f.Reload}
 	f.Folder = Folder{a, f.Value, f.refresh}
 	a.mu.Lock()
@@ -128,7 +130,7 @@ func (f *Files) Up() {
 func (f *Files) SetFilter(filter string) {
 	f.Value.Update(func(v *FilesView) {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
-			v.Entries = without(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
+			v.Entries = lists.Without(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
 			v.Loading = v.Loading || len(v.Entries) == 0
 		}
 	})
@@ -173,7 +175,7 @@ func (f *Files) show() {
 	request, watch := f.request, browse && f.watchID == ""
 	f.watching = watch
 	f.mu.Unlock()
-	f.app.tasks.startRequest(func(ctx context.Context) {
+	f.app.tasks.StartRequest(func(ctx context.Context) {
 		entries, note, err := []FileEntry(nil), "", error(nil)
 		readOnly := want.ReadOnly
 		switch {
@@ -181,8 +183,8 @@ func (f *Files) show() {
 			entries, err = f.Agent.list(ctx, want.Dir, want.Filter)
 		case browse:
 			var r protocol.FilesListResult
-			r, err = Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
-			entries = Map(r.Entries, func(e protocol.FileInfo) FileEntry { return entryOf(want.Dir, e) })
+			r, err = feed.Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
+			entries = lists.Map(r.Entries, func(e protocol.FileInfo) FileEntry { return entryOf(want.Dir, e) })
 			if r.Cut {
 				note = fmt.Sprintf("Showing the first %d entries.", len(entries))
 			}
@@ -200,7 +202,7 @@ func (f *Files) show() {
 		f.update(request, func(v *FilesView) {
 			v.Loading, v.Problem = false, ""
 			if err != nil {
-				v.Problem = Sentence(err)
+				v.Problem = feed.Sentence(err)
 				return
 			}
 			v.Entries, v.Note, v.ReadOnly = visibleEntries(entries, *v), note, readOnly
@@ -209,7 +211,7 @@ func (f *Files) show() {
 		})
 		if want.CanBrowse && err == nil {
 			// older machines do not know the method; other errors show up in the list itself
-			if r, err := Call(ctx, f.app, protocol.FilesChanges, protocol.FilesChangesParams{Node: want.Place}); err == nil {
+			if r, err := feed.Call(ctx, f.app, protocol.FilesChanges, protocol.FilesChangesParams{Node: want.Place}); err == nil {
 				f.update(request, func(v *FilesView) { v.Changed = r.Changes })
 			}
 		}

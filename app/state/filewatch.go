@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,9 +41,9 @@ func (f *Files) stopWatch() {
 
 func unwatch(a *App, id string) {
 	if id != "" {
-		a.tasks.start(func(ctx context.Context) {
+		a.tasks.Start(func(ctx context.Context) {
 			// errors are ignored: a lost connection stops the watch, too
-			Call(ctx, a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
+			feed.Call(ctx, a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 		})
 	}
 }
@@ -76,7 +77,7 @@ func (f *Files) scheduleRefresh() {
 		return
 	}
 	f.due = true
-	f.app.tasks.start(func(ctx context.Context) {
+	f.app.tasks.Start(func(ctx context.Context) {
 		select {
 		case <-time.After(refreshPause):
 		case <-ctx.Done():

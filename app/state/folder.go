@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,7 +63,7 @@ func (s FileSort) order(list []FileEntry) {
 		return
 	}
 	// lowering the names once, not for each comparison, takes a third of the time
-	lower := Map(list, func(e FileEntry) string { return strings.ToLower(e.Path) })
+	lower := lists.Map(list, func(e FileEntry) string { return strings.ToLower(e.Path) })
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
@@ -69,7 +71,7 @@ func (s FileSort) order(list []FileEntry) {
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := &list[i], &list[j]
 		if a.Dir != b.Dir {
-			return trueFirst(a.Dir, b.Dir)
+			return lists.TrueFirst(a.Dir, b.Dir)
 		}
 		byName := cmp.Or(strings.Compare(lower[i], lower[j]), strings.Compare(a.Path, b.Path), i-j)
 		c := byName
@@ -84,12 +86,12 @@ func (s FileSort) order(list []FileEntry) {
 		}
 		return cmp.Or(c, byName)
 	})
-	copy(list, Map(order, func(i int) FileEntry { return list[i] }))
+	copy(list, lists.Map(order, func(i int) FileEntry { return list[i] }))
 }
 
 // InfoOf returns what the list reports about a file; it is empty if the list does not have it.
 func (v FilesView) InfoOf(path string) protocol.FileInfo {
-	e, _ := find(v.Entries, func(e FileEntry) bool { return e.Path == path })
+	e, _ := lists.Find(v.Entries, func(e FileEntry) bool { return e.Path == path })
 	return e.Info
 }
 
@@ -101,11 +103,11 @@ func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
 	if v.ShowHidden {
 		return list
 	}
-	return without(list, func(e FileEntry) bool { return IsHidden(strings.TrimPrefix(strings.TrimPrefix(e.Path, v.Dir), "/")) })
+	return lists.Without(list, func(e FileEntry) bool { return IsHidden(strings.TrimPrefix(strings.TrimPrefix(e.Path, v.Dir), "/")) })
 }
 
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
-func relativeDir(v View, place protocol.NodeID, dir string) string {
+func relativeDir(v feed.View, place protocol.NodeID, dir string) string {
 	dir = slashes(dir)
 	if n, ok := v.Nodes.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
 		top := strings.TrimSuffix(slashes(n.Host.Workspace), "/")
@@ -149,7 +151,7 @@ func (v FilesView) NewName() string {
 
 // ChangeOf returns the agent's last change of a file, unless it was undone or written over.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
-	c, ok := find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
+	c, ok := lists.Find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
 	return c, ok && !c.Reverted && !c.Altered
 }
 
@@ -159,13 +161,13 @@ func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 func (v FilesView) CanChange() bool { return v.Place != "" && v.CanBrowse && !v.ReadOnly }
 
 // Machine returns the machine that is shown; its ID is empty if it is unknown.
-func (v FilesView) Machine(all MachineList) protocol.NodeInfo {
+func (v FilesView) Machine(all feed.MachineList) protocol.NodeInfo {
 	n, _ := all.Find(v.Place)
 	return n
 }
 
 // AbsolutePath returns a path in the notation of its machine's system.
-func (v FilesView) AbsolutePath(all MachineList, file string) string {
+func (v FilesView) AbsolutePath(all feed.MachineList, file string) string {
 	if n := v.Machine(all); n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
 		return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
 	}

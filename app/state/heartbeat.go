@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -28,8 +29,8 @@ var HeartbeatChoices = []struct{ Every, Text string }{
 // usualHeartbeat is the interval of a heartbeat that is switched on.
 const usualHeartbeat = "30m"
 
-func readHeartbeat(ctx context.Context, a Gateway) (h Heartbeat, err error) {
-	st, err := Call(ctx, a, protocol.HeartbeatStatus, protocol.Empty{})
+func readHeartbeat(ctx context.Context, a feed.Gateway) (h Heartbeat, err error) {
+	st, err := feed.Call(ctx, a, protocol.HeartbeatStatus, protocol.Empty{})
 	if err != nil {
 		return h, err
 	}
@@ -159,8 +160,8 @@ func (h Heartbeat) LastText(now time.Time) string {
 
 // RunHeartbeat triggers a heartbeat now.
 func (s *Schedules) RunHeartbeat() {
-	s.do(func(ctx context.Context) error {
-		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
+	s.Do(func(ctx context.Context) error {
+		r, err := feed.Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
 			s.app.Notify("info", format.Capital(r.Message))
 		}
@@ -179,5 +180,5 @@ func (s *Schedules) SwitchHeartbeat(on bool) {
 
 // SetHeartbeat sets the heartbeat's interval, such as 30m, or 0m for never.
 func (s *Schedules) SetHeartbeat(every string) {
-	s.do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
+	s.Do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
 }

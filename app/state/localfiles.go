@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -148,7 +149,7 @@ func localRoots() []Crumb {
 
 // AddRecent returns a list of recent folders with a folder in front, without the oldest beyond five.
 func AddRecent(list []string, dir string) []string {
-	list = append([]string{dir}, without(list, func(other string) bool { return other == dir })...)
+	list = append([]string{dir}, lists.Without(list, func(other string) bool { return other == dir })...)
 	return list[:min(len(list), 5)]
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +31,7 @@ func (f *Files) TextFiles() TextFiles {
 }
 
 func (m MachineFiles) read(ctx context.Context, path string) (protocol.FilesReadResult, error) {
-	r, err := Call(ctx, m.app, protocol.FilesRead, protocol.FilesPathParams{Node: m.place, Path: path})
+	r, err := feed.Call(ctx, m.app, protocol.FilesRead, protocol.FilesPathParams{Node: m.place, Path: path})
 	if err == nil && r.Why != "" {
 		err = errors.New(r.Why)
 	}
@@ -56,7 +57,7 @@ func (m MachineFiles) SaveOver(ctx context.Context, path, text, base string, exi
 		return &Conflict{Deleted: true}
 	}
 	params := protocol.FilesWriteParams{Node: m.place, Path: path, Text: text, Sum: now.Sum}
-	r, err := Call(ctx, m.app, protocol.FilesWrite, params)
+	r, err := feed.Call(ctx, m.app, protocol.FilesWrite, params)
 	if err == nil && r.Changed { // since it was read
 		return m.SaveOver(ctx, path, text, base, existed)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -19,7 +20,7 @@ func withID(name, id string) string {
 }
 
 // MachineLine summarizes a machine: its system, latency and activity.
-func MachineLine(v View, n protocol.NodeInfo) string {
+func MachineLine(v feed.View, n protocol.NodeInfo) string {
 	running, pending := "", ""
 	if n := len(v.Calls.On(n.ID)); n > 0 {
 		running = Plural(n, "call running", "calls running")
@@ -39,7 +40,7 @@ func PlatformText(n protocol.NodeInfo) string {
 }
 
 // PresenceText describes whether a machine is online, and its latency.
-func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
+func PresenceText(v feed.View, n protocol.NodeInfo, now time.Time) string {
 	switch {
 	case n.Online && n.Local && v.Remote:
 		return "the gateway's computer"
@@ -83,7 +84,7 @@ func (l *factList) add(name, text string) {
 }
 
 // FactsOf lists the known facts about a machine, and the details that matter to few people.
-func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+func FactsOf(v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
 	var list, more factList
 	presence := PresenceText(v, n, now)
 	if n.Online && !n.Local && n.PingMs > 0 {
@@ -140,15 +141,15 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 	var gone protocol.Device
 	if n.Device != "" {
 		var err error
-		if gone, err = Call(ctx, m.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
+		if gone, err = feed.Call(ctx, m.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
 			return err
 		}
 	}
-	err := send(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true})
+	err := feed.Send(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true})
 	if err != nil || gone.Fingerprint == "" {
 		return err
 	}
-	list, err := Call(ctx, m.app, protocol.DeviceList, protocol.Empty{})
+	list, err := feed.Call(ctx, m.app, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return nil // already forgotten
 	}
@@ -162,6 +163,6 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 
 // Logs returns the last lines of a machine's log. It blocks.
 func (m Machines) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
-	r, err := Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: new(300.0)})
+	r, err := feed.Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: new(300.0)})
 	return strings.Join(r.Lines, "\n"), err
 }

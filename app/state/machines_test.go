@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,11 +18,11 @@ func TestPresenceIsSaidAsMeasured(t *testing.T) {
 		"this computer": {Online: true, Local: true, PingMs: 2}, "under 1 ms": {Online: true, PingMs: 0.3}, "12 ms": {Online: true, PingMs: 12.4}, "online": {Online: true},
 		"never connected": {}, "offline, last seen yesterday": {LastSeenAt: now.Add(-24 * time.Hour).UnixMilli()}, "offline, last seen just now": {LastSeenAt: now.Add(-4 * time.Second).UnixMilli()},
 	} {
-		if got := PresenceText(View{}, n, now); got != want {
+		if got := PresenceText(feed.View{}, n, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := PresenceText(View{Remote: true}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
+	if got := PresenceText(feed.View{Remote: true}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
 		t.Errorf("seen from elsewhere it is %q", got)
 	}
 }
@@ -30,7 +32,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		OS: "Debian 12", Arch: "arm64",
 		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}},
 	}}
-	facts := fmt.Sprint(FactsOf(View{}, n, time.Now()))
+	facts := fmt.Sprint(FactsOf(feed.View{}, n, time.Now()))
 	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Need your approval Write}"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("no %s in %s", want, facts)
@@ -39,7 +41,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	if strings.Contains(facts, "{Folder /srv}") {
 		t.Error("the workspace is named twice")
 	}
-	v := View{Nodes: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
 	if got, want := MachineLine(v, n), "Debian 12, arm64 · 1 call running · 1 tool needs your approval"; got != want {
 		t.Errorf("MachineLine: got %q, want %q", got, want)
 	}
@@ -47,11 +49,11 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		t.Error("files go straight to a machine whose owner did not say so")
 	}
 	n.Direct = true
-	if !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Go directly") {
+	if !strings.Contains(fmt.Sprint(FactsOf(feed.View{}, n, time.Now())), "{Transfers Go directly") {
 		t.Error("nobody says that files go straight to it")
 	}
-	if NameOf(n) != "The box" {
-		t.Error(NameOf(n))
+	if feed.NameOf(n) != "The box" {
+		t.Error(feed.NameOf(n))
 	}
 }
 
@@ -191,9 +193,9 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 }
 
 func TestOwnMachineComesFirst(t *testing.T) {
-	var v View
-	applySnapshot(&v, protocol.FeedSnapshot{Nodes: []protocol.NodeInfo{{ID: "a", Online: true}, {ID: "b"}, {ID: "z", Local: true}}})
-	if got := Map(v.Nodes, func(n protocol.NodeInfo) string { return string(n.ID) }); strings.Join(got, " ") != "z a b" {
+	var v feed.View
+	feed.ApplySnapshot(&v, protocol.FeedSnapshot{Nodes: []protocol.NodeInfo{{ID: "a", Online: true}, {ID: "b"}, {ID: "z", Local: true}}})
+	if got := lists.Map(v.Nodes, func(n protocol.NodeInfo) string { return string(n.ID) }); strings.Join(got, " ") != "z a b" {
 		t.Errorf("order %q", got)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -24,17 +26,11 @@ func Tokens(n int64) string {
 	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
 }
 
-// ModelChoice is a model that can be selected for a chat.
-type ModelChoice struct {
-	Ref  protocol.ModelRef
-	Name string
-}
-
 // Operator is the provider of the model that works without a key.
 const Operator = "operator"
 
 // operator works without a model; it is always available.
-var operator = ModelChoice{Ref: protocol.ModelRef{Provider: Operator, ID: "built-in"}, Name: "Built-in operator"}
+var operator = feed.ModelChoice{Ref: protocol.ModelRef{Provider: Operator, ID: "built-in"}, Name: "Built-in operator"}
 
 // OperatorModel is its model name in requests.
 const OperatorModel = "operator/built-in"
@@ -48,26 +44,26 @@ type Models struct{ app *App }
 // load asks only the current provider for its models: no unwanted requests are sent. Without an
 // answer the list stays short, and the settings show why.
 func (m Models) load() {
-	m.app.tasks.startRequest(func(ctx context.Context) {
-		status, err := Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
+	m.app.tasks.StartRequest(func(ctx context.Context) {
+		status, err := feed.Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
 		if err != nil {
 			return
 		}
-		choices := []ModelChoice{operator}
+		choices := []feed.ModelChoice{operator}
 		if p := status.Model.Provider; p != "" && p != operator.Ref.Provider {
-			if r, err := Call(ctx, m.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p}); err == nil {
+			if r, err := feed.Call(ctx, m.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p}); err == nil {
 				choices = append(choices, choicesOf(status.Model, r.Models)...)
 			} else if status.Model.ID != "" {
-				choices = append(choices, ModelChoice{Ref: status.Model, Name: status.Model.ID})
+				choices = append(choices, feed.ModelChoice{Ref: status.Model, Name: status.Model.ID})
 			}
 		}
-		m.app.Value.Update(func(v *View) { v.Models = choices })
+		m.app.Value.Update(func(v *feed.View) { v.Models = choices })
 	})
 }
 
 // Detect searches for model servers on the gateway's machine. It blocks for some seconds.
 func (m Models) Detect(ctx context.Context) ([]protocol.DetectedServer, error) {
-	r, err := Call(ctx, m.app, protocol.ModelsDetect, protocol.Empty{})
+	r, err := feed.Call(ctx, m.app, protocol.ModelsDetect, protocol.Empty{})
 	return r.Servers, err
 }
 
@@ -77,7 +73,7 @@ func (m Models) UseServer(ctx context.Context, s protocol.DetectedServer) (proto
 		return protocol.ModelRef{}, errors.New(s.Name + " has no model loaded. Load one there, then try again")
 	}
 	ref := protocol.ModelRef{Provider: s.Provider, ID: s.Models[0].ID}
-	if model, ok := find(s.Models, func(i protocol.ModelInfo) bool { return i.Tools }); ok {
+	if model, ok := lists.Find(s.Models, func(i protocol.ModelInfo) bool { return i.Tools }); ok {
 		ref.ID = model.ID
 	}
 	if err := m.app.Set(ctx, "providers."+s.Provider+".baseUrl", s.BaseURL); err != nil {
@@ -92,7 +88,7 @@ func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 		protocol.ModelRef
 		ThinkingLevel json.RawMessage `json:"thinkingLevel,omitempty"`
 	}
-	r, err := Call(ctx, m.app, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.thinkingLevel"})
+	r, err := feed.Call(ctx, m.app, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.thinkingLevel"})
 	if err != nil {
 		return err
 	}
@@ -100,15 +96,15 @@ func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 }
 
 // choicesOf returns the current model and those with tool support, or all if none reports it.
-func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice {
+func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []feed.ModelChoice {
 	tools := slices.ContainsFunc(models, func(m protocol.ModelInfo) bool { return m.Tools })
-	var list []ModelChoice
+	var list []feed.ModelChoice
 	for _, m := range models {
 		used := m.ID == now.ID
 		if !used && (tools && !m.Tools || len(list) >= maxChoices) {
 			continue
 		}
-		list = append(list, ModelChoice{Ref: protocol.ModelRef{Provider: now.Provider, ID: m.ID}, Name: cmp.Or(m.Name, m.ID)})
+		list = append(list, feed.ModelChoice{Ref: protocol.ModelRef{Provider: now.Provider, ID: m.ID}, Name: cmp.Or(m.Name, m.ID)})
 	}
 	return list
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -109,7 +111,7 @@ func (q QuietHours) Includes(now time.Time) bool {
 }
 
 // ReadNotifications loads the settings. It blocks.
-func ReadNotifications(ctx context.Context, a Gateway) (NotificationSettings, error) {
+func ReadNotifications(ctx context.Context, a feed.Gateway) (NotificationSettings, error) {
 	return ConfigAt[NotificationSettings](ctx, a, "notifications")
 }
 
@@ -123,17 +125,17 @@ type EndedRun struct {
 
 // RunNews returns the ended runs that are worth a notification, oldest first: not those that the
 // person stopped, and not successful heartbeats.
-func RunNews(v View) (list []EndedRun) {
+func RunNews(v feed.View) (list []EndedRun) {
 	for _, r := range v.EndedRuns {
 		if ShownElsewhere(v, r) {
 			continue
 		}
 		chat, _ := v.Session(r.SessionKey)
-		e := EndedRun{ID: r.RunID, Session: r.SessionKey, Title: TitleOf(chat)}
+		e := EndedRun{ID: r.RunID, Session: r.SessionKey, Title: feed.TitleOf(chat)}
 		failed := r.State == protocol.RunFailed
 		why := "The answer failed."
 		if r.Error != nil {
-			why = format.Clip(Sentence(r.Error), 160)
+			why = format.Clip(feed.Sentence(r.Error), 160)
 		}
 		place := strings.Split(string(r.SessionKey), ":")
 		switch part := place[min(2, len(place)-1)]; {
@@ -161,7 +163,7 @@ func RunNews(v View) (list []EndedRun) {
 
 // ShownElsewhere reports whether another client shows the answer of a run, because its person sent
 // the message there: a terminal, the window of another program or another computer.
-func ShownElsewhere(v View, r protocol.RunInfo) bool {
+func ShownElsewhere(v feed.View, r protocol.RunInfo) bool {
 	name, isOwner := strings.CutPrefix(r.By, "owner ")
 	if !isOwner || name == "this computer" {
 		return false
@@ -193,7 +195,7 @@ var careful = strings.Fields(`rm rmdir unlink shred truncate dd mv chmod chown k
 // WholeQuestion returns the whole content of an approval in one line, if it is short and harmless
 // enough that the person can allow it from a notification: one plain command in one of the person's
 // own chats that [FitsOnCard].
-func WholeQuestion(v View, a protocol.Question) (text string, ok bool) {
+func WholeQuestion(v feed.View, a protocol.Question) (text string, ok bool) {
 	var args map[string]any
 	isCommand := a.IsCall() && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
 	if !FitsOnCard(a) || !isCommand || a.AskedBy.Kind != askedByChat || !slices.Contains(a.Choices, protocol.ScopeOnce) || json.Unmarshal(a.Args, &args) != nil {
@@ -227,11 +229,11 @@ func WholeQuestion(v View, a protocol.Question) (text string, ok bool) {
 // ToggleDay returns the days of quiet hours with or without one day; the last one stays. No days
 // are all of them.
 func ToggleDay(days []string, day string) []string {
-	all := Map(Weekdays, func(d [2]string) string { return d[1] })
+	all := lists.Map(Weekdays, func(d [2]string) string { return d[1] })
 	if len(days) == 0 {
 		days = all
 	}
-	toggled := without(all, func(d string) bool { return slices.Contains(days, d) == (d == day) })
+	toggled := lists.Without(all, func(d string) bool { return slices.Contains(days, d) == (d == day) })
 	switch len(toggled) {
 	case 0:
 		return days

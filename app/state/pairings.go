@@ -8,15 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
-
-// Pairing has the paired devices and the open invitations.
-type Pairing struct {
-	protocol.DeviceListResult
-	Problem string // reason why loading failed
-}
 
 // Pairings reads and changes the paired devices.
 type Pairings struct{ app *App }
@@ -24,15 +20,15 @@ type Pairings struct{ app *App }
 // load updates the view's Pairing. Responses may arrive out of order: the latest request counts.
 func (p Pairings) load() {
 	number := p.app.pairingLoads.Add(1)
-	p.app.tasks.startRequest(func(ctx context.Context) {
-		r, err := Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
-		p.app.Value.Update(func(v *View) {
+	p.app.tasks.StartRequest(func(ctx context.Context) {
+		r, err := feed.Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
+		p.app.Value.Update(func(v *feed.View) {
 			switch {
-			case number < v.pairingLoad:
+			case number < v.PairingLoad:
 			case err != nil: // a lost connection does not remove devices
-				v.pairingLoad, v.Pairing.Problem = number, Sentence(err)
+				v.PairingLoad, v.Pairing.Problem = number, feed.Sentence(err)
 			default:
-				v.pairingLoad, v.Pairing = number, Pairing{DeviceListResult: r}
+				v.PairingLoad, v.Pairing = number, feed.Pairing{DeviceListResult: r}
 			}
 		})
 	})
@@ -56,7 +52,7 @@ func (e AccessPeriod) Expiry(now time.Time) int64 {
 }
 
 // AccessText describes a new expiry. A device that had expired does not connect by itself.
-func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
+func AccessText(v feed.View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
 		name = v.Nodes.Name(d.NodeID)
@@ -81,19 +77,8 @@ func accessFact(d protocol.Device, now time.Time) MachineFact {
 	return MachineFact{"Access", "Until revoked"}
 }
 
-// Machine finds the pairing of a machine, if it is paired.
-func (p Pairing) Machine(n protocol.NodeInfo) (protocol.Device, bool) {
-	d, ok := p.Device(n.Device)
-	return d, ok && d.Role == protocol.RoleNode
-}
-
-// Device finds a paired device.
-func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
-	return find(p.Devices, func(d protocol.Device) bool { return id != "" && d.ID == id })
-}
-
 // PairedFacts lists the known facts about a machine and its pairing, and the details.
-func PairedFacts(p Pairing, v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+func PairedFacts(p feed.Pairing, v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
 	facts, details = FactsOf(v, n, now)
 	d, ok := p.Machine(n)
 	if n.Host != nil && n.Host.Address != "" {
@@ -122,28 +107,12 @@ func PairedFacts(p Pairing, v View, n protocol.NodeInfo, now time.Time) (facts, 
 // SetExpiry sets when a pairing expires, in Unix milliseconds, and its connections close; 0 is
 // never. It returns a function that undoes that. It blocks.
 func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
-	if err := send(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
+	if err := feed.Send(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
 		return nil, err
 	}
 	return func() {
 		callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
 	}, nil
-}
-
-// Clients returns the paired clients: active ones first, each group by name.
-func (p Pairing) Clients() []protocol.Device {
-	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
-	slices.SortStableFunc(out, func(a, b protocol.Device) int {
-		byName := cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
-		return cmp.Or(trueFirst(a.RevokedAt == 0, b.RevokedAt == 0), byName)
-	})
-	return out
-}
-
-// Client finds a device that is paired as a client.
-func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
-	d, ok := p.Device(id)
-	return d, ok && d.Role == protocol.RoleClient
 }
 
 // HasExpired reports whether a device's pairing was revoked or has expired.
@@ -152,7 +121,7 @@ func HasExpired(d protocol.Device, now time.Time) bool {
 }
 
 // ClientPresence describes whether a client is connected, active, or this window's device.
-func ClientPresence(v View, d protocol.Device, now time.Time) string {
+func ClientPresence(v feed.View, d protocol.Device, now time.Time) string {
 	switch {
 	case d.RevokedAt > 0:
 		return "revoked"
@@ -209,7 +178,7 @@ func ClientLine(d protocol.Device, now time.Time) string {
 }
 
 func joinNonEmpty(sep string, parts ...string) string {
-	return strings.Join(without(parts, func(s string) bool { return s == "" }), sep)
+	return strings.Join(lists.Without(parts, func(s string) bool { return s == "" }), sep)
 }
 
 func systemName(os string) string {
@@ -218,7 +187,7 @@ func systemName(os string) string {
 }
 
 // ClientFacts lists the known facts about a client.
-func ClientFacts(p Pairing, v View, d protocol.Device, now time.Time) []MachineFact {
+func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) []MachineFact {
 	var list factList
 	switch {
 	case d.RevokedAt > 0:
@@ -263,12 +232,12 @@ func (p Pairings) RenameClient(d protocol.Device, name string) {
 // a revoked connection closes before the response. It blocks.
 func (p Pairings) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
 	if id == p.app.Value.Get().Device {
-		return send(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
+		return feed.Send(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
 	}
-	return send(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
+	return feed.Send(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
 }
 
 // ForgetClient removes a client from the list. It blocks.
 func (p Pairings) ForgetClient(ctx context.Context, id protocol.DeviceID) error {
-	return send(ctx, p.app, protocol.DeviceForget, protocol.DeviceParams{ID: id})
+	return feed.Send(ctx, p.app, protocol.DeviceForget, protocol.DeviceParams{ID: id})
 }

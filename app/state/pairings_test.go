@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -49,7 +50,7 @@ func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
 	d := protocol.Device{Name: "tablet", Role: protocol.RoleClient}
 	says := func(until int64, want string) {
 		t.Helper()
-		v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+		v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 		if got := AccessText(v, d, until, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -65,7 +66,7 @@ func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
 	n := protocol.NodeInfo{ID: "nas", Device: "d"}
 	d := protocol.Device{ID: "d", Role: protocol.RoleNode, PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)"}
 	facts := func() string {
-		return fmt.Sprint(PairedFacts(Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d}}}, View{}, n, now))
+		return fmt.Sprint(PairedFacts(feed.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d}}}, feed.View{}, n, now))
 	}
 	has := func(want ...string) {
 		t.Helper()

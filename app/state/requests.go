@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -19,21 +21,21 @@ type Questions struct{ app *App }
 // Answer answers a question, which leaves the view at once and returns after a failure.
 func (s Questions) Answer(q protocol.Question, p protocol.QuestionAnswerParams) {
 	p.ID, p.Hash = q.ID, q.Hash
-	s.app.Value.Update(func(v *View) {
-		v.answering = mapWith(v.answering, true, true, q.ID)
-		v.Questions = without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
+	s.app.Value.Update(func(v *feed.View) {
+		v.Answering = feed.MapWith(v.Answering, true, true, q.ID)
+		v.Questions = lists.Without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
 	})
-	s.app.tasks.startRequest(func(ctx context.Context) {
-		r, err := Call(ctx, s.app, protocol.QuestionAnswer, p)
+	s.app.tasks.StartRequest(func(ctx context.Context) {
+		r, err := feed.Call(ctx, s.app, protocol.QuestionAnswer, p)
 		switch {
 		case err != nil:
-			s.app.tasks.fail(fmt.Errorf("your answer was not accepted: %w", err))
-			if now, err := Call(ctx, s.app, protocol.QuestionGet, protocol.QuestionParams{ID: q.ID}); err == nil {
+			s.app.tasks.Fail(fmt.Errorf("your answer was not accepted: %w", err))
+			if now, err := feed.Call(ctx, s.app, protocol.QuestionGet, protocol.QuestionParams{ID: q.ID}); err == nil {
 				q = now
 			}
-			s.app.Value.Update(func(v *View) {
-				v.answering = mapWith(v.answering, true, false, q.ID)
-				reduceQuestion(v, q)
+			s.app.Value.Update(func(v *feed.View) {
+				v.Answering = feed.MapWith(v.Answering, true, false, q.ID)
+				feed.ReduceQuestion(v, q)
 			})
 		case !r.Won:
 			s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
@@ -73,9 +75,9 @@ const (
 )
 
 // InviteOutcome returns what became of an invitation, and the device that was paired with it.
-func InviteOutcome(v View, i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
+func InviteOutcome(v feed.View, i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
 	p := v.Pairing
-	d, paired := find(p.Devices, func(d protocol.Device) bool {
+	d, paired := lists.Find(p.Devices, func(d protocol.Device) bool {
 		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0
 	})
 	isOpen := i.ExpiresAt > now.UnixMilli() && slices.ContainsFunc(p.Invites, func(o protocol.DeviceInvite) bool { return o.ID == i.ID }) ||

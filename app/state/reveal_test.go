@@ -3,6 +3,7 @@ package state
 import (
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,7 +17,7 @@ func TestNamesOfFilesHideNothingAndKeepTheirEmoji(t *testing.T) {
 		}
 	}
 	tr := protocol.Transfer{Sources: []string{"@here:/a/in\nvoice.txt"}, To: "nas"}
-	if got := TransferTitle(View{}, tr); got != "in⟨U+000A⟩voice.txt to nas" {
+	if got := TransferTitle(feed.View{}, tr); got != "in⟨U+000A⟩voice.txt to nas" {
 		t.Errorf("%q", got)
 	}
 }

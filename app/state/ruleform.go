@@ -12,6 +12,8 @@ import (
 	"mvdan.cc/sh/v3/shell"
 	"mvdan.cc/sh/v3/syntax"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -148,7 +150,7 @@ func (f RuleForm) Missing() string {
 }
 
 func (f RuleForm) argv() []string {
-	argv := Map(f.Words, func(w RuleWord) string {
+	argv := lists.Map(f.Words, func(w RuleWord) string {
 		if w.Any {
 			return "*"
 		}
@@ -169,7 +171,7 @@ func (f RuleForm) cwd() string {
 
 // Command returns the words as text that [RuleForm.SetCommand] accepts.
 func (f RuleForm) Command() string {
-	return strings.Join(Map(f.Words, func(w RuleWord) string {
+	return strings.Join(lists.Map(f.Words, func(w RuleWord) string {
 		if w.Text == "" && w.Any {
 			return "*"
 		}
@@ -191,7 +193,7 @@ func (f *RuleForm) SetCommand(text string) error {
 	if err != nil {
 		return errors.New("enter one command, such as git push: without ; | & > and with closed quotes")
 	}
-	words := Map(fields, func(s string) RuleWord { return RuleWord{Text: s} })
+	words := lists.Map(fields, func(s string) RuleWord { return RuleWord{Text: s} })
 	if n := len(words); n > 0 && words[n-1].Text == "**" {
 		words, f.Further = words[:n-1], true
 	}
@@ -250,12 +252,12 @@ type RulePreview struct {
 }
 
 // NewRulePreview describes the result of testing a rule.
-func NewRulePreview(v View, r protocol.RuleTryResult) RulePreview {
+func NewRulePreview(v feed.View, r protocol.RuleTryResult) RulePreview {
 	line := func(c protocol.JournalEntry) string {
 		text, _ := Reveal(CallLine(c, v.Nodes.Name(c.Node)))
 		return text
 	}
-	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: Map(r.Matched, line), Spares: Map(r.Unmatched, line)}
+	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: lists.Map(r.Matched, line), Spares: lists.Map(r.Unmatched, line)}
 	switch {
 	case r.Looked == 0:
 	case len(r.Changed) == 0:

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -74,7 +76,7 @@ func TestCommandBecomesWords(t *testing.T) {
 		if err := f.SetCommand(step.text); err != nil {
 			t.Fatalf("%s: %v", step.text, err)
 		}
-		if got := Map(f.Words, RuleWord.Label); !slices.Equal(got, step.want) {
+		if got := lists.Map(f.Words, RuleWord.Label); !slices.Equal(got, step.want) {
 			t.Errorf("%s: got %q, want %q", step.text, got, step.want)
 		}
 		want := step.back
@@ -128,7 +130,7 @@ func TestRulePreviewSaysWhatChanges(t *testing.T) {
 		"Checked against the last 3 calls: it changes no decision.":                            {Looked: 3},
 		"Checked against the last 3 calls: it changes 2 decisions, such as from ask to allow.": {Looked: 3, Changed: []protocol.RuleChange{{Was: "ask", Now: "allow"}, {}}, Matched: []protocol.JournalEntry{call}},
 	} {
-		p := NewRulePreview(View{}, r)
+		p := NewRulePreview(feed.View{}, r)
 		if p.Summary != want || len(p.Covers) != len(r.Matched) {
 			t.Errorf("got %q with %q, want %q", p.Summary, p.Covers, want)
 		}

@@ -8,25 +8,27 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
 // ImportRules adds the rules of a file. It blocks.
-func ImportRules(ctx context.Context, g Gateway, file []byte) (protocol.RulesImportResult, error) {
+func ImportRules(ctx context.Context, g feed.Gateway, file []byte) (protocol.RulesImportResult, error) {
 	if !json.Valid(file) {
 		return protocol.RulesImportResult{}, fmt.Errorf("the file does not contain rules: it is not JSON")
 	}
-	return Call(ctx, g, protocol.RulesImport, protocol.RulesImportParams{File: file})
+	return feed.Call(ctx, g, protocol.RulesImport, protocol.RulesImportParams{File: file})
 }
 
 // TryRule finds the earlier calls that a rule would have decided differently. It blocks.
-func TryRule(ctx context.Context, g Gateway, policy json.RawMessage) (protocol.RuleTryResult, error) {
-	return Call(ctx, g, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
+func TryRule(ctx context.Context, g feed.Gateway, policy json.RawMessage) (protocol.RuleTryResult, error) {
+	return feed.Call(ctx, g, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
 }
 
 // FindRules returns the rules whose description, origin or text contain every word of a query.
 func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
-	return without(rules, func(r protocol.Rule) bool {
+	return lists.Without(rules, func(r protocol.Rule) bool {
 		return !matches(r.Words+" "+r.Origin+" "+string(r.Policy)+" "+r.Problem, query)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
 )
@@ -130,7 +131,7 @@ func (f *ScheduleForm) setCalendar(expr string) {
 		f.Repeat = RepeatCron
 		return
 	}
-	f.Times = strings.Join(Map(c.Times, repeat.Clock.String), ", ")
+	f.Times = strings.Join(lists.Map(c.Times, repeat.Clock.String), ", ")
 	switch {
 	case c.Day > 0:
 		f.Repeat, f.Day = RepeatMonthly, c.Day

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
 )
@@ -29,27 +31,27 @@ type SchedulesView struct {
 
 // Job finds a schedule.
 func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
-	return find(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
+	return lists.Find(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
 }
 
 func (v SchedulesView) withoutDeleted() SchedulesView {
-	v.Jobs = without(v.Jobs, func(j protocol.CronJob) bool { return v.deleted[j.ID] })
+	v.Jobs = lists.Without(v.Jobs, func(j protocol.CronJob) bool { return v.deleted[j.ID] })
 	return v
 }
 
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct {
-	loader[SchedulesView]
+	feed.Loader[SchedulesView]
 	app *App
 }
 
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
 	s := &Schedules{app: a}
-	s.loader = loader[SchedulesView]{
-		Value: NewValue(SchedulesView{}), view: a.Value, tasks: a.tasks, problem: func(v *SchedulesView) *string { return &v.Problem },
-		key: func(v View) string { return fmt.Sprint(v.SchedulesChanged, v.ConfigChanged) },
-		fetch: func(ctx context.Context) (func(*SchedulesView), error) {
+	s.Loader = feed.Loader[SchedulesView]{
+		Value: feed.NewValue(SchedulesView{}), View: a.Value, Tasks: a.tasks, Problem: func(v *SchedulesView) *string { return &v.Problem },
+		Key: func(v feed.View) string { return fmt.Sprint(v.SchedulesChanged, v.ConfigChanged) },
+		Fetch: func(ctx context.Context) (func(*SchedulesView), error) {
 			next, err := s.read(ctx, s.Value.Get().Shown)
 			return func(v *SchedulesView) {
 				if v.Shown != next.Shown {
@@ -68,7 +70,7 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	if v.Jobs, err = s.jobs(ctx); err != nil {
 		return v, err
 	}
-	if v.Status, err = Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{}); err != nil {
+	if v.Status, err = feed.Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{}); err != nil {
 		return v, err
 	}
 	if v.Heartbeat, err = readHeartbeat(ctx, s.app); err != nil {
@@ -78,7 +80,7 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	if !ok {
 		return v, nil
 	}
-	runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: new(100)})
+	runs, err := feed.Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: new(100)})
 	if err != nil {
 		return v, err
 	}
@@ -87,14 +89,14 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	if next := job.State.NextRunAtMs; schedule.Kind == protocol.CronEvery && next > 0 {
 		schedule.AnchorMs = &next // an interval without an anchor starts at an unknown time
 	}
-	v.Preview, err = Call(ctx, s.app, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule})
+	v.Preview, err = feed.Call(ctx, s.app, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule})
 	return v, err
 }
 
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	var all []protocol.CronJob
 	for {
-		r, err := Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: new(500), Offset: len(all)})
+		r, err := feed.Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: new(500), Offset: len(all)})
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +139,7 @@ func (s *Schedules) Preview(ctx context.Context, f ScheduleForm, now time.Time) 
 	if err != nil {
 		return "", err
 	}
-	p, err := Call(ctx, s.app, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule})
+	p, err := feed.Call(ctx, s.app, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule})
 	if err != nil {
 		return "", f.timeError(err)
 	}
@@ -153,11 +155,11 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 	var r protocol.CronJobResult
 	once := f.Once && f.Repeat == RepeatOnce
 	if f.ID == "" {
-		r, err = Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{
+		r, err = feed.Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{
 			Name: f.Name, Schedule: &schedule, Spec: &mode, Missed: f.Missed, Notify: f.Notify, DeleteAfterRun: once,
 		})
 	} else {
-		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: f.patch(schedule, mode, once, now)})
+		r, err = feed.Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: f.patch(schedule, mode, once, now)})
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "cron expression") || strings.Contains(err.Error(), "time zone") {
@@ -190,18 +192,18 @@ func (f ScheduleForm) patch(schedule protocol.CronSchedule, mode protocol.CronMo
 }
 
 // Enable pauses or resumes a schedule.
-func (s *Schedules) Enable(id protocol.CronJobID, on bool) { s.do(s.enable(id, on)) }
+func (s *Schedules) Enable(id protocol.CronJobID, on bool) { s.Do(s.enable(id, on)) }
 
 func (s *Schedules) enable(id protocol.CronJobID, on bool) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+		return feed.Send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
 	}
 }
 
 // Run starts a schedule now, even if it is not due.
 func (s *Schedules) Run(id protocol.CronJobID) {
-	s.do(func(ctx context.Context) error {
-		r, err := Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: new(false)})
+	s.Do(func(ctx context.Context) error {
+		r, err := feed.Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: new(false)})
 		if err == nil && len(r.Results) > 0 && r.Results[0].Status != protocol.CronRunning && r.Results[0].Error != "" {
 			return fmt.Errorf("it did not start: %s", r.Results[0].Error)
 		}
@@ -214,19 +216,19 @@ func (s *Schedules) Run(id protocol.CronJobID) {
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	pause, resume := s.enable(j.ID, false), s.enable(j.ID, true)
 	if !j.Enabled {
-		pause, resume = doNothing, doNothing
+		pause, resume = feed.DoNothing, feed.DoNothing
 	}
 	hide := func(on bool) {
 		s.Value.Update(func(v *SchedulesView) {
-			v.deleted = mapWith(v.deleted, true, on, j.ID)
+			v.deleted = feed.MapWith(v.deleted, true, on, j.ID)
 			*v = v.withoutDeleted()
 		})
 		if !on {
 			s.Reload()
 		}
 	}
-	return s.app.tasks.deleteLater(hide, pause, func(ctx context.Context) error {
-		return send(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
+	return s.app.tasks.DeleteLater(hide, pause, func(ctx context.Context) error {
+		return feed.Send(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
 	}, resume)
 }
 

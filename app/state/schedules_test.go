@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +32,7 @@ func (c *clockwork) serve(f *fake) {
 	})
 	on(f, protocol.CronRemove, func(p protocol.CronJobParams) (protocol.CronRemoveResult, error) {
 		c.removed++
-		c.jobs = without(c.jobs, func(j protocol.CronJob) bool { return j.ID == p.ID })
+		c.jobs = lists.Without(c.jobs, func(j protocol.CronJob) bool { return j.ID == p.ID })
 		return protocol.CronRemoveResult{OK: true, Removed: true}, nil
 	})
 	on(f, protocol.HeartbeatStatus, func(protocol.Empty) (protocol.HeartbeatStatusResult, error) {
@@ -77,7 +79,7 @@ func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 			t.Errorf("after undo: %d jobs, enabled %v, removed %d", len(v.Jobs), c.jobs[0].Enabled, c.removed)
 		}
 		s.Delete(c.jobs[0])
-		time.Sleep(UndoTime + time.Second)
+		time.Sleep(feed.UndoTime + time.Second)
 		synctest.Wait()
 		if c.removed != 1 || len(s.Value.Get().Jobs) != 1 {
 			t.Error("it was not deleted in the end")
@@ -206,7 +208,7 @@ func TestTimesAreSaidInWords(t *testing.T) {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}
-	if s := Sentence(errors.New("  ")); s == "" {
+	if s := feed.Sentence(errors.New("  ")); s == "" {
 		t.Error("an empty error says nothing")
 	}
 }

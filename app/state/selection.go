@@ -3,6 +3,8 @@ package state
 import (
 	"maps"
 	"slices"
+
+	"fairlead/app/feed"
 )
 
 // Selection is the selection in a list, by path. It belongs to one goroutine.
@@ -16,7 +18,7 @@ type Selection struct {
 // Set sets a new list without deselecting what stays. A removed cursor keeps its position.
 func (p *Selection) Set(paths []string) {
 	was := p.Cursor()
-	known := mapWith[string, bool](nil, true, true, paths...)
+	known := feed.MapWith[string, bool](nil, true, true, paths...)
 	p.paths = paths
 	maps.DeleteFunc(p.selected, func(path string, _ bool) bool { return !known[path] })
 	if !known[p.cursor] && was >= 0 && len(paths) > 0 {
@@ -40,7 +42,7 @@ func (p *Selection) Toggle(i int) {
 		return
 	}
 	p.cursor, p.anchor = p.paths[i], p.paths[i]
-	p.selected = mapWith(p.selected, true, !p.selected[p.cursor], p.cursor)
+	p.selected = feed.MapWith(p.selected, true, !p.selected[p.cursor], p.cursor)
 }
 
 // Range selects everything between the anchor and an entry.
@@ -51,12 +53,12 @@ func (p *Selection) Range(i int) {
 		return
 	}
 	i = max(0, min(i, len(p.paths)-1))
-	p.selected = mapWith[string, bool](nil, true, true, p.paths[min(from, i):max(from, i)+1]...)
+	p.selected = feed.MapWith[string, bool](nil, true, true, p.paths[min(from, i):max(from, i)+1]...)
 	p.cursor = p.paths[i]
 }
 
 // All selects everything.
-func (p *Selection) All() { p.selected = mapWith[string, bool](nil, true, true, p.paths...) }
+func (p *Selection) All() { p.selected = feed.MapWith[string, bool](nil, true, true, p.paths...) }
 
 // None clears the selection.
 func (p *Selection) None() { p.selected = nil }

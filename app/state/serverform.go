@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -86,7 +88,7 @@ type RunnerChoice struct {
 
 // RunnerChoices lists the machines that can run servers, the gateway's own first, and a machine that
 // is gone if it is the present one.
-func RunnerChoices(v View, now protocol.NodeID) []RunnerChoice {
+func RunnerChoices(v feed.View, now protocol.NodeID) []RunnerChoice {
 	local, _ := v.Nodes.Local()
 	list := []RunnerChoice{{"", ServerMachine(v, "")}}
 	known := now == "" || now == local.ID
@@ -95,7 +97,7 @@ func RunnerChoices(v View, now protocol.NodeID) []RunnerChoice {
 			continue
 		}
 		known = known || n.ID == now
-		text := NameOf(n)
+		text := feed.NameOf(n)
 		if !n.Online {
 			text += " (offline)"
 		}
@@ -128,7 +130,7 @@ func NetworkIndex(value string) int {
 // DisabledTools returns the tools of a server that the agent does not get, if the listed tools are on
 // as isOn says. Tools that the server does not list at present stay as they are.
 func DisabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []string {
-	list := without(s.Spec.DisabledTools, func(name string) bool {
+	list := lists.Without(s.Spec.DisabledTools, func(name string) bool {
 		return slices.ContainsFunc(s.Tools, func(t protocol.ServerTool) bool { return t.Name == name })
 	})
 	for _, t := range s.Tools {
@@ -146,7 +148,7 @@ func ExistsText(name protocol.ServerName) string {
 
 // ServersToAdd returns the found servers that can be added: without those that exist, with the
 // machine that runs their commands, and a single one with the name and the network that the person chose.
-func ServersToAdd(v View, found []protocol.FoundServer, name string, node protocol.NodeID, network string) (list []protocol.FoundServer) {
+func ServersToAdd(v feed.View, found []protocol.FoundServer, name string, node protocol.NodeID, network string) (list []protocol.FoundServer) {
 	for _, f := range found {
 		if len(found) == 1 {
 			f.Name = protocol.ServerName(strings.TrimSpace(name))
@@ -168,7 +170,7 @@ func ServersToAdd(v View, found []protocol.FoundServer, name string, node protoc
 // UniqueFound returns found servers without a second one of the same name.
 func UniqueFound(list []protocol.FoundServer) (unique []protocol.FoundServer) {
 	for _, f := range list {
-		if _, ok := find(unique, func(u protocol.FoundServer) bool { return u.Name == f.Name }); !ok {
+		if _, ok := lists.Find(unique, func(u protocol.FoundServer) bool { return u.Name == f.Name }); !ok {
 			unique = append(unique, f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -59,7 +60,7 @@ func (c *Chat) items(ctx context.Context, word string) []Completion {
 	if len(c.app.Value.Get().Servers.Servers) == 0 {
 		return nil
 	}
-	r, _ := Call(ctx, c.app, protocol.ServerItems, protocol.Empty{})
+	r, _ := feed.Call(ctx, c.app, protocol.ServerItems, protocol.Empty{})
 	word = strings.ToLower(word)
 	var list []Completion
 	for _, i := range r.Items {
@@ -90,7 +91,7 @@ func (c *Chat) withItems(ctx context.Context, text string, list []protocol.Attac
 		if x.Item.Kind == "prompt" {
 			p.URI, p.Prompt = "", x.Item.Name
 		}
-		r, err := Call(ctx, c.app, protocol.ServerRead, p)
+		r, err := feed.Call(ctx, c.app, protocol.ServerRead, p)
 		if err != nil {
 			return "", nil, fmt.Errorf("“%s” of %s could not be read: %w", ItemTitle(x.Item), x.Item.Server, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -21,17 +23,17 @@ func ServerQuestionTitle(q protocol.InputSubject) string {
 }
 
 // ServerQuestionSource says who asks, and during which call.
-func ServerQuestionSource(v View, q protocol.Question) string {
+func ServerQuestionSource(v feed.View, q protocol.Question) string {
 	name, _ := Reveal(string(q.Input.Server))
 	who := "“" + name + "” needs an answer"
-	call, ok := find(v.Calls, func(c protocol.CallInfo) bool { return c.CallID == q.CallID })
+	call, ok := lists.Find(v.Calls, func(c protocol.CallInfo) bool { return c.CallID == q.CallID })
 	if !ok || q.CallID == "" {
 		return who + "."
 	}
 	_, tool, _ := strings.Cut(call.Tool, "__")
 	who += " for “" + cmp.Or(tool, call.Tool) + "”"
 	if chat, ok := v.Session(call.SessionKey); ok {
-		who += " (chat “" + format.Clip(TitleOf(chat), 60) + "”)"
+		who += " (chat “" + format.Clip(feed.TitleOf(chat), 60) + "”)"
 	}
 	return who + "."
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -19,10 +20,10 @@ func TestChoicesOfTheSameTitleDiffer(t *testing.T) {
 
 func TestAQuestionOfAServerSaysWhoAsksDuringWhichCall(t *testing.T) {
 	q := protocol.Question{Kind: protocol.AskInput, CallID: "c", Input: &protocol.InputSubject{Server: "docs"}}
-	if got, want := ServerQuestionSource(View{}, q), "“docs” needs an answer."; got != want {
+	if got, want := ServerQuestionSource(feed.View{}, q), "“docs” needs an answer."; got != want {
 		t.Errorf("ServerQuestionSource: got %q, want %q", got, want)
 	}
-	v := View{Calls: []protocol.CallInfo{{CallID: "c", Tool: "docs__find", SessionKey: "k"}}, Sessions: []protocol.SessionEntry{{SessionKey: "k", Title: "Plans"}}}
+	v := feed.View{Calls: []protocol.CallInfo{{CallID: "c", Tool: "docs__find", SessionKey: "k"}}, Sessions: []protocol.SessionEntry{{SessionKey: "k", Title: "Plans"}}}
 	if got, want := ServerQuestionSource(v, q), "“docs” needs an answer for “find” (chat “Plans”)."; got != want {
 		t.Errorf("ServerQuestionSource: got %q, want %q", got, want)
 	}

@@ -6,20 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
-
-// ServerList has the MCP servers.
-type ServerList struct {
-	protocol.ServersListResult
-	Loaded  bool
-	Problem string // reason why loading failed
-}
-
-// Server finds an MCP server.
-func (l ServerList) Server(name protocol.ServerName) (protocol.ServerStatus, bool) {
-	return find(l.Servers, func(s protocol.ServerStatus) bool { return s.Name == name })
-}
 
 // Servers reads and changes the MCP servers.
 type Servers struct{ app *App }
@@ -27,15 +17,15 @@ type Servers struct{ app *App }
 // Load updates the view's Servers. Responses may arrive out of order: the latest request counts.
 func (s Servers) Load() {
 	number := s.app.serverLoads.Add(1)
-	s.app.tasks.startRequest(func(ctx context.Context) {
-		r, err := Call(ctx, s.app, protocol.ServersList, protocol.Empty{})
-		s.app.Value.Update(func(v *View) {
+	s.app.tasks.StartRequest(func(ctx context.Context) {
+		r, err := feed.Call(ctx, s.app, protocol.ServersList, protocol.Empty{})
+		s.app.Value.Update(func(v *feed.View) {
 			switch {
-			case number < v.serverLoad:
+			case number < v.ServerLoad:
 			case err != nil: // a lost connection does not remove servers
-				v.serverLoad, v.Servers.Problem = number, Sentence(err)
+				v.ServerLoad, v.Servers.Problem = number, feed.Sentence(err)
 			default:
-				v.serverLoad, v.Servers = number, ServerList{ServersListResult: r, Loaded: true}
+				v.ServerLoad, v.Servers = number, feed.ServerList{ServersListResult: r, Loaded: true}
 			}
 		})
 	})
@@ -43,7 +33,7 @@ func (s Servers) Load() {
 
 // Set adds a server or replaces its settings. It blocks.
 func (s Servers) Set(ctx context.Context, name protocol.ServerName, spec protocol.ServerSpec) error {
-	return send(ctx, s.app, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
+	return feed.Send(ctx, s.app, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
 }
 
 // Add adds servers one after the other until one fails. It returns the number of those added, and
@@ -74,22 +64,22 @@ func (s Servers) SetOn(ctx context.Context, of protocol.ServerStatus, on bool) e
 
 // Restart connects to a server again. It blocks.
 func (s Servers) Restart(ctx context.Context, name protocol.ServerName) error {
-	return send(ctx, s.app, protocol.ServerRestart, protocol.ServerParams{Name: name})
+	return feed.Send(ctx, s.app, protocol.ServerRestart, protocol.ServerParams{Name: name})
 }
 
 // Remove removes a server with its secrets. It blocks.
 func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
-	return send(ctx, s.app, protocol.ServerRemove, protocol.ServerParams{Name: name})
+	return feed.Send(ctx, s.app, protocol.ServerRemove, protocol.ServerParams{Name: name})
 }
 
 // Accept accepts changed tools in the form in which the open question shows them; without tools, all
 // that it shows. It blocks.
 func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
-	q, ok := find(s.app.Value.Get().Questions, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
+	q, ok := lists.Find(s.app.Value.Get().Questions, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 	if !ok {
 		return protocol.ErrNotFound.With("The tools have just changed again. Check them once more.")
 	}
-	r, err := Call(ctx, s.app, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools})
+	r, err := feed.Call(ctx, s.app, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools})
 	if err == nil && !r.Won {
 		s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
 	}
@@ -98,19 +88,19 @@ func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...
 
 // SignIn returns the address where the person signs in. It blocks.
 func (s Servers) SignIn(ctx context.Context, name protocol.ServerName) (string, error) {
-	r, err := Call(ctx, s.app, protocol.ServerSignInURL, protocol.ServerParams{Name: name})
+	r, err := feed.Call(ctx, s.app, protocol.ServerSignInURL, protocol.ServerParams{Name: name})
 	return r.URL, err
 }
 
 // Logs returns the last lines of a server's log, oldest first. It blocks.
 func (s Servers) Logs(ctx context.Context, name protocol.ServerName) ([]string, error) {
-	r, err := Call(ctx, s.app, protocol.ServerLogs, protocol.ServerParams{Name: name})
+	r, err := feed.Call(ctx, s.app, protocol.ServerLogs, protocol.ServerParams{Name: name})
 	return r.Lines, err
 }
 
 // Parse reads the servers of a pasted text. It blocks.
 func (s Servers) Parse(ctx context.Context, text string) ([]protocol.FoundServer, error) {
-	r, err := Call(ctx, s.app, protocol.ServersParse, protocol.ServerParseParams{Text: text})
+	r, err := feed.Call(ctx, s.app, protocol.ServersParse, protocol.ServerParseParams{Text: text})
 	return r.Servers, err
 }
 
@@ -122,7 +112,7 @@ type FoundGroup struct {
 
 // Find returns the servers of other programs, by program. It blocks.
 func (s Servers) Find(ctx context.Context) ([]FoundGroup, error) {
-	r, err := Call(ctx, s.app, protocol.ServersFind, protocol.Empty{})
+	r, err := feed.Call(ctx, s.app, protocol.ServersFind, protocol.Empty{})
 	return groupFound(r.Servers), err
 }
 

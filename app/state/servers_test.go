@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -36,7 +37,7 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 }
 
 func TestAServerIsDescribedInALine(t *testing.T) {
-	v := View{Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "nas", Name: "NAS"}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "nas", Name: "NAS"}}}
 	on := protocol.ServerTool{Name: "a", Enabled: true}
 	for _, c := range []struct {
 		name              string
@@ -72,7 +73,7 @@ func TestSecretsOfAServerAreNotShown(t *testing.T) {
 		Command: "npx", Args: []string{"-y", "a b", "it's"}, Env: map[string]string{"TOKEN": protocol.MaskedSecret, "MODE": "fast"},
 	}}
 	got := make(map[string]string)
-	for _, f := range ServerFacts(View{}, s, time.Now()) {
+	for _, f := range ServerFacts(feed.View{}, s, time.Now()) {
 		got[f.Name] = f.Text
 	}
 	want := map[string]string{
@@ -113,7 +114,7 @@ func TestTheFormOfAServerKeepsWhatItDoesNotShow(t *testing.T) {
 }
 
 func TestOnlyNewServersAreAdded(t *testing.T) {
-	v := View{Servers: ServerList{ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "old"}}}}}
+	v := feed.View{Servers: feed.ServerList{ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "old"}}}}}
 	found := []protocol.FoundServer{{Name: "old", Spec: protocol.ServerSpec{Command: "a"}}, {Name: "new", Spec: protocol.ServerSpec{Command: "b"}}, {Name: "web", Spec: protocol.ServerSpec{URL: "https://x.org"}}}
 	got := ServersToAdd(v, found, "ignored", "nas", "yes")
 	want := []protocol.FoundServer{{Name: "new", Spec: protocol.ServerSpec{Command: "b", Node: "nas"}}, found[2]}
@@ -141,7 +142,7 @@ func TestToolsThatAreNotListedStayDisabled(t *testing.T) {
 }
 
 func TestMachinesThatCanRunAServer(t *testing.T) {
-	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}, {ID: "laptop", Name: "Laptop", Local: true, Online: true}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}, {ID: "laptop", Name: "Laptop", Local: true, Online: true}}}
 	want := []RunnerChoice{{"", "Laptop"}, {"nas", "NAS (offline)"}, {"old", "old"}}
 	if got := RunnerChoices(v, "old"); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

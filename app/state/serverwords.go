@@ -9,12 +9,14 @@ import (
 	"time"
 	"unicode"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
 // ServerLine summarizes an MCP server: how it calls itself, how it is reached and its tools.
-func ServerLine(v View, s protocol.ServerStatus) string {
+func ServerLine(v feed.View, s protocol.ServerStatus) string {
 	if s.State == protocol.ServerFailed && s.Error != "" {
 		return format.Capital(format.Line(s.Error, 160))
 	}
@@ -35,7 +37,7 @@ func ServerLine(v View, s protocol.ServerStatus) string {
 }
 
 // serverPlace says where a server is: its address, or the machine that runs it.
-func serverPlace(v View, spec protocol.ServerSpec) string {
+func serverPlace(v feed.View, spec protocol.ServerSpec) string {
 	if spec.URL != "" {
 		return HostOf(spec.URL)
 	}
@@ -43,18 +45,18 @@ func serverPlace(v View, spec protocol.ServerSpec) string {
 }
 
 // ServerMachine names the machine that runs a server's command; empty is the gateway's own.
-func ServerMachine(v View, id protocol.NodeID) string {
+func ServerMachine(v feed.View, id protocol.NodeID) string {
 	if id != "" {
 		return v.Nodes.Name(id)
 	}
 	if n, ok := v.Nodes.Local(); ok {
-		return NameOf(n)
+		return feed.NameOf(n)
 	}
 	return "the gateway's machine"
 }
 
 func toolsText(s protocol.ServerStatus) string {
-	off := len(without(s.Tools, func(t protocol.ServerTool) bool { return t.Enabled }))
+	off := len(lists.Without(s.Tools, func(t protocol.ServerTool) bool { return t.Enabled }))
 	text := Plural(len(s.Tools), "tool", "tools")
 	if off > 0 {
 		text += fmt.Sprintf(", %d off", off)
@@ -65,7 +67,7 @@ func toolsText(s protocol.ServerStatus) string {
 // ChangedTools returns the tools of a server that wait until the person accepts them: changed ones and
 // new ones.
 func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
-	return without(s.Tools, func(t protocol.ServerTool) bool { return !t.Changed })
+	return lists.Without(s.Tools, func(t protocol.ServerTool) bool { return !t.Changed })
 }
 
 // ServerState describes a server's state in a few words. wants reports that the person has to do
@@ -90,7 +92,7 @@ func stateWord(state string) string {
 
 // ServerSentence explains the state of a server that is not ready, and what happens next; empty if
 // it is.
-func ServerSentence(v View, s protocol.ServerStatus) (what, next string) {
+func ServerSentence(v feed.View, s protocol.ServerStatus) (what, next string) {
 	switch s.State {
 	case protocol.ServerStarting:
 		return "Connecting…", "The first start of a command can take a minute, while it downloads what it needs."
@@ -137,7 +139,7 @@ func EffectText(e protocol.Effect) string {
 }
 
 // ServerFacts lists the known facts about a server and its settings. Secrets are masked.
-func ServerFacts(v View, s protocol.ServerStatus, now time.Time) []MachineFact {
+func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []MachineFact {
 	var list factList
 	state := stateWord(s.State)
 	if s.Since > 0 {
@@ -183,7 +185,7 @@ func settingLines(values map[string]string, between string) string {
 
 // CommandLine joins the command and the arguments of a server, quoted where needed.
 func CommandLine(spec protocol.ServerSpec) string {
-	return strings.Join(Map(append([]string{spec.Command}, spec.Args...), quoteWord), " ")
+	return strings.Join(lists.Map(append([]string{spec.Command}, spec.Args...), quoteWord), " ")
 }
 
 func quoteWord(w string) string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -156,8 +157,8 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 		}
 		return checkJSON(plain)
 	case f.Type == "list":
-		lines := Map(strings.Split(text, "\n"), strings.TrimSpace)
-		return protocol.Marshal(without(lines, func(line string) bool { return line == "" }))
+		lines := lists.Map(strings.Split(text, "\n"), strings.TrimSpace)
+		return protocol.Marshal(lists.Without(lines, func(line string) bool { return line == "" }))
 	case f.Format == protocol.FormatMillis || f.Format == protocol.FormatDuration:
 		d, err := ParseDuration(plain)
 		switch {

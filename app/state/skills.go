@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -33,24 +35,24 @@ type SkillSettings struct {
 
 // Skill finds a skill by its path.
 func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
-	return find(v.Skills, func(s protocol.SkillStatusEntry) bool { return s.Path == path })
+	return lists.Find(v.Skills, func(s protocol.SkillStatusEntry) bool { return s.Path == path })
 }
 
 // Skills is the view model of the page of skills. Its methods are safe for concurrent use.
 type Skills struct {
-	loader[SkillsView]
+	feed.Loader[SkillsView]
 	app *App
 }
 
 // NewSkills returns an empty view model; Follow loads it.
 func NewSkills(a *App) *Skills {
 	s := &Skills{app: a}
-	s.loader = loader[SkillsView]{
-		Value: NewValue(SkillsView{}), view: a.Value, tasks: a.tasks, fetch: s.fetchWith(protocol.SkillsStatus), problem: func(v *SkillsView) *string { return &v.Problem },
-		key: func(v View) string {
+	s.Loader = feed.Loader[SkillsView]{
+		Value: feed.NewValue(SkillsView{}), View: a.Value, Tasks: a.tasks, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *SkillsView) *string { return &v.Problem },
+		Key: func(v feed.View) string {
 			key := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
 			for _, n := range v.Nodes {
-				key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
+				key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, feed.NameOf(n))
 			}
 			return key
 		},
@@ -60,20 +62,20 @@ func NewSkills(a *App) *Skills {
 
 // Reread makes the gateway read all files again.
 func (s *Skills) Reread() {
-	s.app.tasks.start(func(ctx context.Context) { s.load(ctx, s.fetchWith(protocol.SkillsUpdate)) })
+	s.app.tasks.Start(func(ctx context.Context) { s.LoadWith(ctx, s.fetchWith(protocol.SkillsUpdate)) })
 }
 
 // fetchWith returns the fetch function of the loader with one of the methods that list the skills.
 func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) func(context.Context) (func(*SkillsView), error) {
 	return func(ctx context.Context) (func(*SkillsView), error) {
-		r, err := Call(ctx, s.app, m, protocol.SkillsParams{})
+		r, err := feed.Call(ctx, s.app, m, protocol.SkillsParams{})
 		if err != nil {
 			return nil, err
 		}
 		set, _ := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
 		for _, n := range s.app.Value.Get().Nodes {
-			names[n.ID] = NameOf(n)
+			names[n.ID] = feed.NameOf(n)
 		}
 		if shown := s.Value.Get().Shown; shown != "" {
 			s.read(ctx, shown)
@@ -88,19 +90,19 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 func (s *Skills) Show(path string) {
 	s.Value.Update(func(v *SkillsView) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
-		s.app.tasks.startRequest(func(ctx context.Context) { s.read(ctx, path) })
+		s.app.tasks.StartRequest(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 
 func (s *Skills) read(ctx context.Context, path string) {
-	file, err := Call(ctx, s.app, readFile, protocol.WorkspaceReadParams{Path: path})
+	file, err := feed.Call(ctx, s.app, readFile, protocol.WorkspaceReadParams{Path: path})
 	s.Value.Update(func(v *SkillsView) {
 		if v.Shown != path {
 			return
 		}
 		v.Text, v.TextProblem = skillBody(file.Content), ""
 		if err != nil {
-			v.TextProblem = Sentence(err)
+			v.TextProblem = feed.Sentence(err)
 		}
 	})
 }
@@ -128,8 +130,8 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 				}
 			}
 		})
-		s.do(func(ctx context.Context) error {
-			return send(ctx, s.app, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
+		s.Do(func(ctx context.Context) error {
+			return feed.Send(ctx, s.app, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
 		})
 	}
 	enable(on)
@@ -138,14 +140,14 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 
 // SetAlways sets whether the system prompt includes a skill's text; nil: as the skill says.
 func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
-	s.do(func(ctx context.Context) error {
+	s.Do(func(ctx context.Context) error {
 		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
 	})
 }
 
 // SetNeeds sets a skill's requirements on a machine; nil uses the skill's own value.
 func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
-	s.do(func(ctx context.Context) error {
+	s.Do(func(ctx context.Context) error {
 		if caps == nil {
 			return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
 		}
@@ -168,5 +170,5 @@ func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error
 	if _, exists := s.Value.Get().Skill(path); exists {
 		return "", fmt.Errorf("a skill named %q already exists. Choose another name or open that one", folder)
 	}
-	return path, send(ctx, s.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text})
+	return path, feed.Send(ctx, s.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -20,7 +21,7 @@ func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	case e.Eligible:
 		return "ready", ""
 	}
-	reasons := Map(e.Reasons, func(r string) string {
+	reasons := lists.Map(e.Reasons, func(r string) string {
 		long, _ := skillReason(r)
 		return long
 	})
@@ -48,7 +49,7 @@ func skillReason(r string) (long, short string) {
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
 func SkillLack(e protocol.SkillStatusEntry) string {
-	list := Map(e.Reasons, func(r string) string {
+	list := lists.Map(e.Reasons, func(r string) string {
 		_, short := skillReason(r)
 		return short
 	})
@@ -88,9 +89,9 @@ type SkillMachine struct {
 
 // SkillMachines returns that for each known machine.
 func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
-	return Map(v.Nodes, func(n protocol.SkillNodeStatus) SkillMachine {
+	return lists.Map(v.Nodes, func(n protocol.SkillNodeStatus) SkillMachine {
 		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Text: "cannot run it"}
-		missing, lacks := find(e.Missing, func(m protocol.SkillMissing) bool {
+		missing, lacks := lists.Find(e.Missing, func(m protocol.SkillMissing) bool {
 			return m.NodeID == n.NodeID && len(m.Lacks) > 0
 		})
 		switch {
@@ -107,7 +108,7 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 
 // FindSkills returns the skills that have every word of a query.
 func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
-	return without(list, func(e protocol.SkillStatusEntry) bool {
+	return lists.Without(list, func(e protocol.SkillStatusEntry) bool {
 		word, _ := SkillState(e)
 		return !matches(strings.Join([]string{e.Name, e.Description, SkillSource(e), e.Location, word}, " "), query)
 	})

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -29,7 +31,7 @@ func past(n int) func(*fake) {
 		on(f, protocol.TransferForget, func(p protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			all = without(all, func(t protocol.Transfer) bool { return slices.Contains(p.IDs, t.ID) })
+			all = lists.Without(all, func(t protocol.Transfer) bool { return slices.Contains(p.IDs, t.ID) })
 			return protocol.TransferForgetResult{}, nil
 		})
 	}
@@ -65,7 +67,7 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 			t.Errorf("the page was told %d times", n)
 		}
 		undo = a.Transfers.Remove("t1")
-		time.Sleep(UndoTime - time.Second)
+		time.Sleep(feed.UndoTime - time.Second)
 		if n := len(f.called(protocol.TransferForget.Name)); n != 0 {
 			t.Error("it is removed before the time to take that back is over")
 		}
@@ -95,7 +97,7 @@ func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
 		if _, err := a.Transfers.ClearHistory(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(UndoTime + time.Second)
+		time.Sleep(feed.UndoTime + time.Second)
 		synctest.Wait()
 		if got := historyOf(t, a); got != "of 0" {
 			t.Errorf("%q is left", got)

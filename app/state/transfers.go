@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -17,13 +19,13 @@ type Transfers struct{ app *App }
 
 // Fetch queues the transfer of a file to a folder of this computer. It blocks.
 func (s Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
-	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
+	return feed.Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
 // Send queues a transfer from one machine to a folder of another. It blocks.
 func (s Transfers) Send(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
-	sources := Map(paths, func(f string) string { return string(from) + ":" + f })
-	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{
+	sources := lists.Map(paths, func(f string) string { return string(from) + ":" + f })
+	return feed.Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{
 		Sources: sources, Destination: string(to) + ":" + dir, Into: true, Later: true,
 	})
 }
@@ -40,7 +42,7 @@ func (s Transfers) SendAgain(t protocol.Transfer) {
 
 // Undo restores the files that a transfer replaced, and says how many. It blocks.
 func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error) {
-	now, err := Call(ctx, s.app, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
+	now, err := feed.Call(ctx, s.app, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
 	if err != nil {
 		return "", err
 	}
@@ -58,9 +60,9 @@ func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error
 func (s Transfers) resumeLocal(list []protocol.Transfer) {
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
-			s.app.tasks.startRequest(func(ctx context.Context) {
+			s.app.tasks.StartRequest(func(ctx context.Context) {
 				// the gateway correctly refuses transfers of another window
-				Call(ctx, s.app, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
+				feed.Call(ctx, s.app, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			})
 		}
 	}
@@ -77,9 +79,9 @@ type TransferHistory struct {
 
 // History loads the history. It blocks.
 func (s Transfers) History(ctx context.Context) (TransferHistory, error) {
-	r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
-	removed := s.app.Value.Get().removed
-	list := without(r.Transfers, func(t protocol.Transfer) bool { return removed[t.ID] })
+	r, err := feed.Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
+	removed := s.app.Value.Get().Removed
+	list := lists.Without(r.Transfers, func(t protocol.Transfer) bool { return removed[t.ID] })
 	return TransferHistory{list, max(r.Count-len(removed), len(list))}, err
 }
 
@@ -87,11 +89,11 @@ func (s Transfers) History(ctx context.Context) (TransferHistory, error) {
 func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 	var ids []protocol.TransferID
 	for {
-		r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Offset: len(ids), Limit: historyPage})
+		r, err := feed.Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Offset: len(ids), Limit: historyPage})
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, Map(r.Transfers, func(t protocol.Transfer) protocol.TransferID { return t.ID })...)
+		ids = append(ids, lists.Map(r.Transfers, func(t protocol.Transfer) protocol.TransferID { return t.ID })...)
 		if len(r.Transfers) == 0 || len(ids) >= r.Count {
 			return s.Remove(ids...), nil
 		}
@@ -101,23 +103,23 @@ func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 // Remove removes transfers with the parts of incomplete files as in [App.deleteLater].
 func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 	hide := func(on bool) {
-		s.app.Value.Update(func(v *View) {
-			v.removed = mapWith(v.removed, true, on, ids...)
+		s.app.Value.Update(func(v *feed.View) {
+			v.Removed = feed.MapWith(v.Removed, true, on, ids...)
 			v.HistoryChanged++
 		})
 	}
-	return s.app.tasks.deleteLater(hide, doNothing, func(ctx context.Context) error {
+	return s.app.tasks.DeleteLater(hide, feed.DoNothing, func(ctx context.Context) error {
 		for part := range slices.Chunk(ids, historyPage) {
-			if err := send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
+			if err := feed.Send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, doNothing)
+	}, feed.DoNothing)
 }
 
 // EndName returns the display name of an end of a transfer.
-func EndName(v View, id protocol.NodeID) string {
+func EndName(v feed.View, id protocol.NodeID) string {
 	switch id {
 	case protocol.Here:
 		return "this computer"
@@ -128,12 +130,12 @@ func EndName(v View, id protocol.NodeID) string {
 }
 
 // IsRemoteEnd reports whether an end of a transfer is a client on another computer.
-func IsRemoteEnd(v View, t protocol.Transfer) bool {
+func IsRemoteEnd(v feed.View, t protocol.Transfer) bool {
 	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
 }
 
 // EndOf returns the display name of an end of a transfer, t.From or t.To.
-func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
+func EndOf(v feed.View, t protocol.Transfer, id protocol.NodeID) string {
 	if id == protocol.Here && IsRemoteEnd(v, t) {
 		return "another computer"
 	}
@@ -148,18 +150,18 @@ func PathOf(end string) string {
 
 // TransferStartText describes a transfer that has just been queued, after a verb such as "Sending ",
 // or the offline machine that it waits for.
-func TransferStartText(v View, verb string, t protocol.Transfer) string {
+func TransferStartText(v feed.View, verb string, t protocol.Transfer) string {
 	for _, n := range v.Nodes {
 		if t.State != protocol.TransferWaiting || n.Online || n.ID != t.From && n.ID != t.To {
 			continue
 		}
-		return fmt.Sprintf("%s is offline. %s will be sent when it is back.", NameOf(n), transferName(t))
+		return fmt.Sprintf("%s is offline. %s will be sent when it is back.", feed.NameOf(n), transferName(t))
 	}
 	return verb + TransferTitle(v, t)
 }
 
 // TransferTitle describes a transfer: photos to nas. A long name is shortened.
-func TransferTitle(v View, t protocol.Transfer) string {
+func TransferTitle(v feed.View, t protocol.Transfer) string {
 	return transferName(t) + " to " + EndOf(v, t, t.To)
 }
 
@@ -179,7 +181,7 @@ func transferName(t protocol.Transfer) string {
 }
 
 // TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
-func TransferLine(v View, t protocol.Transfer, now time.Time) string {
+func TransferLine(v feed.View, t protocol.Transfer, now time.Time) string {
 	progress := format.Size(t.BytesDone)
 	if t.Bytes > 0 {
 		progress += " of " + format.Size(t.Bytes)
@@ -233,7 +235,7 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	return joinNonEmpty(" · ", parts...)
 }
 
-func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
+func waitingParts(v feed.View, t protocol.Transfer, now time.Time) (parts []string) {
 	why := t.Error
 	if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
 		why = "Waiting for " + name
@@ -248,10 +250,10 @@ func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
 }
 
 // offlineEnd returns the name of an end of a transfer that is an offline machine, or "".
-func offlineEnd(v View, t protocol.Transfer) string {
+func offlineEnd(v feed.View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
 		if n, ok := v.Nodes.Find(id); ok && !n.Online {
-			return NameOf(n)
+			return feed.NameOf(n)
 		}
 	}
 	return ""
@@ -269,12 +271,12 @@ func Progress(t protocol.Transfer) float64 {
 }
 
 // TransferNews returns the finished transfers of this window's person that no chat reports.
-func TransferNews(v View) []protocol.Transfer {
-	return without(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
+func TransferNews(v feed.View) []protocol.Transfer {
+	return lists.Without(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
 }
 
 // TransferEnd describes a finished transfer and its outcome.
-func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string) {
+func TransferEnd(v feed.View, t protocol.Transfer, now time.Time) (title, text string) {
 	text = TransferLine(v, t, now)
 	if t.State == protocol.TransferDone {
 		text = "Done · " + text
@@ -284,7 +286,7 @@ func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string
 
 // TransferEnds describes the outcomes of several transfers.
 func TransferEnds(list []protocol.Transfer) (title, text string) {
-	failed := len(without(list, func(t protocol.Transfer) bool { return t.State == protocol.TransferDone }))
+	failed := len(lists.Without(list, func(t protocol.Transfer) bool { return t.State == protocol.TransferDone }))
 	count := func(n int, word string) string {
 		if n == 0 {
 			return ""

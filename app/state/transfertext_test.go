@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -44,13 +45,13 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 			change(x)
 		}
 		news("c 3 a 4 ")
-		for i := range 2 * maxFinished {
+		for i := range 2 * feed.MaxFinished {
 			x := protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued}
 			change(x)
 			x.State = protocol.TransferDone
 			change(x)
 		}
-		if n := len(a.Value.Get().Finished); n != maxFinished {
+		if n := len(a.Value.Get().Finished); n != feed.MaxFinished {
 			t.Errorf("%d are remembered", n)
 		}
 	})
@@ -58,11 +59,11 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 
 func TestEndsOfTransfersAreSaidInWords(t *testing.T) {
 	done := protocol.Transfer{Sources: []string{"nas:/photos"}, From: "nas", To: "box", State: protocol.TransferDone, BytesDone: 2_000_000, StartedAt: 1000, EndedAt: 4000}
-	if title, text := TransferEnd(View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3.0 s" {
+	if title, text := TransferEnd(feed.View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3.0 s" {
 		t.Errorf("%q, %q", title, text)
 	}
 	failed := protocol.Transfer{Sources: []string{"nas:/photos"}, To: "box", State: protocol.TransferFailed, Error: "the disk is full"}
-	if title, text := TransferEnd(View{}, failed, time.UnixMilli(5000)); title != "photos to box" || text != "Failed · the disk is full" {
+	if title, text := TransferEnd(feed.View{}, failed, time.UnixMilli(5000)); title != "photos to box" || text != "Failed · the disk is full" {
 		t.Errorf("%q, %q", title, text)
 	}
 	if title, text := TransferEnds([]protocol.Transfer{done, failed, done}); title != "3 transfers finished" || text != "2 done · 1 failed" {
@@ -71,7 +72,7 @@ func TestEndsOfTransfersAreSaidInWords(t *testing.T) {
 }
 
 func TestStartedTransferNamesTheOfflineMachine(t *testing.T) {
-	v := View{Nodes: []protocol.NodeInfo{{ID: "nas"}, {ID: "box", Online: true}}}
+	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas"}, {ID: "box", Online: true}}}
 	tr := protocol.Transfer{From: protocol.Here, To: "nas", Sources: []string{"@here:/home/a/f1.dat"}, State: protocol.TransferWaiting}
 	if got, want := TransferStartText(v, "Sending ", tr), "nas is offline. f1.dat will be sent when it is back."; got != want {
 		t.Errorf("offline: got %q, want %q", got, want)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -73,7 +75,7 @@ const (
 const maxTrayItems = 8
 
 // TrayOf returns the tray's content for a view.
-func TrayOf(v View) Tray {
+func TrayOf(v feed.View) Tray {
 	t := Tray{Needs: v.Needs(), Status: "Ready"}
 	switch {
 	case v.Status.Storage != "":
@@ -90,7 +92,7 @@ func TrayOf(v View) Tray {
 		t.Icon, t.Status = TrayWorking, "Working"
 	}
 	separator := TrayItem{Separator: true}
-	t.Items = without([]TrayItem{
+	t.Items = lists.Without([]TrayItem{
 		{Label: t.Status, Disabled: true},
 		separator,
 		needsItem(v), transferItem(v),
@@ -124,7 +126,7 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 }
 
 // needsText says how many questions wait for the person.
-func needsText(v View) string {
+func needsText(v feed.View) string {
 	switch {
 	case v.Needs() != 1 || len(v.Questions) == 0:
 		return Plural(v.Needs(), "question needs", "questions need") + " you"
@@ -132,7 +134,7 @@ func needsText(v View) string {
 	return QuestionTitle(v.Questions[0])
 }
 
-func needsItem(v View) TrayItem {
+func needsItem(v feed.View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
 	waiting := slices.Concat(v.Questions, v.Approvals)
@@ -149,15 +151,15 @@ func needsItem(v View) TrayItem {
 	return item
 }
 
-func recentItem(v View) TrayItem {
-	recent := without(v.Sessions, func(s protocol.SessionEntry) bool { return s.Archived })
-	items := Map(recent[:min(len(recent), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
-		return TrayItem{Label: format.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
+func recentItem(v feed.View) TrayItem {
+	recent := lists.Without(v.Sessions, func(s protocol.SessionEntry) bool { return s.Archived })
+	items := lists.Map(recent[:min(len(recent), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
+		return TrayItem{Label: format.Clip(feed.TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
 	})
 	return TrayItem{Label: "Recent chats", Items: items}
 }
 
-func modeItem(v View) TrayItem {
+func modeItem(v feed.View) TrayItem {
 	if len(v.Sessions) == 0 {
 		return TrayItem{}
 	}
@@ -177,17 +179,17 @@ func modeItem(v View) TrayItem {
 	return item
 }
 
-func machinesItem(v View) TrayItem {
+func machinesItem(v feed.View) TrayItem {
 	return TrayItem{Label: "Machines", Items: limitItems(v.Nodes, func(n protocol.NodeInfo) TrayItem {
 		presence := "offline"
 		if n.Online {
 			presence = "online"
 		}
-		return TrayItem{Label: format.Clip(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
+		return TrayItem{Label: format.Clip(feed.NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
 	}, TrayItem{Do: TrayMachine})}
 }
 
-func transferItem(v View) TrayItem {
+func transferItem(v feed.View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers))}
 	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
 		label := format.Clip(TransferTitle(v, x), 40)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -15,17 +16,17 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	working := []protocol.RunInfo{{State: protocol.RunTools}}
 	asked := []protocol.Question{question, question}
 	for _, c := range []struct {
-		v      View
+		v      feed.View
 		icon   TrayIcon
 		status string
 	}{
-		{View{}, TrayIdle, "Starting"},
-		{View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
-		{View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
-		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions need you"},
-		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayPaused, "Paused"},
-		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
-		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
+		{feed.View{}, TrayIdle, "Starting"},
+		{feed.View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
+		{feed.View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
+		{feed.View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions need you"},
+		{feed.View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayPaused, "Paused"},
+		{feed.View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
+		{feed.View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
 	} {
 		t.Run(c.status, func(t *testing.T) {
 			if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
@@ -36,7 +37,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 }
 
 func TestTrayListsStayShort(t *testing.T) {
-	v := View{Connected: true, Loaded: true}
+	v := feed.View{Connected: true, Loaded: true}
 	for i := range 100 {
 		q := question
 		q.ID = protocol.QuestionID(fmt.Sprint(i))
@@ -54,7 +55,7 @@ func TestTrayListsStayShort(t *testing.T) {
 // TestOneOrderOfCallsAndOtherQuestions has a call that expires first, a device, an app that expires
 // before it, and a postponed call.
 func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
-	v := View{Connected: true, Loaded: true}
+	v := feed.View{Connected: true, Loaded: true}
 	for _, q := range []protocol.Question{
 		{ID: "device", Kind: protocol.AskPair, ExpiresAt: 30, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "phone"}}},
 		{ID: "later", Kind: protocol.AskCall, ExpiresAt: 5, Later: 9},
@@ -63,7 +64,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 		{ID: "app", Kind: protocol.AskApp, ExpiresAt: 20, App: &protocol.AppSubject{Name: "Editor"}},
 	} {
 		q.State = protocol.QuestionPending
-		reduceQuestion(&v, q)
+		feed.ReduceQuestion(&v, q)
 	}
 	want := []protocol.QuestionID{"urgent", "app", "device", "call", "later"}
 	var tray []protocol.QuestionID
@@ -78,7 +79,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 }
 
 func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
-	v := View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
+	v := feed.View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
 	for _, i := range TrayOf(v).Items {
 		if i.Label != "Machines" {
 			continue
@@ -92,7 +93,7 @@ func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
 }
 
 func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
-	v := NewValue(0)
+	v := feed.NewValue(0)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var seen []int
@@ -113,7 +114,7 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 }
 
 func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
-	tray := TrayOf(View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas"}}})
+	tray := TrayOf(feed.View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas"}}})
 	if got := tray.With(nil); len(got.Items) != len(tray.Items) {
 		t.Error("without other gateways the menu has an entry for them")
 	}
@@ -140,7 +141,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 		}
 		return item
 	}
-	plain := TrayOf(View{Connected: true, Loaded: true})
+	plain := TrayOf(feed.View{Connected: true, Loaded: true})
 	one := plain.With(list[:1])
 	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
 		t.Errorf("%+v", one)
@@ -160,7 +161,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
-	here := TrayOf(View{Connected: true, Loaded: true, Approvals: []protocol.Question{{ID: "a"}}}).With(list[:1])
+	here := TrayOf(feed.View{Connected: true, Loaded: true, Approvals: []protocol.Question{{ID: "a"}}}).With(list[:1])
 	if here.Needs != 3 || here.Status != "1 question needs you" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}
@@ -172,13 +173,13 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 
 func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 	var labels []string
-	for _, i := range TrayOf(View{Connected: true, Loaded: true}).Items {
+	for _, i := range TrayOf(feed.View{Connected: true, Loaded: true}).Items {
 		labels = append(labels, i.Label)
 	}
 	if got, want := strings.Join(labels, ", "), "Ready, , Open, New chat, , Pause agent, Settings, , Quit"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	with := TrayOf(View{}).With([]GatewayLine{{ID: "pin", Name: "cellar"}})
+	with := TrayOf(feed.View{}).With([]GatewayLine{{ID: "pin", Name: "cellar"}})
 	if got := with.Items[4]; got.Label != "Gateways" {
 		t.Errorf("the entry after New chat is %q", got.Label)
 	}

@@ -10,6 +10,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -115,7 +117,7 @@ func (f *addForm) read(text string) {
 				f.found[0].Name, f.found[0].Spec.Network = protocol.ServerName(f.left.name), f.left.network
 			}
 			if err != nil {
-				f.show(state.Sentence(err))
+				f.show(feed.Sentence(err))
 				return
 			}
 			f.show("")
@@ -190,7 +192,7 @@ func (f *addForm) submit() {
 	f.add.Disable()
 	f.p.addServers(list, f.draft.Drop, func(err error) {
 		f.add.Enable()
-		f.message.say(state.Sentence(err))
+		f.message.say(feed.Sentence(err))
 	})
 }
 
@@ -254,7 +256,7 @@ func idOf(s protocol.FoundServer) string { return s.Path + "\n" + string(s.Name)
 func (f *importForm) load() {
 	bind.Go(f.p.ctx, f.p.app.Servers.Find, func(groups []state.FoundGroup, err error) {
 		if err != nil {
-			widgets.SetContent(f.body, widgets.NewLoadError("The servers of other programs could not be read.", state.Sentence(err), f.load))
+			widgets.SetContent(f.body, widgets.NewLoadError("The servers of other programs could not be read.", feed.Sentence(err), f.load))
 			f.p.Box.Refresh()
 			return
 		}
@@ -279,7 +281,7 @@ func (f *importForm) show(list []state.FoundGroup) {
 				label += " – already added"
 			}
 			check := widgets.NewCheck(label, func(bool) {
-				f.left = state.Map(f.chosen(), idOf)
+				f.left = lists.Map(f.chosen(), idOf)
 				if f.draft.Save(f.left); len(f.left) == 0 {
 					f.draft.Drop()
 				}
@@ -318,7 +320,7 @@ func (f *importForm) chosen() (list []protocol.FoundServer) {
 func (f *importForm) submit() {
 	f.add.Disable()
 	f.p.addServers(f.chosen(), f.draft.Drop, func(err error) {
-		f.message.say(state.Sentence(err))
+		f.message.say(feed.Sentence(err))
 		f.load()
 	})
 }

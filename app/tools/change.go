@@ -6,6 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -40,8 +42,8 @@ func changeOf(t protocol.ServerTool) fyne.CanvasObject {
 }
 
 // UpdateChanges lists the questions about changed tools.
-func UpdateChanges(l *widgets.Questions, v state.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
+func UpdateChanges(l *widgets.Questions, v feed.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
 	list := v.Questions.Of(protocol.AskTools)
-	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
+	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewChange(list[i], now, answer) })
 }

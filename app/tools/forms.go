@@ -6,6 +6,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -24,9 +26,9 @@ type runner struct {
 	choices []state.RunnerChoice
 }
 
-func newRunner(v state.View, now protocol.NodeID) *runner {
+func newRunner(v feed.View, now protocol.NodeID) *runner {
 	r := &runner{choices: state.RunnerChoices(v, now)}
-	r.Select = widgets.NewSelect(state.Map(r.choices, func(c state.RunnerChoice) string { return c.Text }), nil)
+	r.Select = widgets.NewSelect(lists.Map(r.choices, func(c state.RunnerChoice) string { return c.Text }), nil)
 	r.SetSelectedIndex(0)
 	for i, c := range r.choices {
 		if c.Node == now {
@@ -40,7 +42,7 @@ func (r *runner) node() protocol.NodeID { return r.choices[max(r.SelectedIndex()
 
 // newNetwork makes the choice whether a server's command may use the network.
 func newNetwork(now string) *widgets.Select {
-	s := widgets.NewSelect(state.Map(state.NetworkChoices, func(c state.NetworkChoice) string { return c.Text }), nil)
+	s := widgets.NewSelect(lists.Map(state.NetworkChoices, func(c state.NetworkChoice) string { return c.Text }), nil)
 	s.SetSelectedIndex(state.NetworkIndex(now))
 	return s
 }
@@ -156,7 +158,7 @@ func (m *settingsForm) submit() {
 	bind.Run(p.ctx, m.draft.Saving(func(ctx context.Context) error { return p.app.Servers.Set(ctx, s.Name, spec) }), func(err error) {
 		m.save.Enable()
 		if err != nil {
-			m.message.say("The settings were not saved: " + state.Sentence(err))
+			m.message.say("The settings were not saved: " + feed.Sentence(err))
 			return
 		}
 		m.draft.Drop()

@@ -10,6 +10,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -32,7 +34,7 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view   state.View
+	view   feed.View
 	list   *widgets.ItemList // first the questions of servers
 	body   widgets.Body      // the list, or a text in its place
 	detail *detail           // nil while the list or a form is shown
@@ -55,7 +57,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func (p *Page) show(v state.View) {
+func (p *Page) show(v feed.View) {
 	p.view = v
 	p.redraw()
 }
@@ -95,13 +97,13 @@ func (p *Page) back() {
 // fill lists the servers.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := state.Map(v.Questions.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
+	asking := lists.Map(v.Questions.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
-	p.list.Set(append(asking, state.Map(v.Servers.Servers, func(s protocol.ServerStatus) widgets.ListItem { return serverItem(v, s) })...))
+	p.list.Set(append(asking, lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) widgets.ListItem { return serverItem(v, s) })...))
 	none := len(v.Servers.Servers)+len(asking) == 0
 	p.body.Draw(fmt.Sprint(v.Servers.Loaded, v.Servers.Problem, none), func() fyne.CanvasObject {
 		switch {
@@ -119,7 +121,7 @@ func (p *Page) fill() {
 	})
 }
 
-func serverItem(v state.View, s protocol.ServerStatus) widgets.ListItem {
+func serverItem(v feed.View, s protocol.ServerStatus) widgets.ListItem {
 	item := widgets.ListItem{Title: string(s.Name), Text: state.ServerLine(v, s)}
 	item.Detail, item.Warn = state.ServerState(s)
 	item.Icon, item.Color = stateIcon(s)

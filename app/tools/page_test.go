@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -43,9 +44,9 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 
 func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
 
-func full() state.View {
-	v := state.View{Loaded: true, Connected: true, Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}}
-	v.Servers = state.ServerList{Loaded: true, ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{
+func full() feed.View {
+	v := feed.View{Loaded: true, Connected: true, Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}}
+	v.Servers = feed.ServerList{Loaded: true, ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{
 		{
 			Name: "github", State: protocol.ServerReady, Title: "GitHub MCP Server", Version: "0.9.1", Since: at(-time.Hour), Prompts: 2,
 			Spec: protocol.ServerSpec{URL: "https://api.example.com/mcp", Headers: map[string]string{"Authorization": protocol.MaskedSecret}},
@@ -105,9 +106,9 @@ func (b *bench) adding(list []protocol.FoundServer, problem string) *addForm {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.View{Servers: state.ServerList{Problem: "The disk is full"}})
+	p.show(feed.View{Servers: feed.ServerList{Problem: "The disk is full"}})
 	golden.Markup(t, "problem", p.Box)
-	p.show(state.View{Servers: state.ServerList{Loaded: true}})
+	p.show(feed.View{Servers: feed.ServerList{Loaded: true}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
 	v.Questions = []protocol.Question{question()}
@@ -130,7 +131,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 		for _, width := range []float32{880, 480} {
 			p := inPage(t, mode, width)
 			size := name + fmt.Sprint("-", width)
-			p.show(state.View{Servers: state.ServerList{Loaded: true}})
+			p.show(feed.View{Servers: feed.ServerList{Loaded: true}})
 			pagetest.Shot(t, p.w, "tools-empty-"+size)
 			p.show(full())
 			pagetest.Shot(t, p.w, "tools-list-"+size)

@@ -6,6 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -20,7 +22,7 @@ type QuestionHandlers struct {
 }
 
 // NewQuestion asks what a server wants to know: a form, or whether to open an address.
-func NewQuestion(asked protocol.Question, v state.View, now time.Time, h QuestionHandlers) *widgets.Question {
+func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h QuestionHandlers) *widgets.Question {
 	var q *widgets.Question
 	in := *asked.Input
 	resize := func() {
@@ -75,9 +77,9 @@ func NewQuestion(asked protocol.Question, v state.View, now time.Time, h Questio
 }
 
 // UpdateQuestions lists the questions of servers.
-func UpdateQuestions(l *widgets.Questions, v state.View, now time.Time, h QuestionHandlers) {
+func UpdateQuestions(l *widgets.Questions, v feed.View, now time.Time, h QuestionHandlers) {
 	list := v.Questions.Of(protocol.AskInput)
-	ids := state.Map(list, func(q protocol.Question) string { return string(q.ID) })
+	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewQuestion(list[i], v, now, h) })
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -24,7 +24,7 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 	h := QuestionHandlers{Answer: func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }}
 	w := pagetest.Window(t, l.Box, 480, 760)
 	update := func(list ...protocol.Question) {
-		UpdateQuestions(l, state.View{Questions: list}, pagetest.Noon, h)
+		UpdateQuestions(l, feed.View{Questions: list}, pagetest.Noon, h)
 	}
 	update(question())
 	golden.Markup(t, "question", l.Box)
@@ -70,7 +70,7 @@ func TestAnAddressIsOpenedOnlyByAClick(t *testing.T) {
 	var opened []string
 	var answers []protocol.QuestionAnswerParams
 	in := protocol.Question{ID: "u", Kind: protocol.AskInput, ExpiresAt: at(time.Minute), Input: &protocol.InputSubject{Server: "pay", Message: "Confirm the payment.", URL: "https://pay.example.org/confirm?id=7"}}
-	q := NewQuestion(in, state.View{}, pagetest.Noon, QuestionHandlers{
+	q := NewQuestion(in, feed.View{}, pagetest.Noon, QuestionHandlers{
 		Answer: func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }, OpenURL: func(u string) { opened = append(opened, u) },
 	})
 	w := pagetest.Window(t, q.Box, 480, 400)

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -119,7 +120,7 @@ func newCard(p *Page, id protocol.TransferID) *card {
 	return c
 }
 
-func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
+func (c *card) show(v feed.View, t protocol.Transfer, now time.Time) {
 	c.title.SetText(state.TransferTitle(v, t))
 	line := state.TransferLine(v, t, now)
 	if t.Current != "" && t.Files > 1 {

@@ -12,6 +12,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -36,7 +38,7 @@ type Page struct {
 	handlers Handlers
 	widgets.Body
 
-	view            state.View
+	view            feed.View
 	historyRevision int // change counter of the view that the history belongs to; -1 for none
 	history         state.TransferHistory
 	historyLoaded   bool // the history was loaded before
@@ -68,7 +70,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func (p *Page) show(v state.View) {
+func (p *Page) show(v feed.View) {
 	p.view = v
 	if v.Loaded && v.HistoryChanged != p.historyRevision {
 		p.historyRevision = v.HistoryChanged
@@ -102,7 +104,7 @@ func (p *Page) showHistory(h state.TransferHistory, err error) {
 	} else {
 		p.history, p.historyLoaded = h, true
 	}
-	p.list.Set(state.Map(p.history.List, p.item))
+	p.list.Set(lists.Map(p.history.List, p.item))
 	p.foot.SetText("")
 	if n := len(p.history.List); p.history.Total > n {
 		p.foot.SetText(fmt.Sprintf("The last %d of %d", n, p.history.Total))
@@ -191,7 +193,7 @@ func (p *Page) actions(t protocol.Transfer) []action {
 	}
 	return append(list, action{"Remove from history", "trash", func() {
 		text := fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t))
-		p.handlers.Undo(text, p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
+		p.handlers.Undo(text, p.app.Transfers.Remove(t.ID), time.Now().Add(feed.UndoTime))
 		p.Back()
 	}})
 }
@@ -201,7 +203,7 @@ func (p *Page) clear() {
 		if p.handlers.Say.Failed("Could not clear the history", err) {
 			return
 		}
-		p.handlers.Undo("History cleared.", undo, time.Now().Add(state.UndoTime))
+		p.handlers.Undo("History cleared.", undo, time.Now().Add(feed.UndoTime))
 	})
 }
 

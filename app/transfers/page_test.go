@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -26,8 +27,8 @@ func newTestPage(t *testing.T) *Page {
 	return p
 }
 
-func moving() state.View {
-	return state.View{Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}, Transfers: []protocol.Transfer{
+func moving() feed.View {
+	return feed.View{Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}, Transfers: []protocol.Transfer{
 		{
 			ID: "a", State: protocol.TransferRunning, Sources: []string{"@here:/home/me/photos"}, From: protocol.Here, To: "nas", Files: 900, FilesDone: 300, Bytes: 3_400_000_000, BytesDone: 1_200_000_000,
 			Speed: 86_000_000, ETA: 25_000, Current: strings.Repeat("a long folder/", 20) + "a.jpg",
@@ -46,7 +47,7 @@ func endedTransfers() state.TransferHistory {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.View{Loaded: true})
+	p.show(feed.View{Loaded: true})
 	p.showHistory(state.TransferHistory{}, nil)
 	golden.Markup(t, "empty", p.Box)
 	p.show(moving())

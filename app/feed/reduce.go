@@ -1,19 +1,20 @@
-package state
+package feed
 
 import (
 	"cmp"
 	"maps"
 	"slices"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
-// applySnapshot sets the view to a snapshot. The window's own state is retained.
-func applySnapshot(v *View, s protocol.FeedSnapshot) {
+// ApplySnapshot sets the view to a snapshot. The window's own state is retained.
+func ApplySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, slices.SortedStableFunc(slices.Values(s.Nodes), byPresence), nil
 	isScheduled := func(e protocol.SessionEntry) bool { return e.Schedule != "" }
-	v.Sessions = without(s.Sessions, isScheduled)
-	v.Scheduled = without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
+	v.Sessions = lists.Without(s.Sessions, isScheduled)
+	v.Scheduled = lists.Without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
 	v.LoadingChats = len(s.Sessions) >= protocol.MaxSnapshotSessions
 	for kind, counter := range v.counters() {
@@ -23,22 +24,12 @@ func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	}
 	v.Questions = nil
 	for _, q := range s.Questions {
-		reduceQuestion(v, q)
+		ReduceQuestion(v, q)
 	}
 }
 
-// replaceOrAppend returns a new list with x in place of the element that same finds, or last.
-func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
-	out := slices.Clone(list)
-	if i := slices.IndexFunc(out, same); i >= 0 {
-		out[i] = x
-		return out
-	}
-	return append(out, x)
-}
-
-// mapWith returns a copy of a map that has the value for some keys, or does not have the keys.
-func mapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) map[K]V {
+// MapWith returns a copy of a map that has the value for some keys, or does not have the keys.
+func MapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) map[K]V {
 	out := make(map[K]V, len(m)+len(keys))
 	maps.Copy(out, m)
 	for _, key := range keys {
@@ -50,38 +41,17 @@ func mapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) m
 	return out
 }
 
-func find[T any](list []T, match func(T) bool) (found T, ok bool) {
-	if i := slices.IndexFunc(list, match); i >= 0 {
-		return list[i], true
-	}
-	return found, false
-}
-
-// without returns a new list without some elements.
-func without[T any](list []T, gone func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(list), gone)
-}
-
-// Map returns the results of f for the elements of a list.
-func Map[T, R any](list []T, f func(T) R) []R {
-	out := make([]R, len(list))
-	for i, x := range list {
-		out[i] = f(x)
-	}
-	return out
-}
-
-// reduce applies a change to the view, unless it lacks the value that its kind requires.
-func reduce(v *View, c protocol.Change) {
+// Reduce applies a change to the view, unless it lacks the value that its kind requires.
+func Reduce(v *View, c protocol.Change) {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil && c.Session.Schedule != "":
-		v.Scheduled = replaceOrAppend(v.Scheduled, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
+		v.Scheduled = lists.Replace(v.Scheduled, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
-		v.Sessions = replaceOrAppend(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
-		sortByActivity(v.Sessions)
+		v.Sessions = lists.Replace(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
+		SortByActivity(v.Sessions)
 	case c.Kind == protocol.ChangeSessionDeleted:
 		gone := func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey }
-		v.Sessions, v.Scheduled = without(v.Sessions, gone), without(v.Scheduled, gone)
+		v.Sessions, v.Scheduled = lists.Without(v.Sessions, gone), lists.Without(v.Scheduled, gone)
 	case c.Kind == protocol.ChangeRun && c.Run != nil:
 		reduceEndedRun(v, *c.Run)
 		v.Runs = reduceRun(v.Runs, *c.Run)
@@ -92,17 +62,17 @@ func reduce(v *View, c protocol.Change) {
 	case c.Kind == protocol.ChangeCall && c.Call != nil:
 		same := func(x protocol.CallInfo) bool { return x.CallID == c.Call.CallID }
 		if c.Call.Over() && c.Call.ToolCallID == "" { // no message will follow
-			v.Calls = without(v.Calls, same)
+			v.Calls = lists.Without(v.Calls, same)
 		} else {
-			v.Calls = replaceOrAppend(v.Calls, *c.Call, same)
+			v.Calls = lists.Replace(v.Calls, *c.Call, same)
 		}
 	case c.Kind == protocol.ChangeQuestion && c.Question != nil:
-		reduceQuestion(v, *c.Question)
+		ReduceQuestion(v, *c.Question)
 	case c.Kind == protocol.ChangeNode && c.Node != nil:
-		v.Nodes = replaceOrAppend(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+		v.Nodes = lists.Replace(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 		slices.SortStableFunc(v.Nodes, byPresence)
 	case c.Kind == protocol.ChangeNodeForgotten && c.Node != nil:
-		v.Nodes = without(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+		v.Nodes = lists.Without(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		reduceTransfer(v, *c.Transfer)
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
@@ -116,8 +86,8 @@ func reduce(v *View, c protocol.Change) {
 	}
 }
 
-// sortByActivity sorts chats, the newest activity first.
-func sortByActivity(list []protocol.SessionEntry) {
+// SortByActivity sorts chats, the newest activity first.
+func SortByActivity(list []protocol.SessionEntry) {
 	slices.SortStableFunc(list, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
 }
 
@@ -133,13 +103,7 @@ func (v *View) counters() map[string]*int {
 
 // byPresence puts the gateway's own machine first, then those that are online.
 func byPresence(a, b protocol.NodeInfo) int {
-	return cmp.Or(trueFirst(a.Local, b.Local), trueFirst(a.Online, b.Online), cmp.Compare(a.ID, b.ID))
-}
-
-// trueFirst compares for an order in which true precedes false.
-func trueFirst(a, b bool) int {
-	order := map[bool]int{true: 0, false: 1}
-	return order[a] - order[b]
+	return cmp.Or(lists.TrueFirst(a.Local, b.Local), lists.TrueFirst(a.Online, b.Online), cmp.Compare(a.ID, b.ID))
 }
 
 // reduceTransfer applies a transfer's state. A finished transfer moves to the history.
@@ -148,27 +112,27 @@ func reduceTransfer(v *View, t protocol.Transfer) {
 	if t.Over() {
 		// otherwise it finished earlier, and another property changed
 		if t.State != protocol.TransferCancelled && slices.ContainsFunc(v.Transfers, same) {
-			v.Finished = append(without(v.Finished, same), t)
-			v.Finished = v.Finished[max(0, len(v.Finished)-maxFinished):]
+			v.Finished = append(lists.Without(v.Finished, same), t)
+			v.Finished = v.Finished[max(0, len(v.Finished)-MaxFinished):]
 		}
-		v.Transfers = without(v.Transfers, same)
+		v.Transfers = lists.Without(v.Transfers, same)
 		v.HistoryChanged++
 		return
 	}
-	v.Transfers = replaceOrAppend(v.Transfers, t, same)
+	v.Transfers = lists.Replace(v.Transfers, t, same)
 }
 
-// reduceQuestion applies a question's state.
-func reduceQuestion(v *View, q protocol.Question) {
+// ReduceQuestion applies a question's state.
+func ReduceQuestion(v *View, q protocol.Question) {
 	if q.IsOfCall() {
 		reduceApproval(v, q)
 		return
 	}
-	v.Questions = without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
+	v.Questions = lists.Without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
 	switch {
 	case q.State != protocol.QuestionPending:
-		v.answering = mapWith(v.answering, true, false, q.ID)
-	case !v.answering[q.ID]:
+		v.Answering = MapWith(v.Answering, true, false, q.ID)
+	case !v.Answering[q.ID]:
 		v.Questions = append(v.Questions, q)
 		protocol.SortQuestions(v.Questions)
 	}
@@ -177,16 +141,16 @@ func reduceQuestion(v *View, q protocol.Question) {
 func reduceApproval(v *View, q protocol.Question) {
 	same := func(x protocol.Question) bool { return x.ID == q.ID }
 	if q.State != protocol.QuestionPending {
-		v.Approvals = without(v.Approvals, same)
-		v.Closed = append(without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
+		v.Approvals = lists.Without(v.Approvals, same)
+		v.Closed = append(lists.Without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.Answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
-		v.answering = mapWith(v.answering, true, false, q.ID)
+		v.Answering = MapWith(v.Answering, true, false, q.ID)
 		return
 	}
-	if v.answering[q.ID] {
+	if v.Answering[q.ID] {
 		return
 	}
-	v.Approvals = replaceOrAppend(v.Approvals, q, same)
+	v.Approvals = lists.Replace(v.Approvals, q, same)
 	protocol.SortQuestions(v.Approvals)
 }
 
@@ -198,14 +162,14 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 		}
 	}
 	if r.Over() && r.State != protocol.RunFailed {
-		return without(runs, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+		return lists.Without(runs, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 	}
 	if r.State != protocol.RunQueued { // a new run replaces an old failure
-		runs = without(runs, func(x protocol.RunInfo) bool {
+		runs = lists.Without(runs, func(x protocol.RunInfo) bool {
 			return x.SessionKey == r.SessionKey && x.State == protocol.RunFailed && x.RunID != r.RunID
 		})
 	}
-	return replaceOrAppend(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+	return lists.Replace(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 }
 
 // reduceEndedRun remembers a run that ends.
@@ -213,7 +177,7 @@ func reduceEndedRun(v *View, r protocol.RunInfo) {
 	runs := func(x protocol.RunInfo) bool { return x.RunID == r.RunID && !x.Over() }
 	if r.Over() && slices.ContainsFunc(v.Runs, runs) {
 		v.EndedRuns = append(slices.Clone(v.EndedRuns), r)
-		v.EndedRuns = v.EndedRuns[max(0, len(v.EndedRuns)-maxFinished):]
+		v.EndedRuns = v.EndedRuns[max(0, len(v.EndedRuns)-MaxFinished):]
 	}
 }
 
@@ -251,6 +215,6 @@ func reduceMessage(v *View, m protocol.Message) {
 			v.Runs[i].Text, v.Runs[i].Thinking = "", ""
 		}
 	case protocol.RoleToolResult:
-		v.Calls = without(v.Calls, func(c protocol.CallInfo) bool { return c.RunID == m.RunID && c.ToolCallID == m.ToolCallID })
+		v.Calls = lists.Without(v.Calls, func(c protocol.CallInfo) bool { return c.RunID == m.RunID && c.ToolCallID == m.ToolCallID })
 	}
 }

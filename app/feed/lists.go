@@ -1,9 +1,10 @@
-package state
+package feed
 
 import (
 	"slices"
 	"strings"
 
+	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -12,12 +13,12 @@ type MachineList []protocol.NodeInfo
 
 // Local finds the machine that runs in the gateway's own process.
 func (l MachineList) Local() (protocol.NodeInfo, bool) {
-	return find(l, func(n protocol.NodeInfo) bool { return n.Local })
+	return lists.Find(l, func(n protocol.NodeInfo) bool { return n.Local })
 }
 
 // Find finds a machine.
 func (l MachineList) Find(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	return find(l, func(n protocol.NodeInfo) bool { return n.ID == id })
+	return lists.Find(l, func(n protocol.NodeInfo) bool { return n.ID == id })
 }
 
 // Name returns the display name of a machine ID, even if the machine no longer exists.
@@ -75,27 +76,12 @@ func (l ChatList) Archived() (n int) {
 	return n
 }
 
-// MatchTitles returns the chats whose title or tags contain all words of a query, ignoring case.
-func MatchTitles(l ChatList, query string) (list []ChatMatch) {
-	words := strings.Fields(strings.ToLower(strings.ReplaceAll(query, `"`, " ")))
-	for _, e := range l {
-		text := strings.ToLower(TitleOf(e) + "\n" + strings.Join(e.Tags, "\n"))
-		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-			list = append(list, ChatMatch{Chat: e})
-		}
-		if len(list) == maxMatches {
-			break
-		}
-	}
-	return list
-}
-
 // CallList is a list of calls.
 type CallList []protocol.CallInfo
 
 // On returns the calls in progress on a machine.
 func (l CallList) On(id protocol.NodeID) []protocol.CallInfo {
-	return without(l, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
+	return lists.Without(l, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
 }
 
 // QuestionList is a list of questions.
@@ -103,5 +89,5 @@ type QuestionList []protocol.Question
 
 // Of returns the questions of some kinds.
 func (l QuestionList) Of(kinds ...string) []protocol.Question {
-	return without(l, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
+	return lists.Without(l, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
 }

@@ -1,0 +1,18 @@
+package feed
+
+import (
+	"fairlead/app/lists"
+	"fairlead/gateway/protocol"
+)
+
+// ServerList has the MCP servers.
+type ServerList struct {
+	protocol.ServersListResult
+	Loaded  bool
+	Problem string // reason why loading failed
+}
+
+// Server finds an MCP server.
+func (l ServerList) Server(name protocol.ServerName) (protocol.ServerStatus, bool) {
+	return lists.Find(l.Servers, func(s protocol.ServerStatus) bool { return s.Name == name })
+}

@@ -1,0 +1,42 @@
+package lists
+
+import (
+	"slices"
+)
+
+// Replace returns a new list with x in place of the element that same finds, or last.
+func Replace[T any](list []T, x T, same func(T) bool) []T {
+	out := slices.Clone(list)
+	if i := slices.IndexFunc(out, same); i >= 0 {
+		out[i] = x
+		return out
+	}
+	return append(out, x)
+}
+
+func Find[T any](list []T, match func(T) bool) (found T, ok bool) {
+	if i := slices.IndexFunc(list, match); i >= 0 {
+		return list[i], true
+	}
+	return found, false
+}
+
+// Without returns a new list without some elements.
+func Without[T any](list []T, gone func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), gone)
+}
+
+// Map returns the results of f for the elements of a list.
+func Map[T, R any](list []T, f func(T) R) []R {
+	out := make([]R, len(list))
+	for i, x := range list {
+		out[i] = f(x)
+	}
+	return out
+}
+
+// TrueFirst compares for an order in which true precedes false.
+func TrueFirst(a, b bool) int {
+	order := map[bool]int{true: 0, false: 1}
+	return order[a] - order[b]
+}
