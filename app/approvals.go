@@ -30,8 +30,8 @@ func (a *approvals) update(v feed.View) {
 		if a.window != nil {
 			a.window.Close()
 			a.window, a.dialog = nil, nil
-			if n := len(v.Closed); n > 0 && !v.Closed[n-1].AnsweredHere && len(v.Approvals) == 0 {
-				a.ui.messages.show("This approval was answered elsewhere: " + state.OutcomeText(v.Closed[n-1].Question) + ".")
+			if n := len(v.Questions.Closed); n > 0 && !v.Questions.Closed[n-1].AnsweredHere && len(v.Questions.Approvals) == 0 {
+				a.ui.messages.show("This approval was answered elsewhere: " + state.OutcomeText(v.Questions.Closed[n-1].Question) + ".")
 			}
 		}
 		return
@@ -39,7 +39,7 @@ func (a *approvals) update(v feed.View) {
 	if a.window == nil {
 		a.openDialog(v)
 	} else {
-		a.dialog.Update(waiting, v.Closed)
+		a.dialog.Update(waiting, v.Questions.Closed)
 	}
 	if a.pending != "" {
 		a.review(a.pending)
@@ -63,7 +63,7 @@ func (a *approvals) openDialog(v feed.View) {
 // review brings an approval to the front, even a snoozed one.
 func (a *approvals) review(id protocol.QuestionID) {
 	a.pending = ""
-	for _, q := range a.ui.view.Approvals {
+	for _, q := range a.ui.view().Questions.Approvals {
 		if q.ID == id && q.Later != 0 {
 			a.pending = id // open it once the view has it again
 			a.ui.backend.state.Approvals.Unsnooze(id)
@@ -103,6 +103,13 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 	}
 }
 
+// updateInbox shows the questions on their page, if it is open.
+func (a *approvals) updateInbox(v feed.View) {
+	if a.inbox != nil {
+		a.inbox.Update(v)
+	}
+}
+
 const inboxTitle = "Needs you"
 
 func (a *approvals) inboxPage() page {
@@ -115,7 +122,7 @@ func (a *approvals) inboxPage() page {
 				app.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
 			},
 		}, &a.ui.machines)
-		a.inbox.Update(a.ui.view)
+		a.inbox.Update(a.ui.view())
 		return a.inbox.Box, nil
 	}}
 }

@@ -36,23 +36,23 @@ func await(t *testing.T, b *backend, what string, ok func(feed.View) bool) feed.
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	for v := range b.state.Value.Changes(ctx) {
+	for v := range b.state.Watch(b.state.All()...).Changes(ctx) {
 		if ok(v) {
 			return v
 		}
 	}
-	t.Fatalf("%s did not happen; the view is %+v", what, b.state.Value.Get())
+	t.Fatalf("%s did not happen; the view is %+v", what, b.state.View())
 	return feed.View{}
 }
 
-func online(v feed.View) bool { return len(v.Nodes) == 1 && v.Nodes[0].Online }
+func online(v feed.View) bool { return len(v.Machines) == 1 && v.Machines[0].Online }
 
 func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	b := newTestBackend(t)
 	b.start()
 	v := await(t, b, "a machine", online)
-	if got := b.gatewayOptions("none").Node; got != v.Nodes[0].ID {
-		t.Errorf("the gateway is ready with the machine %q, want this computer's %q", got, v.Nodes[0].ID)
+	if got := b.gatewayOptions("none").Node; got != v.Machines[0].ID {
+		t.Errorf("the gateway is ready with the machine %q, want this computer's %q", got, v.Machines[0].ID)
 	}
 	chat := b.state.Chats.Open(protocol.MainSession)
 	if _, err := chat.Send(t.Context(), "!echo from the window", nil, ""); err != nil {
@@ -95,13 +95,13 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	if _, err := b.state.Chats.Open(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Approvals) == 1 })
+	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Approvals) == 1 })
 	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
-	b.state.Approvals.Answer([]protocol.Question{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
-	v = await(t, b, "the end of the question", func(v feed.View) bool { return len(v.Closed) == 1 })
-	if c := v.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
+	b.state.Approvals.Answer([]protocol.Question{v.Questions.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
+	v = await(t, b, "the end of the question", func(v feed.View) bool { return len(v.Questions.Closed) == 1 })
+	if c := v.Questions.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)
 	}
 	await(t, b, "the end of the run", func(v feed.View) bool { return !v.Working() })
@@ -120,7 +120,7 @@ func TestWorkspaceChangesWithoutARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, b, "the machine in the new folder", func(v feed.View) bool {
-		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Workspace == dir
+		return online(v) && v.Machines[0].Host != nil && v.Machines[0].Host.Workspace == dir
 	})
 	if (local{b}).Workspace() != dir || b.prefs.get().Workspace != dir {
 		t.Error("the new folder is not remembered")
@@ -166,9 +166,9 @@ func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 	await(t, right, "the machine of the other gateway", online)
 	right.stop()
 	wrong := join("fl_wrong")
-	v := await(t, wrong, "the refusal", func(v feed.View) bool { return v.Problem != "" })
-	if !strings.Contains(v.Problem, "rejected the token") {
-		t.Errorf("problem %q", v.Problem)
+	v := await(t, wrong, "the refusal", func(v feed.View) bool { return v.Status.Problem != "" })
+	if !strings.Contains(v.Status.Problem, "rejected the token") {
+		t.Errorf("problem %q", v.Status.Problem)
 	}
 	wrong.stop()
 }
@@ -196,8 +196,8 @@ func TestFailureToStartIsShown(t *testing.T) {
 	}
 	b.start()
 	defer b.stop()
-	v := await(t, b, "the failure", func(v feed.View) bool { return v.Problem != "" })
-	if v.Connected {
+	v := await(t, b, "the failure", func(v feed.View) bool { return v.Status.Problem != "" })
+	if v.Status.Connected {
 		t.Error("connected to a gateway that did not start")
 	}
 	if _, err := b.state.Chats.Open("a").Send(t.Context(), "hello", nil, ""); err == nil {

@@ -69,7 +69,7 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fy
 		menuItem("Open in new window", "window", nil, func() { cw.openWindow(key) }),
 		menuItem("Rename", "edit", &desktop.CustomShortcut{KeyName: fyne.KeyF2}, show(at.pane.Rename)), files,
 	}
-	if _, stored := cw.ui.view.Session(key); stored {
+	if _, stored := cw.ui.view().Session(key); stored {
 		items = append(append(items, cw.listActions(list, at.window)...), cw.tagItem(list, at.window))
 	}
 	return append(items,
@@ -135,7 +135,7 @@ func (cw *chatWindows) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyn
 // tagMenu returns all tags, with those of the chats checked, and an entry for a new one.
 func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []*fyne.MenuItem) {
 	chats := cw.ui.backend.state.Chats
-	for _, t := range cw.ui.view.Sessions.Tags() {
+	for _, t := range cw.ui.view().Sessions.List.Tags() {
 		on := !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !slices.Contains(e.Tags, t.Name) })
 		item := fyne.NewMenuItem(t.Name, func() { chats.Tag(t.Name, !on, keysOf(list)...) })
 		item.Checked = on
@@ -238,7 +238,7 @@ func (cw *chatWindows) markRead(read bool, list ...protocol.SessionEntry) {
 
 // unreadChats returns the listed chats with something new, in the order of the list.
 func (cw *chatWindows) unreadChats() (list []protocol.SessionEntry) {
-	for _, g := range state.ChatGroups(cw.ui.view.Sessions, state.ChatFilter{}, time.Now()) {
+	for _, g := range state.ChatGroups(cw.ui.view().Sessions.List, state.ChatFilter{}, time.Now()) {
 		for _, e := range g.Chats {
 			if cw.ui.unread.has(*e) {
 				list = append(list, *e)
@@ -256,7 +256,7 @@ func (cw *chatWindows) openUnread(step int) {
 		return
 	}
 	var order []protocol.SessionKey
-	for _, g := range state.ChatGroups(cw.ui.view.Sessions, state.ChatFilter{}, time.Now()) {
+	for _, g := range state.ChatGroups(cw.ui.view().Sessions.List, state.ChatFilter{}, time.Now()) {
 		for _, e := range g.Chats {
 			order = append(order, e.SessionKey)
 		}
@@ -277,9 +277,9 @@ func (cw *chatWindows) openUnread(step int) {
 // nextQuestion opens the next chat that waits for the person, at its question. Without one, it lists
 // what else needs the person, such as a device that wants to pair.
 func (cw *chatWindows) nextQuestion() {
-	q, ok := cw.ui.view.NextQuestion(cw.ui.main.conversation.key)
+	q, ok := cw.ui.view().NextQuestion(cw.ui.main.conversation.key)
 	switch {
-	case !ok && cw.ui.view.Needs() > 0:
+	case !ok && cw.ui.view().Needs() > 0:
 		cw.ui.approvals.openInbox()
 		return
 	case !ok:

@@ -20,12 +20,12 @@ type chatFacts struct {
 
 func factsOf(v feed.View) chatFacts {
 	f := chatFacts{working: make(map[protocol.SessionKey]bool), asking: make(map[protocol.SessionKey]bool)}
-	for _, r := range v.Runs {
+	for _, r := range v.Runs.List {
 		if !r.Over() {
 			f.working[r.SessionKey] = true
 		}
 	}
-	for _, a := range v.Approvals {
+	for _, a := range v.Questions.Approvals {
 		f.asking[a.SessionKey] = true
 	}
 	return f
@@ -125,12 +125,12 @@ func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) 
 	if b.filter != (state.ChatFilter{}) {
 		item := widgets.SidebarItem{Icon: "back", Title: "All chats"}
 		rows = append(rows, row{item: item, tap: func() { b.setFilter(state.ChatFilter{}) }})
-	} else if e, known := v.Session(key); !known && key != "" && v.Loaded {
+	} else if e, known := v.Session(key); !known && key != "" && v.Status.Loaded {
 		// without the actions on chats, because it is not stored
 		item := widgets.SidebarItem{Title: feed.TitleOf(e), Selected: b.ui.nav.title == ""}
 		rows = append(rows, row{item: item, tap: func() { b.choose(key) }})
 	}
-	groups := state.ChatGroups(v.Sessions, b.filter, b.now())
+	groups := state.ChatGroups(v.Sessions.List, b.filter, b.now())
 	for _, g := range groups {
 		rows = append(rows, row{heading: g.Title, isGroup: true})
 		for _, e := range g.Chats {
@@ -141,7 +141,7 @@ func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) 
 			rows = append(rows, r)
 		}
 	}
-	switch n := v.Sessions.Archived(); {
+	switch n := v.Sessions.List.Archived(); {
 	case b.filter != (state.ChatFilter{}):
 		if len(groups) == 0 {
 			text := widgets.Choose(b.filter.Archived, "No archived chats", "No chats with this tag")

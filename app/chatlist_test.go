@@ -22,10 +22,10 @@ var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 func newChatList(t *testing.T) (*ui, feed.View) {
 	u := newTestUI(t)
 	u.main.sidebar.now = func() time.Time { return noon }
-	v := feed.View{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}
+	v := feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}}
 	for i, hours := range []int{1, 2, 20, 60, 500} {
 		key := protocol.SessionKey(fmt.Sprintf("agent:main:%c", 'a'+i))
-		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: key, Title: fmt.Sprintf("Chat %c", 'A'+i), MessageCount: 2, LastActiveAt: noon.Add(-time.Duration(hours) * time.Hour).UnixMilli()})
+		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: key, Title: fmt.Sprintf("Chat %c", 'A'+i), MessageCount: 2, LastActiveAt: noon.Add(-time.Duration(hours) * time.Hour).UnixMilli()})
 	}
 	u.update(v)
 	u.main.open("agent:main:a")
@@ -99,9 +99,9 @@ func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
 
 func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
 	u, v := newChatList(t)
-	v.Sessions[1].Pinned = true
-	v.Sessions[2].Tags = []string{"work"}
-	v.Sessions[3].Archived = true
+	v.Sessions.List[1].Pinned = true
+	v.Sessions.List[2].Tags = []string{"work"}
+	v.Sessions.List[3].Archived = true
 	u.update(v)
 	if got, want := headings(u), "CHATS, Pinned, Today, Yesterday, March"; got != want {
 		t.Errorf("headings %q, want %q", got, want)
@@ -122,7 +122,7 @@ func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
 	if got, want := headings(u)+"\n"+u.main.lines(), "WORK, Yesterday\nAll chats\nChat C"; got != want {
 		t.Errorf("tagged:\n%s\nwant:\n%s", got, want)
 	}
-	v.Sessions[2].Tags = nil
+	v.Sessions.List[2].Tags = nil
 	u.update(v)
 	if got := u.main.lines(); got != "All chats\nNo chats with this tag" {
 		t.Errorf("without a chat:\n%s", got)
@@ -175,7 +175,7 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	b := u.main.sidebar
 	b.list.SetCursor(rowOf(t, u, "Chat C"))
 	b.list.TypedShortcut(listKey(fyne.KeyU))
-	u.chats.markRead(false, v.Sessions[4])
+	u.chats.markRead(false, v.Sessions.List[4])
 	if got, want := u.main.lines(), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
@@ -196,9 +196,9 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	for i, key := range []protocol.SessionKey{"agent:main:b", "agent:main:b", "agent:main:d"} {
 		q := question(fmt.Sprint("q", i), key)
 		q.Why = ""
-		v.Approvals = append(v.Approvals, q)
+		v.Questions.Approvals = append(v.Questions.Approvals, q)
 	}
-	v.Approvals[2].Args = []byte(`{"command":"make clean"}`)
+	v.Questions.Approvals[2].Args = []byte(`{"command":"make clean"}`)
 	u.update(v)
 	if got, want := u.main.lines(), "Run make -j4 on laptop ×2\nRun make clean on laptop\n> Chat A\nChat B ●\nChat C\nChat D ●\nChat E"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
@@ -213,7 +213,7 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 
 func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	u, v := newChatList(t)
-	v.Questions = []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}}
+	v.Questions.Others = []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}}
 	u.update(v)
 	if item := u.main.sidebar.listMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)
@@ -226,8 +226,8 @@ func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 
 func TestChatHasOneMenu(t *testing.T) {
 	u, v := newChatList(t)
-	v.Sessions[0].Pinned, v.Sessions[0].Tags = true, []string{"work"}
-	v.Sessions[1].Tags = []string{"home"}
+	v.Sessions.List[0].Pinned, v.Sessions.List[0].Tags = true, []string{"work"}
+	v.Sessions.List[1].Tags = []string{"home"}
 	u.update(v)
 	lines := func(items []*fyne.MenuItem) (all []string) {
 		for _, i := range items {
@@ -244,7 +244,7 @@ func TestChatHasOneMenu(t *testing.T) {
 		}
 		return all
 	}
-	list, open := lines(u.chats.menu(v.Sessions[:1])), lines(u.chats.chatMenu(u.main.conversation.entry(), u.main.conversation))
+	list, open := lines(u.chats.menu(v.Sessions.List[:1])), lines(u.chats.chatMenu(u.main.conversation.entry(), u.main.conversation))
 	if !slices.Equal(list, open) {
 		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
@@ -304,11 +304,11 @@ func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
 func TestListWithoutChatsHasNoHeading(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.key = ""
-	u.update(feed.View{Loaded: true})
+	u.update(feed.View{Status: feed.Status{Loaded: true}})
 	if got := headings(u); got != "" {
 		t.Errorf("headings %q", got)
 	}
-	u.update(feed.View{Loaded: true, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}})
+	u.update(feed.View{Status: feed.Status{Loaded: true}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}}})
 	if got := headings(u); !strings.HasPrefix(got, "CHATS") {
 		t.Errorf("headings with a chat: %q", got)
 	}
@@ -329,7 +329,7 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			u := newTestUI(t)
 			v := sample()
-			v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: unused})
+			v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: unused})
 			u.update(v)
 			u.main.open(unused)
 			c.use(u)

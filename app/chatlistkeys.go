@@ -102,7 +102,7 @@ func (b *sidebar) openMenu(i int, at fyne.Position) {
 
 // listMenu returns the actions on the whole list.
 func (b *sidebar) listMenu() []*fyne.MenuItem {
-	u, v := b.ui, b.ui.view
+	u, v := b.ui, b.ui.view()
 	ask := menuItem("Next question", "", keyNextQuestion, u.chats.nextQuestion)
 	ask.Disabled = v.Needs() == 0
 	next := menuItem("Next unread chat", "", keyNextUnread, func() { u.chats.openUnread(1) })
@@ -120,10 +120,10 @@ func (b *sidebar) listMenu() []*fyne.MenuItem {
 		}),
 		fyne.NewMenuItemSeparator(),
 	}
-	for _, t := range v.Sessions.Tags() {
+	for _, t := range v.Sessions.List.Tags() {
 		label := fmt.Sprintf("Tag “%s” (%d)", t.Name, t.Chats)
 		items = append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Tag: t.Name}) }))
 	}
-	label := fmt.Sprintf("Archived chats (%d)", v.Sessions.Archived())
+	label := fmt.Sprintf("Archived chats (%d)", v.Sessions.List.Archived())
 	return append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Archived: true}) }))
 }

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -26,7 +27,7 @@ type chatWindows struct {
 func (cw *chatWindows) create() {
 	cw.ui.main.conversation.saveDraft()
 	cw.ui.main.sidebar.search.SetText("") // shows the list with the new chat
-	unused := cw.ui.view.Sessions.Unused()
+	unused := cw.ui.view().Sessions.List.Unused()
 	if unused != "" && unused != cw.sent && cw.windows[unused] == nil && !cw.ui.drafts.has(unused) {
 		cw.ui.main.open(unused)
 	} else {
@@ -45,7 +46,7 @@ func (cw *chatWindows) export(key protocol.SessionKey, f export.Format, window f
 // openAnother opens the listed chat with the newest activity other than the given ones, or the main
 // chat.
 func (cw *chatWindows) openAnother(but []protocol.SessionKey) {
-	for _, e := range cw.ui.view.Sessions {
+	for _, e := range cw.ui.view().Sessions.List {
 		if !e.Archived && !slices.Contains(but, e.SessionKey) {
 			cw.ui.main.open(e.SessionKey)
 			return
@@ -114,4 +115,12 @@ func (cw *chatWindows) windowClosed(c *conversation) {
 		cw.ui.main.conversation.field.set(cw.ui.drafts.byChat[c.key])
 	}
 	cw.release(c.key)
+}
+
+// draw shows the chats that are open.
+func (cw *chatWindows) draw(feed.View) {
+	cw.ui.main.conversation.draw()
+	for _, c := range cw.windows {
+		c.draw()
+	}
 }

@@ -92,7 +92,7 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	b.start()
 	defer b.stop()
 	v := await(t, b, "a machine", online)
-	held := display.ConfinementOf(v.Nodes[0])
+	held := display.ConfinementOf(v.Machines[0])
 	t.Log("this machine: ", held.Line)
 	if held.Level == display.LevelBad {
 		t.Skip("this machine enforces nothing, so nothing can be seen of it")
@@ -109,7 +109,7 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, b, "the machine again, with the folder", func(v feed.View) bool {
-		return online(v) && v.Nodes[0].Host != nil && slices.ContainsFunc(v.Nodes[0].Host.Folders, func(f protocol.Folder) bool { return f.Path == outside })
+		return online(v) && v.Machines[0].Host != nil && slices.ContainsFunc(v.Machines[0].Host.Folders, func(f protocol.Folder) bool { return f.Path == outside })
 	})
 	answer(t, b, "!touch "+file)
 	if _, err := os.Stat(file); err != nil {
@@ -139,9 +139,9 @@ func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
 		t.Errorf("remembered is %+v", got)
 	}
 	v := await(t, b, "the new confinement", func(v feed.View) bool {
-		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Enforcement != nil && v.Nodes[0].Host.Enforcement.Mode == "read-only"
+		return online(v) && v.Machines[0].Host != nil && v.Machines[0].Host.Enforcement != nil && v.Machines[0].Host.Enforcement.Mode == "read-only"
 	})
-	if line := display.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {
+	if line := display.ConfinementOf(v.Machines[0]).Line; strings.Contains(line, "wish") {
 		t.Log("nothing is enforced here: ", line)
 	}
 }

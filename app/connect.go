@@ -39,7 +39,7 @@ type connectWindow struct {
 // requests returns the questions of a view other than approvals, in their order.
 func (c *connectWindow) requests(v feed.View) (list []connectRequest) {
 	app := c.ui.backend.state
-	for _, q := range v.Questions {
+	for _, q := range v.Questions.Others {
 		r := connectRequest{id: q.ID, title: state.QuestionTitle(q), hasLimit: q.ExpiresAt > 0}
 		switch {
 		case q.Pairing != nil:
@@ -48,7 +48,7 @@ func (c *connectWindow) requests(v feed.View) (list []connectRequest) {
 			}
 		case q.App != nil:
 			r.build = func(notNow func()) *widgets.Question {
-				return c.resized(apps.NewConsent(q, v.Nodes, time.Now(), app.Questions.Answer, notNow))
+				return c.resized(apps.NewConsent(q, v.Machines, time.Now(), app.Questions.Answer, notNow))
 			}
 		case q.Input != nil:
 			h := tools.QuestionHandlers{Answer: app.Questions.Answer, OpenURL: c.ui.opener.openLink}
@@ -136,7 +136,7 @@ func (c *connectWindow) putOff() {
 	}
 	c.later[c.shown.id] = true
 	c.close()
-	c.update(c.ui.view) // shows the next one
+	c.update(c.ui.view()) // shows the next one
 }
 
 func (c *connectWindow) close() {
@@ -148,7 +148,7 @@ func (c *connectWindow) close() {
 
 // review shows a request in front, or the page Needs you if it is no longer pending.
 func (c *connectWindow) review(id protocol.QuestionID) {
-	for _, r := range c.requests(c.ui.view) {
+	for _, r := range c.requests(c.ui.view()) {
 		if r.id == id {
 			delete(c.later, id)
 			c.show(r, fyne.Window.Show)

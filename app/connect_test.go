@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -29,8 +28,8 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Approvals = nil
-	v.Questions = []protocol.Question{pairRequest("r", "tower")}
+	v.Questions.Approvals = nil
+	v.Questions.Others = []protocol.Question{pairRequest("r", "tower")}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -62,12 +61,12 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	}
 
 	// Answered here or elsewhere, it is over.
-	v.Questions = []protocol.Question{pairRequest("s", "attic")}
+	v.Questions.Others = []protocol.Question{pairRequest("s", "attic")}
 	u.update(v)
 	if u.connect.window == nil || u.connect.window.Title() != "Pair “attic”?" {
 		t.Error("the next request is not shown")
 	}
-	v.Questions = nil
+	v.Questions.Others = nil
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
@@ -81,8 +80,8 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Approvals = nil
-	v.Questions = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
+	v.Questions.Approvals = nil
+	v.Questions.Others = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -97,13 +96,13 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
 
 	// A request with a time limit comes first, and this one again after it.
-	widen := v.Questions
-	v.Questions = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
+	widen := v.Questions.Others
+	v.Questions.Others = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
 	u.update(v)
 	if got := u.connect.window.Title(); got != "Pair “tower”?" {
 		t.Errorf("the window asks %q", got)
 	}
-	v.Questions = widen
+	v.Questions.Others = widen
 	u.update(v)
 	if got := u.connect.window.Title(); got != "Allow more on “nas”?" {
 		t.Errorf("the window asks %q", got)
@@ -113,7 +112,7 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Nodes = nil
+	v.Machines = nil
 	u.update(v)
 	test.Tap(pagetest.Button(t, u.main.sidebar.headings[machinesHead].box, ""))
 	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
@@ -129,8 +128,8 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Approvals, v.Questions = nil, nil
-	v.Questions = []protocol.Question{{
+	v.Questions.Approvals, v.Questions.Others = nil, nil
+	v.Questions.Others = []protocol.Question{{
 		ID: "c", Kind: protocol.AskApp, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
 		App: &protocol.AppSubject{Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell}},
 	}}
@@ -155,7 +154,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	if u.connect.window == nil || u.connect.shown.id != "c" {
 		t.Fatal("the tray does not show the question")
 	}
-	v.Questions = nil
+	v.Questions.Others = nil
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
@@ -168,8 +167,8 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Approvals, v.Questions = nil, nil
-	v.Questions = []protocol.Question{{
+	v.Questions.Approvals, v.Questions.Others = nil, nil
+	v.Questions.Others = []protocol.Question{{
 		ID: "q", Kind: protocol.AskInput, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(), Input: &protocol.InputSubject{
 			Server: "docs", Message: "Which branch?", Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
 		},
@@ -192,9 +191,9 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	}
 
 	// Closing the window cancels the question.
-	u.backend.state.Value.Update(func(s *feed.View) { *s = v })
+	u.know(v)
 	u.connect.putOff()
-	if n := len(u.backend.state.Value.Get().Questions); n != 0 || u.connect.window != nil {
+	if n := len(u.backend.state.View().Questions.Others); n != 0 || u.connect.window != nil {
 		t.Errorf("%d questions after closing, window %v", n, u.connect.window)
 	}
 }

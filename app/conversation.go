@@ -70,7 +70,7 @@ func (c *conversation) showChat(v state.ChatView) {
 }
 
 func (c *conversation) draw() {
-	st := chat.StateOf(c.ui.view, c.chatView)
+	st := chat.StateOf(c.ui.view(), c.chatView)
 	c.pane.Update(st)
 	if c != c.ui.main.conversation {
 		c.window.SetTitle(feed.TitleOf(st.Session) + " – Fairlead")
@@ -79,7 +79,7 @@ func (c *conversation) draw() {
 
 // entry returns the chat as the list has it; a chat that is not stored yet has only its key.
 func (c *conversation) entry() protocol.SessionEntry {
-	e, _ := c.ui.view.Session(c.key)
+	e, _ := c.ui.view().Session(c.key)
 	e.SessionKey = c.key
 	return e
 }

@@ -75,7 +75,7 @@ func (s *sender) targetAt(c *conversation, at fyne.Position) dropTarget {
 		}
 		if s.ui.nav.files != nil {
 			if id, dir, ok := s.ui.nav.files.At(at); ok {
-				text := fmt.Sprintf("Drop to copy to “%s” on %s", path.Base(dir), s.ui.view.Nodes.Name(id))
+				text := fmt.Sprintf("Drop to copy to “%s” on %s", path.Base(dir), s.ui.view().Machines.Name(id))
 				return dropTarget{s.ui.nav.box, true, text, func(paths []string) { s.sendTo(paths, id, dir) }}
 			}
 		}
@@ -94,15 +94,15 @@ func (s *sender) targetAt(c *conversation, at fyne.Position) dropTarget {
 }
 
 func (s *sender) machineTarget(id protocol.NodeID, area fyne.CanvasObject) dropTarget {
-	return dropTarget{area, false, "Drop to send to " + s.ui.view.Nodes.Name(id), func(paths []string) { s.send(paths, id) }}
+	return dropTarget{area, false, "Drop to send to " + s.ui.view().Machines.Name(id), func(paths []string) { s.send(paths, id) }}
 }
 
 func (s *sender) chatTarget(c *conversation) dropTarget {
-	n, _ := s.ui.view.Nodes.Find(c.pane.Node())
+	n, _ := s.ui.view().Machines.Find(c.pane.Node())
 	isHere := n.Local && s.ui.backend.flags.join == "" // the files are on the machine already: insert their paths
 	text := "Drop to attach"
 	if !isHere {
-		text = fmt.Sprintf("Drop to send to %s. Pictures are attached.", cmp.Or(s.ui.view.Nodes.Name(c.pane.Node()), "a machine"))
+		text = fmt.Sprintf("Drop to send to %s. Pictures are attached.", cmp.Or(s.ui.view().Machines.Name(c.pane.Node()), "a machine"))
 	}
 	return dropTarget{c.pane, false, text, func(paths []string) {
 		bind.Go(s.ui.ctx, func(context.Context) ([2][]string, error) { return separatePictures(paths), nil }, func(kinds [2][]string, _ error) {

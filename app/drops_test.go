@@ -12,7 +12,7 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	v := sample()
-	v.Approvals = nil // their window would be the one that the positions are of
+	v.Questions.Approvals = nil // their window would be the one that the positions are of
 	u.update(v)
 	mark := u.main.conversation.mark
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
@@ -46,7 +46,7 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	u.main.conversation.mark.hide()
 	u.nav.close()
 
-	v.Nodes[0].Local = false // the chat's machine is another computer
+	v.Machines[0].Local = false // the chat's machine is another computer
 	u.update(v)
 	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
 	u.main.conversation.dragFiles(fyne.NewPos(240, 300))

@@ -39,7 +39,7 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	case machine != "":
 		p.Open(machine)
 	default:
-		p.Open(filesPlace(n.ui.view, last.FilesPlace))
+		p.Open(filesPlace(n.ui.view(), last.FilesPlace))
 	}
 	p.Focus()
 	n.filePath, n.filesMachine = "", ""
@@ -61,14 +61,14 @@ func pickMemory(p *prefs) pick.Memory {
 // machine is online.
 func filesPlace(v feed.View, last *protocol.NodeID) protocol.NodeID {
 	if last != nil {
-		if n, ok := v.Nodes.Find(*last); *last == "" || ok && n.Online {
+		if n, ok := v.Machines.Find(*last); *last == "" || ok && n.Online {
 			return *last
 		}
 	}
-	if n, ok := v.Nodes.Local(); ok {
+	if n, ok := v.Machines.Local(); ok {
 		return n.ID
 	}
-	for _, n := range v.Nodes {
+	for _, n := range v.Machines {
 		if n.Online {
 			return n.ID
 		}

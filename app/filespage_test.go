@@ -9,7 +9,7 @@ import (
 
 func TestFilesOpensOnThisComputerOrWhereItWasLeft(t *testing.T) {
 	t.Parallel()
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}, {ID: "laptop", Online: true, Local: true}, {ID: "old"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Online: true}, {ID: "laptop", Online: true, Local: true}, {ID: "old"}}}
 	place := func(id protocol.NodeID) *protocol.NodeID { return &id }
 	for name, c := range map[string]struct {
 		view feed.View
@@ -21,7 +21,7 @@ func TestFilesOpensOnThisComputerOrWhereItWasLeft(t *testing.T) {
 		"left on the agent's files":        {v, place(""), ""},
 		"left on a machine that is off":    {v, place("old"), "laptop"},
 		"left on a machine that is gone":   {v, place("gone"), "laptop"},
-		"a remote gateway without a node":  {feed.View{Nodes: v.Nodes[:1]}, nil, "nas"},
+		"a remote gateway without a node":  {feed.View{Machines: v.Machines[:1]}, nil, "nas"},
 		"a remote gateway without machine": {feed.View{}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

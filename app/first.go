@@ -150,7 +150,7 @@ func (w *window) setFirstRun(on bool) {
 	}
 	w.firstRun = on
 	w.arrange()
-	if on && w.ui.view.Loaded {
+	if on && w.ui.view().Status.Loaded {
 		w.first.search()
 	}
 }

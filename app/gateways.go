@@ -74,7 +74,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			}
 		}
 		if p.Refusal != nil {
-			item.RefusedReason, item.RefusalFinal = state.RefusedText(p.Name, *p.Refusal, time.Now()), p.HasEnded()
+			item.RefusedReason, item.RefusalFinal = feed.RefusedText(p.Name, *p.Refusal, time.Now()), p.HasEnded()
 		}
 		list = append(list, item)
 	}

@@ -32,7 +32,7 @@ func reachable(t *testing.T) *backend {
 			t.Fatal(err)
 		}
 	}
-	pairing := func() feed.Pairing { return other.state.Value.Get().Pairing }
+	pairing := func() feed.Pairing { return other.state.View().Pairing }
 	for end := time.Now().Add(3 * time.Minute); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)
@@ -48,7 +48,7 @@ func agree(t *testing.T, other *backend) (show func(words []string, seconds int)
 		select {
 		case words := <-asked:
 			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
-				for _, q := range other.state.Value.Get().Questions.Of(protocol.AskPair, protocol.AskWiden) {
+				for _, q := range other.state.View().Questions.Others.Of(protocol.AskPair, protocol.AskWiden) {
 					if slices.Equal(q.Pairing.Words, words) {
 						other.state.Questions.Answer(q, state.AnswerParams(true))
 						return
@@ -94,8 +94,8 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	window := newBackend(flags{join: list[0].ID, peer: &peer}, home, slog.New(slog.DiscardHandler))
 	window.start()
 	v := await(t, window, "the other gateway's machine", online)
-	if v.Nodes[0].ID != other.state.Value.Get().Nodes[0].ID {
-		t.Errorf("the window shows %v", v.Nodes)
+	if v.Machines[0].ID != other.state.View().Machines[0].ID {
+		t.Errorf("the window shows %v", v.Machines)
 	}
 	if window.prefs.path == filepath.Join(home, "windows.json") {
 		t.Error("the window keeps its size where the person's own gateway has its")
@@ -105,7 +105,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	if told, err := g.Leave(ctx, list[0].ID); err != nil || !told {
 		t.Errorf("leaving: told %t, %v", told, err)
 	}
-	await(t, window, "the end of the connection", func(v feed.View) bool { return !v.Connected && v.Problem != "" })
+	await(t, window, "the end of the connection", func(v feed.View) bool { return !v.Status.Connected && v.Status.Problem != "" })
 	if list, err := g.List(); err != nil || len(list) != 0 {
 		t.Errorf("after leaving the gateways are %v, %v", list, err)
 	}
@@ -180,8 +180,8 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	}
 	cellar := func(online bool) func(feed.View) bool {
 		return func(v feed.View) bool {
-			at := slices.IndexFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
-			return at >= 0 && v.Nodes[at].Online == online
+			at := slices.IndexFunc(v.Machines, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
+			return at >= 0 && v.Machines[at].Online == online
 		}
 	}
 	reads := func(dir, text string) {
@@ -229,7 +229,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	}
 	var wider []protocol.Question
 	for end := time.Now().Add(3 * time.Minute); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
-		wider = other.state.Value.Get().Questions.Of(protocol.AskPair, protocol.AskWiden)
+		wider = other.state.View().Questions.Others.Of(protocol.AskPair, protocol.AskWiden)
 		if time.Now().After(end) {
 			t.Fatal("the person there is not asked")
 		}
@@ -260,7 +260,7 @@ func TestTheEndOfAPairingIsExplained(t *testing.T) {
 		"vm removed this computer.":                                           {Reason: protocol.RefusedUnknown},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := state.RefusedText("vm", r, now); got != want {
+			if got := feed.RefusedText("vm", r, now); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

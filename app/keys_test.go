@@ -88,7 +88,7 @@ func TestEscapeClosesAPopupBeforeItLeavesTheForm(t *testing.T) {
 func TestNewChatShowsTheListOfChats(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Sessions[1].MessageCount = 0
+	v.Sessions.List[1].MessageCount = 0
 	u.update(v)
 	u.main.sidebar.search.SetText("nothing like it")
 	u.chats.create()

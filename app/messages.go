@@ -74,7 +74,7 @@ func (m *messages) showMissingSecrets(v feed.View) {
 	}
 	m.missingSecrets = missing
 	if missing != "" {
-		m.showFor(state.MissingSecrets(v.Status)+" "+state.MissingSecretsHelp(v.Status), time.Minute)
+		m.showFor(state.MissingSecrets(v.Status.Status)+" "+state.MissingSecretsHelp(v.Status.Status), time.Minute)
 	}
 }
 
@@ -84,12 +84,12 @@ func (m *messages) showProblem(v feed.View) {
 	case v.Status.Storage != "":
 		m.banner.Set(widgets.Problem{Title: v.Status.Storage, Advice: "The agent is paused until this is fixed.", Button: "Resume"})
 		m.banner.OnButton = func() { m.ui.backend.state.Pause(false) }
-	case !v.Loaded && v.Problem != "" && m.ui.backend.flags.join == "":
-		m.banner.Set(widgets.Problem{Title: "The gateway did not start.", Advice: v.Problem, Button: "Try again"})
+	case !v.Status.Loaded && v.Status.Problem != "" && m.ui.backend.flags.join == "":
+		m.banner.Set(widgets.Problem{Title: "The gateway did not start.", Advice: v.Status.Problem, Button: "Try again"})
 		m.banner.OnButton = m.ui.backend.retry
-	case !v.Loaded && v.Problem != "":
-		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.backend.flags.gatewayName() + ".", Advice: v.Problem})
-	case !v.Connected && v.Problem != "" && m.ui.backend.flags.join != "":
+	case !v.Status.Loaded && v.Status.Problem != "":
+		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.backend.flags.gatewayName() + ".", Advice: v.Status.Problem})
+	case !v.Status.Connected && v.Status.Problem != "" && m.ui.backend.flags.join != "":
 		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.backend.flags.gatewayName() + " was lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
 	default:
 		if m.banner.Visible() {

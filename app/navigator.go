@@ -214,7 +214,7 @@ func (n *navigator) openAuditLog() {
 	n.open(page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		h := audit.Handlers{
 			Say: n.ui.messages.show, OpenChat: n.ui.main.open, OpenActivity: func() { n.openTitled(activityTitle) }, SaveTo: n.ui.opener.saveTo,
-			View: func() feed.View { return n.ui.view },
+			View: func() feed.View { return n.ui.view() },
 		}
 		p := audit.New(ctx, n.ui.backend.state, h)
 		return p.Box, func() bool {

@@ -59,7 +59,7 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 		"of the page": func(u *ui) { u.nav.openHit(hit) },
 		"of the sidebar": func(u *ui) {
 			u.main.sidebar.search.SetText("needle")
-			u.main.sidebar.openMatch(state.ChatMatch{Chat: u.view.Sessions[1], Hit: &hit})
+			u.main.sidebar.openMatch(state.ChatMatch{Chat: u.view().Sessions.List[1], Hit: &hit})
 			if got := u.main.sidebar.search.Text; got != "" {
 				t.Errorf("got %q in the search field, want nothing", got)
 			}

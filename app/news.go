@@ -39,7 +39,7 @@ const runPrefix = "run-"
 
 // updateRuns announces the runs that ended while no window is in front.
 func (ns *notifications) updateRuns(v feed.View) {
-	if len(v.EndedRuns) == 0 {
+	if len(v.Runs.Ended) == 0 {
 		return
 	}
 	announced := make(map[protocol.RunID]bool)

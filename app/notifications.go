@@ -129,7 +129,7 @@ func (ns *notifications) allow(id string, now time.Time) {
 
 // deny denies an approval in its current form, even if the person has not seen the latest change.
 func (ns *notifications) deny(id string) {
-	for _, q := range ns.ui.view.Approvals {
+	for _, q := range ns.ui.view().Questions.Approvals {
 		if string(q.ID) == id {
 			ns.answer(q, state.Reply{Decision: protocol.DecisionDeny})
 			return
@@ -147,7 +147,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 	}
 	want, questions := ns.questionMessages(v)
 	devices := make(map[string]bool) // names of notifications of devices that want to pair
-	for _, q := range v.Questions {
+	for _, q := range v.Questions.Others {
 		id := connectPrefix + string(q.ID)
 		text := ""
 		switch {
@@ -189,12 +189,12 @@ func (ns *notifications) questionMessages(v feed.View) (map[string]notify.Messag
 	if len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d questions need you", len(waiting))
 		last := waiting[len(waiting)-1]
-		newest := state.QuestionLine(last, v.Nodes.Name(last.Node))
+		newest := state.QuestionLine(last, v.Machines.Name(last.Node))
 		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
 		return list, questions
 	}
 	for _, q := range waiting {
-		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Nodes.Name(q.Node)), Body: state.QuestionLine(q, v.Nodes.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
+		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Machines.Name(q.Node)), Body: state.QuestionLine(q, v.Machines.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
 		m.Sound = ns.settings.Sound
 		if whole, ok := state.WholeQuestion(v, q); ok {
 			m.Body, m.Allow = whole, true

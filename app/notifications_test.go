@@ -36,7 +36,7 @@ func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
 
 func waiting(n int) (v feed.View) {
 	for i := range n {
-		v.Approvals = append(v.Approvals, protocol.Question{
+		v.Questions.Approvals = append(v.Questions.Approvals, protocol.Question{
 			ID: protocol.QuestionID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
 			Node: "server", Args: []byte(fmt.Sprintf(`{"command":"make %d"}`, i)),
 		})
@@ -58,7 +58,7 @@ func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	want(`show many "6 questions need you" allow false deny false`)
 	u.notes.update(feed.View{}, noon)
 	want("remove many")
-	u.view = waiting(1)
+	u.know(waiting(1))
 	u.setFocused(true)
 	u.notes.update(waiting(2), noon)
 	want()
@@ -67,7 +67,7 @@ func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	want() // the dialog was visible
 	u.notes.update(waiting(3), noon)
 	want(`show 2 "Fairlead wants to run a command" allow false deny true`)
-	u.view = waiting(3)
+	u.know(waiting(3))
 	u.setFocused(true)
 	want("remove 2")
 }
@@ -80,17 +80,17 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
 	}
 	ask := func(command, hash string) (v feed.View) {
-		v.Approvals = []protocol.Question{{
+		v.Questions.Approvals = []protocol.Question{{
 			ID: "q", Hash: hash, Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "server", AskedBy: protocol.AskedBy{Kind: "chat"},
 			Choices: []string{protocol.ScopeOnce}, Args: []byte(`{"command":"` + command + `"}`), Preview: &protocol.CallPreview{},
 			Parts: []protocol.QuestionPart{{Kind: "command", Argv: strings.Fields(command)}},
 		}}
 		return v
 	}
-	u.view = ask("make", "h1")
-	u.notes.update(u.view, noon)
+	u.know(ask("make", "h1"))
+	u.notes.update(u.view(), noon)
 	f.wants(t)(`show q "Fairlead wants to run a command" allow true deny true`)
-	u.view = ask("make", "h2") // changed since, and not shown yet
+	u.know(ask("make", "h2")) // changed since, and not shown yet
 	u.notes.allow("q", noon.Add(allowDelay))
 	if got, want := strings.Join(answers, "; "), "allow once h1"; got != want {
 		t.Errorf("answered %q, want %q", got, want)
@@ -111,7 +111,7 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 	u.notes.settings.Off = map[state.Notification]bool{state.NotifyQuestions: true, state.NotifyFinished: true}
 	u.notes.update(waiting(1), noon)
 	run := func(id, key, end string) feed.View {
-		return feed.View{EndedRuns: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}
+		return feed.View{Runs: feed.Runs{Ended: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}}
 	}
 	u.notes.updateRuns(run("1", "agent:main:main", protocol.RunDone))
 	want()
@@ -130,7 +130,7 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 
 func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 	v := feed.View{
-		Questions: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
+		Questions: feed.Questions{Others: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
 	}
 	for _, c := range []struct {
 		off  state.Notification
@@ -155,7 +155,7 @@ func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 
 // notifiedUI returns a user interface that has nothing but notifications.
 func notifiedUI(n notifier) *ui {
-	u := &ui{approvals: &approvals{}, nav: &navigator{}}
+	u := &ui{backend: &backend{state: state.NewApp()}, approvals: &approvals{}, nav: &navigator{}}
 	u.notes = newNotifications(u)
 	u.notes.notifier = n
 	return u
@@ -169,7 +169,7 @@ func TestManyAnswersShareANotification(t *testing.T) {
 	v := feed.View{}
 	end := func(n int, by string) {
 		id := fmt.Sprint("c", n)
-		v.EndedRuns = append(v.EndedRuns, protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(id), State: protocol.RunDone, By: by, Answer: "Built."})
+		v.Runs.Ended = append(v.Runs.Ended, protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(id), State: protocol.RunDone, By: by, Answer: "Built."})
 		u.notes.updateRuns(v)
 	}
 	end(0, "owner cli-8d3f")
@@ -194,20 +194,20 @@ func TestChatReadInATerminalIsNotNew(t *testing.T) {
 	defer p.close()
 	u := unread{prefs: p}
 	never := func(protocol.SessionKey) bool { return false }
-	u.update(feed.View{Loaded: true}, never)
-	v := feed.View{Loaded: true, EndedRuns: []protocol.RunInfo{
+	u.update(feed.View{Status: feed.Status{Loaded: true}}, never)
+	v := feed.View{Status: feed.Status{Loaded: true}, Runs: feed.Runs{Ended: []protocol.RunInfo{
 		{RunID: "1", SessionKey: "a", State: protocol.RunDone, EndedAt: 20, By: "owner cli-8d3f"}, {RunID: "2", SessionKey: "b", State: protocol.RunDone, EndedAt: 20, By: "owner this computer"},
-	}}
+	}}}
 	for _, key := range []protocol.SessionKey{"a", "b"} {
-		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: key, LastActiveAt: 19, MessageCount: 2})
+		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: key, LastActiveAt: 19, MessageCount: 2})
 	}
 	u.update(v, never)
-	if u.has(v.Sessions[0]) || !u.has(v.Sessions[1]) {
-		t.Errorf("new: got %t and %t, want only the chat of this window", u.has(v.Sessions[0]), u.has(v.Sessions[1]))
+	if u.has(v.Sessions.List[0]) || !u.has(v.Sessions.List[1]) {
+		t.Errorf("new: got %t and %t, want only the chat of this window", u.has(v.Sessions.List[0]), u.has(v.Sessions.List[1]))
 	}
-	u.mark(false, v.Sessions[0])
+	u.mark(false, v.Sessions.List[0])
 	u.update(v, never)
-	if !u.has(v.Sessions[0]) {
+	if !u.has(v.Sessions.List[0]) {
 		t.Error("a chat that the person marked as unread became read again")
 	}
 }

@@ -93,8 +93,8 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	there := func(online bool) {
 		t.Helper()
 		await(t, other, fmt.Sprint("the machine there, online: ", online), func(v feed.View) bool {
-			at := slices.IndexFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
-			return at >= 0 && v.Nodes[at].Online == online
+			at := slices.IndexFunc(v.Machines, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
+			return at >= 0 && v.Machines[at].Online == online
 		})
 	}
 	says := func(want string) {
@@ -119,7 +119,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	pid, leave := holder(t, home, pin)
 	g.nodes.restart()
 	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
-	if v := other.state.Value.Get(); slices.ContainsFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
+	if v := other.state.View(); slices.ContainsFunc(v.Machines, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
 		t.Error("it is the machine as well")
 	}
 	leave()

@@ -88,7 +88,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 				io.Copy(io.Discard, os.Stdin) //nolint:errcheck // the parent process has ended or closed the pipe
 				bind.Do(ctx, u.quit)
 			})
-			b.wg.Go(func() { writeCounts(os.Stdout, b.state.Value.Changes(ctx)) })
+			b.wg.Go(func() { writeCounts(os.Stdout, b.state.Watch(b.state.Feed.Questions).Changes(ctx)) })
 		} else if f.join == "" {
 			b.wg.Go(func() {
 				if err := b.remote.start(b.startCtx); err != nil {
@@ -135,9 +135,11 @@ const menuTime = 20 * time.Second
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
 	t := tray.New(d, panelMode(), u.runTrayItem)
 	u.hasTray = true
-	show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
+	show := func() { t.Show(state.TrayOf(b.state.View()).With(b.remote.list.Get())) }
 	show()
 	b.wg.Go(func() { tray.WatchMenu(ctx, func() { native.StayAwake(menuTime) }) })
-	bind.Watch(ctx, b.state.Value, func(feed.View) { show() })
+	f := b.state.Feed
+	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers)
+	bind.Watch(ctx, facts, func(feed.View) { show() })
 	bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
 }

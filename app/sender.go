@@ -51,7 +51,7 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
 	request(s.ui, s.ui.main.conversation.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
 		if s.ui.nav.title != transfersTitle {
-			s.ui.messages.show(state.TransferStartText(s.ui.view, verb, t))
+			s.ui.messages.show(state.TransferStartText(s.ui.view(), verb, t))
 		}
 	})
 }
@@ -66,7 +66,7 @@ func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.N
 // askMachine shows a menu of machines at a position of the window.
 func (s *sender) askMachine(paths []string, at fyne.Position) {
 	var items []*fyne.MenuItem
-	for _, n := range s.ui.view.Nodes {
+	for _, n := range s.ui.view().Machines {
 		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", feed.NameOf(n)), func() { s.send(paths, n.ID) }))
 	}
 	if len(items) == 0 {

@@ -111,7 +111,7 @@ func (b *sidebar) find(query string) {
 	b.query, b.highlighted = strings.TrimSpace(query), -1
 	b.stop()
 	b.complete = false
-	b.results = state.MatchTitles(b.ui.view.Sessions, b.query) // at once; those with matching messages follow
+	b.results = state.MatchTitles(b.ui.view().Sessions.List, b.query) // at once; those with matching messages follow
 	b.show()
 	b.list.ScrollToTop()
 	if b.query == "" {

@@ -15,17 +15,17 @@ import (
 func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Approvals = nil
+	v.Questions.Approvals = nil
 	u.update(v)
 	chats, shelf := u.main.sidebar.middle.Objects[0], u.main.sidebar.middle.Objects[1]
 	if rest := u.main.sidebar.middle.Size().Height - chats.Size().Height - shelf.Size().Height; rest < 100 {
 		t.Errorf("few chats and machines do not stand together: %v is left", rest)
 	}
 	for i := range 300 {
-		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("agent:main:", i)), Title: fmt.Sprint("Chat ", i)})
+		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("agent:main:", i)), Title: fmt.Sprint("Chat ", i)})
 	}
 	for i := range 40 {
-		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint("box-", i)), Online: true})
+		v.Machines = append(v.Machines, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint("box-", i)), Online: true})
 	}
 	for _, height := range []float32{760, 560} {
 		u.main.conversation.window.Resize(fyne.NewSize(1120, height))
@@ -41,8 +41,8 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	if id, _, ok := u.main.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
 		t.Errorf("what is dropped on the foot goes to %s", id)
 	}
-	first := u.main.sidebar.pool[u.main.sidebar.rowsInUse-len(v.Nodes)]
-	if id, _, ok := u.main.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Nodes[0].ID {
+	first := u.main.sidebar.pool[u.main.sidebar.rowsInUse-len(v.Machines)]
+	if id, _, ok := u.main.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Machines[0].ID {
 		t.Errorf("what is dropped on the first machine goes to %q", id)
 	}
 }
@@ -50,7 +50,7 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 func TestTheSidebarSaysHowLongAMachineHasBeenAway(t *testing.T) {
 	u := newTestUI(t)
 	v, now := sample(), time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v.Nodes[1].LastSeenAt = now.Add(-10 * time.Minute).UnixMilli()
+	v.Machines[1].LastSeenAt = now.Add(-10 * time.Minute).UnixMilli()
 	u.main.sidebar.now = func() time.Time { return now }
 	u.tick(now)
 	u.update(v)
@@ -68,9 +68,9 @@ func TestCountersDoNotClipTheNamesOfPages(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for i := range 42 {
-		v.Approvals = append(v.Approvals, question(fmt.Sprint(i), protocol.MainSession))
+		v.Questions.Approvals = append(v.Questions.Approvals, question(fmt.Sprint(i), protocol.MainSession))
 		if i < 12 {
-			v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i))})
+			v.Transfers.List = append(v.Transfers.List, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i))})
 		}
 	}
 	u.update(v)

@@ -78,7 +78,7 @@ const (
 )
 
 func (b *sidebar) show() {
-	v := b.ui.view
+	v := b.ui.view()
 	// icons that are not visible when the theme changes keep their old colour
 	if now := [2]any{style.Color(style.ColorText), style.Size("text")}; now != b.look {
 		b.look = now
@@ -89,12 +89,12 @@ func (b *sidebar) show() {
 	if v.Needs() > 0 {
 		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
-	for _, q := range v.Questions {
+	for _, q := range v.Questions.Others {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q)}
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}
 	for _, g := range state.Inbox(v) {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionLine(g.Question, v.Nodes.Name(g.Question.Node))}
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionLine(g.Question, v.Machines.Name(g.Question.Node))}
 		if n := len(g.All); n > 1 {
 			item.Detail = fmt.Sprintf("×%d", n)
 		}
@@ -111,14 +111,14 @@ func (b *sidebar) show() {
 
 func (b *sidebar) machineRowsOf(v feed.View) []row {
 	var rows []row
-	if v.Loaded {
+	if v.Status.Loaded {
 		rows = append(rows, row{heading: machinesHead})
 	}
 	b.machines = b.machines[:0]
-	for _, n := range v.Nodes {
+	for _, n := range v.Machines {
 		b.machines = append(b.machines, n.ID)
 		item := widgets.SidebarItem{Icon: "online", Color: b.ui.machines.Color(string(n.ID)), Title: feed.NameOf(n)}
-		if n.Local && !v.Remote {
+		if n.Local && !v.Status.Remote {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
 			item.Detail = state.PresenceText(v, n, b.now())
@@ -141,7 +141,7 @@ func (b *sidebar) showLinks(v feed.View) {
 			item.Count = v.AccessRequests // of people on channels, which are a page of the settings
 		case transfersTitle:
 			item.Detail = ""
-			if n := len(v.Transfers); n > 0 {
+			if n := len(v.Transfers.List); n > 0 {
 				item.Detail = fmt.Sprint(n)
 			}
 		}
@@ -215,7 +215,7 @@ type unread struct {
 // readElsewhere returns until when chats are read because another client has shown their answers.
 func (u *unread) readElsewhere(v feed.View) map[protocol.SessionKey]int64 {
 	var read map[protocol.SessionKey]int64
-	for _, r := range v.EndedRuns {
+	for _, r := range v.Runs.Ended {
 		if u.elsewhere[r.RunID] || !state.ShownElsewhere(v, r) {
 			continue
 		}
@@ -232,7 +232,7 @@ func (u *unread) readElsewhere(v feed.View) map[protocol.SessionKey]int64 {
 
 // update processes a view: visible chats become read. At the very first start all chats do.
 func (u *unread) update(v feed.View, isVisible func(protocol.SessionKey) bool) {
-	if !v.Loaded || v.LoadingChats {
+	if !v.Status.Loaded || v.Sessions.Loading {
 		return
 	}
 	if u.seen == nil {
@@ -243,11 +243,11 @@ func (u *unread) update(v feed.View, isVisible func(protocol.SessionKey) bool) {
 	isUnseen := func(e protocol.SessionEntry) bool {
 		return isVisible(e.SessionKey) && u.seen[e.SessionKey] < e.LastActiveAt
 	}
-	if !first && elsewhere == nil && len(u.seen) <= len(v.Sessions) && !slices.ContainsFunc(v.Sessions, isUnseen) {
+	if !first && elsewhere == nil && len(u.seen) <= len(v.Sessions.List) && !slices.ContainsFunc(v.Sessions.List, isUnseen) {
 		return // as for most views, of which there are many while an answer arrives
 	}
-	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // drops deleted chats
-	for _, e := range v.Sessions {
+	next := make(map[protocol.SessionKey]int64, len(v.Sessions.List)) // drops deleted chats
+	for _, e := range v.Sessions.List {
 		at, known := u.seen[e.SessionKey]
 		if first || isVisible(e.SessionKey) {
 			at, known = max(at, e.LastActiveAt), true

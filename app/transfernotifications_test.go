@@ -16,7 +16,7 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	want := f.wants(t)
 	var v feed.View
 	end := func(id string, at int64) {
-		v.Finished = append(slices.Clone(v.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: at})
+		v.Transfers.Finished = append(slices.Clone(v.Transfers.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: at})
 	}
 	u.notes.updateTransfers(v)
 	want()
@@ -35,7 +35,7 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	want()
 	u.setFocused(false)
 	end("a", 3) // it was retried
-	v.Finished = v.Finished[1:]
+	v.Transfers.Finished = v.Transfers.Finished[1:]
 	u.notes.updateTransfers(v)
 	want(`show transfer-a "a to box" allow false deny false`)
 }
@@ -58,7 +58,7 @@ func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
 	u.setFocused(true)
 	v := sample()
 	end := func(id string) {
-		v.Finished = append(slices.Clone(v.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: 1})
+		v.Transfers.Finished = append(slices.Clone(v.Transfers.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: 1})
 		u.update(v)
 	}
 	end("a")

@@ -9,7 +9,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/lists"
 	"fairlead/app/native"
 	"fairlead/app/pick"
 	"fairlead/app/settings"
@@ -26,7 +25,7 @@ type ui struct {
 	app      fyne.App
 	backend  *backend
 	machines style.Machines
-	view     feed.View
+	followed feed.View // what followGateway has shown
 	unread   unread
 	drafts   drafts
 
@@ -72,7 +71,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 
 func (u *ui) run() {
 	u.running = true
-	bind.Watch(u.ctx, u.backend.state.Value, u.update)
+	u.watch()
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
 	u.main.conversation.watch()
 }
@@ -86,48 +85,6 @@ func request[R any](u *ui, w fyne.Window, failed string, work func(context.Conte
 		}
 		done(r)
 	})
-}
-
-func (u *ui) update(v feed.View) {
-	if v.Loaded && !u.view.Loaded && u.main.firstRun {
-		u.main.first.search()
-	}
-	connected := v.Loaded && v.Connected && !(u.view.Loaded && u.view.Connected)
-	changed := v.ConfigChanged != u.view.ConfigChanged
-	u.view = v
-	if u.running && (changed || connected) {
-		u.loadUI()
-	}
-	if u.view.IsMainAlias(u.main.conversation.key) {
-		u.main.switchTo(u.main.mainChat())
-	}
-	for _, n := range v.Nodes {
-		u.machines.SetColor(string(n.ID), n.Colour)
-		u.machines.SetName(string(n.ID), n.Name)
-	}
-	if local, ok := v.Nodes.Local(); ok && u.main.bar != nil {
-		u.main.bar.Set(u.machines.Color(string(local.ID)), "")
-	}
-	u.machines.SetServers(lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) string { return string(s.Name) }))
-	if p := v.Status.Model.Provider; p != "" && p != state.Operator {
-		u.main.endFirstRun() // the person has connected a model
-	}
-	u.main.updateSidebar()
-	u.main.conversation.draw()
-	for _, c := range u.chats.windows {
-		c.draw()
-	}
-	u.messages.showProblem(v)
-	u.messages.showMissingSecrets(v)
-	u.approvals.update(v)
-	u.connect.update(v)
-	u.notes.update(v, time.Now())
-	u.notes.updateTransfers(v)
-	u.notes.updateRuns(v)
-	if u.approvals.inbox != nil {
-		u.approvals.inbox.Update(v)
-	}
-	u.messages.showNotice(v)
 }
 
 func (u *ui) tick(now time.Time) {
@@ -229,7 +186,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 	case state.TrayMode:
 		u.backend.state.Chats.SetMode(i.Key, state.ModeChoices[i.Mode])
 	case state.TrayPause:
-		u.backend.state.Pause(!u.view.Status.Paused)
+		u.backend.state.Pause(!u.view().Status.Paused)
 	case state.TrayTransfers:
 		u.main.show()
 		u.nav.openTitled(transfersTitle)

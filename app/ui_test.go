@@ -39,14 +39,28 @@ func newTestUI(t *testing.T) *ui {
 	return u
 }
 
+// know makes a view what is known about the gateway.
+func (u *ui) know(v feed.View) {
+	u.backend.state.Update(func(now *feed.View) { *now = v }, u.backend.state.All()...)
+}
+
+// update makes a view what is known about the gateway, and draws all parts.
+func (u *ui) update(v feed.View) {
+	u.know(v)
+	u.nameMachines(v)
+	for _, p := range u.parts() {
+		p.show(v)
+	}
+}
+
 func sample() feed.View {
 	return feed.View{
-		Connected: true, Loaded: true,
-		Status:    protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}},
-		Sessions:  []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
-		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
-		Runs:      []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}},
-		Approvals: []protocol.Question{question("q", protocol.MainSession)},
+		Status: feed.Status{Connected: true, Loaded: true,
+			Status: protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}},
+		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}}},
+		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
+		Runs:      feed.Runs{List: []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}}},
+		Questions: feed.Questions{Approvals: []protocol.Question{question("q", protocol.MainSession)}},
 	}
 }
 
@@ -100,7 +114,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for i := range 5000 {
-		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
+		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
 	}
 	u.update(v)
 	drawn := func() string { return test.RenderObjectToMarkup(u.main.sidebar.list) }
@@ -163,10 +177,10 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 		t.Fatal("no window for the question")
 	}
 	v := sample()
-	v.Approvals = nil
+	v.Questions.Approvals = nil
 	q := question("q", protocol.MainSession)
 	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
-	v.Closed = []feed.Closed{{Question: q}}
+	v.Questions.Closed = []feed.Closed{{Question: q}}
 	u.update(v)
 	if u.approvals.window != nil {
 		t.Error("the window stays")
@@ -184,12 +198,12 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.window.Resize(fyne.NewSize(520, 640))
 	v := sample()
-	v.Approvals = nil
-	v.Runs = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
+	v.Questions.Approvals = nil
+	v.Runs.List = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
 	for _, id := range []string{"a", "b"} {
 		q := question(id, protocol.MainSession)
 		q.CallID, q.RunID = protocol.CallID(id), "r"
-		v.Approvals = append(v.Approvals, q)
+		v.Questions.Approvals = append(v.Questions.Approvals, q)
 		v.Calls = append(v.Calls, protocol.CallInfo{CallID: q.CallID, RunID: "r", SessionKey: q.SessionKey, Node: q.Node, Tool: q.Tool, Args: q.Args, State: protocol.CallWaiting, ApprovalID: q.ID})
 	}
 	chat := state.ChatView{Key: protocol.MainSession}
@@ -362,7 +376,7 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 func TestAFullDiskIsSaidOnce(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Approvals = nil
+	v.Questions.Approvals = nil
 	v.Status.Paused, v.Status.Storage = true, "The disk is full."
 	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
 	u.update(v)
@@ -378,10 +392,10 @@ func TestAFullDiskIsSaidOnce(t *testing.T) {
 
 func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
 	u := newTestUI(t)
-	for _, v := range []feed.View{{Problem: "The port is taken"}, {Problem: strings.Repeat("The port is taken. ", 30)}} {
+	for _, v := range []feed.View{{Status: feed.Status{Problem: "The port is taken"}}, {Status: feed.Status{Problem: strings.Repeat("The port is taken. ", 30)}}} {
 		u.update(v)
 		if has, wants := u.messages.banner.Size().Height, u.messages.banner.MinSize().Height; has < wants {
-			t.Errorf("%q: its box is %v high and wants %v", v.Problem, has, wants)
+			t.Errorf("%q: its box is %v high and wants %v", v.Status.Problem, has, wants)
 		}
 	}
 }
@@ -389,7 +403,7 @@ func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
 func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Approvals = nil
+	v.Questions.Approvals = nil
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
 	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
@@ -404,14 +418,14 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Approvals = nil
-	v.Connected, v.Loaded, v.Problem = false, false, "The disk is full"
+	v.Questions.Approvals = nil
+	v.Status.Connected, v.Status.Loaded, v.Status.Problem = false, false, "The disk is full"
 	u.update(v)
 	if !u.messages.banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-offline")
-	v.Connected, v.Loaded, v.Problem = true, true, ""
+	v.Status.Connected, v.Status.Loaded, v.Status.Problem = true, true, ""
 	u.update(v)
 	if u.messages.banner.Visible() {
 		t.Error("the problem stays after its end")
@@ -471,7 +485,7 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 		t.Fatalf("torn off: %+v", c)
 	}
 	v := sample()
-	v.Sessions[1].Title = "Photos"
+	v.Sessions.List[1].Title = "Photos"
 	u.update(v)
 	if c.window.Title() != "Photos – Fairlead" {
 		t.Errorf("title %q", c.window.Title())
@@ -540,7 +554,7 @@ func TestMessageThatWasNotTakenComesBack(t *testing.T) {
 func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Sessions, v.Approvals = v.Sessions[1:], nil
+	v.Sessions.List, v.Questions.Approvals = v.Sessions.List[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
 	if u.main.conversation.key != "agent:work:team" || u.backend.prefs.get().Chat != u.main.conversation.key || !strings.Contains(u.main.lines(), "Main chat") {

@@ -12,9 +12,9 @@ import (
 // 100.
 func readShell(t *testing.T) (*ui, feed.View) {
 	u, v := newTestUI(t), sample()
-	v.Approvals, v.Runs = nil, nil
-	for i := range v.Sessions {
-		v.Sessions[i].LastActiveAt, v.Sessions[i].MessageCount = 100, 2
+	v.Questions.Approvals, v.Runs.List = nil, nil
+	for i := range v.Sessions.List {
+		v.Sessions.List[i].LastActiveAt, v.Sessions.List[i].MessageCount = 100, 2
 	}
 	u.update(v)
 	return u, v
@@ -25,8 +25,8 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 	if strings.Contains(u.main.lines(), "new") {
 		t.Fatalf("at the first start nothing is new:\n%s", u.main.lines())
 	}
-	v.Sessions = []protocol.SessionEntry{v.Sessions[0], v.Sessions[1], {SessionKey: "agent:main:3", Title: "Night watch", LastActiveAt: 300, MessageCount: 1}}
-	v.Sessions[0].LastActiveAt, v.Sessions[1].LastActiveAt = 200, 200
+	v.Sessions.List = []protocol.SessionEntry{v.Sessions.List[0], v.Sessions.List[1], {SessionKey: "agent:main:3", Title: "Night watch", LastActiveAt: 300, MessageCount: 1}}
+	v.Sessions.List[0].LastActiveAt, v.Sessions.List[1].LastActiveAt = 200, 200
 	u.update(v)
 	if got := u.main.lines(); !strings.Contains(got, "Photos on the NAS new") || !strings.Contains(got, "Night watch new") || strings.Contains(got, "parser new") {
 		t.Errorf("shown:\n%s", got)
@@ -43,8 +43,8 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 	u, v := readShell(t)
 	u.approvals.openInbox()
-	v.Sessions = []protocol.SessionEntry{v.Sessions[0], v.Sessions[1]}
-	v.Sessions[0].LastActiveAt = 200
+	v.Sessions.List = []protocol.SessionEntry{v.Sessions.List[0], v.Sessions.List[1]}
+	v.Sessions.List[0].LastActiveAt = 200
 	u.update(v)
 	if got := u.main.lines(); !strings.Contains(got, "parser new") {
 		t.Fatalf("behind a page:\n%s", got)

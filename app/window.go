@@ -175,7 +175,7 @@ func (w *window) switchTo(key protocol.SessionKey) {
 
 // mainChat is the chat that opens by default.
 func (w *window) mainChat() protocol.SessionKey {
-	return cmp.Or(w.ui.view.Status.MainSession, protocol.MainSession)
+	return cmp.Or(w.ui.view().Status.MainSession, protocol.MainSession)
 }
 
 // defaultSize is the size of the main window at the first start.
@@ -191,14 +191,14 @@ func (w *window) show() {
 		w.place.Restore(w.conversation.window)
 	}
 	w.conversation.window.RequestFocus()
-	if w.ui.view.Loaded {
+	if w.ui.view().Status.Loaded {
 		w.updateSidebar()
 	}
 }
 
 // updateSidebar shows the present view in the sidebar; visible chats become read.
 func (w *window) updateSidebar() {
-	w.ui.unread.update(w.ui.view, w.showsChat)
+	w.ui.unread.update(w.ui.view(), w.showsChat)
 	w.sidebar.show()
 }
 

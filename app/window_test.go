@@ -39,9 +39,9 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	u.backend.flags.join = "ws://nas/ws"
 	u.main.content()
 	v := sample()
-	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "nas-own", Local: true, Colour: style.Choices[3]})
-	for i := range v.Nodes[:len(v.Nodes)-1] {
-		v.Nodes[i].Local = false
+	v.Machines = append(v.Machines, protocol.NodeInfo{ID: "nas-own", Local: true, Colour: style.Choices[3]})
+	for i := range v.Machines[:len(v.Machines)-1] {
+		v.Machines[i].Local = false
 	}
 	u.update(v)
 	if want := style.ChoiceColor(style.Choices[3]); u.main.bar.Fill != want {

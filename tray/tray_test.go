@@ -56,10 +56,10 @@ func protectedHost() *protocol.HostInfo {
 
 func view() feed.View {
 	return feed.View{
-		Connected: true, Loaded: true,
-		Approvals: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
-		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
-		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Host: protectedHost()}, {ID: "nas"}}, Status: protocol.Status{Paused: true},
+		Status:    feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}},
+		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}}},
+		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}}},
+		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Host: protectedHost()}, {ID: "nas"}},
 	}
 }
 
@@ -118,7 +118,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	}
 	test.NewTempApp(t)
 	p, v := &panel{}, view()
-	v.Sessions[0].Title = "a_b&c"
+	v.Sessions.List[0].Title = "a_b&c"
 	New(p, style.System, func(state.TrayItem) {}).Show(state.TrayOf(v))
 	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
 		t.Errorf("menu:\n%s", got)
@@ -134,12 +134,12 @@ func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	v := view()
 	tray.Show(state.TrayOf(v))
 	// text streams while an approval is pending
-	v.Runs = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}}
+	v.Runs.List = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}}
 	tray.Show(state.TrayOf(v))
 	if len(p.menus) != 1 || len(p.icons) != 1 {
 		t.Errorf("%d menus and %d icons for one look", len(p.menus), len(p.icons))
 	}
-	v.Approvals = nil
+	v.Questions.Approvals = nil
 	tray.Show(state.TrayOf(v))
 	v.Status.Paused = false
 	tray.Show(state.TrayOf(v))

@@ -45,7 +45,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	m := state.NewActivity(a)
 	p := newPage(h, m.Reload)
 	bind.Follow(ctx, m.Follow)
-	bind.Watch(ctx, a.Value, func(v feed.View) {
+	bind.Watch(ctx, a.Watch(a.Status, a.Sessions, a.Runs, a.Calls, a.Feed.Questions, a.Feed.Machines), func(v feed.View) {
 		p.view = v
 		p.draw()
 	})

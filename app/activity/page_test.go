@@ -13,11 +13,11 @@ import (
 
 func sample() (feed.View, state.ActivityView) {
 	v := feed.View{
-		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
-		Approvals: []protocol.Question{{ID: "1"}},
-		Runs:      []protocol.RunInfo{{SessionKey: "a", State: protocol.RunThinking}},
-		Transfers: []protocol.Transfer{{ID: "t"}},
-		Nodes:     []protocol.NodeInfo{{ID: "n", Name: "tower"}},
+		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}}},
+		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}}},
+		Runs:      feed.Runs{List: []protocol.RunInfo{{SessionKey: "a", State: protocol.RunThinking}}},
+		Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t"}}},
+		Machines:  []protocol.NodeInfo{{ID: "n", Name: "tower"}},
 	}
 	at := pagetest.Noon.UnixMilli()
 	call := func(tool, what, verdict, end string) protocol.AuditEntry {

@@ -99,6 +99,6 @@ func (p *Page) showConnected(c state.ClientChange) {
 		widgets.NewParagraph("To remove it: fairlead mcp install "+c.Client.ID+" --undo", style.ColorMuted, style.SizeSmall),
 		widgets.Row(style.Inside, -1, done))))
 	widgets.FocusIn(p.Box, done)
-	p.app.Apps.Load()
+	p.app.LoadApps()
 	p.findPrograms()
 }

@@ -172,7 +172,7 @@ func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 		d.update(a, protocol.AppUpdateParams{Scopes: &scopes}, "The permissions were changed.")
 	})
 	d.note.Set("", style.ColorNeedsYou)
-	d.machines = newMachines(d.p.view.Nodes, len(a.Nodes) > 0, a.Nodes, func() {
+	d.machines = newMachines(d.p.view.Machines, len(a.Nodes) > 0, a.Nodes, func() {
 		nodes, ok := d.machines.chosen()
 		if !ok {
 			d.note.Set("Choose at least one machine. Until then nothing changes.", style.ColorNeedsYou)

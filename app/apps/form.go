@@ -56,7 +56,7 @@ func (p *Page) openForm() {
 	f.period.SetSelectedIndex(left.period)
 	f.period.OnChanged = func(string) { f.saveDraft() }
 	f.permissions = newPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
-	f.machines = newMachines(p.view.Nodes, left.some, left.nodes, func() {
+	f.machines = newMachines(p.view.Machines, left.some, left.nodes, func() {
 		f.saveDraft()
 		p.Box.Refresh()
 	})

@@ -56,7 +56,7 @@ type Page struct {
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
-	bind.Watch(ctx, a.Value, p.show)
+	bind.Watch(ctx, a.Watch(a.Status, a.Feed.Apps, a.Feed.Machines, a.Feed.Questions), p.show)
 	bind.Every(ctx, time.Second, func(time.Time) { p.redraw() })
 	p.findPrograms()
 	return p
@@ -106,7 +106,7 @@ func (p *Page) back() {
 // fill lists the apps.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := lists.Map(v.Questions.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
+	asking := lists.Map(v.Questions.Others.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
@@ -131,7 +131,7 @@ func (p *Page) fill() {
 	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
 		switch {
 		case v.Apps.Problem != "" && !v.Apps.Loaded:
-			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.app.Apps.Load)
+			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.app.LoadApps)
 		case !v.Apps.Loaded:
 			return widgets.NewLoading()
 		case none:
@@ -161,7 +161,7 @@ func (p *Page) address() mcpAddress {
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.Questions.Of(protocol.AskApp)
+	asking := p.view.Questions.Others.Of(protocol.AskApp)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

@@ -80,7 +80,7 @@ func consent() protocol.Question {
 }
 
 func full() feed.View {
-	v := feed.View{Loaded: true, Connected: true, Nodes: twoMachines(), Status: protocol.Status{Listen: "127.0.0.1:8787"}}
+	v := feed.View{Status: feed.Status{Loaded: true, Connected: true, Status: protocol.Status{Listen: "127.0.0.1:8787"}}, Machines: twoMachines()}
 	v.Apps = feed.ConnectedApps{Loaded: true, AppsListResult: protocol.AppsListResult{Apps: []protocol.App{
 		{
 			ID: "a", Kind: protocol.AppOAuth, Name: "Claude Code", ClientHost: "claude.example", Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeShell},
@@ -100,10 +100,10 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "loading", p.Box)
 	p.show(feed.View{Apps: feed.ConnectedApps{Problem: "The disk is full"}})
 	golden.Markup(t, "problem", p.Box)
-	p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+	p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: feed.Status{Status: protocol.Status{Listen: "127.0.0.1:8787"}}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
-	v.Questions = []protocol.Question{consent()}
+	v.Questions.Others = []protocol.Question{consent()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
 	p.open("a")
@@ -117,12 +117,12 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 		for _, width := range []float32{880, 480} {
 			p := inPage(t, mode, width)
 			size := name + fmt.Sprint("-", width)
-			p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+			p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: feed.Status{Status: protocol.Status{Listen: "127.0.0.1:8787"}}})
 			pagetest.Shot(t, p.w, "apps-empty-"+size)
 			p.show(full())
 			pagetest.Shot(t, p.w, "apps-list-"+size)
 			v := full()
-			v.Questions = []protocol.Question{consent()}
+			v.Questions.Others = []protocol.Question{consent()}
 			p.show(v)
 			pagetest.Shot(t, p.w, "apps-consent-"+size)
 			p.open("b")
@@ -213,7 +213,7 @@ func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
 func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
-	v.Questions = []protocol.Question{consent()}
+	v.Questions.Others = []protocol.Question{consent()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "Connect “Claude Code”?", "5:00 left")
 	p.list.Select(0)
@@ -412,7 +412,7 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			Find:     func() ([]clients.Client, error) { return clients.All(home, home), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}
-		p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+		p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: feed.Status{Status: protocol.Status{Listen: "127.0.0.1:8787"}}})
 		p.findPrograms()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Connect Cursor…"))

@@ -175,7 +175,7 @@ const maxChats = 20
 
 func (p *Page) machines() []*fyne.MenuItem {
 	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
-	return append([]*fyne.MenuItem{all}, lists.Map(p.h.View().Nodes, func(n protocol.NodeInfo) *fyne.MenuItem {
+	return append([]*fyne.MenuItem{all}, lists.Map(p.h.View().Machines, func(n protocol.NodeInfo) *fyne.MenuItem {
 		name, _ := state.Reveal(feed.NameOf(n))
 		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
 	})...)
@@ -183,7 +183,7 @@ func (p *Page) machines() []*fyne.MenuItem {
 
 func (p *Page) chats() []*fyne.MenuItem {
 	all := p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })
-	list := p.h.View().Sessions
+	list := p.h.View().Sessions.List
 	list = list[:min(len(list), maxChats)]
 	return append([]*fyne.MenuItem{all}, lists.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
 		title, _ := state.Reveal(feed.TitleOf(s))

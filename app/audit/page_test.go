@@ -85,8 +85,8 @@ func newBench(t *testing.T, mode style.Mode) *bench {
 		Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
 		View: func() feed.View {
 			return feed.View{
-				Nodes:    []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "server"}},
-				Sessions: []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}},
+				Machines: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "server"}},
+				Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}}},
 			}
 		},
 		SaveTo: func(name string, write func(context.Context, io.Writer) (string, error)) {

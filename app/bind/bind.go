@@ -4,6 +4,7 @@ package bind
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -17,9 +18,15 @@ import (
 // redrawInterval is the minimum time between redraws of a view, to save processor time.
 const redrawInterval = 100 * time.Millisecond
 
+// Source has a state that changes: a feed.Value or a feed.Picture.
+type Source[S any] interface {
+	// Changes yields the present state and, after changes, the latest one, until ctx ends.
+	Changes(ctx context.Context) iter.Seq[S]
+}
+
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
 // second. It returns at once.
-func Watch[S any](ctx context.Context, v *feed.Value[S], show func(S)) {
+func Watch[S any](ctx context.Context, v Source[S], show func(S)) {
 	crash.Go(func() {
 		for s := range v.Changes(ctx) {
 			if ctx.Err() != nil {

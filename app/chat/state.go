@@ -39,19 +39,19 @@ type State struct {
 
 // StateOf extracts a conversation's state from the view models.
 func StateOf(v feed.View, c state.ChatView) State {
-	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Remote, Model: v.Status.Model, Models: v.Models, Paused: v.Status.Paused}
+	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Machines, Elsewhere: v.Status.Remote, Model: v.Status.Model, Models: v.Models, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
 	s.Session.SessionKey = c.Key
 	if p := s.Session.Settings; p != nil && p.Model != nil {
 		s.Model = *p.Model
 	}
-	s.Runs = slices.DeleteFunc(slices.Clone(v.Runs), func(r protocol.RunInfo) bool { return r.SessionKey != c.Key })
+	s.Runs = v.Runs.In(c.Key, v.Texts)
 	s.Calls = slices.DeleteFunc(slices.Clone(v.Calls), func(x protocol.CallInfo) bool { return x.SessionKey != c.Key })
-	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Question) bool {
+	s.Approvals = slices.DeleteFunc(slices.Clone(v.Questions.Approvals), func(q protocol.Question) bool {
 		return q.SessionKey != c.Key
 	})
-	if !v.Connected && v.Problem != "" {
-		s.Offline = "Not connected. " + v.Problem
+	if !v.Status.Connected && v.Status.Problem != "" {
+		s.Offline = "Not connected. " + v.Status.Problem
 	}
 	return s
 }

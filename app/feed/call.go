@@ -19,7 +19,7 @@ func Sentence(err error) string {
 	return format.Capital(s)
 }
 
-// Gateway calls methods of the gateway. [App] implements it; tests of pages replace it.
+// Gateway calls methods of the gateway. [Feed] implements it; tests of pages replace it.
 type Gateway interface {
 	// Invoke calls a method and returns its result as JSON. It blocks.
 	Invoke(ctx context.Context, method string, params any) (json.RawMessage, error)
@@ -41,4 +41,9 @@ func Call[P, R any](ctx context.Context, g Gateway, m protocol.Method[P, R], p P
 func Send[P, R any](ctx context.Context, a Gateway, m protocol.Method[P, R], p P) error {
 	_, err := Call(ctx, a, m, p)
 	return err
+}
+
+// Start calls a method in the background. A failure becomes a notice.
+func Start[P, R any](f *Feed, m protocol.Method[P, R], p P) {
+	f.Tasks.Do(func(ctx context.Context) error { return Send(ctx, f, m, p) })
 }

@@ -10,14 +10,14 @@ import (
 // Loader is the view model of a page that is loaded as a whole. It is safe for concurrent use.
 type Loader[V any] struct {
 	Value *Value[V]
-	View  *Value[View]
-	Tasks *Tasks
-	// fetch requests the state and returns the change that applies it. It blocks.
+	Feed  *Feed
+	// Fetch requests the state and returns the change that applies it. It blocks.
 	Fetch func(context.Context) (apply func(*V), err error)
-	// problem returns the field for the reason why loading failed.
+	// Problem returns the field for the reason why loading failed.
 	Problem func(*V) *string
-	// Follow loads at changes of this key of the app's view, and at this interval unless it is 0.
+	// Follow loads at changes of this key of some facts, and at this interval unless it is 0.
 	Key      func(View) string
+	Facts    []Fact
 	Interval time.Duration
 }
 
@@ -39,7 +39,7 @@ func (l *Loader[V]) Follow(ctx context.Context) {
 		})
 	}
 	last, loaded := "", false
-	for v := range l.View.Changes(ctx) {
+	for v := range l.Feed.Watch(l.Facts...).Changes(ctx) {
 		if now := l.Key(v); !loaded || now != last {
 			last, loaded = now, true
 			l.Load(ctx)
@@ -51,8 +51,9 @@ func (l *Loader[V]) Follow(ctx context.Context) {
 func (l *Loader[V]) Load(ctx context.Context) { l.LoadWith(ctx, l.Fetch) }
 
 // Reload loads the state again.
-func (l *Loader[V]) Reload() { l.Tasks.Start(l.Load) }
+func (l *Loader[V]) Reload() { l.Feed.Tasks.Start(l.Load) }
 
+// LoadWith loads the state once with another request. It blocks.
 func (l *Loader[V]) LoadWith(ctx context.Context, fetch func(context.Context) (func(*V), error)) {
 	limited, cancel := context.WithTimeout(ctx, ActionTimeout)
 	defer cancel()
@@ -71,7 +72,7 @@ func (l *Loader[V]) LoadWith(ctx context.Context, fetch func(context.Context) (f
 
 // Do performs an action, and then loads the state again. A failure becomes a notice.
 func (l *Loader[V]) Do(f func(context.Context) error) {
-	l.Tasks.Do(func(ctx context.Context) error {
+	l.Feed.Tasks.Do(func(ctx context.Context) error {
 		defer l.Load(ctx)
 		return f(ctx)
 	})

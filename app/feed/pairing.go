@@ -41,3 +41,14 @@ func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
 	d, ok := p.Device(id)
 	return d, ok && d.Role == protocol.RoleClient
 }
+
+// LoadPairing loads the devices and invitations again.
+func (f *Feed) LoadPairing() {
+	refresh(f, &f.pairingLoads, f.Pairing, protocol.DeviceList, func(p *Pairing, r protocol.DeviceListResult, err error) {
+		if err != nil { // a lost connection does not remove devices
+			p.Problem = Sentence(err)
+			return
+		}
+		*p = Pairing{DeviceListResult: r}
+	})
+}

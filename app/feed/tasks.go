@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/peer/crash"
 )
 
-// actionTimeout is the timeout of an action.
+// ActionTimeout is the timeout of an action.
 const ActionTimeout = 30 * time.Second
 
 // Tasks are the actions that run in the background.
@@ -38,7 +38,7 @@ func (t *Tasks) Close() {
 	t.wg.Wait()
 }
 
-// Start runs f on a goroutine that close waits for.
+// Start runs f on a goroutine that Close waits for.
 func (t *Tasks) Start(f func(context.Context)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *Tasks) Start(f func(context.Context)) {
 	}
 }
 
-// StartRequest is start with the timeout of an action.
+// StartRequest is Start with the timeout of an action.
 func (t *Tasks) StartRequest(f func(context.Context)) {
 	t.Start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, ActionTimeout)
@@ -99,4 +99,5 @@ func (t *Tasks) DeleteLater(hide func(on bool), prepare, remove, restore func(co
 	return sync.OnceFunc(func() { close(back) })
 }
 
+// DoNothing does nothing.
 func DoNothing(context.Context) error { return nil }

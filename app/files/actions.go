@@ -143,10 +143,10 @@ func (a actions) menu(at fyne.Position) {
 	if words, _, open := p.openOutside(e.Path); open != nil {
 		add(words, one, open)
 	}
-	if p.view.Machine(p.app.Value.Get().Nodes).Local && p.h.Reveal != nil {
-		add("Show in folder", one, func() { p.h.Reveal(p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path)) })
+	if p.view.Machine(p.app.View().Machines).Local && p.h.Reveal != nil {
+		add("Show in folder", one, func() { p.h.Reveal(p.view.AbsolutePath(p.app.View().Machines, e.Path)) })
 	}
-	add("Copy path", one, func() { p.h.Copy(p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path)) })
+	add("Copy path", one, func() { p.h.Copy(p.view.AbsolutePath(p.app.View().Machines, e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {
 		items = append(items, fyne.NewMenuItemSeparator())
 		add("Rename", one && p.view.CanChange(), a.startRename)
@@ -218,7 +218,7 @@ func (g dropTarget) describe(from *Page) string {
 	if len(chosen) == 1 {
 		what = "“" + chosen[0].Title() + "”"
 	}
-	into := path.Base(g.page.view.AbsolutePath(g.page.app.Value.Get().Nodes, g.dir))
+	into := path.Base(g.page.view.AbsolutePath(g.page.app.View().Machines, g.dir))
 	if g.page.view.Place == from.view.Place {
 		return fmt.Sprintf("Move %s to %s", what, into)
 	}
@@ -237,7 +237,7 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := lists.Map(chosen, func(e state.FileEntry) string { return p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path) })
+	paths := lists.Map(chosen, func(e state.FileEntry) string { return p.view.AbsolutePath(p.app.View().Machines, e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:
@@ -245,7 +245,7 @@ func (d *drag) finish() {
 			p.actions.move(chosen, g.dir)
 		}
 	case g.page != nil:
-		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.view.AbsolutePath(g.page.app.Value.Get().Nodes, g.dir))
+		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.view.AbsolutePath(g.page.app.View().Machines, g.dir))
 	case !p.pair.contains(at):
 		p.h.Drop(p.view.Place, paths, at)
 	}

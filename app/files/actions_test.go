@@ -35,9 +35,9 @@ func newMachinePage(t *testing.T) *Page {
 	t.Helper()
 	p := newTestPage(t)
 	p.list.now = pagetest.Clock
-	p.app.Value.Update(func(v *feed.View) {
-		v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
-	})
+	p.app.Update(func(v *feed.View) {
+		v.Machines = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
+	}, p.app.All()...)
 	p.show(filesOfMachine())
 	return p
 }

@@ -41,7 +41,7 @@ func (l changes) marks() map[string]string {
 	}
 	marks := map[string]string{}
 	for _, e := range p.view.Entries {
-		at := strings.ReplaceAll(p.view.AbsolutePath(p.app.Value.Get().Nodes, e.Path), `\`, "/")
+		at := strings.ReplaceAll(p.view.AbsolutePath(p.app.View().Machines, e.Path), `\`, "/")
 		switch n := above[at]; {
 		case last[at]:
 			marks[e.Path] = "changed by the agent"
@@ -55,7 +55,7 @@ func (l changes) marks() map[string]string {
 }
 
 func (l changes) list(chat protocol.SessionKey) {
-	p, chatName := l.page, l.page.app.Value.Get().ChatName
+	p, chatName := l.page, l.page.app.View().ChatName
 	var shown []protocol.FileChange
 	var items []widgets.ListItem
 	chats := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { l.list("") })}
@@ -95,7 +95,7 @@ func (l changes) list(chat protocol.SessionKey) {
 
 // relativePath returns an absolute path in the page's notation.
 func (l changes) relativePath(abs string) string {
-	top := l.page.view.AbsolutePath(l.page.app.Value.Get().Nodes, "")
+	top := l.page.view.AbsolutePath(l.page.app.View().Machines, "")
 	if rest, ok := strings.CutPrefix(abs, top); ok && len(rest) > 1 {
 		return rest[1:]
 	}

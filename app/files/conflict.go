@@ -96,10 +96,10 @@ func (e *editor) watchFile() {
 		})
 		return
 	}
-	seen := e.page.app.Value.Get().FilesChanged
-	bind.Watch(ctx, e.page.app.Value, func(v feed.View) {
-		if v.FilesChanged != seen {
-			seen = v.FilesChanged
+	seen := e.page.app.View().Changed.Files
+	bind.Watch(ctx, e.page.app.Changed, func(v feed.Changed) {
+		if v.Files != seen {
+			seen = v.Files
 			e.readAgain(ctx)
 		}
 	})

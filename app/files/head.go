@@ -56,9 +56,9 @@ func (h head) wrap(body fyne.CanvasObject) fyne.CanvasObject {
 
 func (h head) placeMenu() []*fyne.MenuItem {
 	p := h.page
-	v := p.app.Value.Get()
+	v := p.app.View()
 	var items []*fyne.MenuItem
-	for _, n := range v.Nodes {
+	for _, n := range v.Machines {
 		item := fyne.NewMenuItem(v.PlaceName(n.ID), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)

@@ -133,7 +133,7 @@ func (p *Page) show(v state.FilesView) {
 	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
-	p.pathBar.set(v.TopName(p.app.Value.Get()), v.Crumbs(p.app.Value.Get()))
+	p.pathBar.set(v.TopName(p.app.View()), v.Crumbs(p.app.View()))
 	p.columnHeads.set(v.Sort, v.CanBrowse && v.Filter == "")
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
 		p.selectPath = ""

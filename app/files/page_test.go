@@ -38,7 +38,7 @@ func folder() state.FilesView {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.app.Value.Update(func(v *feed.View) { v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
+	p.app.Feed.Machines.Update(func(l *feed.MachineList) { *l = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
 	p.show(folder())
 	golden.Markup(t, "folder", p.Box)
 	v := folder()
@@ -179,9 +179,9 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newMachinePage(t)
 		const says = "The machine is offline. This is its last known state · 4 items"
-		p.watchMachine(feed.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})
+		p.watchMachine(feed.View{Machines: []protocol.NodeInfo{{ID: "nas"}}})
 		pagetest.Shows(t, p.Box, says)
-		p.watchMachine(feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}}})
+		p.watchMachine(feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Online: true}}})
 		if strings.Contains(golden.Words(p.Box), "offline") {
 			t.Error("it is back, and the list says that it is offline")
 		}

@@ -49,7 +49,7 @@ func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
 	p.pair = b
 	bind.Watch(ctx, p.model.Value, p.show)
 	crash.WhenDone(ctx, p.model.Close)
-	bind.Watch(ctx, b.app.Value, p.watchMachine)
+	bind.Watch(ctx, b.app.Watch(b.app.Status, b.app.Feed.Machines), p.watchMachine)
 	return p
 }
 
@@ -79,7 +79,7 @@ func (b *Pair) Toggle() {
 
 // otherMachine returns a machine for the second list: one that the first does not show.
 func (b *Pair) otherMachine() protocol.NodeID {
-	for _, n := range b.app.Value.Get().Nodes {
+	for _, n := range b.app.View().Machines {
 		if n.ID != b.left.view.Place && n.Online && n.Files {
 			return n.ID
 		}

@@ -34,7 +34,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
 		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
 	}
-	app.Value.Update(func(v *feed.View) { v.Nodes = nodes })
+	app.Feed.Machines.Update(func(l *feed.MachineList) { *l = nodes })
 	b.left, b.right = newPage(ctx, app, h), newPage(ctx, app, h)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})

@@ -83,7 +83,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	default:
 		body, actions = v.text(f)
 	}
-	if c, ok := p.view.ChangeOf(p.view.AbsolutePath(p.app.Value.Get().Nodes, f.Path)); ok && p.view.Place != "" {
+	if c, ok := p.view.ChangeOf(p.view.AbsolutePath(p.app.View().Machines, f.Path)); ok && p.view.Place != "" {
 		actions = append(actions, widgets.NewQuietButton("Changed by the agent", "edit", func() { p.changes.open(c) }))
 	}
 	if words, icon, open := p.openOutside(f.Path); open != nil {

@@ -1,6 +1,8 @@
+// Package lists makes new slices and maps from others, for values that are shared and must not change.
 package lists
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -14,6 +16,7 @@ func Replace[T any](list []T, x T, same func(T) bool) []T {
 	return append(out, x)
 }
 
+// Find returns the first element that matches.
 func Find[T any](list []T, match func(T) bool) (found T, ok bool) {
 	if i := slices.IndexFunc(list, match); i >= 0 {
 		return list[i], true
@@ -39,4 +42,17 @@ func Map[T, R any](list []T, f func(T) R) []R {
 func TrueFirst(a, b bool) int {
 	order := map[bool]int{true: 0, false: 1}
 	return order[a] - order[b]
+}
+
+// MapWith returns a copy of a map that has the value for some keys, or does not have the keys.
+func MapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) map[K]V {
+	out := make(map[K]V, len(m)+len(keys))
+	maps.Copy(out, m)
+	for _, key := range keys {
+		out[key] = value
+		if !present {
+			delete(out, key)
+		}
+	}
+	return out
 }

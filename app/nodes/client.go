@@ -73,7 +73,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	switch {
 	case state.HasExpired(d, p.now()):
 		ask, do = widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + d.Name + "” from the list?", Yes: "Remove", No: "Cancel"}, end(p.app.Pairings.ForgetClient, "The device was not removed")
-	case d.ID == p.view.Device:
+	case d.ID == p.view.Status.Device:
 		ask.Question = "Revoke access for this device?"
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.Rename)}

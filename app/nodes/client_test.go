@@ -36,7 +36,7 @@ func withWindows(t *testing.T) *Page {
 	t.Helper()
 	p := newTestPage(t)
 	v := machines()
-	v.Device = "own"
+	v.Status.Device = "own"
 	p.show(v)
 	showPairing(p, windows())
 	return p
@@ -47,7 +47,7 @@ func TestWindowsLookAsTheyDid(t *testing.T) {
 	w := pagetest.Window(t, p.Box, 520, 700)
 	golden.Markup(t, "windows", p.Box)
 	pagetest.Shot(t, w, "windows-520")
-	p.list.Select(len(p.view.Nodes) + 2)
+	p.list.Select(len(p.view.Machines) + 2)
 	golden.Markup(t, "window", p.Box)
 	pagetest.Shot(t, w, "window-520")
 }
@@ -58,7 +58,7 @@ func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
 	r := windows()
 	r.Devices = r.Devices[:1]
 	showPairing(p, r)
-	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.list.Items()) != len(p.view.Nodes) {
+	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.list.Items()) != len(p.view.Machines) {
 		t.Error(s)
 	}
 }
@@ -134,7 +134,7 @@ func TestArrowsPassOverTheHeadingOfTheWindows(t *testing.T) {
 	p := withWindows(t)
 	w := pagetest.Window(t, p.Box, 880, 700)
 	w.Canvas().Focus(p.list)
-	for range len(p.view.Nodes) {
+	for range len(p.view.Machines) {
 		p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	}
 	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
@@ -157,7 +157,7 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 	for y := float32(0); y < p.list.Size().Height; y += 10 {
 		found[p.At(at.AddXY(10, y))] = true
 	}
-	if len(found) != len(p.view.Nodes)+1 || !found[""] {
+	if len(found) != len(p.view.Machines)+1 || !found[""] {
 		t.Error(found)
 	}
 	p.openClient("tab")
@@ -168,7 +168,7 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 
 func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	p := withWindows(t)
-	p.show(feed.View{Loaded: true, Pairing: windows()})
+	p.show(feed.View{Status: feed.Status{Loaded: true}, Pairing: windows()})
 	pagetest.Shows(t, p.Box, "No machine is connected", "CONTROLLERS", "Tablet")
 	w := pagetest.Window(t, p.Box, 880, 700)
 	w.Canvas().Focus(p.list)
@@ -215,10 +215,10 @@ func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
 	r := windows()
 	r.Devices[0].ExpiresAt, r.Devices[1].ExpiresAt = 1, 1
 	v := machines()
-	v.Nodes[1].Online = false
+	v.Machines[1].Online = false
 	p.show(v)
 	showPairing(p, r)
-	if item := p.item(v.Nodes[1]); item.Detail != "expired" {
+	if item := p.item(v.Machines[1]); item.Detail != "expired" {
 		t.Errorf("in the list the machine is %q", item.Detail)
 	}
 	for _, open := range []func(){func() { p.Open("nas") }, func() { p.openClient("tab") }} {

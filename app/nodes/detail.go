@@ -57,9 +57,9 @@ func (d *detail) reload() {
 // show redraws changed parts; if the machine was forgotten, it shows the list.
 func (d *detail) show() {
 	p := d.p
-	n, ok := p.view.Nodes.Find(d.id)
+	n, ok := p.view.Machines.Find(d.id)
 	switch {
-	case !ok && p.view.Loaded:
+	case !ok && p.view.Status.Loaded:
 		p.Open("")
 		return
 	case !ok:
@@ -103,7 +103,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	d.runs.Box.Show()
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Nodes.Name(c.Node)))
+		line, _ := state.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Machines.Name(c.Node)))
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {

@@ -94,7 +94,7 @@ func (i *invite) showPaired() {
 		return
 	}
 	open, text := func() { i.p.openClient(d.ID) }, "✓ “"+d.Name+"” is paired."
-	_, known := i.p.view.Nodes.Find(d.NodeID)
+	_, known := i.p.view.Machines.Find(d.NodeID)
 	if d.Role == protocol.RoleNode {
 		open = func() { i.p.Open(d.NodeID) }
 		if !known {

@@ -54,8 +54,8 @@ type Page struct {
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
-	p.show(a.Value.Get()) // at once, so that an opened page does not flicker
-	bind.Watch(ctx, a.Value, p.show)
+	p.show(a.View()) // at once, so that an opened page does not flicker
+	bind.Watch(ctx, a.Watch(a.Status, a.Feed.Machines, a.Pairing, a.Feed.Questions, a.Calls), p.show)
 	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // updates relative times
 	bind.Every(ctx, 250*time.Millisecond, p.requests.Tick)
 	return p
@@ -81,8 +81,8 @@ func (p *Page) Open(id protocol.NodeID) {
 
 // choose opens a line of the list: machines come first, then a heading and the windows.
 func (p *Page) choose(i int) {
-	if n := len(p.view.Nodes); i < n {
-		p.Open(p.view.Nodes[i].ID)
+	if n := len(p.view.Machines); i < n {
+		p.Open(p.view.Machines[i].ID)
 	} else {
 		p.openClient(p.clients[i-n-1].ID)
 	}
@@ -99,16 +99,16 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
 	}
-	if i := p.list.ItemAt(place); i >= 0 && i < len(p.view.Nodes) && p.invite == nil && p.client == nil && p.view.Loaded {
-		return p.view.Nodes[i].ID
+	if i := p.list.ItemAt(place); i >= 0 && i < len(p.view.Machines) && p.invite == nil && p.client == nil && p.view.Status.Loaded {
+		return p.view.Machines[i].ID
 	}
 	return ""
 }
 
 func (p *Page) show(v feed.View) {
 	p.view, p.pairing = v, v.Pairing
-	UpdateRequests(p.requests, v.Questions.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
-	items := lists.Map(v.Nodes, p.item)
+	UpdateRequests(p.requests, v.Questions.Others.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
+	items := lists.Map(v.Machines, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})
 	}
@@ -139,13 +139,13 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 }
 
 func (p *Page) drawList() {
-	none := len(p.view.Nodes) == 0
-	p.Draw(fmt.Sprint("list ", p.view.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
+	none := len(p.view.Machines) == 0
+	p.Draw(fmt.Sprint("list ", p.view.Status.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
 		add := widgets.NewButton("Add a machine", "plus", p.Invite)
 		add.Primary = true
 		var body fyne.CanvasObject = p.list
 		switch {
-		case !p.view.Loaded:
+		case !p.view.Status.Loaded:
 			body = widgets.NewLoading()
 		case none:
 			body = widgets.NewEmptyPage("machine", "No machine is connected", "The agent cannot run anything yet. Add a machine, or start Fairlead on it.")

@@ -31,15 +31,15 @@ func newTestPage(t *testing.T) *Page {
 // showPairing shows other devices and requests beside the present machines.
 func showPairing(p *Page, r feed.Pairing, questions ...protocol.Question) {
 	v := p.view
-	v.Pairing, v.Questions = r, questions
+	v.Pairing, v.Questions.Others = r, questions
 	p.show(v)
 }
 
 func machines() feed.View {
 	return feed.View{
-		Loaded: true, Connected: true,
-		Calls: []protocol.CallInfo{{CallID: "c", Node: "nas", Tool: "Bash", Args: []byte(`{"command":"make"}`), State: protocol.CallRunning}},
-		Nodes: []protocol.NodeInfo{
+		Status: feed.Status{Loaded: true, Connected: true},
+		Calls:  []protocol.CallInfo{{CallID: "c", Node: "nas", Tool: "Bash", Args: []byte(`{"command":"make"}`), State: protocol.CallRunning}},
+		Machines: []protocol.NodeInfo{
 			{ID: "laptop", Online: true, Local: true, Platform: "linux"},
 			{
 				ID: "nas", Name: "The box in the cellar", Colour: "teal", Online: true, PingMs: 12, Version: "1.0", ConnectedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), Tools: []string{"Bash", "Read"}, Device: "d",
@@ -56,7 +56,7 @@ func machines() feed.View {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.show(feed.View{Loaded: true})
+	p.show(feed.View{Status: feed.Status{Loaded: true}})
 	golden.Markup(t, "empty", p.Box)
 	p.show(machines())
 	showPairing(p, feed.Pairing{}, protocol.Question{ID: "r", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{
@@ -105,7 +105,7 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
 	pagetest.Button(t, p.Box, "Remove")
 	v := machines()
-	v.Nodes = v.Nodes[:2]
+	v.Machines = v.Machines[:2]
 	p.show(v)
 	if p.detail != nil {
 		t.Error("a machine that is gone is shown")
@@ -119,7 +119,7 @@ func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Rename"))
 	save := pagetest.Button(t, p.Box, "Save")
 	v := machines()
-	v.Nodes[1].PingMs = 13
+	v.Machines[1].PingMs = 13
 	p.show(v)
 	if pagetest.Button(t, p.Box, "Save") != save {
 		t.Error("the field was replaced while the person types")
@@ -188,7 +188,7 @@ func TestWhatComesInLeavesKeyboardAndPlaceOnThePage(t *testing.T) {
 	w.Canvas().Focus(rename)
 	at := form.Offset
 	v := machines()
-	v.Nodes[1].PingMs, v.Nodes[1].Tools, v.Calls = 13, []string{"Bash", "Glob", "Read"}, nil
+	v.Machines[1].PingMs, v.Machines[1].Tools, v.Calls = 13, []string{"Bash", "Glob", "Read"}, nil
 	p.show(v)
 	if pagetest.Scroll(t, p.Box) != form || w.Canvas().Focused() != fyne.Focusable(rename) {
 		t.Error("the page was drawn anew")

@@ -75,10 +75,10 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 	showPairing(p, feed.Pairing{DeviceListResult: on})
 	pagetest.Shows(t, p.Box, "✓ “tower” is paired.")
 	v := p.view
-	v.Nodes = nil
+	v.Machines = nil
 	p.show(v)
 	pagetest.Shows(t, p.Box, "It appears under Machines as soon as Fairlead runs there.")
-	v.Nodes = machines().Nodes
+	v.Machines = machines().Machines
 	p.show(v)
 	test.Tap(pagetest.Button(t, p.Box, "Show it"))
 	if p.detail == nil || p.detail.id != "nas" {

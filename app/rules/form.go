@@ -90,7 +90,7 @@ func (f *form) draw() {
 	f.tool.SetText(state.RuleToolWords(r.Tool))
 	f.machine.SetText("All machines")
 	if r.Node != "" {
-		name, _ := state.Reveal(f.d.p.view.Nodes.Name(r.Node))
+		name, _ := state.Reveal(f.d.p.view.Machines.Name(r.Node))
 		f.machine.SetText(name)
 	}
 	f.chat.SetText("All chats")
@@ -205,7 +205,7 @@ func (f *form) toolMenu() (items []*fyne.MenuItem) {
 
 func (f *form) machineMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *state.RuleForm) { r.Node = "" }) })}
-	for _, n := range f.d.p.view.Nodes {
+	for _, n := range f.d.p.view.Machines {
 		name, _ := state.Reveal(feed.NameOf(n))
 		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *state.RuleForm) { r.Node = n.ID }) }))
 	}
@@ -217,7 +217,7 @@ const maxChats = 20
 
 func (f *form) chatMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { f.change(func(r *state.RuleForm) { r.Session = "" }) })}
-	list := f.d.p.view.Sessions
+	list := f.d.p.view.Sessions.List
 	for _, s := range list[:min(len(list), maxChats)] {
 		title, _ := state.Reveal(feed.TitleOf(s))
 		items = append(items, fyne.NewMenuItem(title, func() { f.change(func(r *state.RuleForm) { r.Session = s.SessionKey }) }))

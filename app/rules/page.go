@@ -58,10 +58,10 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a, a.Drafts, h)
 	p.run = bind.Until(ctx)
 	seen := -1
-	bind.Watch(ctx, a.Value, func(v feed.View) {
+	bind.Watch(ctx, a.Watch(a.Changed, a.Feed.Machines, a.Sessions), func(v feed.View) {
 		p.view = v
-		if v.RulesChanged != seen {
-			seen = v.RulesChanged
+		if v.Changed.Rules != seen {
+			seen = v.Changed.Rules
 			p.Load()
 		}
 	})
@@ -109,7 +109,7 @@ func (p *Page) draw() {
 	off := len(p.shown) - len(working)
 	text := ""
 	if p.loaded {
-		text = state.DefaultText(p.all.Default, len(p.all.Rules) > 0, p.view.Nodes)
+		text = state.DefaultText(p.all.Default, len(p.all.Rules) > 0, p.view.Machines)
 		if n := len(p.all.Rules); n > 0 {
 			text = widgets.Choose(len(p.shown) < n, fmt.Sprintf("%d of ", len(p.shown)), "") + state.Plural(n, "rule", "rules") + ". " + text
 		}

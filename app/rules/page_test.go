@@ -164,7 +164,7 @@ func choose(t *testing.T, items []*fyne.MenuItem, label string) {
 
 func TestNewRuleIsMadeWordByWord(t *testing.T) {
 	b := newBench(t, style.Light)
-	b.view = feed.View{Nodes: []protocol.NodeInfo{{ID: "n1", Name: "tower"}}, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "The parser"}}}
+	b.view = feed.View{Machines: []protocol.NodeInfo{{ID: "n1", Name: "tower"}}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "s", Title: "The parser"}}}}
 	pagetest.Button(t, b.Box, "New rule").OnTap()
 	if b.Back(); b.detail != nil {
 		t.Error("an unchanged form does not close")

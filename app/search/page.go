@@ -119,7 +119,7 @@ func (p *Page) show(r protocol.SessionsSearchResult) {
 	if len(p.hits) < p.wanted {
 		p.searchedUntil = r.Reached
 	}
-	v := p.app.Value.Get()
+	v := p.app.View()
 	p.list.Set(lists.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
 		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
 		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + state.HitWho(v, h, p.now())}

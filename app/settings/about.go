@@ -35,7 +35,7 @@ func secretsText(st protocol.Status) string {
 }
 
 func (p *Page) aboutPage() fyne.CanvasObject {
-	st := p.app.Value.Get().Status
+	st := p.app.View().Status.Status
 	var rows []fyne.CanvasObject
 	version := []fyne.CanvasObject{widgets.NewQuietButton("Copy", "copy", func() { p.handlers.Copy(p.about.summary()) })}
 	if p.about.Changes != "" {

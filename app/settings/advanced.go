@@ -16,7 +16,7 @@ import (
 
 // advancedSection has the facts for connecting other programs and for troubleshooting.
 func (p *Page) advancedSection() fyne.CanvasObject {
-	st := p.app.Value.Get().Status
+	st := p.app.View().Status.Status
 	listen := "Off: only this app can connect"
 	var copyAddress []fyne.CanvasObject
 	if st.Listen != "" {

@@ -90,14 +90,14 @@ func (p *Page) computer() fyne.CanvasObject {
 		c.drawFolders()
 	}
 	c.redraw()
-	c.showEnforcement(p.app.Value.Get())
+	c.showEnforcement(p.app.Feed.Machines.Get())
 	built := page(p.workspace(l),
 		section("Allowed folders", mutedText("Folders outside the workspace that the agent may also use."), c.folders),
 		section("File access", reach, mutedText("What the agent's tools may open, read and change.")),
 		section("What commands may change", mode, mutedText("The agent's commands can change files here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
 		section("Network access for commands", network, mutedText("Changes apply immediately and stop running calls on this computer.")),
 		section("Enforced on this computer", c.enforcement.Box))
-	bind.Watch(p.ctx, p.app.Value, c.showEnforcement) // it updates objects that exist now
+	bind.Watch(p.ctx, p.app.Feed.Machines, c.showEnforcement) // it updates objects that exist now
 	return built
 }
 
@@ -163,8 +163,8 @@ func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 }
 
 // showEnforcement shows the restrictions that this computer enforces, as tested.
-func (c *computerPage) showEnforcement(v feed.View) {
-	n, ok := v.Nodes.Local()
+func (c *computerPage) showEnforcement(l feed.MachineList) {
+	n, ok := l.Local()
 	if !ok {
 		c.enforcement.Draw("", func() fyne.CanvasObject { return mutedText("This computer's tools are not running yet.") })
 		return

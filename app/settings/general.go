@@ -180,9 +180,9 @@ func (p *Page) watchConfig(read func()) {
 		connected bool
 	}
 	var last *seen
-	bind.Watch(p.ctx, p.app.Value, func(v feed.View) {
-		now := seen{v.ConfigChanged, v.Connected}
-		if last == nil || *last != now && v.Connected {
+	bind.Watch(p.ctx, p.app.Watch(p.app.Status, p.app.Changed), func(v feed.View) {
+		now := seen{v.Changed.Config, v.Status.Connected}
+		if last == nil || *last != now && v.Status.Connected {
 			read()
 		}
 		last = &now

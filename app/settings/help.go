@@ -50,7 +50,7 @@ func (c *checkUp) run() {
 	c.status.Show()
 	p, home := c.page, ""
 	if p.handlers.Local != nil {
-		home = p.app.Value.Get().Status.Home
+		home = p.app.View().Status.Home
 	}
 	bind.Go(p.ctx, func(ctx context.Context) ([]doctor.Finding, error) {
 		ctx, cancel := context.WithTimeout(ctx, checkUpTimeout)
@@ -120,7 +120,7 @@ func (c *checkUp) fix(a doctor.Action) (text string, do func()) {
 			return "Open Machines", p.handlers.Machines
 		}
 	case doctor.Folder:
-		if home := p.app.Value.Get().Status.Home; home != "" && p.handlers.Local != nil {
+		if home := p.app.View().Status.Home; home != "" && p.handlers.Local != nil {
 			return "Open data folder", func() { p.handlers.OpenPath(home) }
 		}
 	}

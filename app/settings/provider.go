@@ -97,7 +97,7 @@ func (a *access) keyRows() []fyne.CanvasObject {
 func (a *access) newKey() fyne.CanvasObject {
 	a.asksKey = true
 	return widgets.Col(style.Gap, a.key,
-		widgets.NewParagraph("Stored in "+state.SecretPlace(a.m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall))
+		widgets.NewParagraph("Stored in "+state.SecretPlace(a.m.page.app.View().Status.Status)+".", style.ColorMuted, style.SizeSmall))
 }
 
 // save saves the address and then the key, as far as they have changed. The texts stay until then.

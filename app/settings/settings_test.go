@@ -202,12 +202,12 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 		if !strings.Contains(texts(page), "not running yet") {
 			t.Error("it promises something for tools that do not run")
 		}
-		p.app.Value.Update(func(v *feed.View) {
-			v.Nodes = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
+		p.app.Update(func(v *feed.View) {
+			v.Machines = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
 				Mode: "read-only", Network: "blocked", Summary: "partly",
 				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}},
 			}}}}
-		})
+		}, p.app.All()...)
 		time.Sleep(time.Second)
 		pagetest.Settle()
 		if s := texts(page); !strings.Contains(s, "Nothing keeps running") || !strings.Contains(s, "A command can start any number of programs") {
@@ -246,9 +246,9 @@ func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 
 func TestAboutSaysWhereThingsAre(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *Page, copied *string) {
-		p.app.Value.Update(func(v *feed.View) {
-			v.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
-		})
+		p.app.Update(func(v *feed.View) {
+			v.Status.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
+		}, p.app.All()...)
 		p.about = About{Version: "1.2.3", Commit: "abcdef12"}
 		page := p.aboutPage()
 		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json", widgets.ShortcutName("/", false) + " lists them"} {
@@ -434,8 +434,8 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		read := 0
 		p.watchConfig(func() { read++ })
-		for i, change := range []func(*feed.View){func(*feed.View) {}, func(v *feed.View) { v.Connected = true }, func(v *feed.View) { v.ConfigChanged++ }, func(v *feed.View) { v.Connected = false }} {
-			p.app.Value.Update(change)
+		for i, change := range []func(*feed.View){func(*feed.View) {}, func(v *feed.View) { v.Status.Connected = true }, func(v *feed.View) { v.Changed.Config++ }, func(v *feed.View) { v.Status.Connected = false }} {
+			p.app.Update(change, p.app.All()...)
 			time.Sleep(time.Second)
 			pagetest.Settle()
 			if want := []int{1, 2, 3, 3}[i]; read != want {
@@ -576,10 +576,10 @@ func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
 		p.about = About{Version: "1"}
 		shown := ""
 		p.pages = newPages([]*entry{{title: ModelsTitle, build: func() fyne.CanvasObject { shown = ModelsTitle; return widget.NewLabel("") }}}, nil)
-		p.app.Value.Update(func(v *feed.View) {
-			v.Connected, v.Loaded, v.Nodes = true, true, []protocol.NodeInfo{{ID: "box", Online: true}}
-			v.Status = protocol.Status{Version: "1", Paused: true, Model: protocol.ModelRef{Provider: "openai", ID: "m"}}
-		})
+		p.app.Update(func(v *feed.View) {
+			v.Status.Connected, v.Status.Loaded, v.Machines = true, true, []protocol.NodeInfo{{ID: "box", Online: true}}
+			v.Status.Status = protocol.Status{Version: "1", Paused: true, Model: protocol.ModelRef{Provider: "openai", ID: "m"}}
+		}, p.app.All()...)
 		page := p.help()
 		test.Tap(pagetest.Button(t, page, "Check now"))
 		pagetest.Settle()

@@ -37,10 +37,11 @@ const (
 func NewActivity(a *App) *Activity {
 	m := &Activity{app: a}
 	m.Loader = feed.Loader[ActivityView]{
-		Value: feed.NewValue(ActivityView{}), View: a.Value, Tasks: a.tasks, Fetch: m.fetch, Problem: func(v *ActivityView) *string { return &v.Problem }, Interval: time.Minute,
+		Value: feed.NewValue(ActivityView{}), Feed: a.Feed, Fetch: m.fetch, Problem: func(v *ActivityView) *string { return &v.Problem }, Interval: time.Minute,
+		Facts: []feed.Fact{a.Changed, a.Status, a.Calls, a.Feed.Questions, a.Runs},
 		Key: func(v feed.View) string {
-			key := fmt.Sprint(v.ConfigChanged, v.Connected, len(v.Calls), v.Needs())
-			for _, r := range v.Runs {
+			key := fmt.Sprint(v.Changed.Config, v.Status.Connected, len(v.Calls), v.Needs())
+			for _, r := range v.Runs.List {
 				key += fmt.Sprint(" ", r.RunID, r.Step, r.Over())
 			}
 			return key
@@ -105,7 +106,7 @@ func nowLines(v feed.View) (lines []ActivityLine) {
 	if n := v.Needs(); n > 0 {
 		lines = append(lines, ActivityLine{NeedsYou: true, Icon: "needsyou", Title: Plural(n, "question needs you", "questions need you"), Opens: OpenApprovals})
 	}
-	for _, r := range v.Runs {
+	for _, r := range v.Runs.List {
 		if r.Over() {
 			continue
 		}
@@ -118,7 +119,7 @@ func nowLines(v feed.View) (lines []ActivityLine) {
 		}
 		lines = append(lines, ActivityLine{Icon: "chat", Title: v.ChatName(r.SessionKey), Text: text, Opens: OpenChat, Chat: r.SessionKey})
 	}
-	if n := len(v.Transfers); n > 0 {
+	if n := len(v.Transfers.List); n > 0 {
 		lines = append(lines, ActivityLine{Icon: "transfer", Title: Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: OpenTransfers})
 	}
 	if v.Status.Paused {

@@ -46,8 +46,8 @@ func TestActivityOfAQuietDay(t *testing.T) {
 func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
 	v := feed.View{
-		Approvals: []protocol.Question{{ID: "1"}},
-		Questions: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
+		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}},
+			Others: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
 	}
 	if got := nowLines(v); len(got) != 1 || got[0].Title != "4 questions need you" {
 		t.Errorf("got %+v, want 4 questions", got)
@@ -69,14 +69,14 @@ func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 func TestActivityOfABusyDay(t *testing.T) {
 	t.Parallel()
 	v := feed.View{
-		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "The parser"}, {SessionKey: "b", Title: "Photos"}},
-		Approvals: []protocol.Question{{ID: "1"}, {ID: "2"}},
-		Runs: []protocol.RunInfo{
+		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "The parser"}, {SessionKey: "b", Title: "Photos"}}},
+		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}, {ID: "2"}}},
+		Runs: feed.Runs{List: []protocol.RunInfo{
 			{SessionKey: "a", State: protocol.RunWaiting}, {SessionKey: "b", State: protocol.RunQueued}, {SessionKey: "b", State: protocol.RunFailed},
-		},
-		Transfers: []protocol.Transfer{{ID: "t"}},
-		Status:    protocol.Status{Paused: true},
-		Nodes:     []protocol.NodeInfo{{ID: "n", Name: "tower"}},
+		}},
+		Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t"}}},
+		Status:    feed.Status{Status: protocol.Status{Paused: true}},
+		Machines:  []protocol.NodeInfo{{ID: "n", Name: "tower"}},
 	}
 	at := activityNoon.Add(-time.Hour).UnixMilli()
 	call := func(tool, what, verdict, state string) protocol.AuditEntry {

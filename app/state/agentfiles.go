@@ -155,7 +155,7 @@ func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err erro
 	}
 	f.changed()
 	return func() {
-		f.app.tasks.Do(func(ctx context.Context) error {
+		f.app.Tasks.Do(func(ctx context.Context) error {
 			defer f.changed()
 			return feed.Send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
 		})

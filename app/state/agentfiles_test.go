@@ -57,9 +57,9 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 		if err := fs.Agent.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {
 			t.Errorf("%v, %v", err, files)
 		}
-		before := a.Value.Get().FilesChanged
+		before := a.View().Changed.Files
 		f.change(protocol.Change{Kind: protocol.ChangeFile, Path: "agents/main/SOUL.md"})
-		if a.Value.Get().FilesChanged != before+1 {
+		if a.View().Changed.Files != before+1 {
 			t.Error("a change on the disk is not told")
 		}
 	})

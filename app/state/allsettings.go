@@ -73,8 +73,9 @@ type Settings struct {
 func NewSettings(a *App) *Settings {
 	s := &Settings{app: a}
 	s.Loader = feed.Loader[SettingsView]{
-		Value: feed.NewValue(SettingsView{}), View: a.Value, Tasks: a.tasks, Fetch: s.fetch, Problem: func(v *SettingsView) *string { return &v.Problem },
-		Key: func(v feed.View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) },
+		Value: feed.NewValue(SettingsView{}), Feed: a.Feed, Fetch: s.fetch, Problem: func(v *SettingsView) *string { return &v.Problem },
+		Facts: []feed.Fact{a.Changed, a.Status},
+		Key:   func(v feed.View) string { return fmt.Sprint(v.Changed.Config, v.Status.Connected) },
 	}
 	return s
 }

@@ -81,7 +81,7 @@ func TestSettingChangedElsewhereIsLoaded(t *testing.T) {
 	config := `{"cron":{"enabled":true}}`
 	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *fake) {
 		s := NewSettings(a)
-		a.tasks.Start(s.Follow)
+		a.Tasks.Start(s.Follow)
 		synctest.Wait()
 		config = `{"cron":{"enabled":false}}`
 		f.change(protocol.Change{Kind: protocol.ChangeConfig, Path: "cron.enabled"})

@@ -110,22 +110,22 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
-		if len(a.Value.Get().Approvals) != 0 {
+		if len(a.View().Questions.Approvals) != 0 {
 			t.Error("the question is still there")
 		}
 		shown := question
 		shown.Shown = true
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &shown})
-		if len(a.Value.Get().Approvals) != 0 {
+		if len(a.View().Questions.Approvals) != 0 {
 			t.Error("a change of the question brought it back while its answer is on the way")
 		}
 		close(release)
 		closed := question
 		closed.State, closed.AnsweredBy = protocol.QuestionAllowed, "desktop"
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
-		v := a.Value.Get()
-		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].AnsweredHere || len(v.Answering) != 0 {
-			t.Errorf("closed %+v, answering %v", v.Closed, v.Answering)
+		v := a.View()
+		if len(v.Questions.Closed) != 1 || v.Questions.Closed[0].AnsweredBy != "desktop" || !v.Questions.Closed[0].AnsweredHere {
+			t.Errorf("closed %+v", v.Questions.Closed)
 		}
 		var sent protocol.QuestionAnswerAllParams
 		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {
@@ -146,9 +146,9 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
-		v := a.Value.Get()
-		if len(v.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
-			t.Errorf("approvals %v, notice %+v", v.Approvals, v.Notice)
+		v := a.View()
+		if len(v.Questions.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
+			t.Errorf("approvals %v, notice %+v", v.Questions.Approvals, v.Notice)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
-		if n := a.Value.Get().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
+		if n := a.View().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
 			t.Errorf("notice: %+v", n)
 		}
 	})
@@ -288,8 +288,8 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer(open, Reply{Decision: protocol.DecisionDeny})
-		if v := a.Value.Get(); len(v.Approvals) != 0 {
-			t.Errorf("still there: %v", v.Approvals)
+		if v := a.View(); len(v.Questions.Approvals) != 0 {
+			t.Errorf("still there: %v", v.Questions.Approvals)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -297,9 +297,9 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
 			t.Errorf("sent %s", list)
 		}
-		v := a.Value.Get()
-		if len(v.Approvals) != 1 || v.Approvals[0].ID != "q1" {
-			t.Errorf("after the answer %v wait", v.Approvals)
+		v := a.View()
+		if len(v.Questions.Approvals) != 1 || v.Questions.Approvals[0].ID != "q1" {
+			t.Errorf("after the answer %v wait", v.Questions.Approvals)
 		}
 		if v.Notice == nil || !strings.Contains(v.Notice.Text, "denied by phone") {
 			t.Errorf("notice %+v", v.Notice)

@@ -20,7 +20,7 @@ type Approvals struct{ app *App }
 
 // MarkShown reports that a surface has shown a question; an empty surface is a window.
 func (s Approvals) MarkShown(id protocol.QuestionID, surface string) {
-	callInBackground(s.app, protocol.QuestionShown, protocol.QuestionShownParams{ID: id, Surface: surface})
+	feed.Start(s.app.Feed, protocol.QuestionShown, protocol.QuestionShownParams{ID: id, Surface: surface})
 }
 
 // Answer answers identical approvals, which leave the view at once and return after a failure.
@@ -29,11 +29,8 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 		return
 	}
 	ids := approvalIDs(list)
-	s.app.Value.Update(func(v *feed.View) {
-		v.Answering = feed.MapWith(v.Answering, true, true, ids...)
-		v.Approvals = lists.Without(v.Approvals, func(x protocol.Question) bool { return slices.Contains(ids, x.ID) })
-	})
-	s.app.tasks.StartRequest(func(ctx context.Context) {
+	s.app.Feed.Questions.Update(func(now *feed.Questions) { now.StartAnswer(ids...) })
+	s.app.Tasks.StartRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
 		var back []protocol.Question
 		if err != nil {
@@ -50,7 +47,7 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 			}
 		}
 		if err != nil {
-			s.app.tasks.Fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.Tasks.Fail(fmt.Errorf("your answer was not accepted: %w", err))
 			s.restore(ctx, back)
 		}
 		if lost != "" {
@@ -81,14 +78,7 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Question) {
 		open.Questions = list
 	}
 	ids := approvalIDs(list)
-	s.app.Value.Update(func(v *feed.View) {
-		v.Answering = feed.MapWith(v.Answering, true, false, ids...)
-		for _, q := range open.Questions {
-			if slices.Contains(ids, q.ID) {
-				feed.ReduceQuestion(v, q)
-			}
-		}
-	})
+	s.app.Feed.Questions.Update(func(now *feed.Questions) { now.EndAnswer(ids, open.Questions...) })
 }
 
 // Snooze snoozes approvals in all windows. They still expire, and can still be answered.
@@ -109,8 +99,8 @@ func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 		until = time.Now().Add(d).UnixMilli()
 	}
 	set := func(until int64) {
-		s.app.Value.Update(func(v *feed.View) {
-			v.Approvals = lists.Map(v.Approvals, func(q protocol.Question) protocol.Question {
+		s.app.Feed.Questions.Update(func(now *feed.Questions) {
+			now.Approvals = lists.Map(now.Approvals, func(q protocol.Question) protocol.Question {
 				if slices.Contains(ids, q.ID) {
 					q.Later = until
 				}
@@ -119,10 +109,10 @@ func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 		})
 	}
 	set(until)
-	s.app.tasks.StartRequest(func(ctx context.Context) {
+	s.app.Tasks.StartRequest(func(ctx context.Context) {
 		err := feed.Send(ctx, s.app, protocol.QuestionSnooze, protocol.QuestionSnoozeParams{IDs: ids, For: d.Milliseconds()})
 		if err != nil {
-			s.app.tasks.Fail(fmt.Errorf("the approval could not be postponed: %w", err))
+			s.app.Tasks.Fail(fmt.Errorf("the approval could not be postponed: %w", err))
 			set(0)
 		}
 	})
@@ -140,11 +130,11 @@ type Group struct {
 func Inbox(v feed.View) []Group {
 	var list []Group
 	seen := make(map[protocol.QuestionID]bool)
-	for _, q := range v.Approvals {
+	for _, q := range v.Questions.Approvals {
 		if seen[q.ID] {
 			continue
 		}
-		g := Group{Question: q, All: Identical(v.Approvals, q), Later: q.Later}
+		g := Group{Question: q, All: Identical(v.Questions.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
 			seen[x.ID] = true
 			if x.Later == 0 {

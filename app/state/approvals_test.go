@@ -26,8 +26,8 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Snooze(one)
-		v := a.Value.Get()
-		if w := v.UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "two" || len(v.Approvals) != 2 {
+		v := a.View()
+		if w := v.UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "two" || len(v.Questions.Approvals) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		if in := Inbox(v); len(in) != 2 || in[0].ID != "two" || in[1].Later == 0 {
@@ -43,24 +43,24 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		}
 		back := one // the gateway's event at the end of the time
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})
-		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 2 {
+		if w := a.View().UnsnoozedApprovals(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &off})
-		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "one" {
+		if w := a.View().UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
 		}
 		a.Approvals.Unsnooze("two")
-		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 2 {
+		if w := a.View().UnsnoozedApprovals(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		synctest.Wait()
 		refuse = true
 		a.Approvals.Snooze(one, two)
 		synctest.Wait()
-		v = a.Value.Get()
+		v = a.View()
 		if w := v.UnsnoozedApprovals(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {
 			t.Errorf("after a failure %v wait, notice %+v", w, v.Notice)
 		}
@@ -72,15 +72,15 @@ func TestInboxPutsTheSameTogether(t *testing.T) {
 	for _, id := range []protocol.QuestionID{"a", "b", "c"} {
 		q := command("make")
 		q.ID = id
-		v.Approvals = append(v.Approvals, q)
+		v.Questions.Approvals = append(v.Questions.Approvals, q)
 	}
 	other := command("ls")
-	v.Approvals = append(v.Approvals, other)
+	v.Questions.Approvals = append(v.Questions.Approvals, other)
 	in := Inbox(v)
 	if len(in) != 2 || len(in[0].All) != 3 || len(in[1].All) != 1 {
 		t.Errorf("inbox %v", in)
 	}
-	v.Approvals[0].Later = 1
+	v.Questions.Approvals[0].Later = 1
 	if in = Inbox(v); in[0].Later != 0 {
 		t.Error("two of three still wait, and the three are shown as put off")
 	}

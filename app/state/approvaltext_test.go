@@ -10,20 +10,20 @@ import (
 
 func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
 	q := question
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
-	if got, want := QuestionLine(q, v.Nodes.Name(q.Node)), "Run make -j4 on The big one"; got != want {
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
+	if got, want := QuestionLine(q, v.Machines.Name(q.Node)), "Run make -j4 on The big one"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
 	}
 	turned := q
 	turned.Args = json.RawMessage(`{"command":"make \u202ekcab"}`)
-	if got, want := QuestionLine(turned, v.Nodes.Name(turned.Node)), "Run make ⟨U+202E⟩kcab on The big one"; got != want {
+	if got, want := QuestionLine(turned, v.Machines.Name(turned.Node)), "Run make ⟨U+202E⟩kcab on The big one"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
 	}
 	if got, want := QuestionLine(q, feed.MachineList(nil).Name(q.Node)), "Run make -j4 on nas"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
 	}
 	call := protocol.JournalEntry{Tool: q.Tool, Input: q.Args, Node: q.Node}
-	if got, want := CallLine(call, v.Nodes.Name(call.Node)), "Run make -j4 on The big one"; got != want {
+	if got, want := CallLine(call, v.Machines.Name(call.Node)), "Run make -j4 on The big one"; got != want {
 		t.Errorf("CallLine: got %q, want %q", got, want)
 	}
 }

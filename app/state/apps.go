@@ -18,23 +18,6 @@ import (
 // Apps reads and changes the connected apps.
 type Apps struct{ app *App }
 
-// Load updates the view's Apps. Responses may arrive out of order: the latest request counts.
-func (s Apps) Load() {
-	number := s.app.appLoads.Add(1)
-	s.app.tasks.StartRequest(func(ctx context.Context) {
-		r, err := feed.Call(ctx, s.app, protocol.AppsList, protocol.Empty{})
-		s.app.Value.Update(func(v *feed.View) {
-			switch {
-			case number < v.AppLoad:
-			case err != nil: // a lost connection does not remove apps
-				v.AppLoad, v.Apps.Problem = number, feed.Sentence(err)
-			default:
-				v.AppLoad, v.Apps = number, feed.ConnectedApps{AppsListResult: r, Loaded: true}
-			}
-		})
-	})
-}
-
 // CreateToken makes a token and returns it. It blocks.
 func (s Apps) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
 	return feed.Call(ctx, s.app, protocol.TokenCreate, p)
@@ -48,7 +31,7 @@ func (s Apps) Update(ctx context.Context, a protocol.App, p protocol.AppUpdatePa
 	}
 	nodes := append([]protocol.NodeID{}, a.Nodes...)
 	before := protocol.AppUpdateParams{ID: a.ID, Name: &a.Name, Scopes: &a.Scopes, Nodes: &nodes}
-	return func() { callInBackground(s.app, protocol.AppUpdate, before) }, nil
+	return func() { feed.Start(s.app.Feed, protocol.AppUpdate, before) }, nil
 }
 
 // maxLastCalls is the number of an app's calls that its page shows.
@@ -67,7 +50,7 @@ func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []Machi
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
-		return MachineFact{format.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", CallLine(c, v.Nodes.Name(c.Node)), outcome)}
+		return MachineFact{format.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", CallLine(c, v.Machines.Name(c.Node)), outcome)}
 	})
 }
 
@@ -80,7 +63,7 @@ func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand
 	for _, c := range v.Apps.Commands {
 		if c.App == id {
 			text, _ := Reveal(c.Text)
-			list = append(list, RunningCommand{c.ID, text, v.Nodes.Name(c.Node) + " · since " + When(c.StartedAt, now)})
+			list = append(list, RunningCommand{c.ID, text, v.Machines.Name(c.Node) + " · since " + When(c.StartedAt, now)})
 		}
 	}
 	return list
@@ -91,7 +74,7 @@ func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand
 func (s Apps) StopCommand(ctx context.Context, id string) error {
 	err := feed.Send(ctx, s.app, protocol.AppStop, protocol.AppStopParams{ID: id})
 	if errors.Is(err, protocol.ErrNotFound) {
-		s.Load()
+		s.app.LoadApps()
 		return nil
 	}
 	return err
@@ -198,7 +181,7 @@ func machinesOf(v feed.View, nodes []protocol.NodeID) string {
 	case 0:
 		return ""
 	case 1, 2:
-		return "on " + strings.Join(lists.Map(nodes, v.Nodes.Name), " and ")
+		return "on " + strings.Join(lists.Map(nodes, v.Machines.Name), " and ")
 	}
 	return "on " + Plural(len(nodes), "machine", "machines")
 }

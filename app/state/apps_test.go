@@ -24,7 +24,7 @@ func TestEveryScopeOfAnAppHasWords(t *testing.T) {
 
 func TestAnAppIsDescribedInALine(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
 	v.Apps.Commands = []protocol.AppCommand{{App: "one"}, {App: "two"}, {App: "two"}}
 	both := []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestTheQuestionOfAnAppSaysWhoAsks(t *testing.T) {
 
 func TestCommandsOfAnAppSayWhatRunsWhereAndSince(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}}}
 	v.Apps.Commands = []protocol.AppCommand{
 		{ID: "c1", App: "editor", Node: "nas", Text: "make -j4", StartedAt: now.Add(-20 * time.Minute).UnixMilli()},
 		{ID: "c2", Name: "own", Node: "nas", Text: "ls"},
@@ -99,7 +99,7 @@ func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 		})
 		on(f, protocol.AppStop, func(protocol.AppStopParams) (protocol.OK, error) { return protocol.OK{}, failure })
 	}, func(t *testing.T, a *App, f *fake) {
-		if n := len(a.Value.Get().Apps.Commands); n != 1 {
+		if n := len(a.View().Apps.Commands); n != 1 {
 			t.Fatalf("got %d commands, want 1", n)
 		}
 		commands = nil
@@ -107,7 +107,7 @@ func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 			t.Errorf("an ended command: got %v, want no error", err)
 		}
 		synctest.Wait()
-		if n := len(a.Value.Get().Apps.Commands); n != 0 {
+		if n := len(a.View().Apps.Commands); n != 0 {
 			t.Errorf("got %d commands after the end, want 0", n)
 		}
 		if got := f.called(protocol.AppStop.Name); len(got) != 1 || string(got[0]) != `{"id":"c1"}` {

@@ -25,7 +25,7 @@ func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 
 // AuditLine describes an entry of the audit log and its outcome, with machines and chats by name.
 func AuditLine(e protocol.AuditEntry, v feed.View) (title, outcome string) {
-	return display.AuditLine(e, display.Names{Machine: v.Nodes.Name, Chat: v.ChatName})
+	return display.AuditLine(e, display.Names{Machine: v.Machines.Name, Chat: v.ChatName})
 }
 
 // AuditIcon returns the icon of an entry, and whether it is one of a call that was denied or failed,
@@ -68,7 +68,7 @@ func AuditPlace(e protocol.AuditEntry, v feed.View) (machine, chat string) {
 	case protocol.NativePrefix:
 		machine = "the gateway"
 	default:
-		machine = withID(v.Nodes.Name(e.Node), string(e.Node))
+		machine = withID(v.Machines.Name(e.Node), string(e.Node))
 	}
 	if e.SessionKey != "" {
 		chat = withID(v.ChatName(e.SessionKey), string(e.SessionKey))

@@ -36,7 +36,7 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 }
 
 func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
-	v := feed.View{Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}}}
+	v := feed.View{Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}}}}
 	for by, want := range map[string]string{
 		"owner":               "you (owner)",
 		"owner cli-8d3f":      "you on the command line (owner cli-8d3f)",
@@ -56,8 +56,8 @@ func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
 
 func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 	v := feed.View{
-		Nodes:    []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "box"}},
-		Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}, {SessionKey: "agent:main:2"}},
+		Machines: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "box"}},
+		Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}, {SessionKey: "agent:main:2"}}},
 	}
 	for _, c := range []struct {
 		e                    protocol.AuditEntry

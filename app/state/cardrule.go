@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -91,7 +92,7 @@ func AskerText(by protocol.AskedBy) string {
 	}
 	switch provider, model, ok := strings.Cut(by.Model, "/"); {
 	case by.Model == "":
-	case by.Model == OperatorModel:
+	case by.Model == feed.OperatorModel:
 		text += ", the built-in operator"
 	case ok:
 		text += ", model " + model

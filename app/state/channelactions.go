@@ -76,7 +76,7 @@ func qrPicture(url string) ([]byte, error) {
 
 func (c *Channels) setLogin(key string, l ChannelLogin) {
 	c.Value.Update(func(v *ChannelsView) {
-		v.Logins = feed.MapWith(v.Logins, l, l.QR != nil || l.Message != "", key)
+		v.Logins = lists.MapWith(v.Logins, l, l.QR != nil || l.Message != "", key)
 	})
 }
 
@@ -123,7 +123,7 @@ func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Cont
 
 func (c *Channels) setBusy(key, words string) {
 	c.Value.Update(func(v *ChannelsView) {
-		v.busy = feed.MapWith(v.busy, words, words != "", key)
+		v.busy = lists.MapWith(v.busy, words, words != "", key)
 		v.showBusy()
 	})
 }

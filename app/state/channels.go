@@ -78,8 +78,9 @@ const channelsInterval = 10 * time.Second
 func NewChannels(a *App) *Channels {
 	c := &Channels{app: a}
 	c.Loader = feed.Loader[ChannelsView]{
-		Value: feed.NewValue(ChannelsView{}), View: a.Value, Tasks: a.tasks, Problem: func(v *ChannelsView) *string { return &v.Problem },
-		Key:      func(v feed.View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) },
+		Value: feed.NewValue(ChannelsView{}), Feed: a.Feed, Problem: func(v *ChannelsView) *string { return &v.Problem },
+		Facts:    []feed.Fact{a.Changed, a.Status},
+		Key:      func(v feed.View) string { return fmt.Sprint(v.Changed.Channels, v.Changed.Config, v.Status.Connected) },
 		Interval: channelsInterval,
 		Fetch: func(ctx context.Context) (func(*ChannelsView), error) {
 			next, err := c.read(ctx)
@@ -138,14 +139,6 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		return cmp.Or(cmp.Compare(a.RequestedAt, b.RequestedAt), strings.Compare(a.Channel+a.SenderID, b.Channel+b.SenderID))
 	})
 	return v, nil
-}
-
-func (a *App) loadAccessRequests() {
-	a.tasks.StartRequest(func(ctx context.Context) {
-		if r, err := feed.Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
-			a.Value.Update(func(v *feed.View) { v.AccessRequests = len(r.Pairs) })
-		}
-	})
 }
 
 var accountWords = map[string]string{

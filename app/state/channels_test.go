@@ -138,7 +138,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if !v.Loaded || len(v.Accounts) != 1 || v.Accounts[0].Own || len(v.Pending) != 2 || v.Pending[0].SenderID != "al" || v.Policies["pigeon"].AllowFrom[0] != "ann" {
 			t.Errorf("%+v", v)
 		}
-		if n := a.Value.Get().AccessRequests; n != 2 {
+		if n := a.View().AccessRequests; n != 2 {
 			t.Errorf("%d strangers wait", n)
 		}
 		p.mu.Lock()
@@ -149,7 +149,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || AccountTitle(v.Accounts[0]) != "roof" || AccountTitle(v.Accounts[1]) != "office" {
 			t.Errorf("%+v", v.Accounts)
 		}
-		if n := a.Value.Get().AccessRequests; n != 1 {
+		if n := a.View().AccessRequests; n != 1 {
 			t.Errorf("%d strangers wait", n)
 		}
 		p.mu.Lock()
@@ -283,7 +283,7 @@ func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 		synctest.Wait()
 		c.Answer(v.Pending[1], false)
 		synctest.Wait()
-		if n := a.Value.Get().Notice; n == nil || n.Text != "Nobody of that name waits" || len(c.Value.Get().Pending) != 1 {
+		if n := a.View().Notice; n == nil || n.Text != "Nobody of that name waits" || len(c.Value.Get().Pending) != 1 {
 			t.Errorf("a refused answer says %+v and leaves %+v", n, c.Value.Get().Pending)
 		}
 		undo := c.SetPolicy("pigeon", PolicyOpen)

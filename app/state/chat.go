@@ -122,7 +122,7 @@ func (c *Chat) older(n int) {
 		}
 		v.Loading = false
 		if err != nil {
-			c.app.tasks.Start(func(context.Context) { c.app.tasks.Fail(err) })
+			c.app.Tasks.Start(func(context.Context) { c.app.Tasks.Fail(err) })
 			return
 		}
 		v.Messages = append(slices.Clone(p.list), v.Messages...)
@@ -132,7 +132,7 @@ func (c *Chat) older(n int) {
 
 // page loads n messages before a sequence number (0: the newest) and adds them to the view.
 func (c *Chat) page(before int64, n int, into func(*ChatView, page, error)) {
-	c.app.tasks.StartRequest(func(ctx context.Context) {
+	c.app.Tasks.StartRequest(func(ctx context.Context) {
 		list, more, err := c.fetch(ctx, before, n)
 		c.Value.Update(func(v *ChatView) { into(v, page{list, more}, err) })
 	})
@@ -193,17 +193,17 @@ func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachme
 
 // Stop stops the run in progress, or removes a queued message.
 func (c *Chat) Stop(run protocol.RunID) {
-	callInBackground(c.app, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run})
+	feed.Start(c.app.Feed, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run})
 }
 
 // StopCall stops one tool call.
 func (c *Chat) StopCall(id protocol.CallID) {
-	callInBackground(c.app, protocol.CallCancel, protocol.CallCancelParams{CallID: id})
+	feed.Start(c.app.Feed, protocol.CallCancel, protocol.CallCancelParams{CallID: id})
 }
 
 // SetModel sets the conversation's model; the zero value restores the default.
 func (c *Chat) SetModel(ref protocol.ModelRef) {
-	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{
+	feed.Start(c.app.Feed, protocol.SessionPatch, protocol.SessionPatchParams{
 		SessionKey: c.Key,
 		Settings:   &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}},
 	})
@@ -211,5 +211,5 @@ func (c *Chat) SetModel(ref protocol.ModelRef) {
 
 // SetThinking sets the thinking level; empty restores the default.
 func (c *Chat) SetThinking(level string) {
-	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
+	feed.Start(c.app.Feed, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
 }

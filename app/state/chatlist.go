@@ -88,7 +88,7 @@ func (c *Chats) Archive(archived bool, keys ...protocol.SessionKey) {
 
 // Tag adds a tag to chats, or removes it.
 func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
-	v := c.app.Value.Get()
+	v := c.app.View()
 	c.patchAll(keys, func(p *protocol.SessionPatchParams) {
 		e, _ := v.Session(p.SessionKey)
 		tags := lists.Without(e.Tags, func(t string) bool { return t == tag })
@@ -101,7 +101,7 @@ func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
 
 // patchAll changes chats.
 func (c *Chats) patchAll(keys []protocol.SessionKey, change func(*protocol.SessionPatchParams)) {
-	c.app.tasks.Do(func(ctx context.Context) error {
+	c.app.Tasks.Do(func(ctx context.Context) error {
 		return forAll(keys, func(key protocol.SessionKey) error {
 			p := protocol.SessionPatchParams{SessionKey: key}
 			change(&p)
@@ -127,39 +127,6 @@ func forAll(keys []protocol.SessionKey, f func(protocol.SessionKey) error) error
 	}
 	wg.Wait()
 	return cmp.Or(errs...)
-}
-
-// olderPage is the number of chats per request for those that the snapshot does not have.
-const olderPage = 500
-
-// loadOlder loads the chats that a snapshot with so many chats does not have.
-func (c *Chats) loadOlder(ctx context.Context, offset int) {
-	for {
-		r, err := feed.Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Offset: offset, Limit: olderPage})
-		if err != nil {
-			c.app.tasks.Fail(err)
-			return
-		}
-		offset += len(r.Sessions)
-		done := len(r.Sessions) == 0 || offset >= r.Count
-		c.app.Value.Update(func(v *feed.View) {
-			v.Sessions, v.LoadingChats = withOlder(v.Sessions, r.Sessions), !done
-		})
-		if done {
-			return
-		}
-	}
-}
-
-// withOlder returns the chats with those of another list that are not among them.
-func withOlder(list, more []protocol.SessionEntry) []protocol.SessionEntry {
-	known := make(map[protocol.SessionKey]bool, len(list))
-	for _, e := range list {
-		known[e.SessionKey] = true
-	}
-	out := append(slices.Clone(list), lists.Without(more, func(e protocol.SessionEntry) bool { return known[e.SessionKey] })...)
-	feed.SortByActivity(out)
-	return out
 }
 
 // DeleteAll deletes chats. Until the returned time, [Chats.RestoreAll] can undo that. deleted are

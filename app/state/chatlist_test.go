@@ -57,9 +57,9 @@ func TestChatsAreGroupedByDay(t *testing.T) {
 			}
 		})
 	}
-	v := feed.View{Sessions: all}
-	if got := v.Sessions.Tags(); !slices.Equal(got, []feed.TagCount{{Name: "work", Chats: 1}}) || v.Sessions.Archived() != 1 {
-		t.Errorf("tags %v, %d archived", got, v.Sessions.Archived())
+	v := feed.View{Sessions: feed.Sessions{List: all}}
+	if got := v.Sessions.List.Tags(); !slices.Equal(got, []feed.TagCount{{Name: "work", Chats: 1}}) || v.Sessions.List.Archived() != 1 {
+		t.Errorf("tags %v, %d archived", got, v.Sessions.List.Archived())
 	}
 }
 
@@ -68,7 +68,7 @@ func TestNextQuestionGoesThroughTheChats(t *testing.T) {
 	ask := func(id, key string) protocol.Question {
 		return protocol.Question{ID: protocol.QuestionID(id), SessionKey: protocol.SessionKey(key)}
 	}
-	v := feed.View{Approvals: []protocol.Question{ask("1", "a"), ask("2", "b"), ask("3", "a"), ask("4", "c")}}
+	v := feed.View{Questions: feed.Questions{Approvals: []protocol.Question{ask("1", "a"), ask("2", "b"), ask("3", "a"), ask("4", "c")}}}
 	for after, want := range map[protocol.SessionKey]protocol.QuestionID{"x": "1", "a": "2", "b": "4", "c": "1"} {
 		if q, ok := v.NextQuestion(after); !ok || q.ID != want {
 			t.Errorf("after %s: %s, want %s", after, q.ID, want)
@@ -97,9 +97,9 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, _ *fake) {
 		synctest.Wait()
-		v := a.Value.Get()
-		if len(v.Sessions) != all || v.LoadingChats || v.Sessions[all-1].SessionKey != "c1202" {
-			t.Errorf("%d chats, loading %v", len(v.Sessions), v.LoadingChats)
+		v := a.View()
+		if len(v.Sessions.List) != all || v.Sessions.Loading || v.Sessions.List[all-1].SessionKey != "c1202" {
+			t.Errorf("%d chats, loading %v", len(v.Sessions.List), v.Sessions.Loading)
 		}
 	})
 }
@@ -197,10 +197,10 @@ func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
 		"tagged": {Tags: []string{"x"}}, "configured": {Settings: &protocol.SessionPrefs{ThinkingLevel: "high"}},
 	} {
 		e.SessionKey = "touched"
-		if got := (feed.View{Sessions: []protocol.SessionEntry{e}}).Sessions.Unused(); got != "" {
+		if got := (feed.View{Sessions: feed.Sessions{List: []protocol.SessionEntry{e}}}).Sessions.List.Unused(); got != "" {
 			t.Errorf("a chat that is %s counts as unused", name)
 		}
-		if got := (feed.View{Sessions: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}).Sessions.Unused(); got != "a" {
+		if got := (feed.View{Sessions: feed.Sessions{List: []protocol.SessionEntry{e, {SessionKey: "a", Settings: &protocol.SessionPrefs{}}, {SessionKey: "b"}}}}).Sessions.List.Unused(); got != "a" {
 			t.Errorf("beside a chat that is %s: got %q, want a", name, got)
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Chats) Open(key protocol.SessionKey) *Chat {
 		c.open[key] = chat
 	}
 	c.mu.Unlock()
-	if !known && c.app.Value.Get().Loaded {
+	if !known && c.app.View().Status.Loaded {
 		chat.Reload()
 	}
 	return chat
@@ -59,6 +59,9 @@ func (c *Chats) reload() {
 }
 
 func (c *Chats) apply(change protocol.Change) {
+	if change.Kind != protocol.ChangeMessage && change.Kind != protocol.ChangeHistory {
+		return
+	}
 	c.mu.Lock()
 	chat := c.open[change.SessionKey]
 	c.mu.Unlock()
@@ -75,7 +78,7 @@ func (c *Chats) Create(ctx context.Context) (protocol.SessionKey, error) {
 
 // Rename changes a chat's title; empty is the default, the beginning of the first message.
 func (c *Chats) Rename(key protocol.SessionKey, title string) {
-	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
+	feed.Start(c.app.Feed, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
 }
 
 // Delete deletes a chat. Until the returned time, Restore can undo that. It blocks.
@@ -91,7 +94,7 @@ func (c *Chats) Restore(ctx context.Context, key protocol.SessionKey) error {
 
 // Reset archives a chat's messages and starts an empty conversation.
 func (c *Chats) Reset(key protocol.SessionKey) {
-	callInBackground(c.app, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
+	feed.Start(c.app.Feed, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
 }
 
 // Export writes a whole chat, also its compacted part. It blocks.
@@ -106,7 +109,7 @@ func (c *Chats) Export(ctx context.Context, key protocol.SessionKey, f export.Fo
 // exported returns a conversation to export. Its pictures are loaded until ctx ends.
 func (c *Chats) exported(ctx context.Context, key protocol.SessionKey, title string, messages []protocol.Message) export.Chat {
 	return export.Chat{
-		Key: key, Title: title, Messages: messages, Machine: c.app.Value.Get().Nodes.Name, Zone: time.Local,
+		Key: key, Title: title, Messages: messages, Machine: c.app.View().Machines.Name, Zone: time.Local,
 		Picture: func(key string) (protocol.MediaGetResult, error) {
 			return feed.Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
 		},
@@ -140,7 +143,7 @@ func (c *Chats) Pictures(ctx context.Context, content protocol.Content) ([]proto
 
 // Title returns a chat's title.
 func (c *Chats) Title(key protocol.SessionKey) string {
-	entry, _ := c.app.Value.Get().Session(key)
+	entry, _ := c.app.View().Session(key)
 	return feed.TitleOf(entry)
 }
 
@@ -189,7 +192,7 @@ func HitWho(v feed.View, h protocol.SearchHit, now time.Time) string {
 	case h.ToolName != "":
 		who = string(h.ToolName)
 		if node, verb, ok := h.ToolName.Split(); ok {
-			who = verb + " on " + v.Nodes.Name(node)
+			who = verb + " on " + v.Machines.Name(node)
 		}
 	}
 	who += " · " + When(h.Timestamp, now)

@@ -24,8 +24,8 @@ const maxMatches = 50
 // the list, with the matches so far of titles and messages whenever there are more, and at the end
 // with all set. Each chat is in the list once: those with a matching title first.
 func (c *Chats) Search(ctx context.Context, query string, found func(list []ChatMatch, all bool)) error {
-	v := c.app.Value.Get()
-	list := MatchTitles(v.Sessions, query)
+	v := c.app.View()
+	list := MatchTitles(v.Sessions.List, query)
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII }
 	if !strings.ContainsFunc(query, isWord) {
 		found(list, true) // the gateway searches for words only

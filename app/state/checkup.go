@@ -25,22 +25,22 @@ func (a *App) CheckUp(ctx context.Context, home, version string) []doctor.Findin
 type checkedGateway struct{ a *App }
 
 func (g checkedGateway) Status(context.Context) (protocol.Status, error) {
-	v := g.a.Value.Get()
+	v := g.a.View()
 	switch {
-	case !v.Connected && v.Problem != "":
-		return v.Status, errors.New(v.Problem)
-	case !v.Loaded:
-		return v.Status, protocol.ErrNotConnected
+	case !v.Status.Connected && v.Status.Problem != "":
+		return v.Status.Status, errors.New(v.Status.Problem)
+	case !v.Status.Loaded:
+		return v.Status.Status, protocol.ErrNotConnected
 	}
-	return v.Status, nil
+	return v.Status.Status, nil
 }
 
 func (g checkedGateway) Nodes(context.Context) ([]protocol.NodeInfo, error) {
-	return g.a.Value.Get().Nodes, nil
+	return g.a.View().Machines, nil
 }
 
 func (g checkedGateway) Servers(context.Context) ([]protocol.ServerStatus, error) {
-	return g.a.Value.Get().Servers.Servers, nil
+	return g.a.View().Servers.Servers, nil
 }
 
 func (g checkedGateway) TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error) {

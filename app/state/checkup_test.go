@@ -20,9 +20,9 @@ func TestTheCheckUpUsesWhatTheWindowsKnow(t *testing.T) {
 	if got, want := states(), "gateway bad; "; got != want {
 		t.Errorf("without a connection: got %q, want %q", got, want)
 	}
-	a.Value.Update(func(v *feed.View) {
-		*v = feed.View{Connected: true, Loaded: true, Status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "operator"}}, Nodes: []protocol.NodeInfo{{ID: "box", Online: true}}}
-	})
+	a.Update(func(v *feed.View) {
+		*v = feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "operator"}}}, Machines: []protocol.NodeInfo{{ID: "box", Online: true}}}
+	}, a.All()...)
 	if got, want := states(), "gateway ok; database ok; machine box ok; model ok; "; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -49,7 +49,7 @@ func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
 	own := protocol.DeviceID("other")
 	presence := func(want, line string) {
 		t.Helper()
-		if got := ClientPresence(feed.View{Device: own}, d, now); got != want {
+		if got := ClientPresence(feed.View{Status: feed.Status{Device: own}}, d, now); got != want {
 			t.Errorf("presence %q, want %q", got, want)
 		}
 		if got := ClientLine(d, now); got != line {
@@ -76,7 +76,7 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 		PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)", LastSeenAt: now.UnixMilli(), RotatedAt: 1,
 	}
 	p := feed.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d, {ID: "n", Role: protocol.RoleNode, NodeID: "nas", Fingerprint: "f"}}}}
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 	has := func(want ...string) {
 		t.Helper()
 		facts := fmt.Sprint(ClientFacts(p, v, d, now))
@@ -115,7 +115,7 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 
 func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		a.Value.Update(func(v *feed.View) { v.Device = "own" })
+		a.Status.Update(func(s *feed.Status) { s.Device = "own" })
 		if err := a.Pairings.RevokeClient(t.Context(), "own"); err != nil {
 			t.Fatal(err)
 		}

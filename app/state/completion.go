@@ -89,7 +89,7 @@ func completionWord(before string) (what, word string, start int) {
 func (c *Chat) Complete(ctx context.Context, before string, node protocol.NodeID) Completions {
 	what, word, start := completionWord(before)
 	out := Completions{Start: start}
-	v := c.app.Value.Get()
+	v := c.app.View()
 	switch what {
 	case "":
 	case "/":
@@ -127,7 +127,7 @@ func matching(list []Completion, word string) []Completion {
 }
 
 func machineCompletions(v feed.View) []Completion {
-	return lists.Map(v.Nodes, func(n protocol.NodeInfo) Completion {
+	return lists.Map(v.Machines, func(n protocol.NodeInfo) Completion {
 		detail := "Machine"
 		if !n.Online {
 			detail += ", offline"
@@ -138,7 +138,7 @@ func machineCompletions(v feed.View) []Completion {
 
 func chatCompletions(v feed.View, but protocol.SessionKey) []Completion {
 	var list []Completion
-	for _, s := range v.Sessions {
+	for _, s := range v.Sessions.List {
 		if s.SessionKey != but {
 			title := feed.TitleOf(s)
 			list = append(list, plain("chat", title, "Chat", fmt.Sprintf("the chat “%s” (%s) ", title, s.SessionKey)))
@@ -159,7 +159,7 @@ func arguments(command string, v feed.View) (list []Completion) {
 			list = append(list, plain("thinking", level, ThinkingName(level), level))
 		}
 	case "/mode":
-		_, trust := TrustLimit(v.Nodes)
+		_, trust := TrustLimit(v.Machines)
 		for _, m := range ModeChoices {
 			if m.Mode == protocol.ModeTrust && !trust {
 				continue
@@ -191,7 +191,7 @@ func (c *Chat) skills(ctx context.Context, word string, of func(name string) Com
 // files returns the files and folders of the folder that a path names, if they begin with its last
 // part. A failure, such as a missing folder, leaves them out.
 func (c *Chat) files(ctx context.Context, node protocol.NodeID, word string) []Completion {
-	n, ok := c.app.Value.Get().Nodes.Find(node)
+	n, ok := c.app.View().Machines.Find(node)
 	if !ok || !n.Online || !n.Files {
 		return nil
 	}

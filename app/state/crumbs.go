@@ -11,7 +11,7 @@ import (
 
 // TopName returns the name of the place's top folder: that of a machine's workspace.
 func (v FilesView) TopName(app feed.View) string {
-	if n, ok := app.Nodes.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
+	if n, ok := app.Machines.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
 		return VisibleName(path.Base(slashes(n.Host.Workspace)))
 	}
 	return "Top folder"
@@ -25,7 +25,7 @@ func (v FilesView) Crumbs(app feed.View) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
 	if isAbsolute(v.Dir) {
-		if n, ok := app.Nodes.Find(v.Place); ok && n.Host != nil {
+		if n, ok := app.Machines.Find(v.Place); ok && n.Host != nil {
 			for _, g := range n.Host.Folders {
 				top := strings.TrimSuffix(slashes(g.Path), "/")
 				if under, ok := strings.CutPrefix(v.Dir+"/", top+"/"); ok && len(top) > len(from) {

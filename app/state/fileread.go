@@ -172,7 +172,7 @@ const (
 
 // Look opens a file for reading.
 func (f *Files) Look(p string) {
-	f.app.tasks.StartRequest(func(ctx context.Context) {
+	f.app.Tasks.StartRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
 		file, err := readFrom(ctx, f, place, p)
 		switch {

@@ -102,7 +102,7 @@ func (f *Files) ShowHidden(on bool) {
 // Enter shows a folder.
 func (f *Files) Enter(dir string) {
 	f.Value.Update(func(v *FilesView) {
-		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.app.Value.Get(), v.Place, dir), nil, "", ""
+		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.app.View(), v.Place, dir), nil, "", ""
 		v.Loading, v.WatchProblem = v.Place == "" || v.CanBrowse, ""
 		if v.Loading {
 			// entries and their selection belong to the previous folder
@@ -160,7 +160,7 @@ func (f *Files) refresh() {
 	f.found = fileList{}
 	f.mu.Unlock()
 	f.Value.Update(func(v *FilesView) {
-		n, ok := f.app.Value.Get().Nodes.Find(v.Place)
+		n, ok := f.app.View().Machines.Find(v.Place)
 		v.CanBrowse = ok && n.Files
 	})
 	f.show()
@@ -175,7 +175,7 @@ func (f *Files) show() {
 	request, watch := f.request, browse && f.watchID == ""
 	f.watching = watch
 	f.mu.Unlock()
-	f.app.tasks.StartRequest(func(ctx context.Context) {
+	f.app.Tasks.StartRequest(func(ctx context.Context) {
 		entries, note, err := []FileEntry(nil), "", error(nil)
 		readOnly := want.ReadOnly
 		switch {

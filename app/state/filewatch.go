@@ -41,7 +41,7 @@ func (f *Files) stopWatch() {
 
 func unwatch(a *App, id string) {
 	if id != "" {
-		a.tasks.Start(func(ctx context.Context) {
+		a.Tasks.Start(func(ctx context.Context) {
 			// errors are ignored: a lost connection stops the watch, too
 			feed.Call(ctx, a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 		})
@@ -77,7 +77,7 @@ func (f *Files) scheduleRefresh() {
 		return
 	}
 	f.due = true
-	f.app.tasks.Start(func(ctx context.Context) {
+	f.app.Tasks.Start(func(ctx context.Context) {
 		select {
 		case <-time.After(refreshPause):
 		case <-ctx.Done():

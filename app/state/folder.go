@@ -109,7 +109,7 @@ func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
 func relativeDir(v feed.View, place protocol.NodeID, dir string) string {
 	dir = slashes(dir)
-	if n, ok := v.Nodes.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
+	if n, ok := v.Machines.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
 		top := strings.TrimSuffix(slashes(n.Host.Workspace), "/")
 		if dir == top {
 			return ""

@@ -287,11 +287,11 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 			t.Error(s)
 		}
 		v := fs.Value.Get()
-		if c := v.Crumbs(a.Value.Get()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
+		if c := v.Crumbs(a.View()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
 			t.Errorf("%v", c)
 		}
 		fs.Enter("/media/photos/2024")
-		if c := fs.Value.Get().Crumbs(a.Value.Get()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
+		if c := fs.Value.Get().Crumbs(a.View()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
 			t.Errorf("%v", c)
 		}
 		fs.Enter("/srv/deep/er/")

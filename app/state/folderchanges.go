@@ -52,11 +52,11 @@ func (f Folder) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}
 	f.refresh()
 	return len(r.Items), func() {
-		f.app.tasks.Start(func(ctx context.Context) {
+		f.app.Tasks.Start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
 				params := protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}
 				if err := feed.Send(ctx, f.app, protocol.FilesRestore, params); err != nil {
-					f.app.tasks.Fail(err)
+					f.app.Tasks.Fail(err)
 				}
 			}
 			f.refresh()
@@ -92,10 +92,10 @@ func (f Folder) move(ctx context.Context, list []step) (n int, undo func(), err 
 	}
 	f.refresh()
 	return n, func() {
-		f.app.tasks.Start(func(ctx context.Context) {
+		f.app.Tasks.Start(func(ctx context.Context) {
 			for _, s := range slices.Backward(list[:n]) {
 				if err := move(ctx, s.to, s.from); err != nil {
-					f.app.tasks.Fail(err)
+					f.app.Tasks.Fail(err)
 				}
 			}
 			f.refresh()

@@ -42,7 +42,7 @@ func PlatformText(n protocol.NodeInfo) string {
 // PresenceText describes whether a machine is online, and its latency.
 func PresenceText(v feed.View, n protocol.NodeInfo, now time.Time) string {
 	switch {
-	case n.Online && n.Local && v.Remote:
+	case n.Online && n.Local && v.Status.Remote:
 		return "the gateway's computer"
 	case n.Online && n.Local:
 		return "this computer"
@@ -127,12 +127,12 @@ type Machines struct{ app *App }
 
 // Rename renames a machine; an empty name restores its own.
 func (m Machines) Rename(id protocol.NodeID, name string) {
-	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
+	feed.Start(m.app.Feed, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
 }
 
 // SetColour sets a machine's [protocol.NodeColours]; empty is the automatic one.
 func (m Machines) SetColour(id protocol.NodeID, colour string) {
-	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
+	feed.Start(m.app.Feed, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
 // Forget removes a machine and revokes it, since it would otherwise reconnect. A notice says if the

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fairlead/app/feed"
-	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,7 +21,7 @@ func TestPresenceIsSaidAsMeasured(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := PresenceText(feed.View{Remote: true}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
+	if got := PresenceText(feed.View{Status: feed.Status{Remote: true}}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
 		t.Errorf("seen from elsewhere it is %q", got)
 	}
 }
@@ -41,7 +40,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	if strings.Contains(facts, "{Folder /srv}") {
 		t.Error("the workspace is named twice")
 	}
-	v := feed.View{Nodes: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
+	v := feed.View{Machines: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
 	if got, want := MachineLine(v, n), "Debian 12, arm64 · 1 call running · 1 tool needs your approval"; got != want {
 		t.Errorf("MachineLine: got %q, want %q", got, want)
 	}
@@ -62,16 +61,16 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 		f.snap.Nodes = []protocol.NodeInfo{{ID: "a"}, {ID: "b"}}
 		f.snap.Transfers = []protocol.Transfer{{ID: "t", State: protocol.TransferRunning}}
 	}, func(t *testing.T, a *App, f *fake) {
-		before := a.Value.Get()
+		before := a.View()
 		f.change(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: "a"}}, protocol.Change{Kind: protocol.ChangeDevices},
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "u", State: protocol.TransferQueued}},
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "t", State: protocol.TransferDone}})
-		v := a.Value.Get()
-		if len(v.Nodes) != 1 || v.Nodes[0].ID != "b" || len(f.called(protocol.DeviceList.Name)) != 2 {
-			t.Errorf("nodes %v", v.Nodes)
+		v := a.View()
+		if len(v.Machines) != 1 || v.Machines[0].ID != "b" || len(f.called(protocol.DeviceList.Name)) != 2 {
+			t.Errorf("nodes %v", v.Machines)
 		}
-		if len(v.Transfers) != 1 || v.Transfers[0].ID != "u" || v.HistoryChanged != before.HistoryChanged+1 {
-			t.Errorf("transfers %v", v.Transfers)
+		if len(v.Transfers.List) != 1 || v.Transfers.List[0].ID != "u" || v.Changed.History != before.Changed.History+1 {
+			t.Errorf("transfers %v", v.Transfers.List)
 		}
 	})
 }
@@ -109,7 +108,7 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
-		if n := a.Value.Get().Notice; n == nil || n.Text != "laptop can still control Fairlead. To end that too, revoke it under Machines, Controllers." {
+		if n := a.View().Notice; n == nil || n.Text != "laptop can still control Fairlead. To end that too, revoke it under Machines, Controllers." {
 			t.Errorf("%+v", n)
 		}
 	})
@@ -165,13 +164,13 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 			return pairing(p.ID, protocol.AskPair), nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		v := a.Value.Get()
+		v := a.View()
 		if v.Needs() != 2 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
-			t.Fatalf("waiting: %+v, %+v", v.Questions, TrayOf(v).Items[2])
+			t.Fatalf("waiting: %+v, %+v", v.Questions.Others, TrayOf(v).Items[2])
 		}
 		a.Questions.Answer(r, AnswerParams(true))
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
-		if n := a.Value.Get().Needs(); n != 1 || len(f.called(protocol.QuestionAnswer.Name)) != 1 {
+		if n := a.View().Needs(); n != 1 || len(f.called(protocol.QuestionAnswer.Name)) != 1 {
 			t.Errorf("after the answer %d questions wait", n)
 		}
 		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &late})
@@ -180,22 +179,14 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		refuse = true
 		a.Questions.Answer(s, AnswerParams(true))
 		synctest.Wait()
-		if v := a.Value.Get(); v.Needs() != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "not you") {
-			t.Errorf("an answer that was refused: %+v, %+v", v.Questions, v.Notice)
+		if v := a.View(); v.Needs() != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "not you") {
+			t.Errorf("an answer that was refused: %+v, %+v", v.Questions.Others, v.Notice)
 		}
 		refuse, won = false, false
 		a.Questions.Answer(s, AnswerParams(true))
 		synctest.Wait()
-		if v := a.Value.Get(); v.Notice == nil || !strings.Contains(v.Notice.Text, "already answered") || !strings.Contains(v.Notice.Text, "phone") {
+		if v := a.View(); v.Notice == nil || !strings.Contains(v.Notice.Text, "already answered") || !strings.Contains(v.Notice.Text, "phone") {
 			t.Errorf("a second answer: %+v, want who was first", v.Notice)
 		}
 	})
-}
-
-func TestOwnMachineComesFirst(t *testing.T) {
-	var v feed.View
-	feed.ApplySnapshot(&v, protocol.FeedSnapshot{Nodes: []protocol.NodeInfo{{ID: "a", Online: true}, {ID: "b"}, {ID: "z", Local: true}}})
-	if got := lists.Map(v.Nodes, func(n protocol.NodeInfo) string { return string(n.ID) }); strings.Join(got, " ") != "z a b" {
-		t.Errorf("order %q", got)
-	}
 }

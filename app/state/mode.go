@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,5 +62,5 @@ func (c *Chats) SetMode(key protocol.SessionKey, choice ModeChoice) {
 	if choice.For > 0 {
 		m.Until = time.Now().Add(choice.For).UnixMilli()
 	}
-	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
+	feed.Start(c.app.Feed, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
 }

@@ -63,7 +63,7 @@ func TestTrustIsOfferedWhereAMachineProtects(t *testing.T) {
 		if !strings.Contains(text, c.text) || c.text == "" && text != "" || available != c.available {
 			t.Errorf("%s: got %q, available %v, want %q, %v", name, text, available, c.text, c.available)
 		}
-		v := feed.View{Nodes: c.nodes, Sessions: []protocol.SessionEntry{{SessionKey: "a"}}}
+		v := feed.View{Machines: c.nodes, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a"}}}}
 		for _, i := range modeItem(v).Items {
 			if isTrust := strings.HasPrefix(i.Label, "Trust for"); isTrust && i.Disabled == c.available {
 				t.Errorf("%s: the tray's entry %q is disabled: %v", name, i.Label, i.Disabled)

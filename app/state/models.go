@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fairlead/app/feed"
@@ -26,40 +25,8 @@ func Tokens(n int64) string {
 	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
 }
 
-// Operator is the provider of the model that works without a key.
-const Operator = "operator"
-
-// operator works without a model; it is always available.
-var operator = feed.ModelChoice{Ref: protocol.ModelRef{Provider: Operator, ID: "built-in"}, Name: "Built-in operator"}
-
-// OperatorModel is its model name in requests.
-const OperatorModel = "operator/built-in"
-
-// maxChoices limits the menu's length; the settings list all models.
-const maxChoices = 40
-
 // Models finds and selects models.
 type Models struct{ app *App }
-
-// load asks only the current provider for its models: no unwanted requests are sent. Without an
-// answer the list stays short, and the settings show why.
-func (m Models) load() {
-	m.app.tasks.StartRequest(func(ctx context.Context) {
-		status, err := feed.Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
-		if err != nil {
-			return
-		}
-		choices := []feed.ModelChoice{operator}
-		if p := status.Model.Provider; p != "" && p != operator.Ref.Provider {
-			if r, err := feed.Call(ctx, m.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p}); err == nil {
-				choices = append(choices, choicesOf(status.Model, r.Models)...)
-			} else if status.Model.ID != "" {
-				choices = append(choices, feed.ModelChoice{Ref: status.Model, Name: status.Model.ID})
-			}
-		}
-		m.app.Value.Update(func(v *feed.View) { v.Models = choices })
-	})
-}
 
 // Detect searches for model servers on the gateway's machine. It blocks for some seconds.
 func (m Models) Detect(ctx context.Context) ([]protocol.DetectedServer, error) {
@@ -93,20 +60,6 @@ func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 		return err
 	}
 	return m.app.Set(ctx, "model", model{ref, r.Value})
-}
-
-// choicesOf returns the current model and those with tool support, or all if none reports it.
-func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []feed.ModelChoice {
-	tools := slices.ContainsFunc(models, func(m protocol.ModelInfo) bool { return m.Tools })
-	var list []feed.ModelChoice
-	for _, m := range models {
-		used := m.ID == now.ID
-		if !used && (tools && !m.Tools || len(list) >= maxChoices) {
-			continue
-		}
-		list = append(list, feed.ModelChoice{Ref: protocol.ModelRef{Provider: now.Provider, ID: m.ID}, Name: cmp.Or(m.Name, m.ID)})
-	}
-	return list
 }
 
 // ThinkingName returns the name of a thinking level; empty is the model's own default.

@@ -126,7 +126,7 @@ type EndedRun struct {
 // RunNews returns the ended runs that are worth a notification, oldest first: not those that the
 // person stopped, and not successful heartbeats.
 func RunNews(v feed.View) (list []EndedRun) {
-	for _, r := range v.EndedRuns {
+	for _, r := range v.Runs.Ended {
 		if ShownElsewhere(v, r) {
 			continue
 		}
@@ -169,7 +169,7 @@ func ShownElsewhere(v feed.View, r protocol.RunInfo) bool {
 		return false
 	}
 	isTerminal := strings.HasPrefix(name, "cli-") || name == "(command line)"
-	return isTerminal || !v.Remote // a window does not know by which name another gateway calls it
+	return isTerminal || !v.Status.Remote // a window does not know by which name another gateway calls it
 }
 
 // IsChannelChat reports whether other people take part in a chat, over a channel.
@@ -213,7 +213,7 @@ func WholeQuestion(v feed.View, a protocol.Question) (text string, ok bool) {
 	if part.Kind != "command" || program == "." || isCareful {
 		return "", false
 	}
-	text = command + onMachine(a.Node, v.Nodes.Name(a.Node))
+	text = command + onMachine(a.Node, v.Machines.Name(a.Node))
 	if p.Folder != "" {
 		text += ", in " + p.Folder
 	}

@@ -59,17 +59,20 @@ func TestQuietHoursLimitNotifications(t *testing.T) {
 
 func TestEndedRunsAreNews(t *testing.T) {
 	t.Parallel()
-	v := feed.View{Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:main", Main: true}, {SessionKey: "agent:main:cron:j:r", Title: "Backup"}, {SessionKey: "agent:main:xmpp:dm:anna", Title: "Anna"}}}
+	f := feed.New()
+	f.Sessions.Update(func(s *feed.Sessions) {
+		s.List = []protocol.SessionEntry{{SessionKey: "agent:main:main", Main: true}, {SessionKey: "agent:main:cron:j:r", Title: "Backup"}, {SessionKey: "agent:main:xmpp:dm:anna", Title: "Anna"}}
+	})
 	end := func(id, key, state string, err error) {
 		r := protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: protocol.RunStreaming}
-		feed.Reduce(&v, protocol.Change{Kind: protocol.ChangeRun, Run: &r})
+		f.Apply(protocol.Change{Kind: protocol.ChangeRun, Run: &r})
 		r.State = state
 		if err != nil {
 			e := protocol.ErrTimeout.With(err.Error())
 			r.Error = e
 		}
 		for range 2 { // a change may be repeated
-			feed.Reduce(&v, protocol.Change{Kind: protocol.ChangeRun, Run: &r})
+			f.Apply(protocol.Change{Kind: protocol.ChangeRun, Run: &r})
 		}
 	}
 	end("1", "agent:main:main", protocol.RunDone, nil)
@@ -84,7 +87,7 @@ func TestEndedRunsAreNews(t *testing.T) {
 		{"4", "agent:main:cron:j:r", NotifySchedules, "Schedule: Backup", "Finished"},
 		{"6", "agent:main:xmpp:dm:anna", NotifyMessages, "Anna", "New message. The agent has answered."},
 	}
-	got := RunNews(v)
+	got := RunNews(f.View())
 	if len(got) != len(want) {
 		t.Fatalf("got %+v", got)
 	}
@@ -101,7 +104,7 @@ func (e errStub) Error() string { return string(e) }
 
 func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 	t.Parallel()
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "server", Name: "Server"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "server", Name: "Server"}}}
 	question := func(change func(*protocol.Question)) protocol.Question {
 		a := protocol.Question{
 			Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, AskedBy: protocol.AskedBy{Kind: "chat"}, Choices: []string{protocol.ScopeOnce},
@@ -173,7 +176,7 @@ func TestAnswerIsAnnouncedOnceByWhoAsked(t *testing.T) {
 	} {
 		r := protocol.RunInfo{RunID: "1", SessionKey: "agent:main:main", State: protocol.RunDone, By: by, Answer: "Built."}
 		got := ""
-		for _, n := range RunNews(feed.View{EndedRuns: []protocol.RunInfo{r}}) {
+		for _, n := range RunNews(feed.View{Runs: feed.Runs{Ended: []protocol.RunInfo{r}}}) {
 			got += n.Body
 		}
 		if got != want {

@@ -17,23 +17,6 @@ import (
 // Pairings reads and changes the paired devices.
 type Pairings struct{ app *App }
 
-// load updates the view's Pairing. Responses may arrive out of order: the latest request counts.
-func (p Pairings) load() {
-	number := p.app.pairingLoads.Add(1)
-	p.app.tasks.StartRequest(func(ctx context.Context) {
-		r, err := feed.Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
-		p.app.Value.Update(func(v *feed.View) {
-			switch {
-			case number < v.PairingLoad:
-			case err != nil: // a lost connection does not remove devices
-				v.PairingLoad, v.Pairing.Problem = number, feed.Sentence(err)
-			default:
-				v.PairingLoad, v.Pairing = number, feed.Pairing{DeviceListResult: r}
-			}
-		})
-	})
-}
-
 // AccessPeriod is a validity period of a pairing from now on, in days; 0 is unlimited.
 type AccessPeriod struct {
 	Text string
@@ -55,7 +38,7 @@ func (e AccessPeriod) Expiry(now time.Time) int64 {
 func AccessText(v feed.View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
-		name = v.Nodes.Name(d.NodeID)
+		name = v.Machines.Name(d.NodeID)
 	}
 	text := fmt.Sprintf("“%s” has access until %s.", name, When(until, now))
 	switch {
@@ -111,7 +94,7 @@ func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64)
 		return nil, err
 	}
 	return func() {
-		callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
+		feed.Start(p.app.Feed, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
 	}, nil
 }
 
@@ -127,7 +110,7 @@ func ClientPresence(v feed.View, d protocol.Device, now time.Time) string {
 		return "revoked"
 	case HasExpired(d, now):
 		return "expired"
-	case d.ID == v.Device:
+	case d.ID == v.Status.Device:
 		return "this device"
 	case d.Online:
 		return "online"
@@ -214,7 +197,7 @@ func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) 
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
-			list.add("Machine", "The same device is also the machine "+v.Nodes.Name(m.NodeID)+", which stays paired when this access is revoked")
+			list.add("Machine", "The same device is also the machine "+v.Machines.Name(m.NodeID)+", which stays paired when this access is revoked")
 		}
 	}
 	return list
@@ -225,13 +208,13 @@ func (p Pairings) RenameClient(d protocol.Device, name string) {
 	if strings.TrimSpace(name) == "" {
 		name = d.Hostname
 	}
-	callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
+	feed.Start(p.app.Feed, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
 }
 
 // RevokeClient revokes a pairing, which stays in the list. This window's own device leaves instead:
 // a revoked connection closes before the response. It blocks.
 func (p Pairings) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
-	if id == p.app.Value.Get().Device {
+	if id == p.app.View().Status.Device {
 		return feed.Send(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
 	}
 	return feed.Send(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})

@@ -50,7 +50,7 @@ func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
 	d := protocol.Device{Name: "tablet", Role: protocol.RoleClient}
 	says := func(until int64, want string) {
 		t.Helper()
-		v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+		v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 		if got := AccessText(v, d, until, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -21,22 +21,16 @@ type Questions struct{ app *App }
 // Answer answers a question, which leaves the view at once and returns after a failure.
 func (s Questions) Answer(q protocol.Question, p protocol.QuestionAnswerParams) {
 	p.ID, p.Hash = q.ID, q.Hash
-	s.app.Value.Update(func(v *feed.View) {
-		v.Answering = feed.MapWith(v.Answering, true, true, q.ID)
-		v.Questions = lists.Without(v.Questions, func(x protocol.Question) bool { return x.ID == q.ID })
-	})
-	s.app.tasks.StartRequest(func(ctx context.Context) {
+	s.app.Feed.Questions.Update(func(now *feed.Questions) { now.StartAnswer(q.ID) })
+	s.app.Tasks.StartRequest(func(ctx context.Context) {
 		r, err := feed.Call(ctx, s.app, protocol.QuestionAnswer, p)
 		switch {
 		case err != nil:
-			s.app.tasks.Fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.Tasks.Fail(fmt.Errorf("your answer was not accepted: %w", err))
 			if now, err := feed.Call(ctx, s.app, protocol.QuestionGet, protocol.QuestionParams{ID: q.ID}); err == nil {
 				q = now
 			}
-			s.app.Value.Update(func(v *feed.View) {
-				v.Answering = feed.MapWith(v.Answering, true, false, q.ID)
-				feed.ReduceQuestion(v, q)
-			})
+			s.app.Feed.Questions.Update(func(now *feed.Questions) { now.EndAnswer([]protocol.QuestionID{q.ID}, q) })
 		case !r.Won:
 			s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
 		}
@@ -81,7 +75,7 @@ func InviteOutcome(v feed.View, i protocol.DeviceInvite, now time.Time) (string,
 		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0
 	})
 	isOpen := i.ExpiresAt > now.UnixMilli() && slices.ContainsFunc(p.Invites, func(o protocol.DeviceInvite) bool { return o.ID == i.ID }) ||
-		slices.ContainsFunc(v.Questions.Of(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
+		slices.ContainsFunc(v.Questions.Others.Of(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
 	switch {
 	case isOpen:
 		return InviteOpen, protocol.Device{}

@@ -254,7 +254,7 @@ type RulePreview struct {
 // NewRulePreview describes the result of testing a rule.
 func NewRulePreview(v feed.View, r protocol.RuleTryResult) RulePreview {
 	line := func(c protocol.JournalEntry) string {
-		text, _ := Reveal(CallLine(c, v.Nodes.Name(c.Node)))
+		text, _ := Reveal(CallLine(c, v.Machines.Name(c.Node)))
 		return text
 	}
 	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: lists.Map(r.Matched, line), Spares: lists.Map(r.Unmatched, line)}

@@ -49,8 +49,9 @@ type Schedules struct {
 func NewSchedules(a *App) *Schedules {
 	s := &Schedules{app: a}
 	s.Loader = feed.Loader[SchedulesView]{
-		Value: feed.NewValue(SchedulesView{}), View: a.Value, Tasks: a.tasks, Problem: func(v *SchedulesView) *string { return &v.Problem },
-		Key: func(v feed.View) string { return fmt.Sprint(v.SchedulesChanged, v.ConfigChanged) },
+		Value: feed.NewValue(SchedulesView{}), Feed: a.Feed, Problem: func(v *SchedulesView) *string { return &v.Problem },
+		Facts: []feed.Fact{a.Changed},
+		Key:   func(v feed.View) string { return fmt.Sprint(v.Changed.Schedules, v.Changed.Config) },
 		Fetch: func(ctx context.Context) (func(*SchedulesView), error) {
 			next, err := s.read(ctx, s.Value.Get().Shown)
 			return func(v *SchedulesView) {
@@ -220,14 +221,14 @@ func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	}
 	hide := func(on bool) {
 		s.Value.Update(func(v *SchedulesView) {
-			v.deleted = feed.MapWith(v.deleted, true, on, j.ID)
+			v.deleted = lists.MapWith(v.deleted, true, on, j.ID)
 			*v = v.withoutDeleted()
 		})
 		if !on {
 			s.Reload()
 		}
 	}
-	return s.app.tasks.DeleteLater(hide, pause, func(ctx context.Context) error {
+	return s.app.Tasks.DeleteLater(hide, pause, func(ctx context.Context) error {
 		return feed.Send(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
 	}, resume)
 }

@@ -22,7 +22,7 @@ func TestHitsAreSaidInALine(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}
 	for want, h := range map[string]protocol.SearchHit{
 		"You · 11:00": {Role: protocol.RoleUser, Timestamp: now.Add(-time.Hour).UnixMilli()},
 		"Bash on Cellar · 11:00 · earlier conversation": {Role: protocol.RoleToolResult, ToolName: "nas__Bash", Archived: true, Timestamp: now.Add(-time.Hour).UnixMilli()},

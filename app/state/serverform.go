@@ -89,10 +89,10 @@ type RunnerChoice struct {
 // RunnerChoices lists the machines that can run servers, the gateway's own first, and a machine that
 // is gone if it is the present one.
 func RunnerChoices(v feed.View, now protocol.NodeID) []RunnerChoice {
-	local, _ := v.Nodes.Local()
+	local, _ := v.Machines.Local()
 	list := []RunnerChoice{{"", ServerMachine(v, "")}}
 	known := now == "" || now == local.ID
-	for _, n := range v.Nodes {
+	for _, n := range v.Machines {
 		if n.ID == local.ID && n.Local {
 			continue
 		}

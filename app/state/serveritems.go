@@ -57,7 +57,7 @@ func ItemKind(i protocol.ServerItem) string {
 // items returns the resources and prompts whose name or server contains a word. A failure leaves
 // them out.
 func (c *Chat) items(ctx context.Context, word string) []Completion {
-	if len(c.app.Value.Get().Servers.Servers) == 0 {
+	if len(c.app.View().Servers.Servers) == 0 {
 		return nil
 	}
 	r, _ := feed.Call(ctx, c.app, protocol.ServerItems, protocol.Empty{})

@@ -23,7 +23,7 @@ func TestAQuestionOfAServerSaysWhoAsksDuringWhichCall(t *testing.T) {
 	if got, want := ServerQuestionSource(feed.View{}, q), "“docs” needs an answer."; got != want {
 		t.Errorf("ServerQuestionSource: got %q, want %q", got, want)
 	}
-	v := feed.View{Calls: []protocol.CallInfo{{CallID: "c", Tool: "docs__find", SessionKey: "k"}}, Sessions: []protocol.SessionEntry{{SessionKey: "k", Title: "Plans"}}}
+	v := feed.View{Calls: []protocol.CallInfo{{CallID: "c", Tool: "docs__find", SessionKey: "k"}}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "k", Title: "Plans"}}}}
 	if got, want := ServerQuestionSource(v, q), "“docs” needs an answer for “find” (chat “Plans”)."; got != want {
 		t.Errorf("ServerQuestionSource: got %q, want %q", got, want)
 	}

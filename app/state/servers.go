@@ -14,23 +14,6 @@ import (
 // Servers reads and changes the MCP servers.
 type Servers struct{ app *App }
 
-// Load updates the view's Servers. Responses may arrive out of order: the latest request counts.
-func (s Servers) Load() {
-	number := s.app.serverLoads.Add(1)
-	s.app.tasks.StartRequest(func(ctx context.Context) {
-		r, err := feed.Call(ctx, s.app, protocol.ServersList, protocol.Empty{})
-		s.app.Value.Update(func(v *feed.View) {
-			switch {
-			case number < v.ServerLoad:
-			case err != nil: // a lost connection does not remove servers
-				v.ServerLoad, v.Servers.Problem = number, feed.Sentence(err)
-			default:
-				v.ServerLoad, v.Servers = number, feed.ServerList{ServersListResult: r, Loaded: true}
-			}
-		})
-	})
-}
-
 // Set adds a server or replaces its settings. It blocks.
 func (s Servers) Set(ctx context.Context, name protocol.ServerName, spec protocol.ServerSpec) error {
 	return feed.Send(ctx, s.app, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
@@ -75,7 +58,7 @@ func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
 // Accept accepts changed tools in the form in which the open question shows them; without tools, all
 // that it shows. It blocks.
 func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
-	q, ok := lists.Find(s.app.Value.Get().Questions, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
+	q, ok := lists.Find(s.app.View().Questions.Others, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 	if !ok {
 		return protocol.ErrNotFound.With("The tools have just changed again. Check them once more.")
 	}

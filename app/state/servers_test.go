@@ -21,23 +21,23 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 			return protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "docs", State: state}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		v := a.Value.Get()
-		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
-			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Of(protocol.AskInput)), v.Needs())
+		v := a.View()
+		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Others.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
+			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Others.Of(protocol.AskInput)), v.Needs())
 		}
 		if got := TrayOf(v).Status; got != "“docs” asks you a question" {
 			t.Errorf("the tray says %q", got)
 		}
 		state = protocol.ServerReady
 		f.change(protocol.Change{Kind: protocol.ChangeServers})
-		if s, _ := a.Value.Get().Servers.Server("docs"); s.State != protocol.ServerReady {
+		if s, _ := a.View().Servers.Server("docs"); s.State != protocol.ServerReady {
 			t.Errorf("after a change the server is %q", s.State)
 		}
 	})
 }
 
 func TestAServerIsDescribedInALine(t *testing.T) {
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "nas", Name: "NAS"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "nas", Name: "NAS"}}}
 	on := protocol.ServerTool{Name: "a", Enabled: true}
 	for _, c := range []struct {
 		name              string
@@ -142,7 +142,7 @@ func TestToolsThatAreNotListedStayDisabled(t *testing.T) {
 }
 
 func TestMachinesThatCanRunAServer(t *testing.T) {
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}, {ID: "laptop", Name: "Laptop", Local: true, Online: true}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "NAS"}, {ID: "laptop", Name: "Laptop", Local: true, Online: true}}}
 	want := []RunnerChoice{{"", "Laptop"}, {"nas", "NAS (offline)"}, {"old", "old"}}
 	if got := RunnerChoices(v, "old"); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

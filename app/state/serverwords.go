@@ -47,9 +47,9 @@ func serverPlace(v feed.View, spec protocol.ServerSpec) string {
 // ServerMachine names the machine that runs a server's command; empty is the gateway's own.
 func ServerMachine(v feed.View, id protocol.NodeID) string {
 	if id != "" {
-		return v.Nodes.Name(id)
+		return v.Machines.Name(id)
 	}
-	if n, ok := v.Nodes.Local(); ok {
+	if n, ok := v.Machines.Local(); ok {
 		return feed.NameOf(n)
 	}
 	return "the gateway's machine"

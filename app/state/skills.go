@@ -48,10 +48,11 @@ type Skills struct {
 func NewSkills(a *App) *Skills {
 	s := &Skills{app: a}
 	s.Loader = feed.Loader[SkillsView]{
-		Value: feed.NewValue(SkillsView{}), View: a.Value, Tasks: a.tasks, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *SkillsView) *string { return &v.Problem },
+		Value: feed.NewValue(SkillsView{}), Feed: a.Feed, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *SkillsView) *string { return &v.Problem },
+		Facts: []feed.Fact{a.Changed, a.Status, a.Feed.Machines},
 		Key: func(v feed.View) string {
-			key := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
-			for _, n := range v.Nodes {
+			key := fmt.Sprint(v.Changed.Skills, v.Changed.Config, v.Status.Connected)
+			for _, n := range v.Machines {
 				key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, feed.NameOf(n))
 			}
 			return key
@@ -62,7 +63,7 @@ func NewSkills(a *App) *Skills {
 
 // Reread makes the gateway read all files again.
 func (s *Skills) Reread() {
-	s.app.tasks.Start(func(ctx context.Context) { s.LoadWith(ctx, s.fetchWith(protocol.SkillsUpdate)) })
+	s.app.Tasks.Start(func(ctx context.Context) { s.LoadWith(ctx, s.fetchWith(protocol.SkillsUpdate)) })
 }
 
 // fetchWith returns the fetch function of the loader with one of the methods that list the skills.
@@ -74,7 +75,7 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 		}
 		set, _ := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
-		for _, n := range s.app.Value.Get().Nodes {
+		for _, n := range s.app.View().Machines {
 			names[n.ID] = feed.NameOf(n)
 		}
 		if shown := s.Value.Get().Shown; shown != "" {
@@ -90,7 +91,7 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 func (s *Skills) Show(path string) {
 	s.Value.Update(func(v *SkillsView) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
-		s.app.tasks.StartRequest(func(ctx context.Context) { s.read(ctx, path) })
+		s.app.Tasks.StartRequest(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 

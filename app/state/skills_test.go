@@ -135,7 +135,7 @@ func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 		c.fail = protocol.ErrForbidden.With("not from here")
 		s.Enable(e, false)
 		synctest.Wait()
-		if n := a.Value.Get().Notice; n == nil || n.Text != "Not from here" {
+		if n := a.View().Notice; n == nil || n.Text != "Not from here" {
 			t.Errorf("said %+v", n)
 		}
 	})

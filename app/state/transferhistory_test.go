@@ -58,12 +58,12 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 				t.Errorf("%q is shown, want %q", got, want)
 			}
 		}
-		before := a.Value.Get().HistoryChanged
+		before := a.View().Changed.History
 		undo := a.Transfers.Remove("t1")
 		shows("t0 t2 of 2")
 		undo()
 		shows("t0 t1 t2 of 3")
-		if n := a.Value.Get().HistoryChanged - before; n != 2 {
+		if n := a.View().Changed.History - before; n != 2 {
 			t.Errorf("the page was told %d times", n)
 		}
 		undo = a.Transfers.Remove("t1")

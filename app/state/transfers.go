@@ -32,12 +32,12 @@ func (s Transfers) Send(ctx context.Context, from protocol.NodeID, paths []strin
 
 // Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice.
 func (s Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
-	callInBackground(s.app, m, protocol.TransferParams{ID: id})
+	feed.Start(s.app.Feed, m, protocol.TransferParams{ID: id})
 }
 
 // SendAgain queues a finished transfer again: files that the destination already has are skipped.
 func (s Transfers) SendAgain(t protocol.Transfer) {
-	callInBackground(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
+	feed.Start(s.app.Feed, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
 // Undo restores the files that a transfer replaced, and says how many. It blocks.
@@ -56,18 +56,6 @@ func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error
 	return text, nil
 }
 
-// resumeLocal resumes the transfers of this computer's files over a new connection.
-func (s Transfers) resumeLocal(list []protocol.Transfer) {
-	for _, t := range list {
-		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
-			s.app.tasks.StartRequest(func(ctx context.Context) {
-				// the gateway correctly refuses transfers of another window
-				feed.Call(ctx, s.app, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
-			})
-		}
-	}
-}
-
 // historyPage is the number of finished transfers per request, the gateway's maximum.
 const historyPage = 500
 
@@ -80,7 +68,7 @@ type TransferHistory struct {
 // History loads the history. It blocks.
 func (s Transfers) History(ctx context.Context) (TransferHistory, error) {
 	r, err := feed.Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
-	removed := s.app.Value.Get().Removed
+	removed := s.app.View().Transfers.Removed
 	list := lists.Without(r.Transfers, func(t protocol.Transfer) bool { return removed[t.ID] })
 	return TransferHistory{list, max(r.Count-len(removed), len(list))}, err
 }
@@ -103,12 +91,12 @@ func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 // Remove removes transfers with the parts of incomplete files as in [App.deleteLater].
 func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 	hide := func(on bool) {
-		s.app.Value.Update(func(v *feed.View) {
-			v.Removed = feed.MapWith(v.Removed, true, on, ids...)
-			v.HistoryChanged++
-		})
+		s.app.Update(func(v *feed.View) {
+			v.Transfers.Removed = lists.MapWith(v.Transfers.Removed, true, on, ids...)
+			v.Changed.History++
+		}, s.app.Feed.Transfers, s.app.Changed)
 	}
-	return s.app.tasks.DeleteLater(hide, feed.DoNothing, func(ctx context.Context) error {
+	return s.app.Tasks.DeleteLater(hide, feed.DoNothing, func(ctx context.Context) error {
 		for part := range slices.Chunk(ids, historyPage) {
 			if err := feed.Send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
 				return err
@@ -126,12 +114,12 @@ func EndName(v feed.View, id protocol.NodeID) string {
 	case "gsv":
 		return "the agent's files"
 	}
-	return v.Nodes.Name(id)
+	return v.Machines.Name(id)
 }
 
 // IsRemoteEnd reports whether an end of a transfer is a client on another computer.
 func IsRemoteEnd(v feed.View, t protocol.Transfer) bool {
-	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
+	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Status.Device
 }
 
 // EndOf returns the display name of an end of a transfer, t.From or t.To.
@@ -151,7 +139,7 @@ func PathOf(end string) string {
 // TransferStartText describes a transfer that has just been queued, after a verb such as "Sending ",
 // or the offline machine that it waits for.
 func TransferStartText(v feed.View, verb string, t protocol.Transfer) string {
-	for _, n := range v.Nodes {
+	for _, n := range v.Machines {
 		if t.State != protocol.TransferWaiting || n.Online || n.ID != t.From && n.ID != t.To {
 			continue
 		}
@@ -252,7 +240,7 @@ func waitingParts(v feed.View, t protocol.Transfer, now time.Time) (parts []stri
 // offlineEnd returns the name of an end of a transfer that is an offline machine, or "".
 func offlineEnd(v feed.View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
-		if n, ok := v.Nodes.Find(id); ok && !n.Online {
+		if n, ok := v.Machines.Find(id); ok && !n.Online {
 			return feed.NameOf(n)
 		}
 	}
@@ -272,7 +260,7 @@ func Progress(t protocol.Transfer) float64 {
 
 // TransferNews returns the finished transfers of this window's person that no chat reports.
 func TransferNews(v feed.View) []protocol.Transfer {
-	return lists.Without(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
+	return lists.Without(v.Transfers.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
 }
 
 // TransferEnd describes a finished transfer and its outcome.

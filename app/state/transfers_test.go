@@ -24,7 +24,7 @@ func TestRemainingTimesAreShort(t *testing.T) {
 
 func TestTransferSaysHowItIs(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 	x := protocol.Transfer{Sources: []string{"@here:/home/me/photos/", "@here:/b"}, From: protocol.Here, To: "nas"}
 	if got, want := TransferTitle(v, x), "photos and 1 more to The box"; got != want {
 		t.Errorf("TransferTitle: got %q, want %q", got, want)
@@ -32,7 +32,7 @@ func TestTransferSaysHowItIs(t *testing.T) {
 	if got, want := TransferTitle(v, protocol.Transfer{Sources: []string{`win:C:\Users\me\a.txt`}, To: "gsv"}), "a.txt to the agent's files"; got != want {
 		t.Errorf("TransferTitle: got %q, want %q", got, want)
 	}
-	if got, want := TransferTitle(feed.View{Device: "desk"}, protocol.Transfer{Sources: []string{"nas:a"}, From: "nas", To: protocol.Here, Device: "phone"}), "a to another computer"; got != want {
+	if got, want := TransferTitle(feed.View{Status: feed.Status{Device: "desk"}}, protocol.Transfer{Sources: []string{"nas:a"}, From: "nas", To: protocol.Here, Device: "phone"}), "a to another computer"; got != want {
 		t.Errorf("TransferTitle: got %q, want %q", got, want)
 	}
 	for want, x := range map[string]protocol.Transfer{
@@ -87,7 +87,7 @@ func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 }
 
 func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
-	v := feed.View{Connected: true, Loaded: true, Transfers: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}
+	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}}
 	for _, i := range TrayOf(v).Items {
 		if i.Label == "Transfers (1)" {
 			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != TrayTransfers {

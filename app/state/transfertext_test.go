@@ -19,7 +19,7 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 		news := func(want string) {
 			t.Helper()
 			got := ""
-			for _, x := range TransferNews(a.Value.Get()) {
+			for _, x := range TransferNews(a.View()) {
 				got += fmt.Sprint(x.ID, " ", x.EndedAt, " ")
 			}
 			if got != want {
@@ -45,13 +45,13 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 			change(x)
 		}
 		news("c 3 a 4 ")
-		for i := range 2 * feed.MaxFinished {
+		for i := range 2 * 32 {
 			x := protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued}
 			change(x)
 			x.State = protocol.TransferDone
 			change(x)
 		}
-		if n := len(a.Value.Get().Finished); n != feed.MaxFinished {
+		if n := len(a.View().Transfers.Finished); n != 32 {
 			t.Errorf("%d are remembered", n)
 		}
 	})
@@ -72,7 +72,7 @@ func TestEndsOfTransfersAreSaidInWords(t *testing.T) {
 }
 
 func TestStartedTransferNamesTheOfflineMachine(t *testing.T) {
-	v := feed.View{Nodes: []protocol.NodeInfo{{ID: "nas"}, {ID: "box", Online: true}}}
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas"}, {ID: "box", Online: true}}}
 	tr := protocol.Transfer{From: protocol.Here, To: "nas", Sources: []string{"@here:/home/a/f1.dat"}, State: protocol.TransferWaiting}
 	if got, want := TransferStartText(v, "Sending ", tr), "nas is offline. f1.dat will be sent when it is back."; got != want {
 		t.Errorf("offline: got %q, want %q", got, want)

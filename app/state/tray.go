@@ -80,11 +80,11 @@ func TrayOf(v feed.View) Tray {
 	switch {
 	case v.Status.Storage != "":
 		t.Icon, t.Status = TrayError, "Cannot save data"
-	case !v.Connected && v.Problem != "":
+	case !v.Status.Connected && v.Status.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:
 		t.Icon, t.Status = TrayNeedsYou, needsText(v)
-	case !v.Loaded:
+	case !v.Status.Loaded:
 		t.Status = "Starting"
 	case v.Status.Paused:
 		t.Icon, t.Status = TrayPaused, "Paused"
@@ -128,20 +128,20 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 // needsText says how many questions wait for the person.
 func needsText(v feed.View) string {
 	switch {
-	case v.Needs() != 1 || len(v.Questions) == 0:
+	case v.Needs() != 1 || len(v.Questions.Others) == 0:
 		return Plural(v.Needs(), "question needs", "questions need") + " you"
 	}
-	return QuestionTitle(v.Questions[0])
+	return QuestionTitle(v.Questions.Others[0])
 }
 
 func needsItem(v feed.View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
-	waiting := slices.Concat(v.Questions, v.Approvals)
+	waiting := slices.Concat(v.Questions.Others, v.Questions.Approvals)
 	protocol.SortQuestions(waiting)
 	item.Items = limitItems(waiting, func(q protocol.Question) TrayItem {
 		if q.IsOfCall() {
-			return TrayItem{Label: QuestionLine(q, v.Nodes.Name(q.Node)), Do: TrayReview, ID: q.ID}
+			return TrayItem{Label: QuestionLine(q, v.Machines.Name(q.Node)), Do: TrayReview, ID: q.ID}
 		}
 		return TrayItem{Label: format.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
 	}, TrayItem{Do: TrayNeeds})
@@ -152,7 +152,7 @@ func needsItem(v feed.View) TrayItem {
 }
 
 func recentItem(v feed.View) TrayItem {
-	recent := lists.Without(v.Sessions, func(s protocol.SessionEntry) bool { return s.Archived })
+	recent := lists.Without(v.Sessions.List, func(s protocol.SessionEntry) bool { return s.Archived })
 	items := lists.Map(recent[:min(len(recent), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
 		return TrayItem{Label: format.Clip(feed.TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
 	})
@@ -160,13 +160,13 @@ func recentItem(v feed.View) TrayItem {
 }
 
 func modeItem(v feed.View) TrayItem {
-	if len(v.Sessions) == 0 {
+	if len(v.Sessions.List) == 0 {
 		return TrayItem{}
 	}
-	newest := v.Sessions[0]
+	newest := v.Sessions.List[0]
 	item := TrayItem{Label: "Approvals in this chat"}
 	now := ModeOf(newest, time.Now())
-	limit, trust := TrustLimit(v.Nodes)
+	limit, trust := TrustLimit(v.Machines)
 	for i, c := range ModeChoices {
 		item.Items = append(item.Items, TrayItem{
 			Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i,
@@ -180,7 +180,7 @@ func modeItem(v feed.View) TrayItem {
 }
 
 func machinesItem(v feed.View) TrayItem {
-	return TrayItem{Label: "Machines", Items: limitItems(v.Nodes, func(n protocol.NodeInfo) TrayItem {
+	return TrayItem{Label: "Machines", Items: limitItems(v.Machines, func(n protocol.NodeInfo) TrayItem {
 		presence := "offline"
 		if n.Online {
 			presence = "online"
@@ -190,8 +190,8 @@ func machinesItem(v feed.View) TrayItem {
 }
 
 func transferItem(v feed.View) TrayItem {
-	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers))}
-	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
+	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers.List))}
+	item.Items = limitItems(v.Transfers.List, func(x protocol.Transfer) TrayItem {
 		label := format.Clip(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:

@@ -21,12 +21,12 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		status string
 	}{
 		{feed.View{}, TrayIdle, "Starting"},
-		{feed.View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
-		{feed.View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
-		{feed.View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions need you"},
-		{feed.View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayPaused, "Paused"},
-		{feed.View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
-		{feed.View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}}, TrayIdle, "Ready"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}}, TrayWorking, "Working"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}, Questions: feed.Questions{Approvals: asked}}, TrayNeedsYou, "2 questions need you"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}}, TrayPaused, "Paused"},
+		{feed.View{Status: feed.Status{Problem: "refused"}, Questions: feed.Questions{Approvals: asked}}, TrayOffline, "No connection to the gateway"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Approvals: asked}}, TrayError, "Cannot save data"},
 	} {
 		t.Run(c.status, func(t *testing.T) {
 			if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
@@ -37,13 +37,13 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 }
 
 func TestTrayListsStayShort(t *testing.T) {
-	v := feed.View{Connected: true, Loaded: true}
+	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}}
 	for i := range 100 {
 		q := question
 		q.ID = protocol.QuestionID(fmt.Sprint(i))
-		v.Approvals = append(v.Approvals, q)
-		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
-		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
+		v.Questions.Approvals = append(v.Questions.Approvals, q)
+		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
+		v.Machines = append(v.Machines, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
 	}
 	for _, i := range TrayOf(v).Items {
 		if len(i.Items) > maxTrayItems+1 {
@@ -55,7 +55,7 @@ func TestTrayListsStayShort(t *testing.T) {
 // TestOneOrderOfCallsAndOtherQuestions has a call that expires first, a device, an app that expires
 // before it, and a postponed call.
 func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
-	v := feed.View{Connected: true, Loaded: true}
+	f := feed.New()
 	for _, q := range []protocol.Question{
 		{ID: "device", Kind: protocol.AskPair, ExpiresAt: 30, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "phone"}}},
 		{ID: "later", Kind: protocol.AskCall, ExpiresAt: 5, Later: 9},
@@ -64,8 +64,9 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 		{ID: "app", Kind: protocol.AskApp, ExpiresAt: 20, App: &protocol.AppSubject{Name: "Editor"}},
 	} {
 		q.State = protocol.QuestionPending
-		feed.ReduceQuestion(&v, q)
+		f.Apply(protocol.Change{Kind: protocol.ChangeQuestion, Question: &q})
 	}
+	v := f.View()
 	want := []protocol.QuestionID{"urgent", "app", "device", "call", "later"}
 	var tray []protocol.QuestionID
 	for _, i := range needsItem(v).Items {
@@ -79,7 +80,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 }
 
 func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
-	v := feed.View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
+	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Machines: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
 	for _, i := range TrayOf(v).Items {
 		if i.Label != "Machines" {
 			continue
@@ -114,7 +115,7 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 }
 
 func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
-	tray := TrayOf(feed.View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas"}}})
+	tray := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Machines: []protocol.NodeInfo{{ID: "nas"}}})
 	if got := tray.With(nil); len(got.Items) != len(tray.Items) {
 		t.Error("without other gateways the menu has an entry for them")
 	}
@@ -141,7 +142,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 		}
 		return item
 	}
-	plain := TrayOf(feed.View{Connected: true, Loaded: true})
+	plain := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}})
 	one := plain.With(list[:1])
 	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
 		t.Errorf("%+v", one)
@@ -161,7 +162,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
-	here := TrayOf(feed.View{Connected: true, Loaded: true, Approvals: []protocol.Question{{ID: "a"}}}).With(list[:1])
+	here := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Approvals: []protocol.Question{{ID: "a"}}}}).With(list[:1])
 	if here.Needs != 3 || here.Status != "1 question needs you" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}
@@ -173,7 +174,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 
 func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 	var labels []string
-	for _, i := range TrayOf(feed.View{Connected: true, Loaded: true}).Items {
+	for _, i := range TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}}).Items {
 		labels = append(labels, i.Label)
 	}
 	if got, want := strings.Join(labels, ", "), "Ready, , Open, New chat, , Pause agent, Settings, , Quit"; got != want {

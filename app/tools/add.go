@@ -206,7 +206,7 @@ func (p *Page) addServers(list []protocol.FoundServer, added func(), failed func
 		}
 		return n, err
 	}, func(n int, err error) {
-		p.app.Servers.Load()
+		p.app.LoadServers()
 		if err != nil {
 			failed(err)
 			return

@@ -118,7 +118,7 @@ func (d *detail) do(failed string, action func(context.Context) error) {
 	bind.Run(d.p.ctx, action, func(err error) {
 		d.bar.Confirming = ""
 		d.p.h.Say.Failed(failed, err)
-		d.p.app.Servers.Load()
+		d.p.app.LoadServers()
 		d.p.redraw()
 	})
 }

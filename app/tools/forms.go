@@ -162,7 +162,7 @@ func (m *settingsForm) submit() {
 			return
 		}
 		m.draft.Drop()
-		p.app.Servers.Load()
+		p.app.LoadServers()
 		p.open(s.Name)
 	})
 }

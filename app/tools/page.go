@@ -45,7 +45,7 @@ type Page struct {
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
-	bind.Watch(ctx, a.Value, p.show)
+	bind.Watch(ctx, a.Watch(a.Status, a.Feed.Servers, a.Feed.Machines, a.Feed.Questions), p.show)
 	bind.Every(ctx, time.Second, func(time.Time) { p.redraw() })
 	return p
 }
@@ -97,7 +97,7 @@ func (p *Page) back() {
 // fill lists the servers.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := lists.Map(v.Questions.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
+	asking := lists.Map(v.Questions.Others.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
 			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
@@ -108,7 +108,7 @@ func (p *Page) fill() {
 	p.body.Draw(fmt.Sprint(v.Servers.Loaded, v.Servers.Problem, none), func() fyne.CanvasObject {
 		switch {
 		case v.Servers.Problem != "" && !v.Servers.Loaded:
-			return widgets.NewLoadError("The MCP servers could not be loaded.", v.Servers.Problem, p.app.Servers.Load)
+			return widgets.NewLoadError("The MCP servers could not be loaded.", v.Servers.Problem, p.app.LoadServers)
 		case !v.Servers.Loaded:
 			return widgets.NewLoading()
 		case none:
@@ -151,7 +151,7 @@ func stateIcon(s protocol.ServerStatus) (icon string, color fyne.ThemeColorName)
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.Questions.Of(protocol.AskInput)
+	asking := p.view.Questions.Others.Of(protocol.AskInput)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

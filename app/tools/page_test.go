@@ -45,7 +45,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
 
 func full() feed.View {
-	v := feed.View{Loaded: true, Connected: true, Nodes: []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}}
+	v := feed.View{Status: feed.Status{Loaded: true, Connected: true}, Machines: []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}}
 	v.Servers = feed.ServerList{Loaded: true, ServersListResult: protocol.ServersListResult{Servers: []protocol.ServerStatus{
 		{
 			Name: "github", State: protocol.ServerReady, Title: "GitHub MCP Server", Version: "0.9.1", Since: at(-time.Hour), Prompts: 2,
@@ -111,7 +111,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(feed.View{Servers: feed.ServerList{Loaded: true}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
-	v.Questions = []protocol.Question{question()}
+	v.Questions.Others = []protocol.Question{question()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
 	p.open("github")
@@ -182,7 +182,7 @@ func TestLeftFormsAreRestored(t *testing.T) {
 func TestTheListSaysWhatEachServerNeeds(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
-	v.Questions = []protocol.Question{question()}
+	v.Questions.Others = []protocol.Question{question()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "“github” asks you a question", "5:00 left", "1 tool to accept", "starting", "failed", "needs sign-in", "machine offline", "off")
 	p.list.Select(0)

@@ -171,7 +171,7 @@ func (l *toolList) store() {
 			l.store()
 			return
 		}
-		p.app.Servers.Load()
+		p.app.LoadServers()
 	})
 }
 

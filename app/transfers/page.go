@@ -54,8 +54,8 @@ type Page struct {
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
-	p.show(a.Value.Get())
-	bind.Watch(ctx, a.Value, p.show)
+	p.show(a.View())
+	bind.Watch(ctx, a.Watch(a.Status, a.Feed.Transfers, a.Feed.Machines, a.Changed), p.show)
 	return p
 }
 
@@ -72,15 +72,15 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func (p *Page) show(v feed.View) {
 	p.view = v
-	if v.Loaded && v.HistoryChanged != p.historyRevision {
-		p.historyRevision = v.HistoryChanged
+	if v.Status.Loaded && v.Changed.History != p.historyRevision {
+		p.historyRevision = v.Changed.History
 		bind.Go(p.ctx, p.app.Transfers.History, p.showHistory)
 	}
 	var objects []fyne.CanvasObject
-	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
-	for i, t := range v.Transfers {
+	cards := make(map[protocol.TransferID]*card, len(v.Transfers.List))
+	for i, t := range v.Transfers.List {
 		if i == maxCards {
-			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more waiting", len(v.Transfers)-i), style.ColorMuted, style.SizeSmall))
+			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more waiting", len(v.Transfers.List)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
 		c := p.cards[t.ID]
@@ -130,8 +130,8 @@ func (p *Page) draw() {
 	if p.detail != "" {
 		return
 	}
-	none := len(p.view.Transfers) == 0 && len(p.history.List) == 0
-	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.historyLoaded, p.problem, none, len(p.history.List) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
+	none := len(p.view.Transfers.List) == 0 && len(p.history.List) == 0
+	p.Draw(fmt.Sprint("page ", p.view.Status.Loaded, p.historyLoaded, p.problem, none, len(p.history.List) == 0, len(p.view.Transfers.List) == 0), func() fyne.CanvasObject { return p.page(none) })
 }
 
 func (p *Page) page(none bool) fyne.CanvasObject {
@@ -142,7 +142,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	switch {
 	case p.problem != "":
 		body = widgets.NewLoadError("Could not load the transfers.", p.problem, func() { p.historyRevision = -1; p.show(p.view) })
-	case !p.view.Loaded || !p.historyLoaded && none:
+	case !p.view.Status.Loaded || !p.historyLoaded && none:
 		body = widgets.NewLoading()
 	case none:
 		body = widgets.NewEmptyPage("transfer", "No transfers", "Drop files or folders on a machine in the sidebar, or on a chat, to send them there. Files that the agent sends appear here too.")
@@ -229,6 +229,6 @@ func (p *Page) isHere(t protocol.Transfer) bool {
 	if t.To == protocol.Here {
 		return !state.IsRemoteEnd(p.view, t)
 	}
-	n, ok := p.view.Nodes.Local()
-	return ok && n.ID == t.To && !p.view.Remote
+	n, ok := p.view.Machines.Local()
+	return ok && n.ID == t.To && !p.view.Status.Remote
 }

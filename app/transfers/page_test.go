@@ -28,13 +28,13 @@ func newTestPage(t *testing.T) *Page {
 }
 
 func moving() feed.View {
-	return feed.View{Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}, Transfers: []protocol.Transfer{
+	return feed.View{Status: feed.Status{Loaded: true}, Machines: []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}, Transfers: feed.Transfers{List: []protocol.Transfer{
 		{
 			ID: "a", State: protocol.TransferRunning, Sources: []string{"@here:/home/me/photos"}, From: protocol.Here, To: "nas", Files: 900, FilesDone: 300, Bytes: 3_400_000_000, BytesDone: 1_200_000_000,
 			Speed: 86_000_000, ETA: 25_000, Current: strings.Repeat("a long folder/", 20) + "a.jpg",
 		},
 		{ID: "b", State: protocol.TransferPaused, Sources: []string{"nas:/x.iso"}, From: "nas", To: "gsv", Files: 1, Bytes: 1000, BytesDone: 10},
-	}}
+	}}}
 }
 
 func endedTransfers() state.TransferHistory {
@@ -47,7 +47,7 @@ func endedTransfers() state.TransferHistory {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.show(feed.View{Loaded: true})
+	p.show(feed.View{Status: feed.Status{Loaded: true}})
 	p.showHistory(state.TransferHistory{}, nil)
 	golden.Markup(t, "empty", p.Box)
 	p.show(moving())
@@ -63,7 +63,7 @@ func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
 	p.show(moving())
 	card := p.cards["a"]
 	v := moving()
-	v.Transfers[0].BytesDone = 1_700_000_000
+	v.Transfers.List[0].BytesDone = 1_700_000_000
 	p.show(v)
 	if p.cards["a"] != card || card.progress.fraction != 0.5 {
 		t.Errorf("another card, or %v", card.progress.fraction)
@@ -80,7 +80,7 @@ func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
 	p := newTestPage(t)
 	v := moving()
 	for i := range 500 {
-		v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued})
+		v.Transfers.List = append(v.Transfers.List, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued})
 	}
 	p.show(v)
 	if len(p.cards) != maxCards || !strings.Contains(test.RenderObjectToMarkup(p.Box), "482 more wait") {
@@ -91,14 +91,14 @@ func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
 func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 	p := newTestPage(t)
 	v := moving()
-	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "laptop", Local: true})
+	v.Machines = append(v.Machines, protocol.NodeInfo{ID: "laptop", Local: true})
 	p.show(v)
 	for id, want := range map[protocol.NodeID]bool{protocol.Here: true, "laptop": true, "nas": false, "gsv": false} {
 		if p.isHere(protocol.Transfer{To: id}) != want {
 			t.Errorf("%s: %v", id, !want)
 		}
 	}
-	v.Remote, v.Device = true, "desk"
+	v.Status.Remote, v.Status.Device = true, "desk"
 	p.show(v)
 	for _, x := range []struct {
 		id     protocol.NodeID

@@ -1,4 +1,4 @@
-package state
+package feed
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 
 // unauthorizedText explains a refusal: an unpaired window needs the right token; a paired one,
 // whose token the person does not know, must be paired again.
-func (a *App) unauthorizedText(err error) string {
+func unauthorizedText(err error, device protocol.DeviceID) string {
 	known, _ := errors.AsType[*protocol.Error](err)
 	switch {
-	case a.Value.Get().Device == "":
+	case device == "":
 		return "The gateway rejected the token. Start Fairlead with the correct token in FAIRLEAD_TOKEN."
 	case known == nil || len(known.Details) == 0:
 		return "The gateway no longer accepts this computer's token."
