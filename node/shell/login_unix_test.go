@@ -278,6 +278,7 @@ func TestHangingProfileIsLeftOut(t *testing.T) {
 		t.Errorf("warnings: %q", w)
 	}
 	withProfile(t, "bash", "")
+	b.jobs.launcher.profileLimit = profileLimit
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo $FROM_PROFILE"}); out.Output != "yes\n" || len(b.jobs.Warnings()) != 0 {
 		t.Errorf("after the profile was mended: %+v, %q", out, b.jobs.Warnings())
 	}

@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/llm/detect"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/llm/openai"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -188,10 +189,11 @@ func TestRealServerIsFoundInAllItsStates(t *testing.T) {
 
 func detectedServer(t *testing.T, s *Server) protocol.DetectedServer {
 	t.Helper()
-	list := detect.Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")})
-	if len(list) != 1 {
-		t.Fatalf("found %+v", list)
-	}
+	var list []protocol.DetectedServer
+	polltest.Until(t, "the server is found", func() bool {
+		list = detect.Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")})
+		return len(list) == 1
+	})
 	return list[0]
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/polltest"
 )
 
 const (
@@ -43,12 +44,11 @@ func TestAGatewayIsFoundByThoseWhoKnowItsKey(t *testing.T) {
 	}()
 	defer func() { cancel(); <-done }()
 	var mine, all []string
-	for range 4 { // datagrams can get lost
-		if mine, all = Find(t.Context(), tower), Find(t.Context(), ""); len(mine) > 0 && len(all) > 0 {
-			break
-		}
-	}
-	if len(mine) == 0 || len(all) == 0 || !strings.HasSuffix(mine[0], ":4711") {
+	polltest.Until(t, "the gateway is found", func() bool { // datagrams can get lost or be late
+		mine, all = Find(t.Context(), tower), Find(t.Context(), "")
+		return len(mine) > 0 && len(all) > 0
+	})
+	if !strings.HasSuffix(mine[0], ":4711") {
 		t.Fatalf("found %v, all %v", mine, all)
 	}
 	if got := Find(t.Context(), other); len(got) != 0 {
