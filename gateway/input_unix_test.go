@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,28 +32,35 @@ func TestLinesForAShellAreJudgedLikeCommands(t *testing.T) {
 
 func (p *programs) testLines(t *testing.T, s *sdk.ClientSession, command string) {
 	result := make(chan string, 1)
-	go func() { result <- p.call(s, "command", start(command)) }()
+	begin := start(command)
+	begin["idle_timeout"] = 0.3
+	go func() { result <- p.call(s, "command", begin) }()
 	p.allow()
 	var begun struct {
 		CommandID string `json:"command_id"`
 	}
-	if got := <-result; json.Unmarshal([]byte(got), &begun) != nil || begun.CommandID == "" {
+	got := <-result
+	if json.Unmarshal([]byte(got), &begun) != nil || begun.CommandID == "" {
 		t.Fatalf("got %s", got)
 	}
+	until := func(what string, texts ...string) {
+		p.until(what, func() bool {
+			if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(got, text) }) {
+				return true
+			}
+			got = p.call(s, "command", map[string]any{"command_id": begun.CommandID, "idle_timeout": 0.3})
+			return false
+		})
+	}
+	until("a prompt", "# ", "$ ")
 	input := func(text string) map[string]any {
 		return map[string]any{"command_id": begun.CommandID, "input": text, "raw": true, "idle_timeout": 0.3}
 	}
-	got := p.call(s, "command", input("echo 'x\";touch made;\"'\n"))
+	got = p.call(s, "command", input("echo 'x\";touch made;\"'\n"))
 	if list := p.pending(); len(list) != 0 {
 		t.Errorf("a line that a rule allows: got %s, with questions %+v", got, list)
 	}
-	p.until("the output of a line that a rule allows", func() bool {
-		if strings.Contains(got, "touch made") {
-			return true
-		}
-		got = p.call(s, "command", map[string]any{"command_id": begun.CommandID, "idle_timeout": 0.3})
-		return false
-	})
+	until("the output of a line that a rule allows", "touch made")
 	if got := p.call(s, "command", input("rm victim\n")); !strings.Contains(got, "Denied by a rule") {
 		t.Errorf("a line that a rule denies: got %s", got)
 	}

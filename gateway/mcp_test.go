@@ -149,7 +149,9 @@ func TestCommandOfAnotherAppDoesNotExist(t *testing.T) {
 	p := openPrograms(t)
 	mine, other := p.connect(p.token("A", protocol.ScopeShell), nil, false), p.connect(p.token("B", protocol.ScopeShell), nil, true)
 	result := make(chan string, 1)
-	go func() { result <- p.call(mine, "command", start("cat")) }()
+	begin := start("cat")
+	begin["idle_timeout"] = 0
+	go func() { result <- p.call(mine, "command", begin) }()
 	p.allow()
 	var begun struct {
 		CommandID string `json:"command_id"`
