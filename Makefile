@@ -22,7 +22,7 @@ QUICK := -vet=off -ldflags=-w
 export GORACE ?= atexit_sleep_ms=0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app windows bundle headless nodes test race lint wine conformance api bench transfers golden fuzz desktop cross clean
+.PHONY: run app windows bundle headless nodes test race detector long lint wine conformance api bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -59,14 +59,19 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory app headless # first, so that the desktop test does not start last
-	@$(MAKE) --no-print-directory -j2 --output-sync=line race desktop cross wine conformance api TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
+	@$(MAKE) --no-print-directory -j2 --output-sync=line detector desktop cross wine conformance api long TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
 	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
-# Four packages at a time, because many tests wait for programs more than they compute. Package policy decides without goroutines of its own: its
-# corpora run without the detector, and packages that share it run with it.
-race: ## the tests with the race detector, without the desktop test
+race: detector long ## all tests without the desktop test, with the race detector where it can find something
+
+# Four packages at a time, because many tests wait for programs more than they compute.
+detector:
 	@packaging/deps.sh build
 	$(GO) test -p 4 $(RACE) $(QUICK) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')
+
+# Package policy decides without goroutines of its own: its corpora run without the detector, and packages that share it run with it.
+long:
+	@packaging/deps.sh build
 	$(GO) test $(QUICK) -timeout 20m ./gateway/policy
 	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/sandbox ./node/tools
 
