@@ -148,9 +148,21 @@ func loadsCode(name string, words []shell.Word) string {
 		begins := func(s string) bool { return strings.HasPrefix(opt, s) }
 		isCompilers := slices.ContainsFunc(loadingOptions, contains) || begins("@") || begins("-B") ||
 			opt == "linker" || opt == "-Clinker" || opt == "-Xclang"
-		if slices.ContainsFunc(classes["loads "+name], begins) || compilers[name] && isCompilers {
+		if why := namesCode(name, opt); why != "" {
+			return why
+		}
+		if compilers[name] && isCompilers {
 			return name + " " + shorten(w.Text) + " may run code that is not in the command"
 		}
+	}
+	return ""
+}
+
+// namesCode describes a word that is known to be an option whose code the program runs, or returns "".
+func namesCode(name, word string) string {
+	lines := slices.Concat(classes["loads "+name], classes["loads "+loadsLike[unversionedName(name)]])
+	if slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(word, s) }) {
+		return name + " " + shorten(word) + " may run code that is not in the command"
 	}
 	return ""
 }

@@ -72,13 +72,24 @@ func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
 	if !ma.call.Contained || !h.containable || remotePrograms[name] || h.at >= 0 && h.unknown && !isWhole && !isFlag(c.Words[h.at].Text) {
 		return false
 	}
-	if unstoppable[name] || h.at > 0 && unstoppable[strings.SplitN(c.Words[h.at].Text, "=", 2)[0]] {
+	if unstoppable[name] || h.at > 0 && isUnstoppable(c.Words[h.at].Text) {
 		return false
 	}
 	if h.opaque && len(ma.set.strict[name])+len(ma.set.anyProgram) > 0 {
 		return false
 	}
 	return h.at < 0 || name == "sed" || !slices.ContainsFunc(c.Words[h.at:min(h.at+2, len(c.Words))], ma.resolver.namesOutside)
+}
+
+// isUnstoppable reports whether a word is such an option, or a beginning of one that programs accept.
+func isUnstoppable(word string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	for option := range unstoppable {
+		if name == option || len(name) > 4 && strings.HasPrefix(option, name) && isFlag(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesOutside reports whether a word may be a path outside the workspace.

@@ -55,6 +55,9 @@ func sendsWord(name string, words []shell.Word, k int) bool {
 	return isFlag(opt) && isSending(opt) || k > 0 && slices.Contains(opts, words[k-1].Text)
 }
 
+// namesFile matches options of interpreters whose value is the name of a file or a folder.
+var namesFile = regexp.MustCompile(`^--[a-z-]*(name|file|dir|path|blob|pattern|destination|warnings|keylog|log|out|output)$`)
+
 // scriptAt returns the index of the file that a shell or an interpreter runs, 0 without one.
 func scriptAt(name string, words []shell.Word) int {
 	if codeArguments[name] || !shell.IsShell(name) && !isVersionOf(name, interpreters) {
@@ -62,6 +65,9 @@ func scriptAt(name string, words []shell.Word) int {
 	}
 	for k := 1; k < len(words); k++ {
 		if t := words[k].Text; !isFlag(t) {
+			if namesFile.MatchString(words[k-1].Text) {
+				return 0 // t is the value of the option before it
+			}
 			return k
 		} else if isLetters(t) && strings.ContainsAny(t, "ceErpn") || strings.HasPrefix(t, "--e") || strings.HasPrefix(t, "--p") {
 			return 0 // the code is in the words
@@ -158,7 +164,7 @@ func mentionedPaths(name string, w shell.Word, isCode bool) (list []shell.Word) 
 		}
 	}
 	if isFlag(text) {
-		for i := 2; i < len(text) && i < 8 && isLetter(text[i-1]); i++ {
+		for i := 2; i < len(text) && i < 8 && (isLetter(text[i-1]) || text[i-1] == '-'); i++ {
 			add(text[i:])
 		}
 	}

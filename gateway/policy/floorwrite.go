@@ -94,7 +94,29 @@ func (fl *floor) outputReason(c shell.Command, name string) string {
 	if backupMakers[name] {
 		files = append(files, backups(words)...)
 	}
+	if compressors[name] {
+		files = append(files, unpackedNames(words)...)
+	}
 	return fl.wordsReason(files)
+}
+
+// packedName matches the names that programs give to compressed or encrypted files.
+var packedName = regexp.MustCompile(`(?i)^(.+)[.-](gz|z|bz2?|xz|lzma|zst|lz4|lzo|lz|br|gpg|pgp|asc|sig|cpt)$`)
+
+// unpackedNames returns the names that packing the files in words, or unpacking them, gives to the
+// results: those with another suffix, and those without the suffix.
+func unpackedNames(words []shell.Word) (list []shell.Word) {
+	list = backups(words)
+	suffixes := values(words, "-S,--suffix")
+	for _, w := range operands(words, "S") {
+		if m := packedName.FindStringSubmatch(w.Text); m != nil {
+			list = append(list, part(w, m[1]))
+		}
+		for _, s := range suffixes {
+			list = append(list, part(w, strings.TrimSuffix(w.Text, s.Text)))
+		}
+	}
+	return list
 }
 
 // piecesReason returns the reason why a file whose name starts so may have a protected name.

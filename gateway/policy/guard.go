@@ -100,6 +100,11 @@ func (g *guards) addAll() {
 		special(g)
 	}
 	g.addSettings(name)
+	for i := range w[1:] {
+		if why := namesCode(g.name, w[i+1].Text); why != "" {
+			g.add(i+1, true, why)
+		}
+	}
 	if confinedPrograms[name] {
 		g.addOutside()
 	}

@@ -42,6 +42,7 @@ var (
 	shellStarters      = class("shellStarters")
 	inPlaceOptions     = class("inPlaceOptions")
 	backupMakers       = class("backupMakers")
+	compressors        = class("compressors")
 	execOptions        = class("execOptions")
 	unpackers          = class("unpackers")
 	rareWriters        = class("rareWriters")
@@ -59,6 +60,7 @@ var (
 	loadingOptions     = classes["loadingOptions"]
 	guardedLike        = pairs("guardedLike")
 	optionsLike        = pairs("optionsLike")
+	loadsLike          = pairs("loadsLike")
 	scriptNames        = pairs("scriptNames")
 	commandGroups      = byProgram("group ", pairs)
 	vocabularies       = parseVocabularies()

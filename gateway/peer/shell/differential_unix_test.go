@@ -34,7 +34,7 @@ var realShells = []struct {
 // TestShellsRunOnlyWhatTheAnalysisLists runs generated texts in real shells: each program that
 // starts must be among the listed commands with its arguments, and each new file among the
 // redirects, unless there is a finding. A few seconds per shell by default;
-// FAIRLEAD_SHELL_TEXTS=50000 with -timeout 1h sets the number of texts per shell instead.
+// FAIRLEAD_SHELL_TEXTS=50000 with -timeout 3h sets the number of texts per shell instead.
 func TestShellsRunOnlyWhatTheAnalysisLists(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(func() { // texts may write to such paths
@@ -49,7 +49,7 @@ func TestShellsRunOnlyWhatTheAnalysisLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts, end = n, time.Now().Add(time.Hour)
+		texts, end = n, time.Now().Add(24*time.Hour) // the number decides
 	}
 	for i, sh := range realShells {
 		t.Run(sh.name, func(t *testing.T) {

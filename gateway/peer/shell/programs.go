@@ -114,6 +114,9 @@ func (o invocation) commandOptions() {
 	for i := 1; i < len(w); i++ {
 		for _, f := range flags {
 			v, has := optionValue(w, i, f)
+			if !has && o.name != "git" && len(f) == 2 && i+1 < len(w) && letters.MatchString(w[i].Text) && strings.HasSuffix(w[i].Text, f[1:]) {
+				v, has = w[i+1], true // the last of combined options
+			}
 			if !has || marks != "" && !v.Dynamic && !strings.ContainsAny(v.Text, marks) {
 				continue
 			}
@@ -126,6 +129,9 @@ func (o invocation) commandOptions() {
 		}
 	}
 }
+
+// letters matches combined options, of which the last may have a value.
+var letters = regexp.MustCompile(`^-[A-Za-z]{2,5}$`)
 
 // optionValue returns the value of option f if word i is that option, also abbreviated.
 func optionValue(w []Word, i int, f string) (Word, bool) {
