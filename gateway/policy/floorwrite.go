@@ -175,6 +175,9 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 				}
 				continue
 			}
+			if isContained && name == "cpio" && a.word.Text == "/" && !slices.ContainsFunc(c.Words, endsInSlash) {
+				continue // names in its archives may be absolute, and the machine keeps other folders
+			}
 			list, _ := fl.resolver.paths(a.word)
 			if len(list) == 0 && fl.resolver.dirs == nil {
 				return "The folder that " + name + " writes to is unknown"
@@ -201,6 +204,8 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 	}
 	return ""
 }
+
+func endsInSlash(w shell.Word) bool { return strings.HasSuffix(w.Text, "/") }
 
 // appliesPatch reports whether words from git's subcommand on apply a patch. The first call of git
 // am has named the patches that git am --continue applies.
