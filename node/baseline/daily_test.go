@@ -49,6 +49,7 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 		{"uv", "uv venv -q --offline --prompt 'my env' env3"},
 		{"uv", "uv init -q --offline tool && cd tool && uv sync -q --offline && uv run -q --offline python -c 'print(1)'"},
 		{"npm", "mkdir -p web && cd web && npm init -y >/dev/null && npm install --offline --no-audit --no-fund ../package"},
+		{"npm", "cp -r package package2 && cd package2 && mv cli.js new.js && sed -i s/cli.js/new.js/ package.json && cd ../web && npm install --offline --no-audit --no-fund ../package2"},
 		{"npm", "cd web && npm uninstall --offline --no-audit --no-fund tool"},
 		{"pnpm", "mkdir -p web2 && cd web2 && echo '{}' >package.json && pnpm add --offline --silent file:../package && pnpm remove --silent tool"},
 		{"yarn", "mkdir -p web3 && cd web3 && echo '{}' >package.json && yarn add --offline --silent file:../package && yarn remove --silent tool"},

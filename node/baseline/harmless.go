@@ -32,7 +32,7 @@ func (s judge) isHarmless(path string, before, after state, now map[string]state
 	case after.Filled && floor.IsTodo(path):
 		return !hasNewCommands(s.disk.content(before), s.disk.content(after), s.commands)
 	case after.Filled:
-		return s.isHarmlessProgram(path, after)
+		return s.isHarmlessProgram(path, before, after)
 	case !after.Mode.IsRegular() || after.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
 		return false
 	case s.isOrdinary(path, before, after):

@@ -15,8 +15,8 @@ import (
 
 // isHarmlessProgram reports whether a file of an environment of Python or of node_modules/.bin is
 // what their tools write: it starts a package that is installed beside it, and takes the place of no
-// other program.
-func (s judge) isHarmlessProgram(path string, st state) bool {
+// other program. One that takes the place of an earlier file must be that for sure (packages.go).
+func (s judge) isHarmlessProgram(path string, before, st state) bool {
 	name, dir := filepath.Base(path), filepath.Dir(path)
 	link := st.Mode&fs.ModeSymlink != 0
 	switch {
@@ -29,7 +29,8 @@ func (s judge) isHarmlessProgram(path string, st state) bool {
 	case strings.HasSuffix(name, ".pth"):
 		return isHarmlessPath(string(s.disk.content(st)))
 	case link && filepath.Base(dir) == ".bin":
-		return workspace.InFolder(resolve(dir, st.Sum), filepath.Dir(dir))
+		target := resolve(dir, st.Sum)
+		return workspace.InFolder(target, filepath.Dir(dir)) && (!before.exists() || isOfPackage(target))
 	case link:
 		target := resolve(dir, st.Sum)
 		return filepath.Dir(target) == dir || s.isSystem(target)
@@ -37,7 +38,13 @@ func (s judge) isHarmlessProgram(path string, st state) bool {
 		return s.isActivation(filepath.Dir(dir), name, string(s.disk.content(st)))
 	}
 	text := string(s.disk.content(st))
-	return isEntryPoint(text, dir) || !s.isSystemProgram(name) || s.isActivation(filepath.Dir(dir), name, text)
+	switch {
+	case isEntryPoint(text, dir), s.isActivation(filepath.Dir(dir), name, text), isRecorded(path, st.Sum):
+		return true
+	case !before.exists():
+		return !s.isSystemProgram(name)
+	}
+	return isSameStarter(string(s.disk.content(before)), text, dir)
 }
 
 // isSystem reports whether commands cannot change a file, with all links on the way to it.

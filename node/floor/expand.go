@@ -40,8 +40,7 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 	for _, dir := range dirs {
 		if dir != "" {
 			dir = workspace.RealPath(dir)
-			found, _, _ := l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match)
-			paths = append(paths, found...)
+			paths = append(paths, l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match).files...)
 		}
 	}
 	return paths

@@ -4,8 +4,8 @@
 //
 // The list has what exists. Of a repository it has only what runs programs: its hooks and its
 // configuration, not its data, which every commit changes. It leaves out folders that package
-// managers and compilers fill and replace as a whole, except a few known places for a look after a
-// command ([List.All]).
+// managers and compilers fill and replace as a whole, except for a look after a command
+// ([List.All]): that has known places in them, and the repositories in their outer folders.
 package floor
 
 import (
@@ -23,35 +23,40 @@ import (
 // everything in it. dir is absolute and without symbolic links. A folder that cannot be read is in
 // the list as a whole.
 func (l *List) Files(dir string) []string {
-	files, _, linked := l.find(dir)
-	files = append(files, linked...)
+	f := l.find(dir)
+	files := append(f.files, f.linked...)
 	slices.Sort(files)
 	return slices.Compact(files)
 }
 
-// All returns the floor files, the files that package managers and Git itself write (the programs and
-// start files of Python's environments and of node_modules, Yarn's loader, direnv's folder, and lists
-// of unfinished rebases), and where links among the floor files lead.
+// All returns the floor files, also of repositories in folders that package managers fill; the files
+// that package managers and Git itself write (the programs and start files of Python's environments
+// and of node_modules, Yarn's loader, direnv's folder, and lists of unfinished rebases); and where
+// links among the floor files lead.
 func (l *List) All(dir string) (files, filled, linked []string) {
-	files, folders, linked := l.find(dir)
-	for _, dir := range folders {
+	f := l.find(dir)
+	for _, dir := range f.filled {
 		filled = append(filled, filledFiles(dir)...)
 	}
-	return files, filled, linked
+	return append(f.files, f.inner...), filled, f.linked
 }
 
-func (l *List) find(dir string) (files, filled, linked []string) {
+func (l *List) find(dir string) found {
 	if slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".cache") {
 		l.addCache(dir)
-		return nil, nil, nil // a folder that was granted to a compiler, such as ~/.cache/go-build
+		return found{} // a folder that was granted to a compiler, such as ~/.cache/go-build
 	}
 	home, _ := os.UserHomeDir() // without it, every folder may be one
 	return l.walk(dir, dir, func(f *folder, path string, e os.DirEntry) bool {
-		isLeftOut := f.isFloor(path, home, e) || replaced[strings.ToLower(e.Name())]
-		if isLeftOut && e.IsDir() {
+		isReplaced := e.IsDir() && replaced[strings.ToLower(e.Name())]
+		if f.level > 0 {
+			return f.isInner(path, e) || isReplaced || f.isDeepest()
+		}
+		isFloor := f.isFloor(path, home, e)
+		if e.IsDir() && (isFloor || isReplaced) {
 			f.crowded = append(f.crowded, path)
 		}
-		return isLeftOut
+		return isFloor && !(isReplaced && isFilled(strings.ToLower(e.Name())))
 	})
 }
 
@@ -81,6 +86,25 @@ func (f *folder) isFloor(path, home string, e os.DirEntry) bool {
 	return true
 }
 
+// isInner records a repository, an environment of Python or node_modules in a folder that programs
+// fill.
+func (f *folder) isInner(path string, e os.DirEntry) bool {
+	name := strings.ToLower(e.Name())
+	switch {
+	case e.IsDir() && (stores[name] != nil || strings.HasSuffix(name, ".git")):
+		f.innerStores = append(f.innerStores, path)
+	case name == ".git": // of a work tree: names the repository
+		f.inner = append(f.inner, path)
+	case isFilled(name) && e.IsDir():
+		f.filled = append(f.filled, path)
+	case name == "pyvenv.cfg":
+		f.filled = append(f.filled, f.path)
+	default:
+		return false
+	}
+	return true
+}
+
 // isData recognizes names in a repository that every command of version control changes.
 func isData(name string) bool { return name == "head" || name == ".fslckout" || name == "_fossil_" }
 
@@ -93,6 +117,28 @@ var replaced = func() map[string]bool {
 	}
 	return set
 }()
+
+// levelOf returns how deep a folder is in one that is replaced as a whole: 1 for that folder itself, 0
+// outside of any. dir is where the search started.
+func levelOf(path, dir string) int {
+	rel := strings.ToLower(filepath.ToSlash(strings.TrimPrefix(path, dir)))
+	parts := strings.Split(strings.Trim(rel, "/"), "/")
+	if i := slices.IndexFunc(parts, func(p string) bool { return replaced[p] }); i >= 0 {
+		return len(parts) - i
+	}
+	return 0
+}
+
+// maxLevel is how deep folders are searched that are replaced as a whole: vendor/github.com/owner/name.
+const maxLevel = 4
+
+// isDeepest reports whether the folders in a folder that programs fill are not searched. Of a package
+// in node_modules, only itself is.
+func (f *folder) isDeepest() bool {
+	name, up := filepath.Base(f.path), filepath.Base(filepath.Dir(f.path))
+	isPackage := up == "node_modules" && name[0] != '@' || up[0] == '@'
+	return isPackage || f.level >= maxLevel
+}
 
 // Lists reports whether a file below dir, which a repository there tracks, would be in the list of
 // dir if it existed. rel has slashes.

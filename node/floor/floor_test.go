@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -186,6 +187,50 @@ func BenchmarkFiles(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestCrowdedFoldersHaveFloorFiles: a look after a command finds them, and nothing protects them while
+// a package manager replaces them.
+func TestCrowdedFoldersHaveFloorFiles(t *testing.T) {
+	dir, at := newTree(t)
+	inner := []string{
+		"vendor/github.com/ann/x/.git/hooks", "_deps/x-src/.git/config", "node_modules/p/.git/hooks", "node_modules/@s/p/.git/config", "vendor/x/y/.git", "target/x/.hg/hgrc", "build/x.git/config",
+	}
+	filled := []string{".tox/py/bin", ".tox/py/pyvenv.cfg", "node_modules/.bin", "node_modules/p/node_modules/.bin", "build/env/bin", "build/env/pyvenv.cfg", ".venv/lib/python3/site-packages/a.pth"}
+	for _, rel := range slices.Concat(inner, filled) {
+		switch {
+		case strings.HasSuffix(rel, "hooks"), strings.HasSuffix(rel, "bin"):
+			write(t, at(rel+"/x"))
+		default:
+			write(t, at(rel))
+		}
+	}
+	write(t, at("build/x.git/HEAD"), at("node_modules/p/lib/.git/config"), at("node_modules/p/.envrc"), at("vendor/a/b/c/d/.git/config"), at("src/.envrc"))
+	want := []string{at("src/.envrc")}
+	list := New()
+	defer list.Close()
+	if got := list.Files(dir); !slices.Equal(got, want) {
+		t.Errorf("protected files: got %q, want %q", got, want)
+	}
+	for name, list := range map[string]*List{"reports": list, "walk": {}} {
+		files, more, _ := list.All(dir)
+		got := slices.Concat(files, more)
+		for i, rel := range slices.Concat(inner, filled) {
+			if !slices.Contains(got, at(rel)) {
+				t.Errorf("%s: %s is missing (%d)", name, rel, i)
+			}
+		}
+		if len(files) != len(want)+len(inner) {
+			t.Errorf("%s: got %d files, want %d: %q", name, len(files), len(want)+len(inner), files)
+		}
+		write(t, at("dist/"+name+"/.git/config")) // also one that is new
+		if files, _, _ := list.All(dir); !slices.Contains(files, at("dist/"+name+"/.git/config")) {
+			t.Errorf("%s: got %q without the new repository", name, files)
+		}
+		if err := os.RemoveAll(at("dist")); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -105,7 +105,8 @@ type tree struct {
 	// isWatched says that the system reports about all folders.
 	isWatched bool
 
-	files, stores, filled, links, crowded []string
+	// The same as in a folder, of all.
+	files, stores, filled, links, crowded, inner, innerStores []string
 }
 
 // folder is the content of a folder at a time.
@@ -118,15 +119,26 @@ type folder struct {
 	stores  []string // of repositories
 	filled  []string // by package managers
 	links   []string // those of files that are symbolic links
-	crowded []string // that are not looked into
+	crowded []string // that programs fill
+	// inner and innerStores are files and stores in folders that programs fill.
+	inner, innerStores []string
+
 	below   []string
+	level   int   // in a folder that programs fill; see levelOf
 	watchID int32 // 0: the system does not report about it
 	isDirty bool  // the system reported a change
 }
 
-// walk returns what matches in the tree of a folder, the folders that package managers fill, and where
-// links among the files lead. key stands for the folder and the match.
-func (l *List) walk(key, dir string, match matcher) (files, filled, linked []string) {
+// found is the result of a walk.
+type found struct {
+	files  []string // sorted
+	inner  []string // in folders that programs fill
+	filled []string // folders and files that programs fill
+	linked []string // where links among the files lead
+}
+
+// walk returns what matches in the tree of a folder. key stands for the folder and the match.
+func (l *List) walk(key, dir string, match matcher) (f found) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watch.update(l.touch)
@@ -141,17 +153,21 @@ func (l *List) walk(key, dir string, match matcher) (files, filled, linked []str
 		}
 		l.trees[key] = t
 	}
-	files = slices.Clone(t.files)
-	filled = slices.Clone(t.filled)
+	f = found{files: slices.Clone(t.files), inner: slices.Clone(t.inner), filled: slices.Clone(t.filled)}
 	for _, store := range t.stores {
-		found, todos := repository(store)
-		files, filled = append(files, found...), append(filled, todos...)
+		files, todos := repository(store)
+		f.files, f.filled = append(f.files, files...), append(f.filled, todos...)
+	}
+	for _, store := range t.innerStores {
+		files, todos := repository(store)
+		f.inner, f.filled = append(f.inner, files...), append(f.filled, todos...)
 	}
 	for _, link := range t.links {
-		linked = append(linked, leadsTo(link, dir)...)
+		f.linked = append(f.linked, leadsTo(link, dir)...)
 	}
-	slices.Sort(files)
-	return slices.Compact(files), filled, linked
+	slices.Sort(f.files)
+	f.files = slices.Compact(f.files)
+	return f
 }
 
 func (l *List) forget() {
@@ -183,11 +199,18 @@ func (l *List) readTree(before *tree, dir string, match matcher) *tree {
 		known = before.folders
 	}
 	t := &tree{folders: make(map[string]*folder, len(known)), state: l.watch.current(), isWatched: true}
-	r := reader{list: l, match: match, isFirst: before == nil, trusts: before != nil && l.watch != nil && before.state.losses == t.state.losses}
-	// Folders that are known come first, so that many new ones cannot push any of them out.
-	queue, fresh := []string{dir}, []string(nil)
-	for len(queue) > 0 || len(fresh) > 0 && len(t.folders) < cmp.Or(l.limit, maxFolders) {
+	r := reader{list: l, dir: dir, match: match, isFirst: before == nil, trusts: before != nil && l.watch != nil && before.state.losses == t.state.losses}
+	// Folders that are known come first, so that many new ones cannot push any of them out, and those
+	// that programs fill last.
+	queue, fresh, inner := []string{dir}, []string(nil), []string(nil)
+	for len(queue)+len(fresh)+len(inner) > 0 {
 		if len(queue) == 0 {
+			if len(fresh) == 0 {
+				fresh, inner = inner, nil
+			}
+			if len(t.folders) >= cmp.Or(l.limit, maxFolders) {
+				break
+			}
 			queue, fresh = fresh[:1], fresh[1:]
 		}
 		path := queue[0]
@@ -200,10 +223,14 @@ func (l *List) readTree(before *tree, dir string, match matcher) *tree {
 		t.isWatched = t.isWatched && f.watchID != 0
 		t.files, t.stores, t.filled = append(t.files, f.files...), append(t.stores, f.stores...), append(t.filled, f.filled...)
 		t.links, t.crowded = append(t.links, f.links...), append(t.crowded, f.crowded...)
+		t.inner, t.innerStores = append(t.inner, f.inner...), append(t.innerStores, f.innerStores...)
 		for _, below := range f.below {
-			if known[below] != nil {
+			switch {
+			case known[below] != nil:
 				queue = append(queue, below)
-			} else {
+			case f.level > 0 || slices.Contains(f.crowded, below):
+				inner = append(inner, below)
+			default:
 				fresh = append(fresh, below)
 			}
 		}
@@ -227,6 +254,7 @@ type matcher func(f *folder, path string, e os.DirEntry) bool
 // reader reads the folders of one walk.
 type reader struct {
 	list    *List
+	dir     string // where the walk starts
 	match   matcher
 	isFirst bool // nothing is known of the tree
 	trusts  bool // the system has reported everything since the last walk
@@ -247,22 +275,22 @@ func (r reader) read(dir string, before *folder) *folder {
 	if before != nil && !before.isDirty && before.stable && before.changed.Equal(at) && os.SameFile(before.info, info) {
 		return before
 	}
-	f := &folder{path: dir, info: info, changed: at, stable: time.Since(at) > settled}
+	f := &folder{path: dir, info: info, changed: at, stable: time.Since(at) > settled, level: levelOf(dir, r.dir)}
 	r.list.watch.add(f) // first, so that no later change is missed
 	d, err := os.Open(dir)
 	if err != nil {
-		f.files = []string{dir} // else a command could close it to make another one find it unprotected
+		f.setClosed()
 		return f
 	}
 	defer d.Close()
 	entries, _ := d.ReadDir(-1)
 	if len(entries) > 0 && isClosed(filepath.Join(dir, entries[0].Name())) {
-		f.files = []string{dir}
+		f.setClosed()
 		return f
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if !r.isFirst && !isReported && e.Type().IsRegular() {
+		if !r.isFirst && !isReported && e.Type().IsRegular() && (f.level == 0 || r.list.crowds == nil) {
 			r.list.touch(dir, e.Name())
 		}
 		if !r.match(f, path, e) && e.IsDir() {
@@ -270,4 +298,14 @@ func (r reader) read(dir string, before *folder) *folder {
 		}
 	}
 	return f
+}
+
+// setClosed lists a folder that cannot be read as a whole: a command could close it to make another
+// one find it unprotected.
+func (f *folder) setClosed() {
+	if f.level > 0 {
+		f.inner = []string{f.path}
+	} else {
+		f.files = []string{f.path}
+	}
 }

@@ -117,7 +117,7 @@ func (w *watcher) handle(e *unix.InotifyEvent, name string, touch func(dir, name
 		w.lose() // what is below a moved folder is at another path, or behind one that another folder had
 	}
 	for _, f := range w.folders[e.Wd] {
-		if name != "" && !isDir && e.Mask&(unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ATTRIB) != 0 {
+		if name != "" && !isDir && f.level == 0 && e.Mask&(unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ATTRIB) != 0 {
 			touch(f.path, name)
 		}
 		if name != "" && e.Mask&unix.IN_ATTRIB != 0 {
