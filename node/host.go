@@ -30,6 +30,9 @@ func platform() string {
 func (n *Node) hostInfo() *protocol.HostInfo {
 	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace.Spell(n.ws.Dir()), Shell: shell.Path()}
 	h.Sandbox, h.Enforcement = n.opts.Confine.enforcement(n.box.Report(), h.Workspace)
+	if n.baseline != nil {
+		h.Enforcement.SetsAside = n.baseline.DeniedIn()
+	}
 	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.ws.Config().ReadOnly}}
 	for _, g := range n.opts.Confine.Grants {
 		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.Config().ReadOnly})

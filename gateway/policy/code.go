@@ -12,10 +12,7 @@ import (
 // isEnforced reports whether the sandbox prevents commands from accessing the files of r.
 func (fm *fileMatcher) isEnforced(r *rule) bool {
 	s := fm.call.Sandbox
-	mayConcern := func(dir string) bool { // or something in it
-		dir = clean(dir)
-		return fm.resolver.match(r.path, dir, true) || fm.resolver.within(r.path, dir, false) != none || r.path.home && fm.resolver.home == ""
-	}
+	mayConcern := func(dir string) bool { return fm.mayConcern(r, dir) }
 	isLoose := fm.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern)) && !fm.keeps(r, writing)
 	return !isLoose && (!fm.appliesToAny(r, reading) || fm.isHidden(r))
 }
@@ -30,11 +27,11 @@ func (fm *fileMatcher) isHidden(r *rule) bool {
 	return slices.ContainsFunc(fm.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(fm.resolver.realPath(clean(place)))) })
 }
 
-// isFindable reports whether the machine finds all files of patterns: it looks for those with
-// wildcards in the workspace only.
+// isFindable reports whether the machine hides or protects all files of patterns that exist: it looks
+// for those with wildcards in the workspace only.
 func (p *pathResolver) isFindable(patterns []string) bool {
 	isElsewhere := func(file string) bool { return hasWildcard(file) && !isIn(file, p.root) }
-	return len(patterns) > 0 && !slices.ContainsFunc(patterns, isElsewhere)
+	return !slices.ContainsFunc(patterns, isElsewhere)
 }
 
 // unenforcedRule returns a rule about files that nothing enforces against the code that c runs.
@@ -174,6 +171,9 @@ type Sandbox struct {
 	Writable []string // absolute folders
 	// absolute files, and folders with everything in them, that commands cannot read
 	Hidden []string
+	// SetsAside are absolute folders in which the machine sets aside what commands create under a rule
+	// that denies writing it.
+	SetsAside []string
 }
 
 // RequiredChecks are the sandbox checks (node/sandbox) that a machine must pass. Without one of
@@ -196,7 +196,7 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 	if slices.ContainsFunc(RequiredChecks, func(id string) bool { return !enforced[id] }) {
 		return s
 	}
-	s.Writes, s.Writable = true, slices.Clone(scratch)
+	s.Writes, s.Writable, s.SetsAside = true, slices.Clone(scratch), h.Enforcement.SetsAside
 	resolver := &pathResolver{aliases: usableAliases(h.Aliases)}
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {

@@ -20,8 +20,7 @@ import (
 //   - Unpacking an archive in the workspace is not the floor.
 //   - Deny rules about files are enforced for code that is not in the command, for names that only the
 //     running shell knows, and for folders that a program reads or writes in: what exists is hidden or
-//     protected, and what a command creates is set aside afterwards. A rule about writing must name a
-//     file or a folder without wildcards for that, and not a temporary one.
+//     protected, and what a command creates is set aside afterwards ([Sandbox.SetsAside]).
 //
 // It still asks for words that are known to run code, that name a protected file or a place outside
 // the workspace, and for what no machine contains.
@@ -42,17 +41,26 @@ func (fm *fileMatcher) keeps(r *rule, tools []string) bool {
 		return false
 	}
 	patterns := fm.absolute(r)
-	if slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing) && slices.ContainsFunc(patterns, fm.isUnseen) {
-		return false
-	}
-	return fm.resolver.isFindable(patterns)
+	writes := slices.ContainsFunc(tools, mayWrite) && fm.appliesToAny(r, writing)
+	reads := fm.appliesToAny(r, reading) && slices.ContainsFunc(tools, func(t string) bool { return !mayWrite(t) })
+	return len(patterns) > 0 && !(writes && fm.isUnseen(r)) && (!reads || fm.resolver.isFindable(patterns))
 }
 
-// isUnseen reports whether a look after a command does not find what it created at a place: a pattern
-// with wildcards has too many, and temporary files of commands are private to them.
-func (fm *fileMatcher) isUnseen(pattern string) bool {
-	isTemporary := slices.ContainsFunc(scratch, func(dir string) bool { return isIn(pattern, dir) })
-	return hasWildcard(pattern) || isTemporary && !isIn(pattern, fm.resolver.root)
+// isUnseen reports whether commands can create files of a rule where no look afterwards finds them.
+func (fm *fileMatcher) isUnseen(r *rule) bool {
+	s := fm.call.Sandbox
+	isSeen := func(dir string) bool {
+		return slices.ContainsFunc(s.SetsAside, func(place string) bool {
+			return isIn(fm.resolver.realPath(clean(dir)), fm.resolver.realPath(clean(place)))
+		})
+	}
+	return slices.ContainsFunc(s.Writable, func(dir string) bool { return !isSeen(dir) && fm.mayConcern(r, dir) })
+}
+
+// mayConcern reports whether a rule may be about a folder or something in it.
+func (fm *fileMatcher) mayConcern(r *rule, dir string) bool {
+	dir = clean(dir)
+	return fm.resolver.match(r.path, dir, true) || fm.resolver.within(r.path, dir, false) != none || r.path.home && fm.resolver.home == ""
 }
 
 // isSeparate reports whether the files that a machine protects are not all that a program's use of a

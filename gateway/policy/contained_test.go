@@ -14,7 +14,7 @@ func containedRequest(command, mode string) Request {
 	q.Bare, q.Effect, q.Preview = "Bash", protocol.EffectExec, &protocol.CallPreview{Folder: corpusCwd, Shell: "bash"}
 	q.Args, _ = json.Marshal(map[string]string{"command": command})
 	e := q.Host.Enforcement
-	e.Network, e.Summary = "blocked", "contained"
+	e.Network, e.Summary, e.SetsAside = "blocked", "contained", []string{corpusCwd, "/tmp"}
 	for _, id := range append(slices.Clone(RequiredChecks), "fs.read.secrets") {
 		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: id, Enforced: true})
 	}
@@ -79,11 +79,36 @@ func TestMachineEnforcesDenyRulesForReading(t *testing.T) {
 	}
 }
 
-// Where a machine cannot look for all files that a command may have created, code needs an approval.
-func TestDenyRuleForWritingAsksAboutCode(t *testing.T) {
+// A machine that sets aside what a command creates under a rule enforces it, with wildcards and in its
+// private /tmp; elsewhere, and on an older machine, code needs an approval.
+func TestDenyRuleForWritingIsEnforcedWhereItIsSetAside(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]Verdict{"release.txt": Allow, "dist/**": Allow, "**/.env": Ask, "*.pem": Ask, "dist/*": Ask} {
-		p := Policy{Rules: must(t, `{"rules":[{"tool":"Write","path":"`+path+`","verdict":"deny"}]}`)}
+	for path, want := range map[string]Verdict{
+		"release.txt": Allow, "dist/**": Allow, "**/.env": Allow, "*.pem": Allow, "dist/*": Allow, "/tmp/flag": Allow, "/tmp/**/*.sock": Allow, "~/**/*.pem": Allow,
+		"/etc/x": Allow, "/var/tmp/x": Ask, "/var/tmp/**": Ask, "/**/*.pem": Ask, "**": Ask,
+	} {
+		t.Run(path, func(t *testing.T) {
+			p := Policy{Rules: must(t, `{"rules":[{"tool":"Write","path":"`+path+`","verdict":"deny"}]}`)}
+			if d := p.Decide(containedRequest("python3 build.py", protocol.ModeTrust)); d.Verdict != want {
+				t.Errorf("%s: got %s (%s), want %s", path, d.Verdict, d.Reason, want)
+			}
+			old := containedRequest("python3 build.py", protocol.ModeTrust)
+			old.Host.Enforcement.SetsAside = nil
+			if path == "/etc/x" { // no command can write there
+				return
+			}
+			if d := p.Decide(old); d.Verdict != Ask {
+				t.Errorf("%s on a machine that sets nothing aside: got %s (%s), want a question", path, d.Verdict, d.Reason)
+			}
+		})
+	}
+}
+
+// Files that exist are hidden in the workspace only.
+func TestDenyRuleForReadingInTmpAsks(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]Verdict{"**/*.key": Allow, "/tmp/*.key": Ask} {
+		p := Policy{Rules: must(t, `{"rules":[{"tool":"Read","path":"`+path+`","verdict":"deny"},{"tool":"Write","path":"`+path+`","verdict":"deny"}]}`)}
 		if d := p.Decide(containedRequest("python3 build.py", protocol.ModeTrust)); d.Verdict != want {
 			t.Errorf("%s: got %s (%s), want %s", path, d.Verdict, d.Reason, want)
 		}

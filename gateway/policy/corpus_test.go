@@ -102,6 +102,7 @@ func corpusCall(shell, command string) Call {
 func containedCall(shell, command string) Call {
 	c := corpusCall(shell, command)
 	c.Contained, c.Sandbox = true, corpusSandbox
+	c.Sandbox.SetsAside = corpusSandbox.Writable
 	return c
 }
 

@@ -144,6 +144,10 @@ type Enforcement struct {
 	// Hidden lists absolute paths of files and folders that commands cannot read, including
 	// everything in those folders, when fs.read.secrets is enforced.
 	Hidden []string `json:"hidden,omitempty"`
+	// SetsAside lists the absolute folders in which the node finds what a command creates under a rule
+	// that denies writing it, and sets that aside: the folders that commands can write, and /tmp if
+	// theirs is private. An older node lists none.
+	SetsAside []string `json:"setsAside,omitempty"`
 	// Lends reports that commands have no network, unless a person allows it for one.
 	Lends bool `json:"lendsNetwork,omitempty"`
 }

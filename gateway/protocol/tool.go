@@ -112,7 +112,7 @@ type CommandRules struct {
 	Programs [][]string `json:"programs,omitempty"`
 	// Hidden cannot be read, and ReadOnly cannot be changed: absolute path patterns with slashes, in
 	// the form of rules, for what exists when the command starts. A folder stands for everything in it.
-	// What a command creates at a path of ReadOnly without wildcards is set aside.
+	// What a command creates at a path of ReadOnly is set aside.
 	Hidden   []string `json:"hidden,omitempty"`
 	ReadOnly []string `json:"readOnly,omitempty"`
 }

@@ -35,15 +35,15 @@ func (s judge) isActivation(environment, name, text string) bool {
 	if base == "" {
 		return false
 	}
-	files := glob(base, "..", "lib", "python3*", "venv", "scripts", "*", name)
-	files = append(files, glob(base, "Lib", "venv", "scripts", "*", name)...)
+	files := globIn(base, "..", "lib", "python3*", "venv", "scripts", "*", name)
+	files = append(files, globIn(base, "Lib", "venv", "scripts", "*", name)...)
 	template := name
 	if name == "activate" {
 		template = "activate.sh"
 	}
 	for _, dir := range append([]string{base}, installedIn("virtualenv")...) {
 		for _, packages := range []string{"python3*/site-packages", "python3/dist-packages"} {
-			files = append(files, glob(dir, "..", "lib", packages, "virtualenv", "activation", "*", template)...)
+			files = append(files, globIn(dir, "..", "lib", packages, "virtualenv", "activation", "*", template)...)
 		}
 	}
 	config, _ := os.ReadFile(filepath.Join(environment, "pyvenv.cfg"))
@@ -55,7 +55,7 @@ func (s judge) isActivation(environment, name, text string) bool {
 	return slices.ContainsFunc(files, func(file string) bool { return s.isSystem(file) && isFilledIn(s.template(file), text) })
 }
 
-func glob(dir string, pattern ...string) []string {
+func globIn(dir string, pattern ...string) []string {
 	found, _ := filepath.Glob(filepath.Join(append([]string{dir}, pattern...)...))
 	return found
 }

@@ -66,10 +66,11 @@ type Command struct {
 	Text   string          `json:"text"`
 	Direct bool            `json:"direct,omitempty"` // the person's own
 	Lifts  []string        `json:"lifts,omitempty"`  // paths that it may change
-	// Denied are patterns of files that it may not write ([floor.List.Expand]). Begin sets Absent:
-	// those among them that do not exist, which the machine cannot protect.
-	Denied []string `json:"-"`
-	Absent []string `json:"absent,omitempty"`
+	// Denied are patterns of files that it may not write ([floor.List.Expand]). Begin sets the fields
+	// below: paths among them that do not exist, and what the patterns with wildcards stand for.
+	Denied   []string          `json:"denied,omitempty"`
+	Absent   []string          `json:"absent,omitempty"`
+	Existing map[string]string `json:"existing,omitempty"`
 }
 
 // Run is a command that runs.
@@ -83,16 +84,19 @@ type Run struct {
 // Findings are what a look has found.
 type Findings struct {
 	PutBack []protocol.ProtectedChange // what was reverted, or could not be
+	Removed []string                   // temporary files that a rule denies
 	Exposed Exposed                    // other files that are open to other users now
 }
 
 // Note describes the findings in sentences; empty without any.
 func (f Findings) Note() string {
-	return strings.TrimSpace(putBack(f.PutBack) + " " + f.Exposed.String())
+	text := []string{putBack(f.PutBack), removed(f.Removed), f.Exposed.String()}
+	return strings.Join(slices.DeleteFunc(text, func(s string) bool { return s == "" }), " ")
 }
 
 func (f *Findings) add(more Findings) {
 	f.PutBack = append(f.PutBack, more.PutBack...)
+	f.Removed = append(f.Removed, more.Removed...)
 	f.Exposed.Add(more.Exposed)
 }
 
@@ -154,7 +158,9 @@ func (s *Store) Begin(c Command) *Run {
 		return nil
 	}
 	s.look()
-	c.Absent = s.folders.absent(c.Denied)
+	if len(c.Denied) > 0 {
+		c.Absent, c.Existing = s.folders.absent(c.Denied), s.matches(c.Denied)
+	}
 	s.disk.saveRun(c)
 	return s.track(c)
 }

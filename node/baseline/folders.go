@@ -42,6 +42,20 @@ func (f folders) chmod(path string, mode fs.FileMode) error {
 	return workspace.Cause(root.Chmod(rel, mode))
 }
 
+// remove removes a file, or a folder with everything in it.
+func (f folders) remove(path string) error {
+	dir, rel, err := f.find(path)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return workspace.Cause(err)
+	}
+	defer root.Close()
+	return workspace.Cause(root.RemoveAll(rel))
+}
+
 // restore writes a file as it was, with its folder. contents is where its content is saved.
 func (f folders) restore(path string, st state, contents string) error {
 	dir, rel, err := f.find(path)

@@ -42,7 +42,7 @@ func (s *Store) look() {
 			}
 			s.release()
 		}
-		found.PutBack = append(found.PutBack, s.undoDenied(edited)...)
+		found.add(s.undoDenied(edited))
 		found.Exposed = s.exposed(s.list.Touched(), edited)
 		s.distribute(found)
 		isFirst := s.files == nil

@@ -55,6 +55,14 @@ func putBack(list []protocol.ProtectedChange) string {
 	return strings.Join(append(text, failed[:min(len(failed), maxPutBack)]...), " ")
 }
 
+// removed describes the temporary files that were removed; empty for an empty list.
+func removed(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "A rule denies writing " + nameSome(paths) + ", which the command created. This was removed."
+}
+
 // describeChange describes one change: "/w/.husky/pre-commit was created, which runs at your next
 // commit".
 func describeChange(c protocol.ProtectedChange) string {

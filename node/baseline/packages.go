@@ -25,8 +25,8 @@ func isRecorded(path, sum string) bool {
 	}
 	folder, environment := filepath.Base(filepath.Dir(path)), filepath.Dir(filepath.Dir(path))
 	line := "/" + folder + "/" + filepath.Base(path) + ",sha256=" + base64.RawURLEncoding.EncodeToString(raw) + ","
-	records := glob(environment, "lib", "*", "site-packages", "*.dist-info", "RECORD")
-	records = append(records, glob(environment, "Lib", "site-packages", "*.dist-info", "RECORD")...)
+	records := globIn(environment, "lib", "*", "site-packages", "*.dist-info", "RECORD")
+	records = append(records, globIn(environment, "Lib", "site-packages", "*.dist-info", "RECORD")...)
 	return slices.ContainsFunc(records, func(record string) bool {
 		data, _ := os.ReadFile(record)
 		return strings.Contains(string(data), line)

@@ -12,11 +12,12 @@ import (
 
 // Expand returns the existing paths that patterns of rules stand for: absolute, without symbolic
 // links. A pattern is absolute with slashes; one part may have the wildcards of [path.Match], and **
-// stands for any number of parts. Patterns with wildcards are only looked for in the folders dirs.
+// stands for any number of parts. Patterns with wildcards are only looked for in the folders dirs, and
+// ignore case, because the gateway judges calls of tools so.
 func (l *List) Expand(patterns, dirs []string) (paths []string) {
 	var wild [][]string
 	for _, p := range patterns {
-		parts := strings.Split(p, "/")
+		parts := strings.Split(strings.ToLower(p), "/")
 		if slices.ContainsFunc(parts, hasWildcard) {
 			wild = append(wild, parts)
 		}
@@ -30,7 +31,7 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 		return paths
 	}
 	match := func(f *folder, file string, _ os.DirEntry) bool {
-		parts := strings.Split(filepath.ToSlash(file), "/")
+		parts := strings.Split(strings.ToLower(filepath.ToSlash(file)), "/")
 		if !slices.ContainsFunc(wild, func(pattern []string) bool { return glob.Match(pattern, parts) }) {
 			return false
 		}
@@ -40,7 +41,8 @@ func (l *List) Expand(patterns, dirs []string) (paths []string) {
 	for _, dir := range dirs {
 		if dir != "" {
 			dir = workspace.RealPath(dir)
-			paths = append(paths, l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match).files...)
+			found := l.walk(dir+"\x00"+strings.Join(patterns, "\x00"), dir, match)
+			paths = append(append(paths, found.files...), found.inner...)
 		}
 	}
 	return paths

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tempFolder is the folder of the system that commands may have in a version of their own.
-const tempFolder = "/tmp"
+// TempFolder is the folder of Linux that commands may have in a version of their own.
+const TempFolder = "/tmp"
 
 // tempView is a file system in which /tmp has the same content as for commands: files of its own,
 // and what is in the system's. A name that exists in neither is created in the private folder.
@@ -27,14 +27,14 @@ type tempView struct {
 // relative returns a name in the private folder. ok is false for names elsewhere: outside of /tmp,
 // in a workspace or a granted folder there, and those that may not be accessed.
 func (v tempView) relative(name string) (rel string, ok bool) {
-	if v.dir == "" || !InFolder(name, tempFolder) {
+	if v.dir == "" || !InFolder(name, TempFolder) {
 		return "", false
 	}
 	a, _, in := v.areas.find(name)
-	if in && a.dir != tempFolder && InFolder(a.dir, tempFolder) || !in && !v.whole {
+	if in && a.dir != TempFolder && InFolder(a.dir, TempFolder) || !in && !v.whole {
 		return "", false
 	}
-	return "." + strings.TrimPrefix(name, tempFolder), true
+	return "." + strings.TrimPrefix(name, TempFolder), true
 }
 
 // open returns the private folder and the relative name if it has one. The caller closes it.
@@ -64,13 +64,13 @@ func has(root *os.Root, rel string) bool {
 		return true
 	}
 	target, err := root.Readlink(rel)
-	return err == nil && !isLinkToSystem(target, filepath.Join(tempFolder, rel))
+	return err == nil && !isLinkToSystem(target, filepath.Join(TempFolder, rel))
 }
 
 // isLinkToSystem reports whether a link at a path stands for what the system has there. Commands see
 // that in a folder of /dev.
 func isLinkToSystem(target, path string) bool {
-	place, ok := strings.CutSuffix(target, strings.TrimPrefix(path, tempFolder))
+	place, ok := strings.CutSuffix(target, strings.TrimPrefix(path, TempFolder))
 	return ok && filepath.Dir(place) == "/dev"
 }
 
