@@ -15,7 +15,7 @@ import (
 func held() *protocol.HostInfo {
 	h := &protocol.HostInfo{
 		Workspace: "/srv/app", Home: "/home/me", Folders: []protocol.Folder{{Path: "/srv/app"}, {Path: "/srv/lib", ReadOnly: true}},
-		Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Hidden: []string{"/home/me/.aws"}},
+		Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Hidden: []string{"/home/me/.aws"}, SetsAside: []string{"/srv/app"}},
 	}
 	for _, id := range append(slices.Clone(policy.RequiredChecks), "fs.read.secrets", protocol.ProtectedCheck) {
 		h.Enforcement.Checks = append(h.Enforcement.Checks, protocol.EnforcedCheck{ID: id, Enforced: true})
@@ -31,6 +31,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 	inside := `{"tool":"Write","path":"gen/**","verdict":"deny"}`
 	keys := `{"tool":"Read","path":"~/.aws/**","verdict":"deny"}`
 	lib := `{"tool":"Write","path":"!/srv/lib/**","verdict":"deny"}`
+	many := `{"tool":"Write","path":"**/gen/*.go","verdict":"deny"}`
 	temp := `{"tool":"Write","path":"!/tmp/x/**","verdict":"deny"}`
 	for name, c := range map[string]struct {
 		rule   string
@@ -43,9 +44,14 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 		"a hidden place":             {keys, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects ~/.aws/**"},
 		"nothing is written":         {inside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "read-only" }, policy.Allow, "the sandbox protects gen/**"},
 		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects gen/**"},
-		"too many places":            {`{"tool":"Write","path":"**/gen/*.go","verdict":"deny"}`, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access **/gen/*.go despite your rules"},
+		"many places":                {many, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects **/gen/*.go"},
+		"many on an older machine":   {many, func(h *protocol.HostInfo) { h.Enforcement.SetsAside = nil }, policy.Ask, "the code it runs may access **/gen/*.go despite your rules"},
+		"one on an older machine":    {inside, func(h *protocol.HostInfo) { h.Enforcement.SetsAside = nil }, policy.Ask, "the code it runs may access gen/** despite your rules"},
+		"private temporary files":    {temp, func(h *protocol.HostInfo) { h.Enforcement.SetsAside = []string{"/srv/app", "/tmp"} }, policy.Allow, "the sandbox protects !/tmp/x/**"},
 		"temporary files":            {temp, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access !/tmp/x/** despite your rules"},
-		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Allow, "the sandbox protects !/etc/**"},
+		"a folder that was opened": {outside, func(h *protocol.HostInfo) {
+			h.Folders, h.Enforcement.SetsAside = append(h.Folders, protocol.Folder{Path: "/etc/app"}), append(h.Enforcement.SetsAside, "/etc/app")
+		}, policy.Allow, "the sandbox protects !/etc/**"},
 		// the rule itself hides them
 		"keys that were opened": {keys, func(h *protocol.HostInfo) {
 			h.Folders = append(h.Folders, protocol.Folder{Path: "/home/me/.aws/x", ReadOnly: true})

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"fairlead/gateway/peer/sensitive"
 )
 
 const (
@@ -17,8 +15,6 @@ const (
 	// maxFolders is the number of folders of a tree that are listed: those of the walk before, then
 	// new ones, outer ones first. A workspace has fewer; a home folder may have more.
 	maxFolders = 20_000
-	// maxTouched is the number of files that [List.Touched] returns.
-	maxTouched = 20_000
 	// settled is the age from which a time of change tells two states of a folder apart on every
 	// file system.
 	settled = 2 * time.Second
@@ -49,53 +45,6 @@ func (l *List) Close() {
 	l.watch.close()
 	l.crowds.close()
 	l.watch, l.crowds, l.trees = nil, nil, nil
-}
-
-// Touched returns the files that were created, or whose permissions may have changed, since its last
-// call, as far as walks have found them; in folders that the system does not report about, only new
-// ones. Of the folders that lists leave out, where the system reports about them, it returns those
-// files that may be open to others. The first call starts recording. At most maxTouched are returned.
-func (l *List) Touched() (files []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tops := slices.Clone(l.caches)
-	for _, t := range l.trees {
-		tops = append(tops, t.crowded...)
-	}
-	l.crowds.update(tops, func(dir, name string) {
-		if l.touched != nil && mayBeOpen(dir, name) {
-			l.touch(dir, name)
-		}
-	})
-	for path := range l.touched {
-		files = append(files, path)
-	}
-	l.touched = map[string]bool{}
-	return files
-}
-
-func (l *List) touch(dir, name string) {
-	if l.touched != nil && len(l.touched) < maxTouched {
-		l.touched[filepath.Join(dir, name)] = true
-	}
-}
-
-func (l *List) addCache(dir string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !slices.Contains(l.caches, dir) {
-		l.caches = append(l.caches, dir)
-	}
-}
-
-// mayBeOpen reports whether a file has the rights of its owner or group for whoever starts it, or
-// the name of a secret.
-func mayBeOpen(dir, name string) bool {
-	if sensitive.SecretName(name) {
-		return true
-	}
-	info, err := os.Lstat(filepath.Join(dir, name))
-	return err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0
 }
 
 // tree is a list with the folders that it is made of.
@@ -298,14 +247,4 @@ func (r reader) read(dir string, before *folder) *folder {
 		}
 	}
 	return f
-}
-
-// setClosed lists a folder that cannot be read as a whole: a command could close it to make another
-// one find it unprotected.
-func (f *folder) setClosed() {
-	if f.level > 0 {
-		f.inner = []string{f.path}
-	} else {
-		f.files = []string{f.path}
-	}
 }
