@@ -53,7 +53,7 @@ for port in 18790 18791 18792 18793; do
   export FAIRLEAD_URL=ws://127.0.0.1:$port/ws
   "$work/fairlead" gateway --node --node-id box --workspace "$work/box" --listen "127.0.0.1:$port" >"$work/log" 2>&1 &
   gateway=$!
-  for _ in $(seq 100); do
+  for _ in $(seq 600); do
     kill -0 "$gateway" 2>/dev/null || break
     fairlead status 2>/dev/null | grep -q 'box.*online' && break 2
     sleep 0.1

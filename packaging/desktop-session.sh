@@ -29,7 +29,7 @@ pids=()
 cleanup() {
   for p in "${pids[@]}"; do kill "$p" 2>/dev/null || true; done
   # A program that ends with its display may still write a file there.
-  for _ in $(seq 50); do rm -rf "$work" 2>/dev/null && return; sleep 0.1; done
+  for _ in $(seq 600); do rm -rf "$work" 2>/dev/null && return; sleep 0.1; done
   rm -rf "$work"
 }
 trap cleanup EXIT

@@ -16,10 +16,10 @@ trap 'kill $node $gateway 2>/dev/null || true; wait 2>/dev/null || true; rm -rf 
 
 ./fairlead gateway --listen 127.0.0.1:18791 >"$work/gateway.log" 2>&1 &
 gateway=$!
-for _ in $(seq 100); do ./fairlead status >/dev/null 2>&1 && break; sleep 0.1; done
+for _ in $(seq 600); do ./fairlead status >/dev/null 2>&1 && break; sleep 0.1; done
 FAIRLEAD_TOKEN=$(./fairlead token) FAIRLEAD_HOME=$work/node ./fairlead-node --id measured --workspace "$work/ws" >"$work/node.log" 2>&1 &
 node=$!
-for _ in $(seq 100); do grep -qs Connected "$work/node.log" && break; sleep 0.1; done
+for _ in $(seq 600); do grep -qs Connected "$work/node.log" && break; sleep 0.1; done
 grep -q Connected "$work/node.log" || { cat "$work/node.log" >&2; exit 1; }
 
 switches() { cat /proc/"$1"/task/*/status | awk '/_ctxt_switches/ {n += $2} END {print n}'; }

@@ -32,7 +32,7 @@ const (
 
 // patience is the timeout of a wait: on a busy machine, reading the screen alone takes many
 // seconds.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // leastLooks is the minimum number of attempts before a wait fails, however long they take.
 const leastLooks = 4
