@@ -10,9 +10,9 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.
 GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
-# Tests that kill programs hundreds of times, decide tens of thousands of calls, call every method of a gateway, parse megabytes of hostile text, or run 240 commands of others. They run without the
+# Tests that kill programs hundreds of times, decide tens of thousands of calls, call every method of a gateway, parse megabytes of hostile text, make ten thousand calls, or run 240 commands of others. They run without the
 # race detector, with which they take ten times as long: a killed program reports no race.
-LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents|TestNothingIsAcknowledgedBeforeItIsStored|TestNoCommandWritesAProtectedFile|TestNoCommandOfAnOrdinaryUserWritesAProtectedFile|TestNoCommandReadsASecret|TestNoCommandOfAnOrdinaryUserReadsASecret|TestEverydayCommandsAreNotDisturbed
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents|TestNothingIsAcknowledgedBeforeItIsStored|TestNoCommandWritesAProtectedFile|TestNoCommandOfAnOrdinaryUserWritesAProtectedFile|TestNoCommandReadsASecret|TestNoCommandOfAnOrdinaryUserReadsASecret|TestEverydayCommandsAreNotDisturbed|TestTenThousandCallsAtOnce
 # The race detector watches everything but the engine of the database: that is C made into Go, which shares no memory with whoever uses it, and takes three
 # quarters of the processor time when it is watched too.
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'

@@ -16,12 +16,17 @@ import (
 	"fairlead/node/access"
 )
 
-// Each kind of call has a distinct result. One in a hundred starts a command.
-func TestTenThousandCallsAtOnceAllGetTheirResult(t *testing.T) {
+func TestFiveHundredCallsAtOnceAllGetTheirResult(t *testing.T) { callAtOnce(t, 500) }
+
+func TestTenThousandCallsAtOnceAllGetTheirResult(t *testing.T) { callAtOnce(t, 10_000) }
+
+// callAtOnce makes calls of a node. Each kind has a distinct result. One in a hundred starts a
+// command.
+func callAtOnce(t *testing.T, calls int) {
+	t.Helper()
 	if os.PathSeparator == '/' {
 		t.Setenv("SHELL", "/bin/sh")
 	}
-	const calls = 10_000
 	g := start(t, nil)
 	l, _ := g.accept()
 	dir := g.node.ws.Dir()

@@ -10,11 +10,16 @@ import (
 	"fairlead/node/tooltest"
 )
 
-func TestTenThousandCallsAtOnceAreServed(t *testing.T) {
+func TestFiveHundredCallsAtOnceAreServed(t *testing.T) { callAtOnce(t, 500) }
+
+func TestTenThousandCallsAtOnceAreServed(t *testing.T) { callAtOnce(t, 10_000) }
+
+func callAtOnce(t *testing.T, calls int) {
+	t.Helper()
 	b := newBench(t)
 	b.File("f", strings.Repeat("line\n", 1000))
 	var wg sync.WaitGroup
-	for i := range 10_000 {
+	for i := range calls {
 		wg.Go(func() {
 			if i%100 == 0 { // writes wait for the disk
 				if _, err := b.Tools["Write"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": fmt.Sprintf("d/%d", i%300), "content": "x"})); err != nil {
