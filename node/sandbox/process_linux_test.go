@@ -59,35 +59,42 @@ func TestExitIsTheCommandsOwn(t *testing.T) {
 
 func TestPTYIsTheControllingTerminal(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer master.Close()
-		if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-			t.Fatal(err)
-		}
-		n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
 		s := k.spec(`test -t 0 && echo one >/dev/tty && echo two >"$(tty)" && echo end`)
-		s.Stdin, s.Stdout, s.Stderr, s.PTY = slave, slave, slave, true
-		p, err := k.box.Start(s)
-		slave.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, _ := io.ReadAll(master) // ends with EIO
-		if e, err := p.Wait(); err != nil || e.Code != 0 {
-			t.Errorf("%+v %v", e, err)
-		}
-		if got := strings.ReplaceAll(string(out), "\r", ""); got != "one\ntwo\nend\n" {
+		if got := k.runInTerminal(s); got != "one\ntwo\nend\n" {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// runInTerminal returns the output of a command that runs in a terminal, and fails the test if the
+// command does.
+func (k *kit) runInTerminal(s sandbox.Spec) string {
+	k.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		k.Fatal(err)
+	}
+	defer master.Close()
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		k.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		k.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		k.Fatal(err)
+	}
+	s.Stdin, s.Stdout, s.Stderr, s.PTY = slave, slave, slave, true
+	p, err := k.box.Start(s)
+	slave.Close()
+	if err != nil {
+		k.Fatal(err)
+	}
+	out, _ := io.ReadAll(master) // ends with EIO
+	if e, err := p.Wait(); err != nil || e.Code != 0 {
+		k.Errorf("%+v %v (%s)", e, err, out)
+	}
+	return strings.ReplaceAll(string(out), "\r", "")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fairlead/node/sandbox"
+	"fairlead/node/sandbox/confine"
 )
 
 // newTempKit returns a kit whose commands have a private /tmp.
@@ -50,7 +51,7 @@ func TestProgramsFindWhatTheyExpectOfASystem(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			need(t, strings.TrimSuffix(program, "."))
 			s := k.spec(script)
-			if program == "tmux" { // a command without the network connects to nothing
+			if program == "tmux" && !connects() {
 				s.Profile.Network = sandbox.NetAllowed
 			}
 			if out, e := k.run(s); e.Code != 0 {
@@ -59,6 +60,34 @@ func TestProgramsFindWhatTheyExpectOfASystem(t *testing.T) {
 		})
 	}
 }
+
+// TestACommandInATerminalCanMakeFurtherOnes runs programs that open terminals in one of the node's.
+func TestACommandInATerminalCanMakeFurtherOnes(t *testing.T) {
+	k := newTempKit(t)
+	for program, script := range map[string]string{
+		"script":  `a=$(tty); b=$(script -qec tty /dev/null | tr -d '\r'); test "$a" != "$b" && case $b in /dev/pts/*) echo x >"$a";; *) exit 1; esac`,
+		"expect":  `expect -c 'spawn tty; expect /dev/pts/ exit; exit 1'`,
+		"python3": `python3 -c 'import os, pty; n = os.ttyname(0); m, s = pty.openpty(); assert os.ttyname(s) != n and os.path.samefile(n, "/proc/self/fd/0")'`,
+		"tmux":    `tmux -L t new -d 'tty >tmux; exec sleep 9' && timeout 60 sh -c 'until [ -s tmux ]; do sleep 0.05; done' && grep /dev/pts/ tmux && tmux -L t kill-server`,
+		"busybox": `test "$(busybox tty)" = "$(tty)"`,
+		"ls":      `test "$(ls /dev/pts | grep -c '^[0-9]')" = 1`,
+	} {
+		t.Run(program, func(t *testing.T) {
+			need(t, program)
+			k.T = t
+			s := k.spec(script)
+			s.Env = append(s.Env, "TERM=xterm")
+			if program == "tmux" && !connects() {
+				s.Profile.Network = sandbox.NetAllowed
+			}
+			k.runInTerminal(s)
+		})
+	}
+	k.T = t
+}
+
+// connects reports whether commands without the network can connect to their own Unix sockets.
+func connects() bool { return confine.ABI() >= 9 }
 
 func TestTemporaryFilesArePrivateToCommands(t *testing.T) {
 	k := newTempKit(t)
@@ -139,5 +168,5 @@ func TestTemporaryFilesOfAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("the tests have run as an ordinary user already")
 	}
-	runAsNobody(t, "TestProgramsFindWhatTheyExpectOfASystem|TestTemporaryFilesArePrivateToCommands|TestPrivateTemporaryFolderOpensNoWay")
+	runAsNobody(t, "TestProgramsFindWhatTheyExpectOfASystem|TestACommandInATerminal|TestTemporaryFilesArePrivateToCommands|TestPrivateTemporaryFolderOpensNoWay")
 }

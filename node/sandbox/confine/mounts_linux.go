@@ -29,8 +29,9 @@ type View struct {
 	// Temp is the command's folder for temporary files; nil: the system's.
 	Temp *Temp
 	// OwnMemory and OwnTerminals give the command shared memory and pseudo terminals that no other
-	// program can see.
+	// program can see. Terminal, if it has one of the system, stays at its path; else it is empty.
 	OwnMemory, OwnTerminals bool
+	Terminal                string
 }
 
 // CanIsolate reports whether this process can give threads a view of their own. It needs
@@ -38,32 +39,33 @@ type View struct {
 func CanIsolate() bool {
 	return <-crash.Result(func() error {
 		runtime.LockOSThread() // the thread ends with its goroutine
-		_, err := View{ReadOnly: []string{os.DevNull}}.Enter()
+		own, err := View{ReadOnly: []string{os.DevNull}}.Enter()
+		own.Close()
 		return err
 	}) == nil
 }
 
-// Enter gives the calling thread the view, and returns the folders that exist in it only: a
-// [Ruleset] must allow them. The conditions of [Thread] apply, which must be called afterwards: it
-// takes away the means to change the view again.
-func (v View) Enter() (own []string, err error) {
+// Enter gives the calling thread the view, and returns what exists in it only: a [Ruleset] must grant
+// that, and the caller closes it, also after an error. The conditions of [Thread] apply, which must
+// be called afterwards: it takes away the means to change the view again.
+func (v View) Enter() (own Own, err error) {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-		return nil, fmt.Errorf("creating a mount name space: %w", err)
+		return own, fmt.Errorf("creating a mount name space: %w", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return nil, fmt.Errorf("separating the mount name space: %w", err)
+		return own, fmt.Errorf("separating the mount name space: %w", err)
 	}
 	for file, other := range v.Replaced {
 		if err := attach(other, file, true); err != nil {
-			return nil, err
+			return own, err
 		}
 	}
 	if own, err = v.enterTemp(); err != nil {
-		return nil, err
+		return own, err
 	}
 	for _, m := range v.mounts() {
 		if err := attach(m.source, m.path, m.readOnly); err != nil {
-			return nil, err
+			return own, err
 		}
 	}
 	return own, nil

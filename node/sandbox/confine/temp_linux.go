@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -153,17 +154,78 @@ func (t Temp) mount(blank func(string) string) error {
 	return nil
 }
 
-// mountOwn gives the command shared memory and terminals of its own, where the kernel permits that,
-// and returns the folders.
-func (v View) mountOwn() (folders []string) {
+// Own is what a command has for itself.
+type Own struct {
+	folders []string // those that exist in its view only
+	// terminal, of the new instance, has the number of the command's terminal of the system, so that
+	// there is a place for that one. It stays open while the command runs.
+	terminal *os.File
+}
+
+// Close releases what a command had, when all of its processes have ended.
+func (o Own) Close() {
+	if o.terminal != nil {
+		o.terminal.Close()
+	}
+}
+
+// mountOwn gives the command shared memory and terminals of its own, where the kernel permits that.
+func (v View) mountOwn() (own Own) {
 	const flags = unix.MS_NOSUID
 	if v.OwnMemory && unix.Mount("tmpfs", sharedMemory, "tmpfs", flags|unix.MS_NODEV, "size=25%,mode=1777") == nil {
-		folders = append(folders, sharedMemory)
+		own.folders = append(own.folders, sharedMemory)
 	}
-	if v.OwnTerminals && unix.Mount("devpts", terminals, "devpts", flags|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") == nil {
-		folders = append(folders, terminals)
+	if !v.OwnTerminals {
+		return own
 	}
-	return folders
+	terminal := -1
+	if v.Terminal != "" {
+		fd, err := openTree(v.Terminal, false)
+		if err != nil {
+			return own
+		}
+		defer unix.Close(fd)
+		terminal = fd
+	}
+	if unix.Mount("devpts", terminals, "devpts", flags|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") != nil {
+		return own
+	}
+	if terminal >= 0 {
+		place, err := reserveTerminal(v.Terminal)
+		if err == nil {
+			own.terminal, err = place, moveMount(terminal, v.Terminal)
+		}
+		if err != nil { // the command needs its terminal more than further ones
+			own.Close()
+			unix.Unmount(terminals, unix.MNT_DETACH)
+			return Own{folders: own.folders}
+		}
+	}
+	own.folders = append(own.folders, terminals)
+	return own
+}
+
+// maxTerminal is the highest number of a terminal for which a place is made in a new instance, which
+// takes opening all below it.
+const maxTerminal = 256
+
+// reserveTerminal opens a new terminal at path, which is a number in the folder of terminals.
+func reserveTerminal(path string) (*os.File, error) {
+	number, err := strconv.Atoi(strings.TrimPrefix(path, terminals+"/"))
+	if err != nil || number > maxTerminal {
+		return nil, fmt.Errorf("%s cannot be shown beside other terminals", path)
+	}
+	for range number + 1 {
+		f, err := os.OpenFile(terminals+"/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+		if err != nil {
+			return nil, err
+		}
+		if got, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPTN); err == nil && got == number {
+			return f, nil
+		}
+		defer f.Close()
+	}
+	return nil, fmt.Errorf("%s is in use", path)
 }
 
 // sharedMemory is the folder of shm_open(3) and sem_open(3), terminals that of pts(4).
@@ -195,12 +257,11 @@ func (v View) blank(path string) string {
 	return v.BlankFile
 }
 
-// enterTemp mounts what the command has for itself. It returns the folders of that which a ruleset
-// does not know.
-func (v View) enterTemp() ([]string, error) {
+// enterTemp mounts what the command has for itself.
+func (v View) enterTemp() (Own, error) {
 	if v.Temp != nil {
 		if err := v.Temp.mount(v.blank); err != nil {
-			return nil, fmt.Errorf("mounting a private %s: %w", TempDir, err)
+			return Own{}, fmt.Errorf("mounting a private %s: %w", TempDir, err)
 		}
 	}
 	return v.mountOwn(), nil
@@ -210,13 +271,13 @@ func (v View) enterTemp() ([]string, error) {
 // command has ended, but the ruleset grows.
 const maxGranted = 128
 
-// Grant allows everything in folders that exist only in the view of the calling thread. Other users
-// of the ruleset cannot reach them.
-func (r *Ruleset) Grant(folders []string) error {
+// Grant allows everything in the folders that exist only in the view of the calling thread. Other
+// users of the ruleset cannot reach them.
+func (r *Ruleset) Grant(own Own) error {
 	b := builder{fd: r.fd, handled: r.handled}
-	for _, dir := range folders {
+	for _, dir := range own.folders {
 		b.add(dir, full|device, false)
 	}
-	r.granted += len(folders)
+	r.granted += len(own.folders)
 	return b.err
 }

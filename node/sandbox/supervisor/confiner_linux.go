@@ -49,6 +49,7 @@ type restrictions struct {
 	files *confine.Ruleset
 	wrap  []string
 	view  *confine.View // nil: the same as everyone's
+	own   confine.Own   // of the view, once the command starts
 	// programs cannot be started
 	programs []confine.Program
 }
@@ -56,6 +57,7 @@ type restrictions struct {
 // enterView gives the calling thread the view of a command.
 func (b *restrictions) enterView() error {
 	own, err := b.view.Enter()
+	b.own = own
 	if err != nil || b.files == nil {
 		return err
 	}
@@ -95,23 +97,26 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		Hidden: append([]string{"/dev"}, c.settings.Hidden...), Read: append(slices.Clone(c.settings.Shown), p.Readable...),
 		Write: append([]string{temp.dir}, p.Writable...), Devices: devices, NoTCP: !p.Network,
 	}
+	tty := ""
+	if o.PTY {
+		if path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(path, "/dev/") {
+			tty = path
+			f.Devices = append(slices.Clone(devices), tty)
+			key += "\x00" + tty
+		}
+	}
 	if c.mounts && !wrapped {
 		b.view = &view
+		b.view.Terminal = tty
 		if err := c.giveOwn(b.view, temp, o); err != nil {
 			return nil, nil, fmt.Errorf("preparing the private temporary folder: %w", err)
 		}
 		if b.view.OwnTerminals {
-			f.Devices = append(slices.Clone(devices), "/dev/ptmx")
+			f.Devices = append(slices.Clone(f.Devices), "/dev/ptmx")
 		}
 	}
 	if !c.files && !wrapped {
 		return env, b, nil
-	}
-	if o.PTY {
-		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
-			f.Devices = append(slices.Clone(f.Devices), tty)
-			key += "\x00" + tty
-		}
 	}
 	if wrapped {
 		b.wrap = confine.Wrapping{Files: f, View: view, Blank: filepath.Join(c.temp, blankName), NoNet: f.NoTCP}.Args()

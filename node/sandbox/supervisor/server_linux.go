@@ -36,7 +36,8 @@ type session struct {
 	// signalled are the processes that were running when they were signalled, without the command's
 	// own.
 	signalled map[int]bool
-	guard     *execGuard // of the programs that it may not start; may be nil
+	guard     *execGuard  // of the programs that it may not start; may be nil
+	own       confine.Own // what its processes have for themselves
 }
 
 func (v *server) handle(r incoming) {
@@ -100,7 +101,11 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	} else {
 		s.pid, s.guard, err = v.launch(o.Argv, attr, bonds)
 	}
+	if bonds != nil {
+		s.own = bonds.own
+	}
 	if err != nil {
+		s.own.Close()
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
@@ -262,6 +267,7 @@ func (v *server) sessionOf(pid int) (s *session, known bool) {
 
 func (v *server) finish(s *session) {
 	delete(v.sessions, s.id)
+	s.own.Close()
 	v.wire.send(answer{ID: s.id, Kind: done, Signalled: len(s.signalled)})
 }
 

@@ -145,14 +145,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// giveOwn gives a view what the command has for itself. A command in a terminal of the node keeps
-// the terminals of the system, of which it can open only that one, because its programs look it
-// up there.
+// giveOwn gives a view what the command has for itself.
 func (c *confiner) giveOwn(v *confine.View, t *temp, o *wireRequest) error {
 	if !c.files {
 		return nil // the command may use those of the system
 	}
-	v.OwnTerminals = !o.PTY
+	v.OwnTerminals = !o.PTY || strings.HasPrefix(v.Terminal, "/dev/pts/")
 	v.OwnMemory = !slices.ContainsFunc(v.Writable, func(w string) bool { return workspace.InFolder("/dev/shm", w) })
 	system := systemTemp(slices.Concat(v.Writable, o.Restrictions.Readable))
 	if !t.replacesSystem || system == "" || t.isElsewhere(o.Dir) {
