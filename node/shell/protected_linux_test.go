@@ -74,6 +74,8 @@ func TestAPathOfADenyRuleIsNotToBeAskedFor(t *testing.T) {
 	for command, want := range map[string]string{
 		"echo x >have/new":         "have is denied by the rule \"" + at("have") + "\"",
 		"mv have h":                "have is denied by the rule \"" + at("have") + "\"",
+		"cd sub && echo x >a.key":  "sub/a.key is denied by the rule \"" + at("**/*.key") + "\"",
+		"cp x have/o 2>/dev/null":  "have is denied by the rule",
 		"echo x >sub/a.key":        "sub/a.key is denied by the rule \"" + at("**/*.key") + "\"",
 		"cat sub/b.pem":            "sub/b.pem is denied by the rule \"" + at("**/*.pem") + "\"",
 		"echo x >.npmrc":           ".npmrc is denied by the rule",
