@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"time"
 
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
@@ -79,9 +77,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 		u.openTray(ctx, d, b)
 	}
 	a.Lifecycle().SetOnStarted(func() {
-		b.wg.Go(func() {
-			native.Rest(ctx, func() bool { return !slices.ContainsFunc(a.Driver().AllWindows(), native.IsVisible) })
-		})
+		native.Rest(ctx)
 		b.start()
 		if f.withParent {
 			crash.Go(func() { // it ends with the process
@@ -128,16 +124,13 @@ func removeWindows(a fyne.App) {
 	native.Terminate()
 }
 
-// menuTime is how long a person reads an open menu of the tray.
-const menuTime = 20 * time.Second
-
 // openTray shows the icon in the system's tray until ctx ends.
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
-	t := tray.New(d, panelMode(), u.runTrayItem)
+	w := u.main.conversation.window
+	t := tray.New(ctx, d, w, panelMode(), u.runTrayItem)
+	w.SetCloseIntercept(u.main.close)
 	u.hasTray = true
 	show := func() { t.Show(state.TrayOf(b.state.View()).With(b.remote.list.Get())) }
-	show()
-	b.wg.Go(func() { tray.WatchMenu(ctx, func() { native.StayAwake(menuTime) }) })
 	f := b.state.Feed
 	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers)
 	bind.Watch(ctx, facts, func(feed.View) { show() })

@@ -137,7 +137,7 @@ func (u *ui) revealFocused() {
 
 func (u *ui) quit() {
 	u.save()
-	u.app.Quit()
+	native.Quit(u.app)
 }
 
 func (u *ui) save() {

@@ -18,15 +18,15 @@ home=$(mktemp -d)
 export FAIRLEAD_HOME=$home FAIRLEAD_SECRETS=file
 trap 'rm -rf "$home"' EXIT
 
-rest() { # PID NAME: prints memory and processor time over ten idle seconds
+rest() { # PID NAME: prints memory and processor time over 30 idle seconds
   sleep 18 # until the start has finished and freed memory was returned
   local before after private
   before=$(awk '{print $14+$15}' "/proc/$1/stat")
-  sleep 10
+  sleep 30
   after=$(awk '{print $14+$15}' "/proc/$1/stat")
   private=$(awk '/^Private_/ {sum += $2} END {print sum}' "/proc/$1/smaps_rollup")
   awk -v name="$2" -v ticks=$((after - before)) -v private="$private" '/VmRSS/ {rss=$2}
-    END {printf "%-28s %6.1f MB private, %6.1f MB resident, %.1f %% of a core at rest\n", name, private/1024, rss/1024, ticks/10}' "/proc/$1/status"
+    END {printf "%-28s %6.1f MB private, %6.1f MB resident, %.2f %% of a core at rest\n", name, private/1024, rss/1024, ticks/30}' "/proc/$1/status"
 }
 
 window() { # NAME PATTERN COMMAND...: starts a program and waits for its window
@@ -47,6 +47,8 @@ window "desktop program, first" '^Fairlead$' ./fairlead-desktop --listen 127.0.0
 kill "$pid"; wait "$pid" 2>/dev/null || true
 window "desktop program, warm" '^Fairlead$' ./fairlead-desktop --listen 127.0.0.1:18788
 rest "$pid" "desktop program"
+xdotool search --onlyvisible --name '^Fairlead$' windowfocus --sync key alt+F4
+rest "$pid" "desktop program, in the tray"
 kill "$pid"; wait "$pid" 2>/dev/null || true
 ./fairlead gateway --node --listen 127.0.0.1:18789 >/dev/null 2>&1 &
 pid=$!

@@ -22,10 +22,12 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/systray"
 
+	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/assets"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
 )
 
@@ -36,26 +38,57 @@ type Tray struct {
 	panel   style.Mode
 	current state.Tray
 	isDrawn bool
-	// setTooltip sets the icon's tooltip, which the toolkit cannot.
+	// setMenu shows the entries of a menu, and setTooltip the icon's tooltip, which the toolkit cannot.
+	setMenu    func([]*fyne.MenuItem)
 	setTooltip func(string)
 }
 
 // New adds an icon to a panel that is light or dark, or [style.System] if that is unknown. do is
-// called with the chosen entry.
-func New(app desktop.App, panel style.Mode, do func(state.TrayItem)) *Tray {
-	return &Tray{app: app, run: do, panel: panel, setTooltip: systray.SetTooltip}
+// called with the chosen entry, until ctx ends. It replaces what intercepts that w, any window, is
+// closed. The first Show must be after the application has started.
+func New(ctx context.Context, app desktop.App, w fyne.Window, panel style.Mode, do func(state.TrayItem)) *Tray {
+	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, panel))
+	app.SetSystemTrayWindow(w) // the toolkit starts an icon without a menu of its own
+	systray.SetOnTapped(nil)   // a click on the icon opens the menu
+	setMenu := func(items []*fyne.MenuItem) {
+		systray.ResetMenu()
+		add(ctx, nil, items)
+	}
+	return &Tray{app: app, run: do, panel: panel, setMenu: setMenu, setTooltip: systray.SetTooltip}
 }
 
-// WatchMenu calls opened when the person opens the menu of the icon, until ctx ends. It blocks.
-// Not every desktop reports that.
-func WatchMenu(ctx context.Context, opened func()) {
-	for {
-		select {
-		case <-systray.TrayOpenedCh:
-			opened()
-		case <-ctx.Done():
-			return
+// add adds entries to the menu, or to the submenu of an entry. The toolkit can do that too, but its
+// menu does not end a rest of the GUI thread, so that a click would be late.
+func add(ctx context.Context, under *systray.MenuItem, items []*fyne.MenuItem) {
+	for _, i := range items {
+		var item *systray.MenuItem
+		switch {
+		case i.IsSeparator && under != nil:
+			under.AddSeparator()
+			continue
+		case i.IsSeparator:
+			systray.AddSeparator()
+			continue
+		case under != nil && i.Checked:
+			item = under.AddSubMenuItemCheckbox(i.Label, "", true)
+		case under != nil:
+			item = under.AddSubMenuItem(i.Label, "")
+		case i.Checked:
+			item = systray.AddMenuItemCheckbox(i.Label, "", true)
+		default:
+			item = systray.AddMenuItem(i.Label, "")
 		}
+		if i.Disabled {
+			item.Disable()
+		}
+		if i.ChildMenu != nil {
+			add(ctx, item, i.ChildMenu.Items)
+		}
+		crash.Go(func() { // until the menu is replaced
+			for range item.ClickedCh {
+				bind.Do(ctx, i.Action)
+			}
+		})
 	}
 }
 
@@ -67,10 +100,10 @@ func (t *Tray) Show(s state.Tray) {
 	if !t.isDrawn || s.Icon != t.current.Icon || s.Needs != t.current.Needs {
 		t.app.SetSystemTrayIcon(glyph(icons[s.Icon], s.Needs, t.panel))
 	}
-	if t.isDrawn && s.Status != t.current.Status { // there is no icon before the first menu
+	if t.isDrawn && s.Status != t.current.Status {
 		t.setTooltip("Fairlead: " + s.Status)
 	}
-	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
+	t.setMenu(t.items(s.Items))
 	t.current, t.isDrawn = s, true
 }
 
@@ -176,7 +209,6 @@ func (t *Tray) items(list []state.TrayItem) []*fyne.MenuItem {
 		}
 		item := fyne.NewMenuItem(plain(i.Label, runtime.GOOS), func() { t.run(i) })
 		item.Disabled, item.Checked = i.Disabled, i.Checked
-		item.IsQuit = i.Do == state.TrayQuit
 		if len(i.Items) > 0 {
 			item.ChildMenu = fyne.NewMenu(item.Label, t.items(i.Items)...)
 		}

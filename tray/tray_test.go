@@ -20,17 +20,26 @@ import (
 
 // panel is the part of the desktop that the tray uses.
 type panel struct {
-	menus []*fyne.Menu
+	menus [][]*fyne.MenuItem
 	icons []string
 }
 
-func (p *panel) SetSystemTrayMenu(m *fyne.Menu)    { p.menus = append(p.menus, m) }
+// newTray returns a tray in the panel, and forgets the icon of the start.
+func (p *panel) newTray(t *testing.T, do func(state.TrayItem)) *Tray {
+	tray := New(t.Context(), p, test.NewTempWindow(t, nil), style.System, do)
+	tray.setMenu = func(items []*fyne.MenuItem) { p.menus = append(p.menus, items) }
+	tray.setTooltip = func(string) {}
+	p.icons = nil
+	return tray
+}
+
+func (p *panel) SetSystemTrayMenu(*fyne.Menu)      {}
 func (p *panel) SetSystemTrayIcon(r fyne.Resource) { p.icons = append(p.icons, r.Name()) }
 func (p *panel) SetSystemTrayWindow(fyne.Window)   {}
 
-func outline(m *fyne.Menu, indent string) string {
+func outline(items []*fyne.MenuItem, indent string) string {
 	var b strings.Builder
-	for _, i := range m.Items {
+	for _, i := range items {
 		switch {
 		case i.IsSeparator:
 			b.WriteString(indent + "--\n")
@@ -43,7 +52,7 @@ func outline(m *fyne.Menu, indent string) string {
 			b.WriteString(indent + i.Label + "\n")
 		}
 		if i.ChildMenu != nil {
-			b.WriteString(outline(i.ChildMenu, indent+"  "))
+			b.WriteString(outline(i.ChildMenu.Items, indent+"  "))
 		}
 	}
 	return b.String()
@@ -67,7 +76,7 @@ func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
 	var chosen []state.TrayItem
-	tray := New(p, style.System, func(i state.TrayItem) { chosen = append(chosen, i) })
+	tray := p.newTray(t, func(i state.TrayItem) { chosen = append(chosen, i) })
 	tray.Show(state.TrayOf(view()))
 	want := `(1 question needs you)
 --
@@ -96,8 +105,8 @@ Quit
 	if got := outline(p.menus[0], ""); got != want {
 		t.Errorf("menu:\n%s\nwant:\n%s", got, want)
 	}
-	p.menus[0].Items[2].ChildMenu.Items[0].Action()
-	p.menus[0].Items[5].ChildMenu.Items[0].Action()
+	p.menus[0][2].ChildMenu.Items[0].Action()
+	p.menus[0][5].ChildMenu.Items[0].Action()
 	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].ID != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
 		t.Errorf("chosen %+v", chosen)
 	}
@@ -119,7 +128,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	test.NewTempApp(t)
 	p, v := &panel{}, view()
 	v.Sessions.List[0].Title = "a_b&c"
-	New(p, style.System, func(state.TrayItem) {}).Show(state.TrayOf(v))
+	p.newTray(t, func(state.TrayItem) {}).Show(state.TrayOf(v))
 	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
 		t.Errorf("menu:\n%s", got)
 	}
@@ -128,7 +137,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
-	tray := New(p, style.System, func(state.TrayItem) {})
+	tray := p.newTray(t, func(state.TrayItem) {})
 	var tooltips []string
 	tray.setTooltip = func(text string) { tooltips = append(tooltips, text) }
 	v := view()

@@ -33,12 +33,7 @@ func Watch[S any](ctx context.Context, v Source[S], show func(S)) {
 				return
 			}
 			rest := time.After(redrawInterval)
-			native.Wake()
-			fyne.DoAndWait(func() {
-				if ctx.Err() == nil {
-					crash.Run("window", func() { show(s) })
-				}
-			})
+			fyne.DoAndWait(native.Wake(unlessDone(ctx, func() { show(s) })))
 			select {
 			case <-rest:
 			case <-ctx.Done():
@@ -90,38 +85,73 @@ func Call[P, R any](run Runner, g feed.Gateway, m protocol.Method[P, R], params 
 }
 
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.
-func Do(ctx context.Context, f func()) {
-	native.Wake()
-	post(ctx, f)
-}
+func Do(ctx context.Context, f func()) { fyne.Do(native.Wake(unlessDone(ctx, f))) }
 
-func post(ctx context.Context, f func()) {
-	fyne.Do(func() {
+// unlessDone returns a function that calls f, unless ctx has ended.
+func unlessDone(ctx context.Context, f func()) func() {
+	return func() {
 		if ctx.Err() == nil {
 			crash.Run("window", f)
 		}
+	}
+}
+
+// Intervals of [Every] while nothing happens: windows show times in seconds, and hidden ones show
+// none.
+const (
+	idleInterval   = time.Second
+	hiddenInterval = 5 * time.Second
+)
+
+// Every calls f on the GUI thread at an interval until ctx ends, and more rarely while nothing
+// happens. It waits for the end of each call.
+func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
+	every(ctx, interval, native.Idle, f)
+}
+
+func every(ctx context.Context, interval time.Duration, idle func() (ended <-chan struct{}, isHidden bool), f func(now time.Time)) {
+	crash.Go(func() {
+		for last := time.Now(); ; last = time.Now() {
+			if waitUntilDue(ctx, last, interval, idle) != nil {
+				return
+			}
+			called := make(chan struct{})
+			fyne.Do(native.Interrupt(func() {
+				defer close(called)
+				unlessDone(ctx, func() { f(time.Now()) })()
+			}))
+			select {
+			case <-called:
+			case <-ctx.Done():
+				return
+			}
+		}
 	})
 }
 
-// sleepInterval is the interval of [Every] while no window is visible and nothing happens.
-const sleepInterval = time.Second
-
-// Every calls f on the GUI thread at an interval until ctx ends, and more rarely while no window is
-// visible. A call does not end a rest of the thread, and may be late by a fraction of a second.
-func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
-	crash.Go(func() {
-		for {
-			wait, awake := interval, native.Asleep()
-			if awake != nil {
-				wait = max(interval, sleepInterval)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-awake:
-			case <-time.After(wait):
-			}
-			post(ctx, func() { f(time.Now()) })
-		}
-	})
+// waitUntilDue waits for an interval after a time, and longer while nothing happens. It returns the
+// error of ctx.
+func waitUntilDue(ctx context.Context, last time.Time, interval time.Duration, idle func() (ended <-chan struct{}, isHidden bool)) error {
+	ended, isHidden := idle()
+	due := time.After(time.Until(last.Add(interval)))
+	idled := due
+	switch {
+	case ended == nil:
+	case isHidden:
+		idled = time.After(max(interval, hiddenInterval))
+	default:
+		idled = time.After(max(interval, idleInterval))
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-idled:
+		return nil
+	case <-ended:
+	}
+	select {
+	case <-ctx.Done():
+	case <-due:
+	}
+	return ctx.Err()
 }

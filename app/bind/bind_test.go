@@ -101,6 +101,49 @@ func TestEveryTicksUntilTheEnd(t *testing.T) {
 	})
 }
 
+func TestTicksAreRareWhileNothingHappens(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended chan struct{}
+		isHidden := false
+		ticks := 0
+		every(ctx, 200*time.Millisecond, func() (<-chan struct{}, bool) { return ended, isHidden }, func(time.Time) { ticks++ })
+		count := func(d time.Duration) int {
+			before := ticks
+			time.Sleep(d)
+			synctest.Wait()
+			return ticks - before
+		}
+		if n := count(10 * time.Second); n != 50 {
+			t.Errorf("ticks in 10 s: got %d, want 50", n)
+		}
+		ended = make(chan struct{})
+		count(time.Second)
+		if n := count(10 * time.Second); n != 10 {
+			t.Errorf("ticks in 10 idle seconds: got %d, want 10", n)
+		}
+		isHidden = true
+		count(time.Second)
+		if n := count(10 * time.Second); n != 2 {
+			t.Errorf("ticks in 10 hidden seconds: got %d, want 2", n)
+		}
+		before := ticks
+		for range 20 { // more often than the interval
+			was := ended
+			ended = make(chan struct{})
+			close(was)
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		if n := ticks - before; n < 8 {
+			t.Errorf("ticks in 2 s in which much happens: got %d, want 8 or more", n)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
 func TestPanicIsTheFailureOfWork(t *testing.T) {
 	test.NewTempApp(t)
 	failed := make(chan error, 1)

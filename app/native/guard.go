@@ -21,8 +21,8 @@ func processMouseMoved(window unsafe.Pointer, x, y float64)
 
 // GuardEvents makes a panic about an event of a window, such as a click or a key, the failure of that
 // event alone. The toolkit calls its own handlers and ours without that. It also makes clicks and
-// drops happen where the pointer is, and a resized window show its content at its size. Call it on the
-// GUI thread.
+// drops happen where the pointer is, a resized window show its content at its size, and each event
+// delay the next rest. Call it on the GUI thread.
 func GuardEvents(of fyne.Window, w *glfw.Window) {
 	window, input := reflect.ValueOf(of).UnsafePointer(), inputOf(of, of.Canvas())
 	movePointerFirst(w.SetCursorPosCallback, w.SetMouseButtonCallback, w.SetDropCallback, func(x, y float64) {
@@ -32,7 +32,7 @@ func GuardEvents(of fyne.Window, w *glfw.Window) {
 	guard2(w.SetScrollCallback)
 	guard2(w.SetSizeCallback)
 	if c, ok := of.Canvas().(resizedCanvas); ok {
-		drawTwice(w.SetSizeCallback, c, fyne.Do, func() { paint(fyne.CurrentApp().Driver(), of) })
+		drawTwice(w.SetSizeCallback, c, func(f func()) { fyne.Do(Wake(f)) }, func() { paint(fyne.CurrentApp().Driver(), of) })
 	}
 	guard2(w.SetFramebufferSizeCallback)
 	guard2(w.SetPosCallback)
@@ -41,16 +41,17 @@ func GuardEvents(of fyne.Window, w *glfw.Window) {
 	guard1(w.SetDropCallback)
 	if do := w.SetMouseButtonCallback(nil); do != nil {
 		w.SetMouseButtonCallback(func(w *glfw.Window, b glfw.MouseButton, a glfw.Action, m glfw.ModifierKey) {
+			gui.noteInput()
 			input.guard(func() { do(w, b, a, m) })
 		})
 	}
 	if do := w.SetKeyCallback(nil); do != nil {
 		w.SetKeyCallback(func(w *glfw.Window, k glfw.Key, code int, a glfw.Action, m glfw.ModifierKey) {
-			crash.Run(event, func() { do(w, k, code, a, m) })
+			handle(func() { do(w, k, code, a, m) })
 		})
 	}
 	if do := w.SetCloseCallback(nil); do != nil {
-		w.SetCloseCallback(func(w *glfw.Window) { crash.Run(event, func() { do(w) }) })
+		w.SetCloseCallback(func(w *glfw.Window) { handle(func() { do(w) }) })
 	}
 }
 
@@ -92,15 +93,21 @@ func movePointerFirst(
 	}
 }
 
+// handle handles an event that is not one of the pointer's buttons.
+func handle(do func()) {
+	gui.noteInput()
+	crash.Run(event, do)
+}
+
 // guard1 and guard2 replace a handler with one or two arguments. set returns the previous one.
 func guard1[F ~func(*glfw.Window, A), A any](set func(F) F) {
 	if do := set(nil); do != nil {
-		set(func(w *glfw.Window, a A) { crash.Run(event, func() { do(w, a) }) })
+		set(func(w *glfw.Window, a A) { handle(func() { do(w, a) }) })
 	}
 }
 
 func guard2[F ~func(*glfw.Window, A, A), A any](set func(F) F) {
 	if do := set(nil); do != nil {
-		set(func(w *glfw.Window, a, b A) { crash.Run(event, func() { do(w, a, b) }) })
+		set(func(w *glfw.Window, a, b A) { handle(func() { do(w, a, b) }) })
 	}
 }

@@ -34,7 +34,7 @@ func draw(w fyne.Window, f func(*glfw.Window)) {
 // Terminate closes the system's windows when the toolkit's loop has failed. Nothing may use them
 // afterwards. Call it on the GUI thread.
 func Terminate() {
-	canBeWoken.Store(false)
+	gui.stop()
 	glfw.Terminate()
 }
 

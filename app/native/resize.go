@@ -21,7 +21,6 @@ func drawTwice(setResized func(glfw.SizeCallback) glfw.SizeCallback, c resizedCa
 	isQueued := false
 	setResized(func(w *glfw.Window, width, height int) {
 		resized(w, width, height)
-		noteEvent() // no rest before the second frame
 		if isQueued {
 			return
 		}
