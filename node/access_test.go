@@ -15,7 +15,7 @@ func (n *Node) previewOf(t *testing.T, tool string, args json.RawMessage) (p pro
 	t.Helper()
 	r := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: tool, Args: args, Preview: true})
 	if err := json.Unmarshal(r.Result, &p); err != nil {
-		t.Fatal(err, r)
+		t.Fatalf("preview: got %s, want JSON: %v", r.Result, err)
 	}
 	return p
 }
@@ -52,7 +52,7 @@ func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
 	p := n.previewOf(t, "Bash", args)
 	want := []protocol.FolderAccess{{Path: other, Write: true}, {Path: neighbour, Write: true}}
 	if len(p.Folders) != 2 || p.Folders[0] != want[0] || p.Folders[1] != want[1] || p.Problem != "" {
-		t.Fatalf("offers %+v, problem %q", p.Folders, p.Problem)
+		t.Fatalf("got folders %+v, problem %q, want %+v and no problem", p.Folders, p.Problem, want)
 	}
 	n.call(t.Context(), n.allowed(t, "Bash", args))
 	if wasMade(other) || wasMade(neighbour) {
@@ -60,7 +60,7 @@ func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
 	}
 	n.call(t.Context(), n.allowed(t, "Bash", args, want[0]))
 	if !wasMade(other) || wasMade(neighbour) {
-		t.Errorf("opened one of two: wrote there %v, in the other %v", wasMade(other), wasMade(neighbour))
+		t.Errorf("one of two folders was opened: got writes %v in it and %v in the other, want true and false", wasMade(other), wasMade(neighbour))
 	}
 	os.Remove(filepath.Join(other, "made"))
 	n.call(t.Context(), n.allowed(t, "Bash", args))
@@ -92,7 +92,7 @@ func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
-				t.Errorf("%s: %+v", name, r)
+				t.Errorf("got %+v, want APPROVAL_DRIFT", r)
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
 		t.Error("something ran")
 	}
 	if r := n.call(t.Context(), good); r.Error != "" || !wasMade(other) {
-		t.Errorf("what was allowed did not run: %+v", r)
+		t.Errorf("got %+v, want that the allowed call ran", r)
 	}
 }
 
@@ -122,19 +122,19 @@ func TestFileToolsReachOutsideOnlyWhereItWasOpened(t *testing.T) {
 			p := n.previewOf(t, c.tool, args)
 			need := protocol.FolderAccess{Path: other, Write: c.tool != "Read"}
 			if len(p.Folders) != 1 || p.Folders[0] != need || p.Problem != "" || !p.Outside || p.Path != file {
-				t.Fatalf("%s: preview %+v", c.tool, p)
+				t.Fatalf("%s: got preview %+v, want the folder %+v and no problem", c.tool, p, need)
 			}
 			if c.tool != "Read" && p.Diff == "" {
-				t.Errorf("%s: the change is not shown", c.tool)
+				t.Errorf("%s: got no diff, want the change", c.tool)
 			}
 			if r := n.call(t.Context(), n.allowed(t, c.tool, args)); !strings.Contains(r.Error, "outside the workspace") {
-				t.Errorf("%s without the folder: %+v", c.tool, r)
+				t.Errorf("%s without the folder: got %+v, want a path outside the workspace", c.tool, r)
 			}
 			if r := n.call(t.Context(), n.allowed(t, c.tool, args, need)); r.Error != "" {
-				t.Errorf("%s: %s", c.tool, r.Error)
+				t.Errorf("%s with the folder: got error %s, want none", c.tool, r.Error)
 			}
 			if data, _ := os.ReadFile(file); string(data) != c.want {
-				t.Errorf("%s left %q", c.tool, data)
+				t.Errorf("%s: got a file with %q, want %q", c.tool, data, c.want)
 			}
 		})
 	}
@@ -159,12 +159,12 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(user, path), "content": "x"}))
 			if len(p.Folders) != 1 || !strings.Contains(p.Folders[0].Warning, warning) || (warning == "") != (p.Folders[0].Warning == "") {
-				t.Errorf("%s: %+v", path, p.Folders)
+				t.Errorf("got folders %+v, want one with the warning %q", p.Folders, warning)
 			}
 		})
 	}
 	if p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(own, "x"), "content": "x"})); len(p.Folders) > 0 || p.Problem == "" {
-		t.Errorf("the own folder is offered: %+v", p)
+		t.Errorf("in Fairlead's own folder: got %+v, want a problem and no folder", p)
 	}
 	if !n.box.Report().ConfinesFiles() {
 		return
@@ -185,7 +185,7 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 		"curl https://example.org/notes/a":        0,
 	} {
 		if p := n.previewOf(t, "Bash", arguments(t, map[string]any{"command": command})); len(p.Folders) != want {
-			t.Errorf("%s: %+v", command, p.Folders)
+			t.Errorf("got folders %+v, want %d", p.Folders, want)
 		}
 	}
 }
@@ -225,14 +225,14 @@ func TestReadIsRefusedWhenItsLinkLeadsToKeysByNow(t *testing.T) {
 		t.Run(tool, func(t *testing.T) {
 			inv := n.allowed(t, tool, arguments(t, in))
 			if r := n.call(t.Context(), inv); !strings.Contains(string(r.Result), "milk") {
-				t.Errorf("%s: %+v", tool, r)
+				t.Errorf("got %+v, want the text of the file", r)
 			}
 			os.Remove(link)
 			if err := os.Symlink(key, link); err != nil {
 				t.Fatal(err)
 			}
 			if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
-				t.Errorf("%s of a link that was changed: %+v", tool, r)
+				t.Errorf("after the link was changed: got %+v, want APPROVAL_DRIFT", r)
 			}
 			os.Remove(link)
 			if err := os.Symlink(notes, link); err != nil {

@@ -18,7 +18,7 @@ func TestAnIdleNodeCallsEveryFourMinutes(t *testing.T) {
 			time.Sleep(keepAlive)
 			req := receive(t, l.got, "a sign of life")
 			if req.Method != protocol.ToolsList.Name || time.Since(began).Round(time.Second) != time.Duration(i)*keepAlive {
-				t.Errorf("%s after %v", req.Method, time.Since(began))
+				t.Errorf("got %s after %v, want %s after %v", req.Method, time.Since(began), protocol.ToolsList.Name, time.Duration(i)*keepAlive)
 			}
 			l.answer(req, protocol.ToolsListResult{})
 		}

@@ -77,7 +77,7 @@ func basicTransfer(t *testing.T, id uint32, src *link, from string, dst *link, t
 	}
 	dst.send("transfer.receive", fields{"transferId": id, "path": to, "size": *meta.Size, "later": fields{"unknown": true}})
 	if accept := dst.await("transfer.accept"); accept.Error != "" {
-		t.Fatalf("transfer.accept: got error %s", accept.Error)
+		t.Fatalf("transfer.accept: got error %s, want none", accept.Error)
 	}
 	src.send("transfer.start", fields{"transferId": id})
 	if n := src.relayTo(dst, id); int64(n) != *meta.Size {
@@ -91,7 +91,7 @@ func checkNoParts(t *testing.T, dir string) {
 	t.Helper()
 	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(p, ".part") {
-			t.Errorf("%s is left", p)
+			t.Errorf("got %s, want no unfinished part", p)
 		}
 		return nil
 	})

@@ -104,7 +104,7 @@ func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 			l.frame(2, "gg")
 			l.frame(1, "w")
 			if done := end(l, 2); done.Error != "" || done.TransferID != 2 {
-				t.Errorf("the second one: got %+v", done)
+				t.Errorf("the second transfer: got %+v, want no error", done)
 			}
 			return end(l, 1)
 		}, "new", ""},
@@ -179,7 +179,7 @@ func TestANodeSendsToABasicGateway(t *testing.T) {
 		l.send("transfer.start", fields{"transferId": 1})
 		l.answer(req, fields{"ok": true})
 		if data := receive(t, l.data, "data"); string(data[4:]) != "content" {
-			t.Errorf("got %q", data[4:])
+			t.Errorf("got data %q, want %q", data[4:], "content")
 		}
 		l.await("transfer.complete")
 	})
@@ -222,11 +222,11 @@ func TestALostConnectionLeavesNoPart(t *testing.T) {
 	l.frame(1, "new")
 	l.send("transfer.end", fields{"transferId": 1})
 	if done := l.await("transfer.done"); done.Error != "" {
-		t.Errorf("got error %s", done.Error)
+		t.Errorf("transfer.done: got error %s, want none", done.Error)
 	}
 	g.quit()
 	checkNoParts(t, dir)
 	if data, err := os.ReadFile(filepath.Join(dir, "in", "f")); err != nil || string(data) != "new" {
-		t.Errorf("got %q, %v", data, err)
+		t.Errorf("got file %q, error %v, want %q", data, err, "new")
 	}
 }

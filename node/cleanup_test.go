@@ -45,7 +45,7 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 		}()
 		synctest.Wait()
 		if exists(old) || !exists(recent) {
-			t.Errorf("after the start: old %v, recent %v", exists(old), exists(recent))
+			t.Errorf("after the start: got the old folder %v, the recent one %v, want false, true", exists(old), exists(recent))
 		}
 		time.Sleep(2*cleanupInterval + time.Hour)
 		synctest.Wait()

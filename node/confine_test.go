@@ -16,22 +16,22 @@ func TestParseConfinementTakesWordsAndRefusesOthers(t *testing.T) {
 	for _, mode := range []string{"", "read-only", "workspace-write", "full"} {
 		for _, network := range []string{"", "blocked", "allowed"} {
 			if c, err := ParseConfinement(mode, network, nil); err != nil || string(c.Mode) != mode || string(c.Network) != network {
-				t.Errorf("%q %q: %+v, %v", mode, network, c, err)
+				t.Errorf("%q %q: got %+v, error %v, want these settings", mode, network, c, err)
 			}
 		}
 	}
 	for _, c := range [][3]string{{"none", "", "x"}, {"", "open", "x"}, {"", "", ":ro"}} {
 		if _, err := ParseConfinement(c[0], c[1], []string{c[2]}); err == nil || err.Error() == "" {
-			t.Errorf("%v: no error", c)
+			t.Errorf("%v: got no error, want a reason", c)
 		}
 	}
 	c, err := ParseConfinement("", "", []string{"sub:ro", "/abs"})
 	if err != nil || len(c.Grants) != 2 || !filepath.IsAbs(c.Grants[0].Dir) || !c.Grants[0].ReadOnly || c.Grants[1].ReadOnly {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("got %+v, error %v, want a grant for reading and one for writing", c, err)
 	}
 	p := c.profile("/ws")
 	if p.Mode != sandbox.WorkspaceWrite || p.Network != sandbox.NetBlocked || p.Workspace != "/ws" || len(p.Write) != 1 || len(p.Read) != 1 || p.Write[0] != c.Grants[1].Dir {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want the workspace and the two grants", p)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestCommandsOfANodeAreConfined(t *testing.T) {
 	l.invoke("1", "Bash", string(raw))
 	out := decode[struct{ Status, Output, Enforced string }](t, l.result().Result)
 	if out.Status != "completed" || out.Enforced != params.Host.Sandbox || out.Enforced != "files workspace-write, network blocked" || strings.Contains(out.Output, "classified") {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want a confined command without the secret; the machine says %q", out, params.Host.Sandbox)
 	}
 	for path, want := range map[string]bool{filepath.Join(g.node.ws.Dir(), "in"): true, granted + "/f": true, outside + "/f": false} {
 		if _, err := os.Stat(path); (err == nil) != want {
@@ -77,7 +77,7 @@ func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
 	l, params := g.accept()
 	l.invoke("1", "Bash", `{"command":"echo 1 > '`+filepath.ToSlash(outside)+`/f'"}`)
 	if out := decode[struct{ Status string }](t, l.result().Result); out.Status != "completed" || !strings.HasPrefix(params.Host.Sandbox, "full access, as set for this machine, including keys") {
-		t.Errorf("%+v, %s", out, params.Host.Sandbox)
+		t.Errorf("got status %s, sandbox %q, want completed with full access", out.Status, params.Host.Sandbox)
 	}
 	if _, err := os.Stat(filepath.Join(outside, "f")); err != nil {
 		t.Error(err)
@@ -97,14 +97,14 @@ func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
 		var ids []string
 		for _, check := range e.Checks {
 			if check.Enforced != (check.Why == "") || check.Enforced != (check.By != "") {
-				t.Errorf("%+v: %+v", c, check)
+				t.Errorf("%+v: got check %+v, want either why it is not enforced or by what it is", c, check)
 			}
 			if check.Enforced {
 				ids = append(ids, check.ID)
 			}
 		}
 		if full := c.Mode == sandbox.Full; full == strings.Contains(strings.Join(e.Warnings, ""), "contained") {
-			t.Errorf("%+v warns of %q", c, e.Warnings)
+			t.Errorf("%+v: got warnings %q, want those of the mode alone", c, e.Warnings)
 		}
 		return strings.Join(ids, " ")
 	}
@@ -122,10 +122,10 @@ func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
 		{Confinement{Mode: sandbox.Full, Network: sandbox.NetAllowed}, "orphans"},
 	} {
 		if got := settingOf(c.set); got != c.want {
-			t.Errorf("%+v: %s", c.set, got)
+			t.Errorf("%+v: got %s, want %s", c.set, got, c.want)
 		}
 	}
 	if len(r.Checks) != 7 || !r.Check(sandbox.CheckTCP).Enforced || r.Check(sandbox.CheckProtected).Enforced {
-		t.Errorf("the report was changed: %+v", r)
+		t.Errorf("got %+v, want the report unchanged", r)
 	}
 }

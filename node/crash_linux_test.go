@@ -179,14 +179,14 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 			t.Fatal(err)
 		}
 		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-			t.Fatalf("%q %v %s", line, err, &words)
+			t.Fatalf("got %q, error %v, want ready: %s", line, err, &words)
 		}
 		// The time of the kill varies.
 		time.Sleep(time.Duration(rnd.IntN(30_000)) * time.Microsecond)
 		cmd.Process.Kill()
 		cmd.Wait()
 		if words.Len() > 0 {
-			t.Fatalf("kill %d: %s", kills, &words)
+			t.Fatalf("kill %d: got output %s, want none", kills, &words)
 		}
 		state, err := os.ReadFile(filepath.Join(dir, "state"))
 		if err != nil {
@@ -199,12 +199,12 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		}
 		n := crashCounter(filepath.Join(ws, "edited"))
 		if n < edits {
-			t.Fatalf("kill %d: the edited file is %d after %d", kills, n, edits)
+			t.Fatalf("kill %d: got edit %d in the file, want at least %d", kills, n, edits)
 		}
 		edits = n
 		data, err := os.ReadFile(filepath.Join(ws, "written"))
 		if err != nil || len(data) != 0 && (len(data) != 100_000 || len(bytes.Trim(data, string(data[:1]))) > 0) {
-			t.Fatalf("kill %d: the written file has %d bytes, %v", kills, len(data), err)
+			t.Fatalf("kill %d: got a written file of %d bytes, error %v, want an old or a new one", kills, len(data), err)
 		}
 		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
 			left := in(ws)
@@ -212,13 +212,13 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatalf("kill %d: processes %v run on", kills, left)
+				t.Fatalf("kill %d: got running processes %v, want none", kills, left)
 			}
 		}
 	}
 	t.Logf("%d kills, %d edits, in the middle of a call: %v", kills, edits, hits)
 	if fewest() < crashKills || edits == 0 {
-		t.Errorf("too few kills came in the middle: %v", hits)
+		t.Errorf("got %v kills in the middle of a call, want at least %d of each", hits, crashKills)
 	}
 	n, err := crashNode(dir)
 	if err != nil {
@@ -237,10 +237,10 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		reports[0].done()
 	}
 	if rest := storedEnds(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
-		t.Errorf("told of %d, left in the ledger: %v", len(told), rest)
+		t.Errorf("got %d reported ends and %d not reported, want all reported", len(told), len(rest))
 	}
 	if data, err := os.ReadFile(filepath.Join(ws, "big")); err != nil || string(data) != big {
-		t.Errorf("a file that was only read has changed, %v", err)
+		t.Errorf("a file that was only read: got %d bytes, error %v, want %d as before", len(data), err, len(big))
 	}
 	files := 0
 	filepath.WalkDir(filepath.Join(ws, "tree"), func(_ string, d fs.DirEntry, _ error) error {
@@ -250,6 +250,6 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		return nil
 	})
 	if files != 200 {
-		t.Errorf("%d files in the tree", files)
+		t.Errorf("got %d files in the tree, want 200", files)
 	}
 }

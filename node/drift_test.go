@@ -24,7 +24,7 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: tool, Args: json.RawMessage(args), Preview: true})
 		var p protocol.CallPreview
 		if err := json.Unmarshal(r.Result, &p); err != nil {
-			t.Fatal(err, r)
+			t.Fatalf("preview: got %s, want JSON: %v", r.Result, err)
 		}
 		hash, err := protocol.CallHash(protocol.AskCall, n.opts.ID, tool, json.RawMessage(args), &p, "7")
 		if err != nil {
@@ -43,7 +43,7 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 	for name, inv := range map[string]protocol.ToolInvoke{"command": other, "folder": elsewhere, "version of the rules": rules} {
 		t.Run(name, func(t *testing.T) {
 			if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") && !strings.Contains(r.Error, "sub") {
-				t.Errorf("another %s: %+v", name, r)
+				t.Errorf("another %s: got %+v, want APPROVAL_DRIFT", name, r)
 			}
 		})
 	}
@@ -51,14 +51,14 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 		t.Error("something ran")
 	}
 	if r := n.call(t.Context(), command); r.Error != "" {
-		t.Errorf("what was allowed did not run: %+v", r)
+		t.Errorf("got %+v, want that the allowed command ran", r)
 	}
 	edit := approve("Edit", `{"path":"a.txt","oldString":"old","newString":"new"}`)
 	if err := os.WriteFile(file, []byte("old, and changed\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r := n.call(t.Context(), edit); !strings.Contains(r.Error, "changed after it was shown") {
-		t.Errorf("another file: %+v", r)
+		t.Errorf("another file: got %+v, want that it changed", r)
 	} else if f := r.Fault; f == nil || f.Code != protocol.FaultFailedPrecondition || !strings.Contains(string(f.Details), fmt.Sprintf("%x", sha256.Sum256([]byte("old, and changed\n")))) {
 		t.Errorf("another file: got the fault %+v, want a failed precondition with the checksum", f)
 	}
@@ -67,10 +67,10 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 		t.Skip("no links here:", err)
 	}
 	if r := n.call(t.Context(), link); r.Error == "" {
-		t.Errorf("another target: %+v", r)
+		t.Errorf("another target: got %+v, want an error", r)
 	}
 	if data, _ := os.ReadFile(file); string(data) != "old, and changed\n" {
-		t.Errorf("the file became %q", data)
+		t.Errorf("got file %q, want %q", data, "old, and changed\n")
 	}
 }
 
@@ -78,7 +78,7 @@ func TestCommandKnowsItsIdempotencyKey(t *testing.T) {
 	n := newPlainNode(t)
 	r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo $FAIRLEAD_IDEMPOTENCY_KEY"}`), IdempotencyKey: "k1:ABC"})
 	if !strings.Contains(string(r.Result), "k1:ABC") {
-		t.Errorf("%s %s", r.Result, r.Error)
+		t.Errorf("got %s, error %q, want the key k1:ABC", r.Result, r.Error)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestOnlyThePersonsOwnCommandKeepsTheirGitConfiguration(t *testing.T) {
 	for _, direct := range []bool{false, true} {
 		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo count=$GIT_CONFIG_COUNT."}`), Direct: direct})
 		if got := strings.Contains(string(r.Result), "count=."); got != direct {
-			t.Errorf("direct %v: got %s, error %q", direct, r.Result, r.Error)
+			t.Errorf("direct %v: got %s, error %q, want git settings unless direct", direct, r.Result, r.Error)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestCommandRunsOnlyInTheShownFolderWithTheShownPrograms(t *testing.T) {
 			}
 			inv := n.allowed(t, "Bash", arguments(t, map[string]any{"command": c.command, "workdir": "sub"}))
 			if err := c.swap(dir); err != nil {
-				t.Fatal("swapping: ", err)
+				t.Fatalf("swapping: got error %v, want none", err)
 			}
 			r := n.call(t.Context(), inv)
 			if drifts := strings.Contains(r.Error, "APPROVAL_DRIFT"); drifts != c.drifts {

@@ -32,13 +32,13 @@ func TestEventsOfCommandsSurviveALostConnection(t *testing.T) {
 	}
 	start, end := events[0], events[1]
 	if start.CallID != "bg" || end.CallID != "bg" {
-		t.Errorf("the call is not named: %+v %+v", start, end)
+		t.Errorf("got call IDs %q, %q, want bg", start.CallID, end.CallID)
 	}
 	if start.Event != "started" || start.EventID != first.EventID || start.SessionID != first.SessionID {
-		t.Errorf("%+v was sent again as %+v", first, start)
+		t.Errorf("got %+v the second time, want %+v", start, first)
 	}
 	if end.Event != "failed" || end.SessionID != start.SessionID || end.ExitCode == nil || *end.ExitCode != 3 || end.EventID == start.EventID {
-		t.Errorf("%+v", end)
+		t.Errorf("got %+v, want the failed end with exit code 3", end)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestCommandsOfADeadNodeAreReportedWhenTheNextOneConnects(t *testing.T) {
 	l, _ := g.accept()
 	e := decode[protocol.NodeExecEvent](t, l.next(protocol.ReportExec.Name).Params)
 	if e.Event != "failed" || e.SessionID != "left" || e.StartedAt != 7 || e.CallID != "c7" || e.EndedAt == 0 || !strings.Contains(e.OutputTail, "node ended") {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want the failed end of the command that was left", e)
 	}
 }
 
@@ -89,7 +89,7 @@ func waitForNoEnds(t *testing.T, home string) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); len(storedEnds(t, home)) > 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("still kept: %v", storedEnds(t, home))
+			t.Fatalf("got unreported ends %v, want none", storedEnds(t, home))
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
 		l, _ = g.accept()
 		_, again := l.end()
 		if again.EventID != first.EventID || again.SessionID != first.SessionID || *again.ExitCode != 3 || again.OutputTail != "last words\n" || again.EndedAt != first.EndedAt {
-			t.Fatalf("%+v became %+v", first, again)
+			t.Fatalf("got %+v the second time, want %+v", again, first)
 		}
 		g.quit()
 	}
@@ -132,7 +132,7 @@ func TestCommandsThatQuittingEndedAreToldByTheNextNode(t *testing.T) {
 	l, _ = start(t, at).accept()
 	_, e := l.end()
 	if e.CallID != "bg" || e.Event != protocol.ExecFailed || e.Signal == "" || !strings.Contains(e.OutputTail, "its node stopped") {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want a failed end by a signal", e)
 	}
 }
 
@@ -146,13 +146,13 @@ func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
 	l.invoke("two", "Bash", `{"command":"exit 2","background":true}`)
 	req, two := l.end()
 	if two.SessionID == one.SessionID {
-		t.Fatalf("asked again: %+v", two)
+		t.Fatalf("got %+v a second time, want the end of another command", two)
 	}
 	l.answer(req, protocol.Ack{OK: true})
 	waitForNoEnds(t, home)
 	g.quit()
 	if n := len(g.node.out.queues); n > 0 {
-		t.Errorf("%d are kept in memory", n)
+		t.Errorf("got %d queues in memory, want 0", n)
 	}
 }
 
@@ -212,6 +212,6 @@ func TestEndThatWasNotConfirmedSurvivesAKill(t *testing.T) {
 	}
 	l, _ := start(t, func(o *Options) { o.Home = home }).accept()
 	if _, e := l.end(); e.EventID != strings.TrimSpace(id) || e.CallID != "bg" || e.ExitCode == nil || *e.ExitCode != 3 {
-		t.Errorf("%s became %+v", id, e)
+		t.Errorf("got %+v, want the end of %s with exit code 3", e, id)
 	}
 }

@@ -109,7 +109,7 @@ func (g *gateway) accept() (*link, protocol.ConnectParams) {
 	req := receive(g.t, l.got, "connect")
 	params := decode[protocol.ConnectParams](g.t, req.Params)
 	if req.Method != protocol.Connect.Name {
-		g.t.Fatalf("first request is %s", req.Method)
+		g.t.Fatalf("first request: got %s, want %s", req.Method, protocol.Connect.Name)
 	}
 	l.answer(req, protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1, Server: protocol.ServerInfo{Version: "9"}})
 	return l, params
@@ -118,7 +118,7 @@ func (g *gateway) accept() (*link, protocol.ConnectParams) {
 func decode[T any](t *testing.T, raw json.RawMessage) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatalf("%v in %s", err, raw)
+		t.Fatalf("got %s, want JSON: %v", raw, err)
 	}
 	return v
 }

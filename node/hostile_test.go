@@ -79,7 +79,7 @@ func TestANodeOutlivesHostileEvents(t *testing.T) {
 				}
 				calls++
 				if r := answer(id); r.Error == "" && len(r.Result) == 0 && e.name == protocol.EventToolInvoke || len(r.Error) > 8000 {
-					t.Errorf("%s %s %.60s: %.200s", e.name, name, value, r.Error)
+					t.Errorf("%s %s %.60s: got result of %d bytes, error %.200q, want a short answer", e.name, name, value, len(r.Result), r.Error)
 				}
 			}
 		}

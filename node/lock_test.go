@@ -20,7 +20,7 @@ func TestOneProgramOfADataFolderWorksForAGateway(t *testing.T) {
 	var works *WorksError
 	_, err = Hold(home, cellar, "the window")
 	if !errors.As(err, &works) || err.Error() != fmt.Sprintf("this computer is already connected to cellar by fairlead node (process %d)", os.Getpid()) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want that this computer is connected already", err)
 	}
 	for home, peer := range map[string]identity.Peer{home: attic, t.TempDir(): cellar, "": cellar} {
 		other, err := Hold(home, peer, "the window")

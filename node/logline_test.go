@@ -17,13 +17,13 @@ func TestLogLinesHaveTheOriginalsKeys(t *testing.T) {
 	log := slog.New(newLineHandler(&to, "laptop", "/srv/my app")).With("call", "c1")
 	log.Debug("Reconnecting")
 	if to.Len() != 0 {
-		t.Errorf("debug is kept: %s", &to)
+		t.Errorf("debug: got %q, want nothing", &to)
 	}
 	log.Warn("Result not wanted", "err", errors.New("<gone>"), "ms", 5, "wait", 2*time.Second)
 	log.Error("Something new", "x", "y")
 	lines := strings.Split(strings.TrimSpace(to.String()), "\n")
 	if len(lines) != 2 {
-		t.Fatalf("%d lines: %s", len(lines), &to)
+		t.Fatalf("got %d lines, want 2: %s", len(lines), &to)
 	}
 	ts := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	for i, want := range []map[string]any{
@@ -35,7 +35,7 @@ func TestLogLinesHaveTheOriginalsKeys(t *testing.T) {
 			t.Fatalf("%s: %v", lines[i], err)
 		}
 		if at, ok := got["ts"].(string); !ok || !ts.MatchString(at) {
-			t.Errorf("the time is %v", got["ts"])
+			t.Errorf("ts: got %v, want a time", got["ts"])
 		}
 		delete(got, "ts")
 		if !maps.Equal(got, want) {

@@ -21,16 +21,16 @@ func TestLogsHoldNeitherArgumentsNorOutput(t *testing.T) {
 	p := decode[protocol.LogsResultParams](t, req.Params)
 	all := strings.Join(p.Lines, "\n")
 	if p.CallID != "logs" || p.Error != "" || !strings.Contains(all, `"call":"one"`) || !strings.Contains(all, `"tool":"Bash"`) {
-		t.Errorf("logs = %+v", p)
+		t.Errorf("got %+v, want the call and its tool in the log", p)
 	}
 	for _, secret := range []string{"spoken", "secret-name", "fl_secret"} {
 		if strings.Contains(all, secret) {
-			t.Errorf("the log tells %q:\n%s", secret, all)
+			t.Errorf("got %q in the log, want no secrets:\n%s", secret, all)
 		}
 	}
 	for _, line := range p.Lines {
 		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
+			t.Errorf("got line %s, want JSON", line)
 		}
 	}
 }
@@ -42,6 +42,6 @@ func TestNodeWithoutLogSaysSo(t *testing.T) {
 	req := l.next(protocol.ReturnLogs.Name)
 	l.answer(req, protocol.Ack{OK: true})
 	if p := decode[protocol.LogsResultParams](t, req.Params); p.Error == "" {
-		t.Errorf("answer = %+v", p)
+		t.Errorf("got %+v, want an error", p)
 	}
 }

@@ -56,7 +56,7 @@ func callAtOnce(t *testing.T, calls int) {
 	for len(want) > 0 {
 		r := l.result()
 		if text := string(r.Result) + r.Error; !strings.Contains(text, want[r.CallID]) || want[r.CallID] == "" {
-			t.Fatalf("%s: %s", r.CallID, text)
+			t.Fatalf("call %s: got %s, want %q in it", r.CallID, text, want[r.CallID])
 		}
 		delete(want, r.CallID)
 	}
@@ -89,7 +89,7 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	for range 3 * maxCalls {
 		wg.Go(func() {
 			if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "1", Tool: "Slow"}); string(r.Result) != `"done"` {
-				t.Errorf("%+v", r)
+				t.Errorf("Slow: got %+v, want its result", r)
 			}
 		})
 	}
@@ -99,16 +99,16 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		t.Fatal("the bound is not reached")
 	}
 	if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "2", Tool: "Process"}); string(r.Result) != `"seen"` {
-		t.Errorf("Process waits: %+v", r)
+		t.Errorf("Process: got %+v, want an answer at once", r)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	if r := n.call(stopped, protocol.ToolInvoke{CallID: "3", Tool: "Slow"}); r.Error != "The call was cancelled." {
-		t.Errorf("one that waits cannot be cancelled: %+v", r)
+		t.Errorf("got %+v, want that the waiting call was cancelled", r)
 	}
 	close(hold)
 	wg.Wait()
 	if most.Load() != maxCalls {
-		t.Errorf("%d worked at once", most.Load())
+		t.Errorf("got %d calls at once, want %d", most.Load(), maxCalls)
 	}
 }

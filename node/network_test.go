@@ -42,15 +42,15 @@ func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 		args := json.RawMessage(strings.Replace(socket, "%", map[bool]string{true: "true", false: "false"}[c.wants], 1))
 		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: args, Network: c.granted})
 		if !strings.Contains(r.Error, c.refusal) || (r.Error == "") != (c.refusal == "") || c.refusal == "" && strings.Contains(string(r.Result), "open\\n") != c.open {
-			t.Errorf("%+v: %s %s", c, r.Result, r.Error)
+			t.Errorf("got %s, error %q, want %+v", r.Result, r.Error, c)
 		}
 		if held := strings.Contains(string(r.Result), "network blocked"); r.Error == "" && held == c.open {
-			t.Errorf("%+v: it says of itself %s", c, r.Result)
+			t.Errorf("got %s, want the limits of %+v", r.Result, c)
 		}
 		var p protocol.CallPreview
 		seen := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: "Bash", Args: args, Preview: true})
 		if json.Unmarshal(seen.Result, &p) != nil || p.Network != c.wants || !strings.Contains(p.Problem, c.problem) || (p.Problem == "") != (c.problem == "") {
-			t.Errorf("%+v: preview %+v", c, p)
+			t.Errorf("got preview %+v, want %+v", p, c)
 		}
 		n.Close()
 	}

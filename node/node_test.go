@@ -16,39 +16,39 @@ func TestNodeIntroducesItself(t *testing.T) {
 	g := start(t, nil)
 	_, p := g.accept()
 	if p.MinProtocol != 1 || p.MaxProtocol != 1 || p.Client.ID != "laptop" || p.Client.Mode != protocol.ModeNode || p.Client.Version != "1.2.3" || !strings.Contains(p.Client.Platform, "-") {
-		t.Errorf("client = %+v", p.Client)
+		t.Errorf("got client %+v, want this machine as a node", p.Client)
 	}
 	if p.Auth == nil || p.Auth.Token != "fl_secret" {
-		t.Errorf("auth = %+v", p.Auth)
+		t.Errorf("got auth %+v, want the token", p.Auth)
 	}
 	var names []string
 	for _, spec := range p.Tools {
 		names = append(names, spec.Name)
 		if spec.Description == "" || !json.Valid(spec.InputSchema) || spec.Effect == protocol.EffectUnknown {
-			t.Errorf("%s is not described: %+v", spec.Name, spec)
+			t.Errorf("%s: got %+v, want a description, a schema and an effect", spec.Name, spec)
 		}
 		if len(p.NodeRuntime.ToolCapabilities[spec.Name]) == 0 {
-			t.Errorf("%s has no capabilities", spec.Name)
+			t.Errorf("%s: got no capabilities, want some", spec.Name)
 		}
 		for _, c := range p.NodeRuntime.ToolCapabilities[spec.Name] {
 			if !slices.Contains(p.NodeRuntime.HostCapabilities, c) || !slices.Contains(protocol.Capabilities, c) {
-				t.Errorf("%s: capability %s is not the host's", spec.Name, c)
+				t.Errorf("%s: got capability %s, want one of the host", spec.Name, c)
 			}
 		}
 	}
 	names = slices.DeleteFunc(names, func(s string) bool { return s == "Process" || protocol.ForPrograms(s) })
 	if strings.Join(names, " ") != "Bash Read Write Edit Glob Grep" {
-		t.Errorf("tools = %v", names)
+		t.Errorf("got tools %v, want Bash Read Write Edit Glob Grep", names)
 	}
 	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep}) {
-		t.Errorf("extensions = %v", p.Extensions)
+		t.Errorf("got extensions %v, want all", p.Extensions)
 	}
 	h := p.Host
 	if h == nil || h.Hostname == "" || h.Home == "" || h.OS == "" || h.Arch == "" || h.Shell == "" || h.Sandbox == "" || h.Workspace != g.node.ws.Dir() {
-		t.Errorf("host = %+v", h)
+		t.Errorf("got host %+v, want a description of this machine", h)
 	}
 	if e := h.Enforcement; e == nil || e.Mode != "workspace-write" || e.Network != "blocked" || e.Summary == "" || len(e.Checks) < 10 || e.Checks[0].ID == "" {
-		t.Errorf("enforcement = %+v", e)
+		t.Errorf("got enforcement %+v, want the checks of the confined mode", e)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestNodeRunsCallsAtTheSameTime(t *testing.T) {
 	l.invoke("fast", "Read", `{"path":"a.txt"}`)
 	fast := l.result()
 	if fast.CallID != "fast" || fast.Error != "" || !strings.Contains(string(fast.Result), `"content":"1\tone\n2\ttwo"`) {
-		t.Errorf("fast = %+v %s", fast, fast.Result)
+		t.Errorf("got %+v, want the lines of the file", fast)
 	}
 	l.invoke("let", "Write", `{"path":"go","content":""}`)
 	results := map[protocol.CallID]string{} // the file exists before its writer has reported it
@@ -71,7 +71,7 @@ func TestNodeRunsCallsAtTheSameTime(t *testing.T) {
 		results[r.CallID] = string(r.Result)
 	}
 	if results["let"] == "" || !strings.Contains(results["slow"], `"output":"done\n"`) {
-		t.Errorf("results = %q", results)
+		t.Errorf("got results %q, want a cancelled call and a finished one", results)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestNodeTellsFailuresInWords(t *testing.T) {
 	} {
 		l.invoke("call-"+c.tool+c.args, c.tool, c.args)
 		if r := l.result(); !strings.Contains(r.Error, c.want) || len(r.Result) > 0 {
-			t.Errorf("%s %s: %q, result %s", c.tool, c.args, r.Error, r.Result)
+			t.Errorf("%s %s: got error %q, result %s, want error %q", c.tool, c.args, r.Error, r.Result, c.want)
 		}
 	}
 }
@@ -101,13 +101,13 @@ func TestNodePreviewsWithoutDoing(t *testing.T) {
 	r := preview("Write", `{"path":"new.txt","content":"hello\n"}`)
 	p := decode[protocol.CallPreview](t, r.Result)
 	if !p.NewFile || p.Added != 1 || p.FileSHA256 != "absent" || !strings.Contains(p.Diff, "+hello") || p.Path != filepath.Join(g.node.ws.Dir(), "new.txt") {
-		t.Errorf("preview = %+v, error %q", p, r.Error)
+		t.Errorf("got preview %+v, error %q, want the new file", p, r.Error)
 	}
 	if _, err := os.Stat(p.Path); !os.IsNotExist(err) {
 		t.Errorf("the preview wrote: %v", err)
 	}
 	if r := preview("Bash", `{}`); !strings.HasPrefix(r.Error, "Invalid arguments: ") {
-		t.Errorf("preview of bad arguments = %+v", r)
+		t.Errorf("preview with invalid arguments: got %+v, want an error", r)
 	}
 	if _, ok := g.node.tools["Process"]; ok {
 		if r := preview("Process", `{"action":"list"}`); string(r.Result) != "{}" {
@@ -121,7 +121,7 @@ func TestNodeObeysExpect(t *testing.T) {
 	l, _ := g.accept()
 	l.send(protocol.EventToolInvoke, protocol.ToolInvoke{CallID: "1", Tool: "Write", Args: json.RawMessage(`{"path":"a","content":"x"}`), Expect: strings.Repeat("0", 64)})
 	if r := l.result(); r.Error != "The file changed after it was shown. Nothing was written; ask again." {
-		t.Errorf("result = %+v", r)
+		t.Errorf("got %+v, want that the file changed", r)
 	}
 	if _, err := os.Stat(filepath.Join(g.node.ws.Dir(), "a")); !os.IsNotExist(err) {
 		t.Errorf("it was written: %v", err)
@@ -134,7 +134,7 @@ func TestCancelReturnsWhatThereIs(t *testing.T) {
 	l.invoke("long", "Bash", `{"command":"echo begun; sleep 999"}`)
 	req := l.next(protocol.ReportProgress.Name)
 	if p := decode[protocol.ToolProgress](t, req.Params); p.CallID != "long" || p.Tail != "begun\n" || p.Bytes != 6 {
-		t.Errorf("progress = %+v", p)
+		t.Errorf("got progress %+v, want the first line", p)
 	}
 	l.answer(req, protocol.Ack{OK: true})
 	began := time.Now()
@@ -142,10 +142,10 @@ func TestCancelReturnsWhatThereIs(t *testing.T) {
 	l.send(protocol.EventToolCancel, protocol.ToolCancel{CallID: "long"})
 	r := l.result()
 	if r.CallID != "long" || r.Error != "" || !strings.Contains(string(r.Result), `"output":"begun\n"`) || !strings.Contains(string(r.Result), `"status":"failed"`) {
-		t.Errorf("result = %+v %s", r, r.Result)
+		t.Errorf("got %+v, want a failed command with its output", r)
 	}
 	if d := time.Since(began); d > 5*time.Minute {
-		t.Errorf("took %v", d)
+		t.Errorf("took %v, want less than 5m", d)
 	}
 }
 
@@ -161,10 +161,10 @@ func TestResultsSurviveALostConnection(t *testing.T) {
 	receive(t, l.gone, "the end of the connection")
 	l, p := g.accept()
 	if !slices.Equal(p.Calls, []protocol.CallID{"goes on", "kept"}) {
-		t.Errorf("it says that it has %q", p.Calls)
+		t.Errorf("got calls %q, want the two that run", p.Calls)
 	}
 	if r := l.result(); r.CallID != "kept" || r.Error != "" {
-		t.Errorf("result = %+v", r)
+		t.Errorf("got %+v, want the result of the call kept", r)
 	}
 	l.invoke("let", "Write", `{"path":"go","content":""}`)
 	ends := map[protocol.CallID]string{}
@@ -173,12 +173,12 @@ func TestResultsSurviveALostConnection(t *testing.T) {
 		ends[r.CallID] = r.Error
 	}
 	if text, ok := ends["goes on"]; !ok || text != "" || len(ends) != 2 {
-		t.Errorf("results = %q", ends)
+		t.Errorf("got results %q, want both calls without an error", ends)
 	}
 	// Once confirmed, it is not sent again.
 	l.invoke("next", "Read", `{"path":"a"}`)
 	if r := l.result(); r.CallID != "next" {
-		t.Errorf("result = %+v", r)
+		t.Errorf("got %+v, want the result of the call next", r)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestACallAskedForTwiceRunsOnce(t *testing.T) {
 	l.invoke("count", "Read", `{"path":"runs"}`)
 	last := l.result()
 	if seen["one"] != 1 || seen["let"] != 1 || !strings.Contains(string(last.Result), `"lines":1`) {
-		t.Errorf("seen %v, then %s", seen, last.Result)
+		t.Errorf("got results %v, then %s, want each once, and one run", seen, last.Result)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestARefusedResultIsDropped(t *testing.T) {
 	l.write(protocol.EncodeError(l.next(protocol.ReturnResult.Name).ID, protocol.ErrNotFound.With("Unknown callId")))
 	l.invoke("new", "Read", `{"path":"none"}`)
 	if r := l.result(); r.CallID != "new" {
-		t.Errorf("result = %+v", r)
+		t.Errorf("got %+v, want the result of the call new", r)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestBrokenEventsDoNoHarm(t *testing.T) {
 	}
 	l.invoke("after", "Read", `{"path":"none"}`)
 	if r := l.result(); r.CallID != "after" {
-		t.Errorf("result = %+v", r)
+		t.Errorf("got %+v, want the result of the call after", r)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestAServerThatNobodyReadsIsEnded(t *testing.T) {
 	receive(t, l.gone, "the end of the connection")
 	l, p := g.accept()
 	if !slices.Contains(p.Calls, "srv") {
-		t.Fatalf("it says that it has %q", p.Calls)
+		t.Fatalf("got calls %q, want srv among them", p.Calls)
 	}
 	serve("in", `{"session":"srv","input":"aGk="}`) // it prints something
 	seen := map[protocol.CallID]string{"read": ""}  // this result may come again
@@ -255,6 +255,6 @@ func TestAServerThatNobodyReadsIsEnded(t *testing.T) {
 		}
 	}
 	if !strings.Contains(seen["srv"], "nobody reads the result") || seen["in"] != "" {
-		t.Errorf("results: %q", seen)
+		t.Errorf("got results %q, want an error of srv alone", seen)
 	}
 }

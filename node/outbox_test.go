@@ -69,16 +69,16 @@ func TestOutboxSendsALaneInOrderUntilConfirmed(t *testing.T) {
 		p.post("one", "c", fmt.Errorf("report: %w", protocol.ErrForbidden))
 		p.post("one", "d")
 		if sent, _ := p.soFar(); sent != "a" {
-			t.Errorf("sent %s", sent)
+			t.Errorf("got %q sent, want a", sent)
 		}
 		began := time.Now()
 		p.retryNow() // a reconnect does not wait
 		if sent, _ := p.soFar(); sent != "aa" || time.Since(began) != 0 {
-			t.Errorf("after a nudge: %s", sent)
+			t.Errorf("after a reconnect: got %q sent after %v, want aa at once", sent, time.Since(began))
 		}
 		time.Sleep(time.Hour)
 		if all, refused := p.soFar(); all != "aaaabcd" || refused != "bc" {
-			t.Errorf("sent %s, lost %s", all, refused)
+			t.Errorf("got %q sent, %q refused, want aaaabcd, bc", all, refused)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestOutboxLetsNoItemHoldUpOthers(t *testing.T) {
 			p.post(queueKey(protocol.NewID()), "x")
 		}
 		if sent, _ := p.soFar(); strings.Count(sent, "x") != 100 || strings.Count(sent, "f") != 1 {
-			t.Errorf("sent %s", sent)
+			t.Errorf("got %q sent, want 100 times x and once f", sent)
 		}
 		p.add(item{queue: "last", send: func(ctx context.Context) error { <-stuck; return nil }})
 		synctest.Wait()
@@ -121,7 +121,7 @@ func TestOutboxLetsNoItemHoldUpOthers(t *testing.T) {
 		}
 		close(stuck)
 		if sent, _ := p.soFar(); !strings.HasSuffix(sent, "w") {
-			t.Errorf("sent %s", sent)
+			t.Errorf("got %q sent, want w last", sent)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestOutboxGivesUpWhatIsRefusedAgainAndAgain(t *testing.T) {
 			}
 		}
 		if lost != "is" && lost != "si" {
-			t.Errorf("lost %s", lost)
+			t.Errorf("got %q lost, want i and s", lost)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := New(o); err == nil || err.Error() == "" {
-				t.Errorf("%s: error %v", name, err)
+				t.Errorf("got error %v, want a reason", err)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestEveryCallEndsInAResultOrWords(t *testing.T) {
 		t.Run(c.tool, func(t *testing.T) {
 			r := n.call(c.ctx, protocol.ToolInvoke{CallID: "1", Tool: c.tool, Preview: c.preview})
 			if !strings.Contains(r.Error, c.want) || r.Result != nil || strings.Contains(r.Error, "secret") {
-				t.Errorf("%s: %q", c.tool, r.Error)
+				t.Errorf("got error %q, result %s, want %q", r.Error, r.Result, c.want)
 			}
 			if c.code == "" && r.Fault == nil {
 				return
@@ -101,17 +101,17 @@ func TestEveryCallEndsInAResultOrWords(t *testing.T) {
 		})
 	}
 	if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "1", Tool: "Nothing"}); string(r.Result) != "null" || r.Error != "" {
-		t.Errorf("Nothing: %+v", r)
+		t.Errorf("Nothing: got %+v, want null", r)
 	}
 	if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "1", Tool: "Nothing", Preview: true}); string(r.Result) != "null" || r.Error != "" {
-		t.Errorf("preview of Nothing: %+v", r)
+		t.Errorf("preview of Nothing: got %+v, want null", r)
 	}
 	log, err := os.ReadFile(filepath.Join(n.opts.LogDir, logName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(log, []byte("secret")) || !bytes.Contains(log, []byte("Tool crashed")) {
-		t.Errorf("log:\n%s", log)
+		t.Errorf("got log %s, want that the tool crashed, without the secret", log)
 	}
 }
 
@@ -128,11 +128,11 @@ func TestPrettyName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := prettyName(path); got != want {
-			t.Errorf("%q: %q", text, got)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	if got := prettyName(path + ".none"); got != "" {
-		t.Errorf("no file: %q", got)
+		t.Errorf("without a file: got %q, want nothing", got)
 	}
 }
 
@@ -154,6 +154,6 @@ func TestBackgroundCommandsAreReported(t *testing.T) {
 	}
 	if events[0].Event != "started" || events[1].Event != "finished" || events[1].OutputTail != "hi\n" || events[0].SessionID != id || events[0].EventID == events[1].EventID {
 		raw, _ := json.Marshal(events)
-		t.Errorf("session %s: %s", id, raw)
+		t.Errorf("session %s: got %s, want its start and its end", id, raw)
 	}
 }

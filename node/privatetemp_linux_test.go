@@ -71,7 +71,7 @@ func TestToolsAndCommandsShareTmp(t *testing.T) {
 		t.Errorf("a command in a private folder after Edit: got %s, want the new text", out)
 	}
 	if _, err := os.Lstat(name); err == nil {
-		t.Errorf("%s is in the system's /tmp", name)
+		t.Errorf("got %s in the system's /tmp, want it in the private one", name)
 	}
 	_, other := newTempNode(t, func(o *Options) { o.Confine.WholeDisk = true })
 	if out := other("Read", map[string]any{"path": name + "/log"}); strings.Contains(out, "thread") {

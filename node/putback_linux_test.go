@@ -56,7 +56,7 @@ func TestANodeThatWasKilledPutsFilesBackAtItsNextStart(t *testing.T) {
 		}
 	}
 	if out, err := exec.CommandContext(t.Context(), "mkfifo", at("pipe")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("mkfifo: got error %v, want none: %s", err, out)
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -92,7 +92,7 @@ func TestANodeThatWasKilledPutsFilesBackAtItsNextStart(t *testing.T) {
 	}
 	for _, rel := range []string{".husky/pre-commit", "new.code-workspace"} {
 		if !slices.ContainsFunc(list[0].Changes, func(c protocol.ProtectedChange) bool { return c.Path == at(rel) }) {
-			t.Errorf("the question does not name %s: %+v", rel, list[0].Changes)
+			t.Errorf("got changes %+v, want %s among them", list[0].Changes, rel)
 		}
 	}
 }

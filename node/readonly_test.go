@@ -31,13 +31,13 @@ func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 	t.Cleanup(n.Close)
 	for _, f := range n.Hello().Host.Folders {
 		if !f.ReadOnly {
-			t.Errorf("it is said that %s may be written", f.Path)
+			t.Errorf("got folder %s for writing, want all read-only", f.Path)
 		}
 	}
 	try := func(tool string, in map[string]any, open ...protocol.FolderAccess) {
 		t.Helper()
 		if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: tool, Args: arguments(t, in), SessionKey: "s", RunID: "r"}); !strings.Contains(r.Error, "read-only") {
-			t.Errorf("%s %v: %+v", tool, in, r)
+			t.Errorf("%s %v: got %+v, want read-only", tool, in, r)
 		}
 	}
 	for _, d := range []string{dir, grant} {
@@ -63,16 +63,16 @@ func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 		}
 		var out struct{ Content string }
 		if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Read", Args: arguments(t, map[string]any{"path": f})}); json.Unmarshal(r.Result, &out) != nil || !strings.Contains(out.Content, "old") {
-			t.Errorf("reading: %+v", r)
+			t.Errorf("reading: got %+v, want the file", r)
 		}
 	}
 	// No folder is offered for writing, and one that is opened all the same is not written.
 	outside := arguments(t, map[string]any{"path": filepath.Join(other, "f"), "content": "x"})
 	if p := n.previewOf(t, "Write", outside); len(p.Folders) > 0 || p.Problem == "" {
-		t.Errorf("offered: %+v", p)
+		t.Errorf("outside: got preview %+v, want a problem and no folder", p)
 	}
 	if p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": "f", "content": "x"})); !strings.Contains(p.Problem, "read-only") {
-		t.Errorf("not foretold: %+v", p)
+		t.Errorf("got preview %+v, want the problem read-only", p)
 	}
 	n.call(t.Context(), n.allowed(t, "Write", outside, protocol.FolderAccess{Path: other, Write: true}))
 	if n.box.Report().ConfinesFiles() {
@@ -82,7 +82,7 @@ func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 	for _, d := range []string{dir, grant, other} {
 		list, err := os.ReadDir(d)
 		if text, _ := os.ReadFile(filepath.Join(d, "f")); err != nil || len(list) != 1 || string(text) != "old\n" {
-			t.Errorf("%s: %v %q %v", d, list, text, err)
+			t.Errorf("%s: got %v with %q, error %v, want the old file alone", d, list, text, err)
 		}
 	}
 }
