@@ -82,7 +82,7 @@ func (k *kit) kinds(list []protocol.ProtectedChange) map[string]string {
 	for _, c := range list {
 		rel, err := filepath.Rel(k.dir, c.Path)
 		if err != nil || c.Problem != "" {
-			k.t.Errorf("%s: %s (%v)", c.Path, c.Problem, err)
+			k.t.Errorf("%s: got problem %q, error %v, want none", c.Path, c.Problem, err)
 		}
 		got[filepath.ToSlash(rel)] = c.Kind
 	}
@@ -127,11 +127,11 @@ func TestChangesOfACommandAreReverted(t *testing.T) {
 	for _, c := range found.PutBack {
 		if c.Path == k.at(".husky/pre-commit") {
 			if c.Why != "runs at your next commit" {
-				t.Errorf("why: got %q", c.Why)
+				t.Errorf("why: got %q, want %q", c.Why, "runs at your next commit")
 			}
 			data, err := os.ReadFile(k.at(".fairlead-trash/" + c.Trash + "/pre-commit"))
 			if err != nil || string(data) != "new" {
-				t.Errorf("in the trash: got %q (%v)", data, err)
+				t.Errorf("in the trash: got %q, error %v, want %q", data, err, "new")
 			}
 		}
 	}
@@ -294,7 +294,7 @@ func benchmarkLooks(b *testing.B, folder string) {
 	k.Prepare()
 	for b.Loop() {
 		if list := k.Begin(Command{ID: "1"}).End(); len(list.PutBack) > 0 {
-			b.Fatalf("got %v", list)
+			b.Fatalf("got %v, want nothing put back", list)
 		}
 	}
 }

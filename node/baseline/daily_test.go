@@ -77,10 +77,10 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 			cmd.Dir = k.dir
 			out, err := cmd.CombinedOutput()
 			for _, c := range run.End().PutBack {
-				t.Errorf("%s: %s %s", c.Path, c.Kind, c.Problem)
+				t.Errorf("got %s %s put back, want nothing: %s", c.Path, c.Kind, c.Problem)
 			}
 			if err != nil {
-				t.Errorf("%v: %s", err, out)
+				t.Errorf("got error %v, want none: %s", err, out)
 			}
 		})
 	}
@@ -109,7 +109,7 @@ fs.writeFileSync(".husky/pre-commit", "npm test\n")
 		cmd := exec.CommandContext(t.Context(), "sh", "-ec", command)
 		cmd.Dir = k.dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+			t.Fatalf("got error %v, want none: %s", err, out)
 		}
 		k.expect(run.End(), want)
 	}

@@ -88,7 +88,7 @@ func TestOpenedFilesAreReported(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", "umask 022; "+c.command)
 			cmd.Dir = k.dir
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
+				t.Fatalf("got error %v, want none: %s", err, out)
 			}
 			got := run.End()
 			var want Findings
@@ -116,7 +116,7 @@ func TestNewRepositoriesAreProtectedFromTheNextCommandOn(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", make)
 			cmd.Dir = k.dir
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
+				t.Fatalf("got error %v, want none: %s", err, out)
 			}
 			k.expect(run.End(), nil)
 			store := "new/.git"
@@ -127,7 +127,7 @@ func TestNewRepositoriesAreProtectedFromTheNextCommandOn(t *testing.T) {
 				store = "a/.git"
 			}
 			if !slices.ContainsFunc(k.list.Files(k.dir), func(f string) bool { return f == k.at(store+"/config") }) {
-				t.Errorf("%s/config is not protected from writing", store)
+				t.Errorf("%s/config: got no protection from writing, want it protected", store)
 			}
 			config, err := os.ReadFile(k.at(store + "/config"))
 			if err != nil {
@@ -152,14 +152,14 @@ func TestAnAnswerIsForAllFiles(t *testing.T) {
 		t.Fatalf("put back: got %d, want %d", len(found.PutBack), maxNamed+3)
 	}
 	if len(k.reports) != 1 || len(k.reports[0].Changes) != maxNamed || k.reports[0].More != 3 {
-		t.Fatalf("reports: got %d", len(k.reports))
+		t.Fatalf("got %d reports, want one with %d changes and 3 more", len(k.reports), maxNamed)
 	}
 	in := protocol.KeepArgs{ID: k.reports[0].ID, More: 3}
 	for _, c := range k.Pending()[0].Changes {
 		in.Paths = append(in.Paths, c.Path)
 	}
 	if p := k.preview(in); p.Problem != "" {
-		t.Errorf("preview: got problem %q", p.Problem)
+		t.Errorf("preview: got problem %q, want none", p.Problem)
 	}
 	in.More = 2
 	if p := k.preview(in); p.Problem == "" {

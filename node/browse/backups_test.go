@@ -60,37 +60,37 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 	list := changesOf(t, b)
 	for _, c := range list {
 		if c.Reverted {
-			t.Errorf("before anything was reverted: %+v", c)
+			t.Errorf("before a revert: got %+v, want a change that stands", c)
 		}
 	}
 	if len(list) != 2 || list[0].Path != filepath.Join(dir, "new.txt") || !list[0].New || list[1].Path != file || list[1].New || !list[1].Last {
-		t.Fatalf("%+v", list)
+		t.Fatalf("got %+v, want the new file and the last change of the other", list)
 	}
 	d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[1]))
 	if err != nil || d.State != protocol.ChangeStands || !strings.Contains(d.Diff, "-one\n+three\n") {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, error %v, want the change from one to three", d, err)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[1])); err != nil || text(t, file) != "one\n" {
-		t.Errorf("%q, %v", text(t, file), err)
+		t.Errorf("got %q, error %v, want %q", text(t, file), err, "one\n")
 	}
 	// A second time it does nothing.
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[1])); err != nil || text(t, file) != "one\n" {
-		t.Errorf("%q, %v", text(t, file), err)
+		t.Errorf("the second time: got %q, error %v, want %q", text(t, file), err, "one\n")
 	}
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[1])); err != nil || d.State != protocol.ChangeReverted {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, error %v, want a reverted change", d, err)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, filepath.Join(dir, "new.txt")) != "<none>" {
 		t.Errorf("a file that the agent made: %v", err)
 	}
 	for _, c := range changesOf(t, b) {
 		if !c.Reverted {
-			t.Errorf("after the revert: %+v", c)
+			t.Errorf("after the revert: got %+v, want it reverted", c)
 		}
 	}
 	writeAsAgent(t, b, "r2", "a.txt", "six\n") // as long as the earlier content
 	if list := changesOf(t, b); list[0].Path != file || list[0].Reverted || !list[0].Last {
-		t.Errorf("the agent's next change: %+v", list[0])
+		t.Errorf("the agent's next change: got %+v, want the last of the file", list[0])
 	}
 	if other := of(list[1]); true {
 		other.Path = filepath.Join(dir, "b.txt")
@@ -160,20 +160,20 @@ func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
 	put(t, file, "mine\n")
 	c := changesOf(t, b)[0]
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(c)); err == nil || !strings.Contains(err.Error(), "changed after the agent's change") || text(t, file) != "mine\n" {
-		t.Errorf("%v, %q", err, text(t, file))
+		t.Errorf("got error %v, file %q, want that it changed after the agent's change", err, text(t, file))
 	}
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeAltered {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, error %v, want an altered change", d, err)
 	}
 	// The agent continues from there: that is a separate change, and the one before does not belong
 	// to the last run.
 	writeAsAgent(t, b, "r2", "a.txt", "three\n")
 	list := changesOf(t, b)
 	if len(list) != 2 || !list[0].Last || list[1].Last {
-		t.Fatalf("%+v", list)
+		t.Fatalf("got %+v, want two changes, the first the last one", list)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, file) != "mine\n" {
-		t.Errorf("%v, %q", err, text(t, file))
+		t.Errorf("got error %v, file %q, want %q", err, text(t, file), "mine\n")
 	}
 }
 
@@ -191,10 +191,10 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 	b.Backup("call", "chat", "r1")(file, f, strings.NewReader("two\n"), strings.Repeat("0", 64))
 	c := changesOf(t, b)[0]
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, error %v, want a reverted change without a diff", d, err)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(c)); err != nil || text(t, file) != "one\n" {
-		t.Errorf("%v, %q", err, text(t, file))
+		t.Errorf("got error %v, file %q, want %q", err, text(t, file), "one\n")
 	}
 }
 
@@ -209,21 +209,21 @@ func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1), strings.NewReader(""))
 	list := changesOf(t, b)
 	if len(list) != 1 || !strings.Contains(list[0].Lost, "larger than 67 MB") {
-		t.Fatalf("%+v", list)
+		t.Fatalf("got %+v, want one change without its old content", list)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err == nil {
 		t.Error("what is not kept was put back")
 	}
 	writeAsAgent(t, b, "r", "new", "n")
 	if err := b.Sweep(time.Now()); err != nil || len(changesOf(t, b)) != 1 {
-		t.Errorf("the old one: %v, %+v", err, changesOf(t, b))
+		t.Errorf("before 30 days: got error %v, changes %+v, want one", err, changesOf(t, b))
 	}
 	if err := b.Sweep(time.Now().Add(maxAge + time.Hour)); err != nil || len(changesOf(t, b)) != 0 {
-		t.Errorf("after 30 days: %v, %+v", err, changesOf(t, b))
+		t.Errorf("after 30 days: got error %v, changes %+v, want none", err, changesOf(t, b))
 	}
 	info, err := os.Stat(b.backups.dir)
 	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
-		t.Errorf("%v, %v: others may look into it", info, err)
+		t.Errorf("got %v, error %v, want a folder that others cannot read", info, err)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestChangesByHandAreNotTheAgents(t *testing.T) {
 			put(t, file, text(t, file)+"mine\n")
 			c := changesOf(t, b)[0]
 			if c.Altered == undo || c.Reverted != undo {
-				t.Errorf("the change is altered: %v, reverted: %v", c.Altered, c.Reverted)
+				t.Errorf("got altered %v, reverted %v, want %v, %v", c.Altered, c.Reverted, !undo, undo)
 			}
 			d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c))
 			if err != nil || strings.Contains(d.Diff, "mine") || !strings.Contains(d.Diff, "+agent") {

@@ -24,11 +24,11 @@ func TestATextFileIsEditedInItsForm(t *testing.T) {
 			put(t, filepath.Join(dir, "a.txt"), c.before)
 			r, err := do[protocol.FilesReadResult](t, b, protocol.ActRead, protocol.FilesPathParams{Path: "a.txt"})
 			if err != nil || r.Text != c.text || r.Why != "" {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("got %+v, error %v, want the text %q", r, err, c.text)
 			}
 			w, err := do[protocol.FilesWriteResult](t, b, protocol.ActWrite, protocol.FilesWriteParams{Path: "a.txt", Text: "new\nline\n", Sum: r.Sum})
 			if err != nil || w.Changed || w.Sum == r.Sum {
-				t.Fatalf("%+v, %v", w, err)
+				t.Fatalf("got %+v, error %v, want a new checksum", w, err)
 			}
 			if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != c.after {
 				t.Errorf("the file has %q, want %q", got, c.after)
@@ -56,10 +56,10 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 			before, _ := os.ReadFile(file)
 			w, err := do[protocol.FilesWriteResult](t, b, protocol.ActWrite, protocol.FilesWriteParams{Path: "a.txt", Text: "mine", Sum: r.Sum})
 			if err != nil || !w.Changed {
-				t.Errorf("%+v, %v", w, err)
+				t.Errorf("got %+v, error %v, want that the file changed", w, err)
 			}
 			if after, _ := os.ReadFile(file); !bytes.Equal(before, after) {
-				t.Errorf("the file has %q", after)
+				t.Errorf("got file %q, want %q", after, before)
 			}
 		})
 	}
@@ -70,11 +70,11 @@ func TestAFileThatIsGoneIsCreatedAgain(t *testing.T) {
 	b, dir := browser(t)
 	r, err := do[protocol.FilesReadResult](t, b, protocol.ActRead, protocol.FilesPathParams{Path: "new.txt"})
 	if err != nil || r.Sum != protocol.FileAbsent {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("got %+v, error %v, want an absent file", r, err)
 	}
 	w, err := do[protocol.FilesWriteResult](t, b, protocol.ActWrite, protocol.FilesWriteParams{Path: "new.txt", Text: "new", Sum: r.Sum})
 	if got, _ := os.ReadFile(filepath.Join(dir, "new.txt")); err != nil || w.Changed || string(got) != "new" {
-		t.Errorf("%+v, %v, the file has %q", w, err, got)
+		t.Errorf("got %+v, error %v, file %q, want %q", w, err, got, "new")
 	}
 }
 
@@ -90,7 +90,7 @@ func TestAFileThatIsNoTextIsNotEdited(t *testing.T) {
 			put(t, filepath.Join(dir, name), c.content)
 			r, err := do[protocol.FilesReadResult](t, b, protocol.ActRead, protocol.FilesPathParams{Path: name})
 			if err != nil || r.Text != "" || !strings.HasPrefix(r.Why, c.why) {
-				t.Errorf("%d bytes, %q, %v", len(r.Text), r.Why, err)
+				t.Errorf("got %d bytes, why %q, error %v, want why %q", len(r.Text), r.Why, err, c.why)
 			}
 		})
 	}

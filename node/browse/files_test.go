@@ -65,20 +65,20 @@ func TestListTellsWhatIsInAFolder(t *testing.T) {
 		os.Symlink("nowhere", filepath.Join(dir, "sub/broken")) == nil
 	l, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Path: "sub"})
 	if err != nil || l.Path != filepath.Join(dir, "sub") || l.Cut || l.ReadOnly {
-		t.Fatal(l, err)
+		t.Fatalf("got %+v, error %v, want all of the folder sub", l, err)
 	}
 	got := map[string]protocol.FileInfo{}
 	for _, e := range l.Entries {
 		got[e.Name] = e
 	}
 	if e := got["a.txt"]; e.Kind != protocol.FileRegular || e.Size != 5 || e.Time != when.UnixMilli() || runtime.GOOS != "windows" && e.Mode != "-rw-r--r--" {
-		t.Errorf("a.txt: %+v", e)
+		t.Errorf("a.txt: got %+v, want a regular file of 5 bytes", e)
 	}
 	if e := got["deep"]; !e.Folder() || e.Kind != protocol.FileFolder {
-		t.Errorf("deep: %+v", e)
+		t.Errorf("deep: got %+v, want a folder", e)
 	}
 	if links && (got["to-file"].Leads != protocol.FileRegular || !got["to-folder"].Folder() || got["broken"].Kind != protocol.FileLink || got["broken"].Leads != "") {
-		t.Errorf("links: %+v", got)
+		t.Errorf("links: got %+v, want one to a file, one to a folder and a broken one", got)
 	}
 	for path, want := range map[string]string{"none": "it does not exist", "sub/a.txt": "cannot open", filepath.Dir(dir): "outside the workspace"} {
 		if _, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
@@ -102,7 +102,7 @@ func BenchmarkListOfFiftyThousand(b *testing.B) {
 	for b.Loop() {
 		raw, err := New(ws, "", nil).Call(b.Context(), protocol.ActList, json.RawMessage(`{}`))
 		if err != nil || len(raw) < 50_000 || len(raw) > protocol.MaxWriteFrame {
-			b.Fatal(len(raw), err)
+			b.Fatalf("got %d bytes, error %v, want a list that fits into a frame", len(raw), err)
 		}
 	}
 }
@@ -113,14 +113,14 @@ func TestActsAreWorded(t *testing.T) {
 	put(t, filepath.Join(dir, "a"), "A")
 	put(t, filepath.Join(dir, "b"), "B")
 	if d, err := do[protocol.FilesDone](t, b, protocol.ActMake, protocol.FilesPathParams{Path: "new"}); err != nil || d.Path != filepath.Join(dir, "new") {
-		t.Error(d, err)
+		t.Errorf("got %+v, error %v, want the folder new", d, err)
 	}
 	_, err := do[protocol.FilesDone](t, b, protocol.ActMove, protocol.FilesMoveParams{Path: "a", To: "b"})
 	if want := "cannot move to '" + filepath.Join(dir, "b") + "': there is something of that name already"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if d, err := do[protocol.FilesDone](t, b, protocol.ActMove, protocol.FilesMoveParams{Path: "a", To: "new/a"}); err != nil || d.Path != filepath.Join(dir, "new", "a") {
-		t.Error(d, err)
+		t.Errorf("got %+v, error %v, want new/a", d, err)
 	}
 	if _, err := b.Call(t.Context(), "Files.Fly", nil); err == nil || !strings.Contains(err.Error(), "does not support") {
 		t.Error(err)
@@ -137,13 +137,13 @@ func TestTrashSaysHowFarItCame(t *testing.T) {
 	put(t, filepath.Join(dir, "b"), "B")
 	out, err := do[protocol.FilesTrashResult](t, b, protocol.ActTrash, protocol.FilesTrashParams{Paths: []string{"a", "none", "b"}})
 	if err != nil || len(out.Items) != 1 || out.Items[0].Path != filepath.Join(dir, "a") || !strings.Contains(out.Problem, "cannot delete") {
-		t.Fatal(out, err)
+		t.Fatalf("got %+v, error %v, want a in the trash and a problem with the next", out, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b")); err != nil {
 		t.Error("what came after the problem was deleted")
 	}
 	if d, err := do[protocol.FilesDone](t, b, protocol.ActRestore, protocol.FilesRestoreParams{ID: out.Items[0].ID, Path: "a"}); err != nil || d.Path != filepath.Join(dir, "a") {
-		t.Error(d, err)
+		t.Errorf("got %+v, error %v, want a at its place", d, err)
 	}
 	if _, err := do[protocol.FilesTrashResult](t, b, protocol.ActTrash, protocol.FilesTrashParams{Paths: []string{"none"}}); err == nil {
 		t.Error("nothing was deleted, and nobody said so")
@@ -170,7 +170,7 @@ func TestWhereBelowAListedFolderSomethingChangesIsTold(t *testing.T) {
 	t.Cleanup(b.Close)
 	put(t, filepath.Join(ws.Dir(), "a/b/c"), "")
 	if l, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Watch: true, WatchID: "w", Below: true}); err != nil || l.WatchID != "w" {
-		t.Fatal(l, err)
+		t.Fatalf("got %+v, error %v, want a watched folder", l, err)
 	}
 	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
 		put(t, filepath.Join(ws.Dir(), "a/b/c"), "again, until the folder is watched")

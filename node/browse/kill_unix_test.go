@@ -48,14 +48,14 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 	b := New(ws, filepath.Join(dir, "..", "home"), nil)
 	list := changesOf(t, b)
 	if len(list) != 1 || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
-		t.Fatalf("%+v", list)
+		t.Fatalf("got %+v, file %q, want one change, and the old file", list, text(t, filepath.Join(dir, "a.txt")))
 	}
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[0])); err != nil || d.State != protocol.ChangeReverted {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("got %+v, error %v, want a reverted change", d, err)
 	}
 	// The same change is made again and can be reverted.
 	writeAsAgent(t, b, "again", "a.txt", "two\n")
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(changesOf(t, b)[0])); err != nil || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
-		t.Errorf("%v, %q", err, text(t, filepath.Join(dir, "a.txt")))
+		t.Errorf("got error %v, file %q, want %q", err, text(t, filepath.Join(dir, "a.txt")), "one\n")
 	}
 }

@@ -63,7 +63,7 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 		t.Helper()
 		if conn, err := c.Dial(t.Context(), p); err == nil {
 			conn.Close()
-			t.Errorf("%s was let in", what)
+			t.Errorf("%s: got a connection, want an error", what)
 		}
 	}
 	other, err := newAttemptKey()
@@ -97,7 +97,7 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 		conn.(*net.TCPConn).CloseWrite()
 		conn.SetReadDeadline(time.Now().Add(3 * time.Minute))
 		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%.20q holds the port", text)
+			t.Errorf("%.20q: got an open connection, want it closed", text)
 		}
 		conn.Close()
 	}
@@ -160,7 +160,7 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 		conn.Close()
 		t.Error("the source takes the one in the middle for the destination")
 	} else if !errors.Is(err, errPin) {
-		t.Errorf("the source says %v", err)
+		t.Errorf("the source: got error %v, want %v", err, errPin)
 	}
 	middle.Close()
 	wg.Wait()
@@ -202,7 +202,7 @@ func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
 	}
 	second.Write(proof)
 	if n, err := second.Read(make([]byte, tokenSize)); err == nil {
-		t.Errorf("%d bytes answer a proof of another session", n)
+		t.Errorf("a proof of another session: got %d bytes, want none", n)
 	}
 	first.Write(proof)
 	own := make([]byte, tokenSize)
@@ -223,7 +223,7 @@ func TestAPortClosesWhenNobodyComes(t *testing.T) {
 	_, l := pairOf(t)
 	l.limit = 50 * time.Millisecond
 	if _, err := l.Accept(t.Context()); !errors.Is(err, errNoSource) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v", err, errNoSource)
 	}
 	closeListener(t, l)
 	_, l = pairOf(t)
@@ -231,7 +231,7 @@ func TestAPortClosesWhenNobodyComes(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
 	if _, err := l.Accept(ctx); !errors.Is(err, stopped) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v", err, stopped)
 	}
 	closeListener(t, l)
 	_, l = pairOf(t)

@@ -62,7 +62,7 @@ func echo(t *testing.T, conn net.Conn) {
 	}
 	got := make([]byte, 5)
 	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" {
-		t.Fatalf("%q, %v", got, err)
+		t.Fatalf("got %q, error %v, want hello", got, err)
 	}
 }
 
@@ -71,7 +71,7 @@ func closeListener(t *testing.T, l *listener) {
 	for _, at := range l.Self().Addresses {
 		if conn, err := net.Dial("tcp", at); err == nil {
 			conn.Close()
-			t.Errorf("%s is open still", at)
+			t.Errorf("%s: got a connection, want a closed port", at)
 		}
 	}
 }

@@ -35,17 +35,17 @@ func TestASourceConnectsToItsOwnNetworksOnly(t *testing.T) {
 		"[fd00:2::1]:5000", "0.0.0.0:5000", "[::ffff:8.8.8.8]:5000",
 	} {
 		if _, err := call.Dial(t.Context(), protocol.TransferPeer{Pin: string(id.pin), Token: newSecret().text(), Addresses: []string{at}}); err == nil {
-			t.Error(at)
+			t.Errorf("%s: got a connection, want an error", at)
 		}
 	}
 	if len(dialed) > 0 {
-		t.Errorf("it went to %v", dialed)
+		t.Errorf("got connections to %v, want none", dialed)
 	}
 	for _, at := range []string{"192.168.7.1:5000", "[fd00:1::1]:5000"} {
 		call.Dial(t.Context(), protocol.TransferPeer{Pin: string(id.pin), Token: newSecret().text(), Addresses: []string{at}})
 	}
 	if len(dialed) != 2 {
-		t.Errorf("it went to %v", dialed)
+		t.Errorf("got connections to %v, want two", dialed)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	t.Parallel()
 	for _, p := range private() {
 		if a := p.Addr(); !a.IsPrivate() && !a.IsLoopback() {
-			t.Errorf("%v is open to others", p)
+			t.Errorf("got public address %v, want a private one", p)
 		}
 	}
 	c := &Connector{Networks: func() []netip.Prefix { return nil }}
@@ -71,7 +71,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	_, l := pairOf(t)
 	at, err := netip.ParseAddrPort(l.Self().Addresses[0])
 	if err != nil || !at.Addr().IsLoopback() || at.Port() < leastPort {
-		t.Errorf("%v, %v", at, err)
+		t.Errorf("got %v, error %v, want a loopback address with a high port", at, err)
 	}
 	// Every caller is on another network.
 	l.networks = []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24")}
@@ -91,7 +91,7 @@ func TestTheOwnerSaysWhetherThereIsAny(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]bool{"": false, Off: false, LAN: true} {
 		if c, err := Parse(mode); err != nil || (c != nil) != want {
-			t.Errorf("%q: %v, %v", mode, c, err)
+			t.Errorf("%q: got %v, error %v, want a connector: %v", mode, c, err, want)
 		}
 	}
 	if _, err := Parse("wan"); err == nil || !strings.Contains(err.Error(), "off or lan") {

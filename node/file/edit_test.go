@@ -38,11 +38,11 @@ func TestEditReplacesExactly(t *testing.T) {
 			path := b.File("f", c.file)
 			p := tooltest.Preview(b, "Edit", tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
 			if p.Problem != "" || p.FileSHA256 == "" {
-				t.Errorf("%s: preview %+v", c.name, p)
+				t.Errorf("%s: got preview %+v, want a checksum and no problem", c.name, p)
 			}
 			out := tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
 			if data, _ := os.ReadFile(path); string(data) != c.want || out.Replacements != c.n || out.Path != path {
-				t.Errorf("%s: %q, %+v", c.name, data, out)
+				t.Errorf("%s: got %q, %+v, want %q with %d replacements", c.name, data, out, c.want, c.n)
 			}
 		})
 	}
@@ -61,14 +61,14 @@ func TestEditRefusesWhatIsNotClear(t *testing.T) {
 		"Failed to read '" + b.WS.Dir() + "': it is a directory":                             {"path": ".", "oldString": "a", "newString": "b"},
 	} {
 		if words := tooltest.MustFail(b, "Edit", a); !strings.HasPrefix(words, want) {
-			t.Errorf("%s: %s", want, words)
+			t.Errorf("got %q, want it to begin with %q", words, want)
 		}
 		if p := tooltest.Preview(b, "Edit", a); !strings.HasPrefix(p.Problem, want) || p.Diff != "" {
-			t.Errorf("preview, %s: %+v", want, p)
+			t.Errorf("got preview %+v, want the problem %q", p, want)
 		}
 	}
 	if data, _ := os.ReadFile(path); string(data) != "a b a" {
-		t.Errorf("the file became %q", data)
+		t.Errorf("got file %q, want %q", data, "a b a")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestEditAgreesWithASlowReference(t *testing.T) {
 			count = 0 // nothing to change
 		}
 		if (err == nil) != (count == 1 || all && count > 1) {
-			t.Fatalf("replace(%q, %q, all=%v): %v with %d occurrences", file, from, all, err, count)
+			t.Fatalf("replace(%q, %q, all=%v): got error %v with %d occurrences, want one unless the count fits", file, from, all, err, count)
 		}
 		if err != nil {
 			continue
@@ -143,6 +143,6 @@ func TestEditsOfOneFileAtOnceLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	if data, _ := os.ReadFile(path); strings.Count(string(data), "done") != len(lines) {
-		t.Errorf("%s", data)
+		t.Errorf("got %s, want %d lines done", data, len(lines))
 	}
 }

@@ -57,7 +57,7 @@ func TestEditKeepsLineEndsMarksAndEncoding(t *testing.T) {
 			path := b.File("f", c.file)
 			a := tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to}
 			if p := tooltest.Preview(b, "Edit", a); p.Problem != "" || p.Diff == "" || p.Truncated || p.Added == 0 {
-				t.Errorf("%s: preview %+v", c.name, p)
+				t.Errorf("%s: got preview %+v, want the diff", c.name, p)
 			}
 			tooltest.Must[editOut](b, "Edit", a)
 			if data, _ := os.ReadFile(path); string(data) != c.want {
@@ -78,16 +78,16 @@ func TestEditsAreAllMadeOrNone(t *testing.T) {
 	a := tooltest.Args{"path": "f", "oldString": "one", "newString": "1", "edits": []tooltest.Args{step("1 two", "1 2"), all("t", "T")}}
 	p := tooltest.Preview(b, "Edit", a)
 	if p.Problem != "" || p.Added != 1 || p.Removed != 1 || !strings.Contains(p.Diff, "+1 2 Three Two") {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want a diff to 1 2 Three Two", p)
 	}
 	if out := tooltest.Must[editOut](b, "Edit", a); out.Replacements != 4 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want 4 replacements", out)
 	}
 	if data, _ := os.ReadFile(path); string(data) != "1 2 Three Two" {
-		t.Fatalf("%q", data)
+		t.Fatalf("got %q, want %q", data, "1 2 Three Two")
 	}
 	if out := tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": "", "newString": "", "edits": []tooltest.Args{step("1", "one"), step("one", "1")}}); out.Replacements != 2 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want 2 replacements", out)
 	}
 	for want, a := range map[string]tooltest.Args{
 		"Replacement 2 of 2: oldString not found in '" + path + "'. Nothing was written.": {"path": "f", "oldString": "1", "newString": "x", "edits": []tooltest.Args{step("y", "z")}},
@@ -98,14 +98,14 @@ func TestEditsAreAllMadeOrNone(t *testing.T) {
 		"edits has 1001 replacements":                                                     {"path": "f", "oldString": "", "newString": "", "edits": make([]editStep, 1001)},
 	} {
 		if words := tooltest.MustFail(b, "Edit", a); !strings.HasPrefix(words, want) {
-			t.Errorf("%s: %s", want, words)
+			t.Errorf("got %q, want it to begin with %q", words, want)
 		}
 		if p := tooltest.Preview(b, "Edit", a); !strings.HasPrefix(p.Problem, want) {
-			t.Errorf("preview, %s: %+v", want, p)
+			t.Errorf("got preview %+v, want the problem %q", p, want)
 		}
 	}
 	if data, _ := os.ReadFile(path); string(data) != "1 2 Three Two" {
-		t.Errorf("a part was written: %q", data)
+		t.Errorf("got file %q, want %q as before", data, "1 2 Three Two")
 	}
 }
 
@@ -124,15 +124,15 @@ func TestAnExpectedHashHolds(t *testing.T) {
 				a["expectedSha256"] = want
 				_, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
 				if !errors.Is(err, workspace.ErrChanged) || !strings.Contains(err.Error(), sum) {
-					t.Errorf("%s, %s: %v", name, want, err)
+					t.Errorf("%s, %s: got error %v, want that it changed, with the checksum", name, want, err)
 				}
 				if p := tooltest.Preview(b, name, a); !strings.Contains(p.Problem, sum) || p.Diff != "" {
-					t.Errorf("preview of %s: %+v", name, p)
+					t.Errorf("preview of %s: got %+v, want the checksum in a problem", name, p)
 				}
 			}
 			a["expectedSha256"] = strings.ToUpper(sum)
 			if p := tooltest.Preview(b, name, a); p.Problem != "" {
-				t.Errorf("preview of %s: %+v", name, p)
+				t.Errorf("preview of %s: got %+v, want no problem", name, p)
 			}
 			if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: other}, tooltest.Encode(t, a)); !errors.Is(err, workspace.ErrChanged) {
 				t.Errorf("%s: what the person saw does not count: %v", name, err)
@@ -156,7 +156,7 @@ func TestAnEditThatChangesNothingKeepsTheFile(t *testing.T) {
 	os.Chtimes(path, old, old)
 	out := tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": "a", "newString": "c", "edits": []tooltest.Args{{"oldString": "c", "newString": "a"}}})
 	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(old) || out.Replacements != 2 || out.SHA256 != out.OldSHA256 {
-		t.Errorf("%v, %v, %+v", info.ModTime(), err, out)
+		t.Errorf("got time %v, error %v, %+v, want the file of before", info.ModTime(), err, out)
 	}
 }
 
@@ -241,6 +241,6 @@ func TestEditsAgreeWithASlowReference(t *testing.T) {
 		}
 	}
 	if good < 2000 {
-		t.Errorf("only %d edits could be made", good)
+		t.Errorf("got %d edits that could be made, want at least 2000", good)
 	}
 }

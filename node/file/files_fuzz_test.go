@@ -36,21 +36,21 @@ func FuzzDecoders(f *testing.F) {
 		for name, tl := range b.Tools {
 			p, _, perr := tl.Preview(t.Context(), access.Call{}, json.RawMessage(raw))
 			if perr != nil && perr.Error() == "" || !utf8.ValidString(p.Problem) {
-				t.Fatalf("preview of %s(%s): %v, %q", name, raw, perr, p.Problem)
+				t.Fatalf("preview of %s(%s): got error %v, problem %q, want UTF-8", name, raw, perr, p.Problem)
 			}
 			if name == "Bash" {
 				continue
 			}
 			out, err := tl.Call(t.Context(), access.Call{}, json.RawMessage(raw))
 			if err == nil && !json.Valid(out) || err != nil && err.Error() == "" {
-				t.Fatalf("%s(%s) = %s, %v", name, raw, out, err)
+				t.Fatalf("%s(%s): got %s, error %v, want JSON or an error", name, raw, out, err)
 			}
 			if perr != nil && err == nil {
-				t.Fatalf("%s(%s) was done and could not be previewed: %v", name, raw, perr)
+				t.Fatalf("%s(%s): got preview error %v for a call that ran, want none", name, raw, perr)
 			}
 		}
 		if data, err := os.ReadFile(canary); err != nil || string(data) != "alive" {
-			t.Fatalf("%s: the file outside became %q, %v", raw, data, err)
+			t.Fatalf("%s: got the file outside as %q, error %v, want it unchanged", raw, data, err)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func FuzzUTF16(f *testing.F) {
 			return
 		}
 		if !utf8.Valid(text) || string(w.Encode(text)) != string(raw) {
-			t.Fatalf("%x became %q, and that %x", raw, text, w.Encode(text))
+			t.Fatalf("%x: got %q, and back %x, want the same bytes", raw, text, w.Encode(text))
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestReadNumbersLines(t *testing.T) {
 			}
 			out := tooltest.Must[readText](b, "Read", a)
 			if out.Content != c.want || out.Lines != c.lines || out.Path != path {
-				t.Errorf("%s: %.80q, %d lines, %s", c.name, out.Content, out.Lines, out.Path)
+				t.Errorf("%s: got %.80q, %d lines, %s, want %.80q, %d lines", c.name, out.Content, out.Lines, out.Path, c.want, c.lines)
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func TestReadConvertsUTF16(t *testing.T) {
 		}
 		b.File("f", string(raw))
 		if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f"}); out.Content != "1\thé\n2\t😀" {
-			t.Errorf("%q", out.Content)
+			t.Errorf("got %q, want the converted text", out.Content)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestReadOfAPartDoesNotReadTheRest(t *testing.T) {
 		t.Skipf("no sparse files here: %v", err)
 	}
 	if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f", "offset": 1, "limit": 1}); out.Content != "2\tb" {
-		t.Errorf("%q", out.Content)
+		t.Errorf("got %q, want the second line", out.Content)
 	}
 	if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f"}); out.Content != "1\ta\n2\tb" || !out.Truncated {
 		t.Errorf("without a limit: got %.50q, truncated %v; want the first two lines, truncated", out.Content, out.Truncated)
@@ -109,14 +109,14 @@ func TestReadReturnsImagesToLookAt(t *testing.T) {
 	path := b.File("photo.txt", buf.String()) // its name does not count
 	out := tooltest.Must[readImage](b, "Read", tooltest.Args{"path": "photo.txt", "offset": 5, "limit": 1})
 	if len(out.Content) != 2 || out.Content[0].Type != protocol.BlockText || out.Content[1].Type != protocol.BlockImage {
-		t.Fatalf("%+v", out)
+		t.Fatalf("got %+v, want a text and an image", out)
 	}
 	if want := fmt.Sprintf("Image file: photo.txt (image/png, %d bytes)", buf.Len()); out.Content[0].Text != want {
-		t.Errorf("%q", out.Content[0].Text)
+		t.Errorf("got %q, want %q", out.Content[0].Text, want)
 	}
 	data, err := base64.StdEncoding.DecodeString(out.Content[1].Data)
 	if err != nil || !bytes.Equal(data, buf.Bytes()) || out.Content[1].MimeType != "image/png" {
-		t.Errorf("%v, %s", err, out.Content[1].MimeType)
+		t.Errorf("got type %s, error %v, want the image as image/png", out.Content[1].MimeType, err)
 	}
 	for size, ok := range map[int64]bool{10 << 20: true, 10<<20 + 1: false} {
 		if err := os.Truncate(path, size); err != nil {
@@ -160,12 +160,12 @@ func TestReadSaysWhatItCannotRead(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			if words := tooltest.MustFail(b, "Read", tooltest.Args{"path": path}); !strings.HasPrefix(words, want) {
-				t.Errorf("%s: %s", path, words)
+				t.Errorf("got %q, want it to begin with %q", words, want)
 			}
 		})
 	}
 	if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "late", "limit": 1}); out.Content != "1\ttext" {
-		t.Errorf("%q", out.Content)
+		t.Errorf("got %q, want the first line", out.Content)
 	}
 }
 
@@ -176,22 +176,22 @@ func TestWriteCreatesAndReplaces(t *testing.T) {
 		out := tooltest.Must[writeOut](b, "Write", tooltest.Args{"path": "new/deep/f", "content": content})
 		data, err := os.ReadFile(filepath.Join(b.WS.Dir(), "new", "deep", "f"))
 		if err != nil || string(data) != content || out.Bytes != len(content) || out.Path != filepath.Join(b.WS.Dir(), "new", "deep", "f") {
-			t.Errorf("%q: %+v, %v", data, out, err)
+			t.Errorf("got %q, %+v, error %v, want %q", data, out, err, content)
 		}
 	}
 	b.File("file", "")
 	if words := tooltest.MustFail(b, "Write", tooltest.Args{"path": "file/x", "content": ""}); !strings.HasPrefix(words, "Failed to ") {
-		t.Error(words)
+		t.Errorf("got %q, want that the write failed", words)
 	}
 	if words := tooltest.MustFail(b, "Write", tooltest.Args{"path": "new", "content": ""}); !strings.Contains(words, "it is a directory") {
-		t.Error(words)
+		t.Errorf("got %q, want that it is a directory", words)
 	}
 	slash := tooltest.Args{"path": "folder/", "content": "x"}
 	if words := tooltest.MustFail(b, "Write", slash); !strings.Contains(words, "names a folder") {
-		t.Error(words)
+		t.Errorf("got %q, want that it names a folder", words)
 	}
 	if p := tooltest.Preview(b, "Write", slash); !strings.Contains(p.Problem, "names a folder") {
-		t.Errorf("%+v", p)
+		t.Errorf("got preview %+v, want that it names a folder", p)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 				t.Errorf("%s: %v", tool, err)
 			}
 			if data, _ := os.ReadFile(path); string(data) != "one\ntwo\nthree\n" {
-				t.Errorf("%s wrote %q", tool, data)
+				t.Errorf("%s: got file %q, want it unchanged", tool, data)
 			}
 			seen = tooltest.Preview(b, tool, a).FileSHA256
 			if _, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a)); err != nil {
@@ -222,7 +222,7 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 	a := tooltest.Args{"path": "g", "content": "x"}
 	p := tooltest.Preview(b, "Write", a)
 	if p.FileSHA256 != workspace.Absent || !p.NewFile {
-		t.Fatalf("%+v", p)
+		t.Fatalf("got preview %+v, want an absent file", p)
 	}
 	b.File("g", "someone else's")
 	if _, err := b.Tools["Write"].Call(context.Background(), access.Call{ExpectedSHA256: p.FileSHA256}, tooltest.Encode(t, a)); err == nil {
@@ -241,32 +241,32 @@ func TestPreviewShowsTheDiff(t *testing.T) {
 	p := tooltest.Preview(b, "Edit", tooltest.Args{"path": "d/f", "oldString": "10\n", "newString": "ten\n10b\n"})
 	want := "--- d/f\n+++ d/f\n@@ -8,7 +8,8 @@\n 7\n 8\n 9\n-10\n+ten\n+10b\n 11\n 12\n 13\n"
 	if p.Diff != want || p.Added != 2 || p.Removed != 1 || p.NewFile || p.Truncated || p.Path != path || p.Outside {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want the diff %q", p, want)
 	}
 	p = tooltest.Preview(b, "Write", tooltest.Args{"path": "new", "content": "--- a\n+++ b"})
 	if !p.NewFile || p.Added != 2 || p.Removed != 0 || !strings.HasPrefix(p.Diff, "--- /dev/null\n+++ new\n") || !strings.Contains(p.Diff, "\\ No newline at end of file") {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want the diff of a new file", p)
 	}
 	p = tooltest.Preview(b, "Write", tooltest.Args{"path": "d/f", "content": strings.Repeat("a long line of text\n", 10_000)})
 	if !p.Truncated || len(p.Diff) > diff.MaxQuestion || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
-		t.Errorf("%d bytes, truncated %v, %d added", len(p.Diff), p.Truncated, p.Added)
+		t.Errorf("got %d bytes, truncated %v, %d added, want at most %d bytes of 10000 lines", len(p.Diff), p.Truncated, p.Added, diff.MaxQuestion)
 	}
 	for n, shown := range map[int]bool{diff.MaxLines: true, diff.MaxLines + 1: false} {
 		if p := tooltest.Preview(b, "Write", tooltest.Args{"path": "lines", "content": strings.Repeat("\n", n)}); (p.Diff != "") != shown || p.Problem != "" || !p.Truncated {
-			t.Errorf("%d lines: %.80s, truncated %v, %s", n, p.Diff, p.Truncated, p.Problem)
+			t.Errorf("%d lines: got %.80q, truncated %v, problem %q, want a diff: %v", n, p.Diff, p.Truncated, p.Problem, shown)
 		}
 	}
 	b.File("bin", "\xff\x00")
 	if p := tooltest.Preview(b, "Write", tooltest.Args{"path": "bin", "content": "x"}); !p.Truncated || p.Diff != "" || p.FileSHA256 == "" {
-		t.Errorf("a binary file: %+v", p)
+		t.Errorf("a binary file: got %+v, want its checksum without a diff", p)
 	}
 	if p := tooltest.Preview(b, "Write", tooltest.Args{"path": "d", "content": "x"}); !strings.Contains(p.Problem, "it is a directory") {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want that it is a directory", p)
 	}
 	if data, _ := os.ReadFile(path); strings.Count(string(data), "\n") != 20 {
 		t.Error("a preview wrote")
 	}
 	if p := tooltest.Preview(b, "Read", tooltest.Args{"path": "d/f"}); p.Path != path || p.Outside || p.Problem != "" {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want the path of the file", p)
 	}
 }

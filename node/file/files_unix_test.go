@@ -41,12 +41,12 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 			} {
 				_, err := tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
 				if err == nil || !strings.HasPrefix(err.Error(), "Failed to ") {
-					t.Errorf("%s(%s): %v", name, path, err)
+					t.Errorf("%s(%s): got error %v, want that it failed", name, path, err)
 				} else if !strings.Contains(err.Error(), what) {
-					t.Errorf("%s(%s): %v", name, path, err)
+					t.Errorf("%s(%s): got error %v, want %q in it", name, path, err, what)
 				}
 				if p, _, err := tools[name].Preview(t.Context(), access.Call{}, tooltest.Encode(t, a)); err != nil || p.Problem == "" && name != "Read" {
-					t.Errorf("preview of %s(%s): %+v, %v", name, path, p, err)
+					t.Errorf("preview of %s(%s): got %+v, error %v, want a problem", name, path, p, err)
 				}
 			}
 		}
@@ -73,10 +73,10 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path}))
 			if err != nil || len(raw) < 200 {
-				t.Errorf("%s: %.100s, %v", path, raw, err)
+				t.Errorf("got %.100s, error %v, want a page", raw, err)
 			}
 			if raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path, "offset": 3, "limit": 1})); err != nil || !strings.Contains(string(raw), `"content":"4\t`) {
-				t.Errorf("%s: %.100s, %v", path, raw, err)
+				t.Errorf("got %.100s, error %v, want line 4", raw, err)
 			}
 		})
 	}
@@ -97,7 +97,7 @@ func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
 	go func() {
 		defer close(done)
 		if raw, err := Tools(access.Scope{Root: ws})[0].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": log})); err == nil {
-			t.Errorf("it came to its end: %.100s", raw)
+			t.Errorf("got %.100s, want an error because the file grows", raw)
 		}
 	}()
 	select {
@@ -121,10 +121,10 @@ func TestModeOwnerAndAttributesAreKept(t *testing.T) {
 		tooltest.Must[writeOut](b, "Write", tooltest.Args{"path": "f", "content": "newer"})
 		info, err := os.Stat(path)
 		if err != nil || info.Mode() != mode {
-			t.Errorf("%v became %v, %v", mode, info.Mode(), err)
+			t.Errorf("got mode %v, error %v, want %v", info.Mode(), err, mode)
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); os.Geteuid() == 0 && (!ok || st.Uid != 12 || st.Gid != 34) {
-			t.Errorf("the owner became %+v", st)
+			t.Errorf("got owner %+v, want 12:34", st)
 		}
 	}
 }
@@ -154,14 +154,14 @@ func TestToolsObeyGrants(t *testing.T) {
 				p, _, err := list[i].Preview(t.Context(), access.Call{}, tooltest.Encode(t, a))
 				opens := dir == "out" && len(p.Folders) == 1 && p.Folders[0].Path == filepath.Dir(path) // the person may open it, for one call
 				if err != nil || (p.Problem == "") != (ok || opens) || (dir == "out") != opens || p.Outside != (dir == "out") {
-					t.Errorf("preview of %s(%s): %+v, %v", list[i].Spec.Name, path, p, err)
+					t.Errorf("preview of %s(%s): got %+v, error %v, want success: %v", list[i].Spec.Name, path, p, err, ok)
 				}
 				if _, err := list[i].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); (err == nil) != ok || !ok && !opens && err.Error() != p.Problem {
-					t.Errorf("%s(%s): %v; the preview said %q", list[i].Spec.Name, path, err, p.Problem)
+					t.Errorf("%s(%s): got error %v, want the preview's problem %q", list[i].Spec.Name, path, err, p.Problem)
 				}
 			}
 			if data, _ := os.ReadFile(path); string(data) != map[bool]string{true: "text2", false: "text"}[can[1]] {
-				t.Errorf("%s: %q", path, data)
+				t.Errorf("%s: got %q, want it changed: %v", path, data, can[1])
 			}
 		})
 	}
@@ -186,15 +186,15 @@ func TestPreviewsComeTrue(t *testing.T) {
 				p := tooltest.Preview(b, name, a)
 				if len(p.Folders) > 0 {
 					if _, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); err == nil {
-						t.Errorf("%s(%.40q) reached outside although nothing was opened", name, path)
+						t.Errorf("%s(%.40q): got no error, want one without an opened folder", name, path)
 					}
 				}
 				_, err := b.Tools[name].Call(t.Context(), access.Call{Folders: p.Folders}, tooltest.Encode(t, a))
 				if (err == nil) != (p.Problem == "") {
-					t.Errorf("%s(%.40q): %v; the preview said %q", name, path, err, p.Problem)
+					t.Errorf("%s(%.40q): got error %v, want the preview's problem %q", name, path, err, p.Problem)
 				}
 				if err == nil && p.Diff == "" && path != "d/f" {
-					t.Errorf("%s(%q) was not shown: %+v", name, path, p)
+					t.Errorf("%s(%q): got preview %+v, want a diff", name, path, p)
 				}
 				b.File("f", "one\ntwo\n")
 				os.RemoveAll(filepath.Join(b.WS.Dir(), "none"))

@@ -31,7 +31,7 @@ func lineStarts(t *testing.T, b *tooltest.Bench, offsets ...int) {
 	for _, n := range offsets {
 		out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "log", "offset": n, "limit": 1})
 		if want := fmt.Sprintf("%d\t%d ", n+1, n); !strings.HasPrefix(out.Content, want) {
-			t.Fatalf("offset %d: %.40q", n, out.Content)
+			t.Fatalf("offset %d: got %.40q, want %q", n, out.Content, want)
 		}
 	}
 }
@@ -47,14 +47,14 @@ func TestReadFindsEachLineOfALargeFile(t *testing.T) {
 	lineStarts(t, b, 0, 1, lines-1)
 	for _, n := range []int{lines, lines + 1, 1 << 30} {
 		if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "log", "offset": n}); out.Lines != 0 || out.Content != "" {
-			t.Errorf("offset %d: %d lines", n, out.Lines)
+			t.Errorf("offset %d: got %d lines, want none", n, out.Lines)
 		}
 	}
 	data, _ := os.ReadFile(path)
 	want := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "log", "offset": lines - 100})
 	if got := strings.Split(out.Content, "\n"); len(got) != 100 || out.Lines != 100 || !strings.HasSuffix(got[99], want[lines-1]) {
-		t.Errorf("the last 100 lines are %d", out.Lines)
+		t.Errorf("at the end: got %d lines, want the last 100", out.Lines)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestReadOfAFileThatGrowsOrShrinksMeanwhileIsWhole(t *testing.T) {
 			continue
 		}
 		if out.Lines > 3 {
-			t.Errorf("%d lines", out.Lines)
+			t.Errorf("got %d lines, want at most 3", out.Lines)
 		}
 	}
 	close(stop)

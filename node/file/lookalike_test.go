@@ -22,12 +22,12 @@ func TestReadNamesTheFileThatLooksTheSame(t *testing.T) {
 			t.Errorf("%q: got %q, want it to name %q", c.asked, got, path)
 		}
 		if got := tooltest.MustFail(b, "Edit", tooltest.Args{"path": c.asked, "oldString": "text", "newString": "x"}); !strings.Contains(got, "not found") {
-			t.Errorf("Edit of %q: got %q", c.asked, got)
+			t.Errorf("Edit of %q: got %q, want not found", c.asked, got)
 		}
 	}
 	b.File("one\u00a0x", "")
 	b.File("one\u2009x", "")
 	if got := tooltest.MustFail(b, "Read", tooltest.Args{"path": "one x"}); strings.Contains(got, "looks the same") {
-		t.Errorf("with two of them: got %q", got)
+		t.Errorf("with two of them: got %q, want none named", got)
 	}
 }

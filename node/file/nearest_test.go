@@ -33,7 +33,7 @@ func TestNotFoundShowsTheNearestLines(t *testing.T) {
 	}
 	b.File("f", "nothing like it")
 	if got := tooltest.MustFail(b, "Edit", tooltest.Args{"path": "f", "oldString": "xyz(42)", "newString": "x"}); !strings.HasSuffix(got, "f'") {
-		t.Errorf("without a similar line: got %q", got)
+		t.Errorf("got %q, want no similar line", got)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestEditDoesNotMixEncodings(t *testing.T) {
 				t.Errorf("got %q, want the advice of Read", got)
 			}
 			if data, err := os.ReadFile(path); err != nil || string(data) != file {
-				t.Errorf("the file is %q, %v", data, err)
+				t.Errorf("got file %q, error %v, want it unchanged", data, err)
 			}
 			tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": "old", "newString": "new"})
 		})

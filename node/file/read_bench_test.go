@@ -33,7 +33,7 @@ func gigabyte(b *testing.B) (w *tooltest.Bench, path string, lines int) {
 		}
 	}
 	if info, err := f.Stat(); err != nil || info.Size()/int64(lines) < 60 {
-		b.Fatalf("%v, %v", info, err)
+		b.Fatalf("got %v, error %v, want a log of %d lines", info, err, lines)
 	}
 	return w, path, lines
 }
@@ -59,6 +59,6 @@ func readLast(b *testing.B, f files, lines int) {
 	offset := float64(lines - 100)
 	out, err := f.read(context.Background(), access.Call{}, readIn{Path: "log", Offset: &offset})
 	if text, ok := out.(readText); err != nil || !ok || text.Lines != 100 {
-		b.Fatalf("%v, %v", out, err)
+		b.Fatalf("got %v, error %v, want 100 lines", out, err)
 	}
 }

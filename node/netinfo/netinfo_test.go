@@ -37,11 +37,11 @@ func TestInterfacesAreThoseOfTheMachine(t *testing.T) {
 	}
 	i := slices.IndexFunc(out.Interfaces, func(i Interface) bool { return slices.Contains(i.Flags, "loopback") })
 	if i < 0 {
-		t.Fatalf("no loopback interface in %+v", out.Interfaces)
+		t.Fatalf("got %+v, want a loopback interface among them", out.Interfaces)
 	}
 	lo := out.Interfaces[i]
 	if lo.MTU == 0 || lo.Index == 0 || lo.Name == "" || !slices.Contains(lo.Addrs, "127.0.0.1/8") {
-		t.Errorf("got %+v", lo)
+		t.Errorf("got %+v, want the loopback interface", lo)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestMetricsDescribeThisProcess(t *testing.T) {
 	out := tooltest.Must[Metrics](newBench(t), "net_metrics", tooltest.Args{})
 	if out.UptimeSecs < 3600 || out.Goroutines < 1 || out.HeapAllocBytes == 0 || out.HeapSysBytes < out.HeapAllocBytes || out.NumGC == 0 || out.GCPauseTotalMs <= 0 || out.NumCPU != runtime.NumCPU() ||
 		out.GOMAXPROCS != runtime.GOMAXPROCS(0) || out.Version != runtime.Version() || out.OS != runtime.GOOS || out.Arch != runtime.GOARCH {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want the values of this process", out)
 	}
 	h := &metrics.Float64Histogram{Buckets: []float64{0, 1, 2, 4}, Counts: []uint64{5, 2, 1}}
 	if got := total(h); got != 4 {
@@ -65,7 +65,7 @@ func TestCallsSayHowLongTheyTook(t *testing.T) {
 			return Routes{}, nil
 		})
 		if out, err := slow(t.Context(), access.Call{}, none{}); err != nil || out.Ms != 7 {
-			t.Errorf("got %+v, %v", out, err)
+			t.Errorf("got %+v, error %v, want 7 ms", out, err)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestCallsSayHowLongTheyTook(t *testing.T) {
 func TestRoutesOfThisMachineAreRead(t *testing.T) {
 	out := tooltest.Must[Routes](newBench(t), "net_routes", tooltest.Args{})
 	if out.Routes == nil || out.Count != len(out.Routes) {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want a list with its length", out)
 	}
 }
 
@@ -85,20 +85,20 @@ func TestNameServersOfThisMachineAreRead(t *testing.T) {
 		t.Skip(err)
 	}
 	if out := tooltest.Must[DNS](newBench(t), "net_dns", tooltest.Args{}); out.Source != want || out.Nameservers == nil || out.Search == nil || out.Options == nil {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want source %s and lists", out, want)
 	}
 }
 
 func TestNameServersAreParsed(t *testing.T) {
 	out := parseResolvConf(strings.NewReader("# comment\nnameserver 192.0.2.53 ; main\nnameserver ::1\nsearch a.example\nsearch b.example c.example\noptions ndots:2 rotate\noptions edns0\nnameserver\n"))
 	if !slices.Equal(out.Nameservers, []string{"192.0.2.53", "::1"}) || !slices.Equal(out.Search, []string{"b.example", "c.example"}) || !slices.Equal(out.Options, []string{"ndots:2", "rotate", "edns0"}) || !out.Stub || out.Note == "" {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want the last search list, the options and a note about the stub", out)
 	}
 	if old := parseResolvConf(strings.NewReader("domain a.example\n")); !slices.Equal(old.Search, []string{"a.example"}) {
-		t.Errorf("got %+v", old)
+		t.Errorf("got %+v, want the domain as search list", old)
 	}
 	if plain := parseResolvConf(strings.NewReader("nameserver 192.0.2.53\n")); plain.Stub || plain.Note != "" || plain.Search == nil {
-		t.Errorf("got %+v", plain)
+		t.Errorf("got %+v, want no stub", plain)
 	}
 }
 

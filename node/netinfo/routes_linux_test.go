@@ -39,12 +39,12 @@ func TestRoutesAreThoseThatIPShows(t *testing.T) {
 	cmd.Env = append(os.Environ(), "FAIRLEAD_TEST_ROUTES=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("got error %v, want none\n%s", err, out)
 	}
 	text, _, _ := bytes.Cut(out, []byte("\n"))
 	var got []Route
 	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("got %s, want JSON: %v", out, err)
 	}
 	got = slices.DeleteFunc(got, func(r Route) bool { return strings.HasPrefix(r.Destination, "fe80:") })
 	want := []Route{

@@ -29,20 +29,20 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o.ID == "" || o.Workspace != here || o.Confine.WholeDisk || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
-		t.Errorf("defaults = %+v", o)
+		t.Errorf("got %+v, want the defaults", o)
 	}
 	if _, err := p.configure(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
 	if o.URL != "ws://env/ws" || o.Token != "fl_x" {
-		t.Errorf("way to the gateway = %+v", o)
+		t.Errorf("got URL %q, token %q, want those of the environment", o.URL, o.Token)
 	}
 	o, p, err = parse([]string{"--gateway", "wss://flag/ws", "--id", "server", "--workspace", "/srv", "--whole-disk"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.configure(t.Context(), &o); err != nil || o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || !o.Confine.WholeDisk {
-		t.Errorf("flags = %+v", o)
+		t.Errorf("got %+v, error %v, want the values of the flags", o, err)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestParseReadsTheConfinement(t *testing.T) {
 	}
 	want := []workspace.Grant{{Dir: dir}, {Dir: filepath.Join(dir, "sub"), ReadOnly: true}}
 	if o.Confine.Mode != sandbox.ReadOnly || o.Confine.Network != sandbox.NetAllowed || !slices.Equal(o.Confine.Grants, want) || !filepath.IsAbs(o.Home) {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want the confinement of the flags, with the grants %v", o, want)
 	}
 }
 
@@ -62,10 +62,10 @@ func TestParseReadsWhatTheMachineTakes(t *testing.T) {
 	dir := t.TempDir()
 	o, _, err := parse([]string{"--gateway", "ws://x/ws", "--receive", "ask", "--receive-from", "tower, gsv", "--receive-folder", dir}, io.Discard)
 	if err != nil || o.Receive.Mode != transfer.Ask || !slices.Equal(o.Receive.From, []protocol.NodeID{"tower", "gsv"}) || o.Receive.Folder != dir {
-		t.Errorf("%+v, %v", o.Receive, err)
+		t.Errorf("got %+v, error %v, want ask, from tower and gsv", o.Receive, err)
 	}
 	if o, _, err = parse([]string{"--gateway", "ws://x/ws"}, io.Discard); err != nil || o.Receive.Mode != transfer.Trusted || o.Receive.From != nil || o.Receive.Folder != "" {
-		t.Errorf("%+v, %v", o.Receive, err)
+		t.Errorf("got %+v, error %v, want trusted, from all", o.Receive, err)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 		t.Run(arg, func(t *testing.T) {
 			var said strings.Builder
 			if _, _, err := parse([]string{arg}, &said); !errors.Is(err, flag.ErrHelp) || !strings.Contains(said.String(), want) {
-				t.Errorf("%s: %v, %s", arg, err, &said)
+				t.Errorf("got error %v, text %s, want %q", err, &said, want)
 			}
 		})
 	}
@@ -96,6 +96,6 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 func TestRunTellsWhyItCannotStart(t *testing.T) {
 	err := run(t.Context(), []string{"--gateway", "ws://127.0.0.1:1/ws", "--workspace", t.TempDir() + "/none"}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("error = %v", err)
+		t.Errorf("got error %v, want one that names the folder", err)
 	}
 }
