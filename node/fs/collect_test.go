@@ -66,7 +66,7 @@ func TestLastPartShowsTheWholeChange(t *testing.T) {
 		t.Errorf("preview %+v, want the diff", p)
 	}
 	if out := write(b, last); !out.Done || content(t, path) != "one\ntwo\n" {
-		t.Errorf("got %+v, %q", out, content(t, path))
+		t.Errorf("got %+v, file %q, want it done with %q", out, content(t, path), "one\ntwo\n")
 	}
 	out := write(b, tooltest.Args{"path": path, "chunk_b64": b64("\x89PNG\r\n\x1a\n\x00")})
 	p = tooltest.Preview(b, "fs_write", tooltest.Args{"file_id": out.FileID, "path": path, "sha256": out.SHA256, "done": true})
@@ -122,12 +122,12 @@ func TestOnlyWhatWasShownTakesEffect(t *testing.T) {
 		last := collectAll(b, path, "shown")
 		c.change(last)
 		if f := fault(b, "fs_write", last, c.code, c.text); content(t, path) != "old" {
-			t.Errorf("%s: wrote %q after %v", name, content(t, path), f)
+			t.Errorf("%s: got file %q after %v, want old", name, content(t, path), f)
 		}
 		_, _ = tooltest.Call[writeOut](b, "fs_write", tooltest.Args{"file_id": last["file_id"], "abort": true}) // some are gone
 	}
 	if left := unfinishedParts(t, b.WS.Dir()); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("got unfinished parts %v, want none", left)
 	}
 }
 
@@ -138,14 +138,14 @@ func TestPartsOfAFileElsewhereAreCollectedInTheWorkspace(t *testing.T) {
 	for _, path := range []string{in(b, "new/folder/x"), filepath.Join(outside, "x")} {
 		last := collectAll(b, path, "hello")
 		if list, _ := os.ReadDir(outside); len(list) != 0 || len(unfinishedParts(t, b.WS.Dir())) != 1 {
-			t.Errorf("%s: collected in %v and %v", path, list, unfinishedParts(t, b.WS.Dir()))
+			t.Errorf("%s: got %v and parts %v, want the parts in the workspace alone", path, list, unfinishedParts(t, b.WS.Dir()))
 		}
 		p := tooltest.Preview(b, "fs_write", last)
 		if _, err := tooltest.CallContext[writeOut](t.Context(), access.Call{Folders: p.Folders, Target: p.Path}, b, "fs_write", last); err != nil || content(t, path) != "hello" {
 			t.Errorf("%s: %v", path, err)
 		}
 		if left := unfinishedParts(t, b.WS.Dir()); len(left) != 0 {
-			t.Errorf("%s: left behind: %v", path, left)
+			t.Errorf("%s: got unfinished parts %v, want none", path, left)
 		}
 	}
 	last := collectAll(b, filepath.Join(outside, "y"), "hello")
@@ -171,7 +171,7 @@ func TestCompleteFileWaitsForTheAnswer(t *testing.T) {
 		}
 		last := writeIn{FileID: out.FileID, Path: out.Path, SHA256: out.SHA256, Done: true}
 		if p := f.previewLast(access.Scope{Root: ws}, last); p.Problem != "" {
-			t.Fatal(p.Problem)
+			t.Fatalf("got problem %q, want none", p.Problem)
 		}
 		time.Sleep(hold - time.Hour)
 		if _, err := f.run(t.Context(), ws, access.Call{}, last); err != nil {

@@ -66,7 +66,7 @@ func TestRedirectsAreFollowedOnTheWebOnly(t *testing.T) {
 		"http://files.example/a": "", "file:///etc/passwd": "", "gopher://x/": "", "https:opaque": "", "https:///etc": "",
 	} {
 		if next, err := follow(address(t, "https://files.example/a"), to); (err == nil) != (want != "") || err == nil && next.String() != want {
-			t.Errorf("%s: got %v, %v", to, next, err)
+			t.Errorf("%s: got %v, error %v, want %q", to, next, err, want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestHeadersStayWithTheirHost(t *testing.T) {
 		at := in(b, strings.Trim(path, "/"))
 		tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": at, "url": s.URL + path, "headers": map[string]string{"X-Key": "secret", "Authorization": "Bearer secret"}})
 		if got := content(t, at); got != want {
-			t.Errorf("%s: the last server got %q", path, got)
+			t.Errorf("%s: got %q at the last server, want %q", path, got, want)
 		}
 	}
 }

@@ -37,18 +37,18 @@ func TestFolderIsListed(t *testing.T) {
 	b.File("a/y", "22")
 	flat := tooltest.Must[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir()})
 	if names(flat.Entries) != "a/ b.txt" || flat.Count != 2 || flat.Truncated || flat.Entries[1].Size != 5 || flat.Entries[1].Path != "" {
-		t.Errorf("got %+v", flat)
+		t.Errorf("got %+v, want a/ and b.txt of 5 bytes", flat)
 	}
 	if e := flat.Entries[1]; time.Since(time.Unix(e.MTime, 0)) > time.Hour || len(e.Mode) != 4 || e.Mode[0] != '0' {
-		t.Errorf("got %+v", e)
+		t.Errorf("got %+v, want a new file with its mode", e)
 	}
 	all := tooltest.Must[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "recursive": true})
 	if names(all.Entries) != "a/ deep/ x y b.txt" || all.Entries[2].Path != in(b, "a/deep/x") {
-		t.Errorf("got %+v", all)
+		t.Errorf("got %+v, want all below, with their paths", all)
 	}
 	some := tooltest.Must[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "recursive": true, "limit": 3})
 	if some.Count != 3 || !some.Truncated {
-		t.Errorf("got %+v", some)
+		t.Errorf("got %+v, want 3 entries, truncated", some)
 	}
 	fault(b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "limit": maxEntries + 1}, protocol.FaultInvalidArgs, "limit")
 	fault(b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "limit": -1}, protocol.FaultInvalidArgs, "limit")
@@ -65,7 +65,7 @@ func TestListingHasTheDefaultLimit(t *testing.T) {
 		}
 	}
 	if out := tooltest.Must[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir()}); out.Count != 10_000 || !out.Truncated {
-		t.Errorf("got %d entries, truncated %v", out.Count, out.Truncated)
+		t.Errorf("got %d entries, truncated %v, want 10000, truncated", out.Count, out.Truncated)
 	}
 }
 
@@ -75,10 +75,10 @@ func TestLinkIsDescribedAndNotFollowed(t *testing.T) {
 	path := b.File("a", "hello")
 	out := tooltest.Must[statOut](b, "fs_stat", tooltest.Args{"path": path})
 	if out.Entry.Name != "a" || out.Entry.Size != 5 || out.Entry.IsDir || out.Path != path {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want the file a of 5 bytes", out)
 	}
 	if out := tooltest.Must[statOut](b, "fs_stat", tooltest.Args{"path": b.WS.Dir()}); !out.Entry.IsDir {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want a folder", out)
 	}
 	fault(b, "fs_stat", tooltest.Args{"path": in(b, "none")}, protocol.FaultNotFound, "does not exist")
 	link := in(b, "link")
@@ -86,10 +86,10 @@ func TestLinkIsDescribedAndNotFollowed(t *testing.T) {
 		t.Skipf("no links here: %v", err)
 	}
 	if out := tooltest.Must[statOut](b, "fs_stat", tooltest.Args{"path": link}); out.Entry.Name != "link" || out.Entry.IsDir {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want the link", out)
 	}
 	if p := tooltest.Preview(b, "fs_stat", tooltest.Args{"path": link}); p.Outside || p.Problem != "" || p.Path != link {
-		t.Errorf("preview %+v", p)
+		t.Errorf("got preview %+v, want the link itself", p)
 	}
 }
 
@@ -98,14 +98,14 @@ func TestDeletedFilesGoToTheTrash(t *testing.T) {
 	b := newBench(t)
 	path := b.File("d/a", "hello")
 	if out := tooltest.Must[doneOut](b, "fs_delete", tooltest.Args{"path": path}); out.Path != path {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want %s", out, path)
 	}
 	fault(b, "fs_delete", tooltest.Args{"path": path}, protocol.FaultNotFound, "does not exist")
 	b.File("d/b", "1")
 	fault(b, "fs_delete", tooltest.Args{"path": in(b, "d")}, protocol.FaultFailedPrecondition, "Set recursive")
 	tooltest.Must[doneOut](b, "fs_delete", tooltest.Args{"path": in(b, "d"), "recursive": true})
 	if _, err := os.Lstat(in(b, "d")); !os.IsNotExist(err) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want that the folder is gone", err)
 	}
 	tooltest.Must[doneOut](b, "fs_mkdir", tooltest.Args{"path": in(b, "empty")})
 	tooltest.Must[doneOut](b, "fs_delete", tooltest.Args{"path": in(b, "empty")})
@@ -142,7 +142,7 @@ func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
 		fault(b, "fs_delete", tooltest.Args{"path": path, "recursive": true}, protocol.FaultInvalidArgs, "Set force")
 	}
 	if p := tooltest.Preview(b, "fs_delete", tooltest.Args{"path": "/etc", "recursive": true}); !strings.Contains(p.Problem, "Set force") {
-		t.Errorf("preview %+v", p)
+		t.Errorf("got preview %+v, want a problem that names force", p)
 	}
 	fault(b, "fs_delete", tooltest.Args{"path": "/etc", "recursive": true, "force": true}, protocol.FaultPermissionDenied, "")
 	fault(b, "fs_delete", tooltest.Args{"path": b.WS.Dir(), "recursive": true, "force": true}, protocol.FaultPermissionDenied, "is or contains the workspace")
@@ -155,7 +155,7 @@ func TestFolderIsCreated(t *testing.T) {
 	fault(b, "fs_mkdir", tooltest.Args{"path": path}, protocol.FaultNotFound, "")
 	for range 2 {
 		if out := tooltest.Must[doneOut](b, "fs_mkdir", tooltest.Args{"path": path, "recursive": true, "mode": "0700"}); out.Path != path {
-			t.Errorf("got %+v", out)
+			t.Errorf("got %+v, want %s", out, path)
 		}
 	}
 	fault(b, "fs_mkdir", tooltest.Args{"path": path}, protocol.FaultAlreadyExists, "")
@@ -166,7 +166,7 @@ func TestFolderIsCreated(t *testing.T) {
 	}
 	for path, want := range map[string]os.FileMode{path: 0o700, in(b, "a/d"): 0o711} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: mode %v, %v", path, info.Mode(), err)
+			t.Errorf("%s: got mode %v, error %v, want %v", path, info.Mode(), err, want)
 		}
 	}
 }
@@ -198,15 +198,15 @@ func TestFileIsDownloaded(t *testing.T) {
 	path := in(b, "new/a")
 	out := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/moved", "expected_sha256": strings.ToUpper(sumOfHello), "mode": "0600"})
 	if out.Total != 5 || out.SHA256 != sumOfHello || content(t, path) != "hello" || out.Path != path {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want hello at %s", out, path)
 	}
 	more := tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/hello", "headers": map[string]string{"X-More": "!"}})
 	if sum := sha256.Sum256([]byte("hello!")); more.SHA256 != hex.EncodeToString(sum[:]) {
-		t.Errorf("got %+v", more)
+		t.Errorf("got %+v, want the checksum of hello!", more)
 	}
 	tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/host", "headers": map[string]string{"Host": "evil.example", "Content-Length": "3"}})
 	if got := content(t, path); got != strings.TrimPrefix(url, "http://") {
-		t.Errorf("the request went to %s", got)
+		t.Errorf("got the host %s, want that of %s", got, url)
 	}
 }
 
@@ -236,13 +236,13 @@ func TestFailedDownloadLeavesTheOldFile(t *testing.T) {
 	}
 	f := fault(b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/hello", "expected_sha256": strings.Repeat("0", 64)}, protocol.FaultFailedPrecondition, sumOfHello)
 	if !strings.Contains(string(f.Details), sumOfHello) {
-		t.Errorf("details %s", f.Details)
+		t.Errorf("got details %s, want the checksum %s", f.Details, sumOfHello)
 	}
 	if content(t, path) != "old" {
-		t.Errorf("the file is %q", content(t, path))
+		t.Errorf("got file %q, want old", content(t, path))
 	}
 	if list, _ := os.ReadDir(b.WS.Dir()); len(list) != 1 {
-		t.Errorf("left behind: %v", list)
+		t.Errorf("got files %v, want one", list)
 	}
 	tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": path, "url": url + "/big", "fetch_max_bytes": 5000})
 }

@@ -87,7 +87,7 @@ func TestPathsMustBeAbsolute(t *testing.T) {
 		a["path"] = ""
 		fault(b, tool, a, protocol.FaultInvalidArgs, "path is required")
 		if p := tooltest.Preview(b, tool, tooltest.Args{"path": "relative.txt", "url": "http://127.0.0.1/x"}); tool == "fs_fetch" && p.Problem == "" {
-			t.Errorf("%s: the preview of a relative path has no problem", tool)
+			t.Errorf("%s: got no problem of a relative path, want one", tool)
 		}
 	}
 }
@@ -111,13 +111,13 @@ func TestNothingOutsideTheWorkspaceIsReached(t *testing.T) {
 		fault(b, "fs_mkdir", tooltest.Args{"path": path + "dir"}, protocol.FaultPermissionDenied, "")
 		p := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": b64("y"), "done": true})
 		if !p.Outside || len(p.Folders) != 1 || !p.Folders[0].Write {
-			t.Errorf("%s: preview %+v", path, p)
+			t.Errorf("%s: got preview %+v, want a folder to open for writing", path, p)
 		}
 		// With the folder that the person opened, it is reached.
 		call := access.Call{Folders: p.Folders}
 		out, err := tooltest.CallContext[readOut](t.Context(), call, b, "fs_read", tooltest.Args{"path": path, "encoding": "utf8"})
 		if err != nil || out.Chunk == nil || *out.Chunk != "x" {
-			t.Errorf("%s: got %+v, %v", path, out, err)
+			t.Errorf("%s: got %+v, error %v, want x", path, out, err)
 		}
 	}
 	if content(t, secret) != "x" {
@@ -132,28 +132,28 @@ func TestPreviewBindsAWriteToTheFileThatThePersonSaw(t *testing.T) {
 	a := tooltest.Args{"path": path, "encoding": "utf8", "chunk": "two\n", "done": true}
 	p := tooltest.Preview(b, "fs_write", a)
 	if p.Path != workspace.RealPath(path) || p.NewFile || p.Added != 1 || p.Removed != 1 || !strings.Contains(p.Diff, "+two") || p.FileSHA256 == "" || p.Truncated || p.Problem != "" {
-		t.Errorf("preview %+v", p)
+		t.Errorf("got preview %+v, want the change of one line", p)
 	}
 	b.File("a.txt", "three\n")
 	_, err := tooltest.CallContext[writeOut](t.Context(), access.Call{ExpectedSHA256: p.FileSHA256, Target: p.Path}, b, "fs_write", a)
 	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultFailedPrecondition {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %s", err, protocol.FaultFailedPrecondition)
 	}
 	if content(t, path) != "three\n" {
 		t.Error("the changed file was replaced")
 	}
 	if p := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "expected_sha256": strings.ToUpper(fileSum(t, path))}); p.Problem != "" {
-		t.Errorf("with the checksum in capitals: %s", p.Problem)
+		t.Errorf("with the checksum in capitals: got problem %q, want none", p.Problem)
 	}
 	missing := tooltest.Preview(b, "fs_write", tooltest.Args{"path": in(b, "new"), "encoding": "utf8", "chunk": "x", "done": true})
 	if !missing.NewFile || missing.FileSHA256 != workspace.Absent || missing.Problem != "" || missing.Added != 1 {
-		t.Errorf("preview of a new file %+v", missing)
+		t.Errorf("of a new file: got preview %+v, want an absent file", missing)
 	}
 	if part := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path}); !part.Truncated || part.Diff != "" || part.Problem != "" {
-		t.Errorf("preview of the first part %+v", part)
+		t.Errorf("of the first part: got preview %+v, want no diff", part)
 	}
 	if binary := tooltest.Preview(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": "AP8=", "done": true}); !binary.Truncated {
-		t.Errorf("preview of a binary file %+v", binary)
+		t.Errorf("of a binary file: got preview %+v, want a truncated one", binary)
 	}
 	for text, a := range map[string]tooltest.Args{
 		"mode":     {"path": path, "mode": "9"},
@@ -162,7 +162,7 @@ func TestPreviewBindsAWriteToTheFileThatThePersonSaw(t *testing.T) {
 		"changed":  {"path": path, "expected_sha256": sumOfHello},
 	} {
 		if p := tooltest.Preview(b, "fs_write", a); !strings.Contains(p.Problem, text) {
-			t.Errorf("%s: problem %q", text, p.Problem)
+			t.Errorf("got problem %q, want %q in it", p.Problem, text)
 		}
 	}
 }
@@ -177,14 +177,14 @@ func TestPreviewsOfOtherToolsNameThePath(t *testing.T) {
 	} {
 		p := tooltest.Preview(b, tool, a)
 		if p.Path != workspace.RealPath(a["path"].(string)) || p.Problem != "" || p.Network != (tool == "fs_fetch") {
-			t.Errorf("%s: preview %+v", tool, p)
+			t.Errorf("%s: got preview %+v, want the path, and the network for a download", tool, p)
 		}
 	}
 	for tool, a := range map[string]tooltest.Args{
 		"fs_delete": {"path": filepath.Dir(path)}, "fs_mkdir": {"path": filepath.Dir(path)}, "fs_fetch": {"path": path, "url": "ftp://x"}, "fs_read": {"path": in(b, "none")},
 	} {
 		if p := tooltest.Preview(b, tool, a); p.Problem == "" {
-			t.Errorf("%s(%v): no problem", tool, a)
+			t.Errorf("%s(%v): got no problem, want one", tool, a)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestOpenFilesAreLimited(t *testing.T) {
 	fault(b, "fs_read", tooltest.Args{"path": path, "max_bytes": 1}, protocol.FaultResourceExhausted, "64 files")
 	fault(b, "fs_write", tooltest.Args{"path": in(b, "new")}, protocol.FaultResourceExhausted, "64 files")
 	if list, _ := os.ReadDir(b.WS.Dir()); len(list) != 1 {
-		t.Errorf("left behind: %v", list)
+		t.Errorf("got files %v, want one", list)
 	}
 }
 
@@ -283,6 +283,6 @@ func TestCancelledCallsAreNoFaults(t *testing.T) {
 	cancel()
 	b := newBench(t)
 	if _, err := tooltest.CallContext[listOut](ctx, access.Call{}, b, "fs_list", tooltest.Args{"path": b.WS.Dir()}); err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want none or %v", err, context.Canceled)
 	}
 }

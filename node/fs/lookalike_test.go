@@ -31,7 +31,7 @@ func TestReadingToolsNameThePathThatLooksTheSame(t *testing.T) {
 	b.File("one\u00a0x", "")
 	b.File("one\u2009x", "")
 	if f := fault(b, "fs_read", tooltest.Args{"path": in(b, "one x")}, protocol.FaultNotFound, "does not exist"); f.Message != "'"+in(b, "one x")+"' does not exist" {
-		t.Errorf("with two of them: got %q", f.Message)
+		t.Errorf("with two of them: got %q, want none named", f.Message)
 	}
 	fault(b, "fs_delete", tooltest.Args{"path": in(b, "café.txt")}, protocol.FaultNotFound, "does not exist")
 }

@@ -23,15 +23,15 @@ func TestModeOfAWrittenFile(t *testing.T) {
 	path := in(b, "run.sh")
 	write(b, tooltest.Args{"path": path, "mode": "0750", "chunk_b64": b64("x"), "done": true})
 	if mode(path) != 0o750 {
-		t.Errorf("mode %o", mode(path))
+		t.Errorf("got mode %o, want 750", mode(path))
 	}
 	tooltest.Must[fetchOut](b, "fs_fetch", tooltest.Args{"path": in(b, "fetched"), "url": server(t) + "/hello", "mode": "0600"})
 	if mode(in(b, "fetched")) != 0o600 {
-		t.Errorf("mode of a download %o", mode(in(b, "fetched")))
+		t.Errorf("got mode %o of a download, want 600", mode(in(b, "fetched")))
 	}
 	write(b, tooltest.Args{"path": path, "chunk_b64": b64("y"), "done": true})
 	if mode(path) != 0o750 {
-		t.Errorf("the old file's mode is lost: %o", mode(path))
+		t.Errorf("got mode %o, want the old file's 750", mode(path))
 	}
 }
 

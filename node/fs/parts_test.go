@@ -20,12 +20,12 @@ func TestSmallFileIsReadInOneCall(t *testing.T) {
 	path := b.File("a", "hello")
 	out := read(b, tooltest.Args{"path": path})
 	if out.ChunkB64 == nil || string(*out.ChunkB64) != "hello" || out.Chunk != nil || out.Offset != 0 || out.Size != 5 || out.Total != 5 || out.SHA256 != sumOfHello || !out.Done || out.FileID == "" || out.Path != path {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want all of the file", out)
 	}
 	fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultNotFound, "Begin again")
 	empty := read(b, tooltest.Args{"path": b.File("empty", ""), "encoding": "utf8"})
 	if empty.Chunk == nil || *empty.Chunk != "" || !empty.Done || empty.Total != 0 {
-		t.Errorf("an empty file: %+v", empty)
+		t.Errorf("an empty file: got %+v, want no bytes", empty)
 	}
 }
 
@@ -41,12 +41,12 @@ func TestFileIsReadInParts(t *testing.T) {
 	for a := (tooltest.Args{"path": path}); ; {
 		out := read(b, a)
 		if out.Offset != int64(len(got)) || out.Total != int64(len(want)) {
-			t.Fatalf("got %+v", out)
+			t.Fatalf("got %+v, want offset %d of %d", out, len(got), len(want))
 		}
 		raw := *out.ChunkB64
 		got = append(got, raw...)
 		if sum := sha256.Sum256(got); out.SHA256 != hex.EncodeToString(sum[:]) || out.Size != len(raw) {
-			t.Fatalf("the checksum does not cover the parts so far: %+v", out)
+			t.Fatalf("got %+v, want the checksum of the parts so far", out)
 		}
 		if out.Done {
 			break
@@ -58,7 +58,7 @@ func TestFileIsReadInParts(t *testing.T) {
 	}
 	out := read(b, tooltest.Args{"path": path, "offset": len(want) - 3})
 	if string(*out.ChunkB64) != string(want[len(want)-3:]) || !out.Done {
-		t.Errorf("from an offset: %+v", out)
+		t.Errorf("from an offset: got %+v, want the last 3 bytes", out)
 	}
 }
 
@@ -73,14 +73,14 @@ func TestTextIsNeverCutInsideACharacter(t *testing.T) {
 		got += *out.Chunk
 		if out.Done {
 			if sum := sha256.Sum256([]byte(want)); out.SHA256 != hex.EncodeToString(sum[:]) {
-				t.Errorf("checksum %s", out.SHA256)
+				t.Errorf("got checksum %s, want that of the file", out.SHA256)
 			}
 			break
 		}
 		a = tooltest.Args{"file_id": out.FileID, "max_bytes": 5}
 	}
 	if got != want {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, want)
 	}
 	fault(b, "fs_read", tooltest.Args{"path": b.File("bin", "a\xff"), "encoding": "utf8"}, protocol.FaultInvalidArgs, "base64")
 }
@@ -145,20 +145,20 @@ func TestFileIsWrittenInPartsAndReplacedAtTheEnd(t *testing.T) {
 	path := b.File("a", "old")
 	first := write(b, tooltest.Args{"path": path, "chunk_b64": b64("hel")})
 	if first.Offset != 0 || first.Total != 3 || first.Done || first.FileID == "" || content(t, path) != "old" {
-		t.Errorf("got %+v, %q", first, content(t, path))
+		t.Errorf("got %+v, file %q, want 3 bytes collected", first, content(t, path))
 	}
 	second := write(b, tooltest.Args{"file_id": first.FileID, "chunk_b64": b64("lo")})
 	if second.Offset != 3 || second.Total != 5 || second.SHA256 != sumOfHello || content(t, path) != "old" {
-		t.Errorf("got %+v", second)
+		t.Errorf("got %+v, want 5 bytes collected", second)
 	}
 	last := write(b, tooltest.Args{"file_id": first.FileID, "done": true})
 	if !last.Done || last.Total != 5 || last.SHA256 != sumOfHello || content(t, path) != "hello" {
-		t.Errorf("got %+v, %q", last, content(t, path))
+		t.Errorf("got %+v, file %q, want hello", last, content(t, path))
 	}
 	fault(b, "fs_write", tooltest.Args{"file_id": first.FileID, "done": true}, protocol.FaultNotFound, "")
 	text := write(b, tooltest.Args{"path": in(b, "new/folder/b"), "encoding": "utf8", "chunk": "é", "done": true})
 	if text.Total != 2 || content(t, in(b, "new/folder/b")) != "é" {
-		t.Errorf("got %+v", text)
+		t.Errorf("got %+v, want a file with é", text)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestPartsMayRepeatTheirEncodingOrLeaveItOut(t *testing.T) {
 	for _, encoding := range []string{"utf8", "base64"} {
 		first := read(b, tooltest.Args{"path": path, "encoding": encoding, "max_bytes": 1})
 		if next := read(b, tooltest.Args{"file_id": first.FileID, "encoding": encoding}); !next.Done {
-			t.Errorf("%s: the second part of the read is not the last", encoding)
+			t.Errorf("%s: got %+v, want the second part to be the last", encoding, next)
 		}
 	}
 }
@@ -222,17 +222,17 @@ func TestWrongWritesLeaveTheOldFile(t *testing.T) {
 	}
 	f := fault(b, "fs_write", tooltest.Args{"path": path, "chunk_b64": "eA==", "done": true, "expected_sha256": strings.Repeat("0", 64)}, protocol.FaultFailedPrecondition, sumOfHello)
 	if string(f.Details) != `{"observed_sha256":"`+sumOfHello+`"}` {
-		t.Errorf("details %s", f.Details)
+		t.Errorf("got details %s, want the checksum %s", f.Details, sumOfHello)
 	}
 	if content(t, path) != "hello" {
-		t.Errorf("the file is %q", content(t, path))
+		t.Errorf("got file %q, want hello", content(t, path))
 	}
 	// The wrong part did not end the session.
 	if out := write(b, tooltest.Args{"file_id": open, "done": true}); !out.Done || content(t, path) != "x" {
-		t.Errorf("got %+v", out)
+		t.Errorf("got %+v, want x written", out)
 	}
 	if list, _ := os.ReadDir(b.WS.Dir()); len(list) != 1 {
-		t.Errorf("left behind: %v", list)
+		t.Errorf("got files %v, want one", list)
 	}
 }
 
@@ -260,11 +260,11 @@ func TestTwoWritersOfOneFileDoNotMix(t *testing.T) {
 	write(b, tooltest.Args{"file_id": one.FileID, "chunk_b64": b64("11")})
 	write(b, tooltest.Args{"file_id": two.FileID, "chunk_b64": b64("22"), "done": true})
 	if got := content(t, path); got != "2222" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want 2222", got)
 	}
 	write(b, tooltest.Args{"file_id": one.FileID, "done": true})
 	if got := content(t, path); got != "1111" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want 1111", got)
 	}
 }
 

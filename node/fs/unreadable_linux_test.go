@@ -27,6 +27,6 @@ func TestUnreadableFolderDoesNotFailTheListing(t *testing.T) {
 		out, err = tooltest.Call[listOut](b, "fs_list", tooltest.Args{"path": b.WS.Dir(), "recursive": true})
 	})
 	if err != nil || names(out.Entries) != "closed/ open/ y" || out.Entries[0].Error != "permission denied" || out.Entries[1].Error != "" {
-		t.Errorf("got %+v, %v", out, err)
+		t.Errorf("got %+v, error %v, want an error of the closed folder alone", out, err)
 	}
 }

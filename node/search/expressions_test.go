@@ -100,7 +100,7 @@ func ripgrep(t *testing.T, program, expression, text string) (lines []int) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 1 {
-		t.Fatalf("ripgrep refuses %q: %s", expression, exit.Stderr)
+		t.Fatalf("ripgrep: got error %s for %q, want none", exit.Stderr, expression)
 	}
 	for line := range strings.Lines(string(out)) {
 		var n int

@@ -47,10 +47,10 @@ func TestGlobFindsByPattern(t *testing.T) {
 			got := rel(b, out.Matches...)
 			slices.Sort(got)
 			if !slices.Equal(got, c.want) || out.Count != len(c.want) || out.Pattern != c.pattern || out.Truncated {
-				t.Errorf("%s in %q: %v, count %d", c.pattern, c.path, got, out.Count)
+				t.Errorf("%s in %q: got %v, count %d, want %v", c.pattern, c.path, got, out.Count, c.want)
 			}
 			if want := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.path)); out.BasePath != want {
-				t.Errorf("%s: base %s", c.pattern, out.BasePath)
+				t.Errorf("%s: got base %s, want %s", c.pattern, out.BasePath, want)
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func TestGlobGivesTheNewestFirst(t *testing.T) {
 	out := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "**/[a-s]*", "path": "."})
 	got := slices.DeleteFunc(rel(b, out.Matches...), func(s string) bool { return s == "d" })
 	if want := []string{"d/e", "a", "same", "d/c", "b"}; !slices.Equal(got, want) {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestGlobRefusesWhatIsNoPatternOrFolder(t *testing.T) {
 		"no such file": {"pattern": "*", "path": "none"}, "is not a folder": {"pattern": "*", "path": "f"},
 	} {
 		if words := tooltest.MustFail(b, "Glob", a); !strings.Contains(words, want) {
-			t.Errorf("%s: %s", want, words)
+			t.Errorf("got %q, want %q in it", words, want)
 		}
 	}
 }
@@ -105,11 +105,11 @@ func TestGlobReturnsTheNewestOfTooMany(t *testing.T) {
 	for n, truncated := range map[int]bool{limit: true, 5*limit - 1: true, 5 * limit: false} {
 		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/f*"}, n, nil)
 		if err != nil || len(out.Matches) != n || out.Count != n || out.Truncated != truncated || truncated != (out.Total == 5*limit) {
-			t.Fatalf("%d matches, count %d, total %d, %v", len(out.Matches), out.Count, out.Total, err)
+			t.Fatalf("got %d matches, count %d, total %d, error %v, want %d, truncated %v", len(out.Matches), out.Count, out.Total, err, n, truncated)
 		}
 		for _, m := range out.Matches[:limit] {
 			if filepath.Base(m) >= "f100" {
-				t.Errorf("%s is old", m)
+				t.Errorf("got %s, want the newest 100", m)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func TestBracesThatStandForCountlessPatternsAreRefused(t *testing.T) {
 	for name, a := range map[string]tooltest.Args{"Glob": {"pattern": bomb}, "Grep": {"pattern": "a", "include": bomb}} {
 		t.Run(name, func(t *testing.T) {
 			if words := tooltest.MustFail(b, name, a); !strings.Contains(words, "its braces expand to more than 1000 patterns") {
-				t.Errorf("%s: %s", name, words)
+				t.Errorf("got %q, want too many patterns", words)
 			}
 		})
 	}

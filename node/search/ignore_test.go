@@ -98,7 +98,7 @@ func TestIgnoresAreThoseOfGit(t *testing.T) {
 		cmd := exec.Command(git, "init", "-q")
 		cmd.Dir = b.WS.Dir()
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+			t.Fatalf("got error %v, want none: %s", err, out)
 		}
 		cmd = exec.Command(git, "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard")
 		cmd.Dir = b.WS.Dir()
@@ -125,7 +125,7 @@ func TestIgnoresAreThoseOfGit(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			rules, _ := exec.Command("grep", "-r", "", "--include=.gitignore", b.WS.Dir()).Output()
-			t.Fatalf("%q, git says\n%q\n%s", got, want, rules)
+			t.Fatalf("got %q, want what git says\n%q\n%s", got, want, rules)
 		}
 	}
 }

@@ -29,6 +29,6 @@ func TestGrepFollowsLinksInsideOnly(t *testing.T) {
 	}
 	got := matchLines(b, tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle", "path": "search"}))
 	if want := []string{"search/abs:1:needle", "search/again/f:1:needle", "search/file:1:needle", "search/own:1:needle"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

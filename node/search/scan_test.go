@@ -143,7 +143,7 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 		switch {
 		case c.line == 0 && got.count == 0:
 		case got.count != 1 || got.matches[0].Line != c.line || len(got.matches[0].Content) > maxLine:
-			t.Errorf("%q in %d bytes: %+v", c.pattern, len(c.text), got)
+			t.Errorf("%q in %d bytes: got %+v, want line %d", c.pattern, len(c.text), got, c.line)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func BenchmarkScanOfAHole(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		if got := newScanner(b.Context(), m, lineOptions{matches: 3}).scan(strings.NewReader(text), int64(len(text))); got.count != 0 {
-			b.Fatal(got)
+			b.Fatalf("got %+v, want no match", got)
 		}
 	}
 }
@@ -204,18 +204,18 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 	text := bytes.Repeat([]byte("needle\n"), chunkSize)
 	s := newScanner(t.Context(), m, lineOptions{matches: 3})
 	if got := s.scan(broken{bytes.NewReader(text)}, int64(len(text))); got.count != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want no match of a file that cannot be read", got)
 	}
 	// A file that became shorter or longer since it was opened is searched as it is.
 	for _, size := range []int64{1, int64(len(text)) * 2} {
 		if got := s.scan(bytes.NewReader(text), size); got.count != 3 {
-			t.Errorf("size %d: %+v", size, got)
+			t.Errorf("size %d: got %+v, want 3 matches", size, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got := newScanner(ctx, m, lineOptions{matches: 3}).scan(bytes.NewReader(text), 0); got.count != 0 {
-		t.Errorf("cancelled: %+v", got)
+		t.Errorf("cancelled: got %+v, want no match", got)
 	}
 }
 
@@ -266,6 +266,6 @@ func TestASearchOfAFileWithoutAnEndEnds(t *testing.T) {
 	}
 	var e endless
 	if got := newScanner(t.Context(), m, lineOptions{matches: 1}).scan(&e, 0); got.count != 0 || e.read > 2*maxGenerated {
-		t.Errorf("%v after %d bytes", got, e.read)
+		t.Errorf("got %v after %d bytes, want no match in at most %d", got, e.read, 2*maxGenerated)
 	}
 }

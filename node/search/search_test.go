@@ -67,7 +67,7 @@ func TestGrepFindsLinesInOrder(t *testing.T) {
 	} {
 		out := tooltest.Must[grepOut](b, "Grep", c.a)
 		if got := matchLines(b, out); !slices.Equal(got, c.want) || out.Count == nil || *out.Count != len(c.want) || out.Truncated || out.Matches == nil {
-			t.Errorf("%v: %q, count %v", c.a, got, out.Count)
+			t.Errorf("%v: got %q, count %v, want %q", c.a, got, out.Count, c.want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestGrepSaysWhatItDoesNotUnderstand(t *testing.T) {
 		"no such file":                             {"pattern": "a", "path": "none"},
 	} {
 		if words := tooltest.MustFail(b, "Grep", a); !strings.Contains(words, want) {
-			t.Errorf("%s: %s", want, words)
+			t.Errorf("got %q, want %q in it", words, want)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestGrepStopsAtTheHundredthMatch(t *testing.T) {
 		raw := tooltest.Must[map[string]any](b, "Grep", tooltest.Args{"pattern": "x"})
 		_, counted := raw["count"]
 		if got := len(raw["matches"].([]any)); got != min(n, 100) || counted != (n < 100) || (raw["truncated"] == true) == counted {
-			t.Errorf("%d lines: %d matches, count %v, truncated %v", n, got, raw["count"], raw["truncated"])
+			t.Errorf("%d lines: got %d matches, count %v, truncated %v, want at most 100", n, got, raw["count"], raw["truncated"])
 		}
 	}
 	for i := range 300 {
@@ -111,7 +111,7 @@ func TestGrepStopsAtTheHundredthMatch(t *testing.T) {
 	}
 	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "x", "path": "d"})
 	if first, last := out.Matches[0], out.Matches[99]; filepath.Base(first.Path) != "000" || filepath.Base(last.Path) != "099" {
-		t.Errorf("from %s to %s: not the first in order", first.Path, last.Path)
+		t.Errorf("got %s to %s, want 000 to 099", first.Path, last.Path)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestGrepCutsLinesOnACharacter(t *testing.T) {
 	b.File("f", strings.Repeat("é", 300)+"\n")
 	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "é$"})
 	if c := out.Matches[0].Content; utf8.RuneCountInString(c) != maxLine || !utf8.ValidString(c) {
-		t.Errorf("%d characters", utf8.RuneCountInString(c))
+		t.Errorf("got %d characters, want %d", utf8.RuneCountInString(c), maxLine)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestPreviewOfASearchSaysWhatTheCallWouldSay(t *testing.T) {
 		p := tooltest.Preview(b, c.tool, c.a)
 		_, err := tooltest.Call[map[string]any](b, c.tool, c.a)
 		if (p.Problem != "") != c.problem || (err != nil) != c.problem || p.Outside {
-			t.Errorf("%s %v: %+v, %v", c.tool, c.a, p, err)
+			t.Errorf("%s %v: got preview %+v, error %v, want a problem: %v", c.tool, c.a, p, err, c.problem)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestSearchesEndWithTheirContext(t *testing.T) {
 	for tool, a := range map[string]tooltest.Args{"Glob": {"pattern": "**"}, "Grep": {"pattern": "x"}} {
 		t.Run(tool, func(t *testing.T) {
 			if out, err := tooltest.CallContext[map[string]any](ctx, access.Call{}, b, tool, a); err == nil {
-				t.Errorf("%s gave %v", tool, out)
+				t.Errorf("got %v, want an error", out)
 			}
 		})
 	}

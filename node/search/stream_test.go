@@ -62,7 +62,7 @@ func TestMatchesAreSentInParts(t *testing.T) {
 	b.File("other.go", "a\nneedle\nb\n")
 	out, found, parts := callStream(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "ne+dle"})
 	if out.Count != 601 || out.Files != 31 || out.Truncated || len(found) != 601 || parts < 3 || out.Matches != nil {
-		t.Errorf("got %+v, %d matches in %d parts", out, len(found), parts)
+		t.Errorf("got %+v, %d matches in %d parts, want 601 of 31 files in several", out, len(found), parts)
 	}
 	_, found, _ = callStream(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "NEEDLE", "ignore_case": true, "include": "*.go", "before": 1, "after": 1})
 	want := streamMatch{Path: filepath.Join(b.WS.Dir(), "other.go"), Line: 2, Text: "needle", Before: []string{"a"}, After: []string{"b"}}
@@ -71,15 +71,15 @@ func TestMatchesAreSentInParts(t *testing.T) {
 	}
 	out, found, _ = callStream(b, tooltest.Args{"path": b.WS.Dir(), "pattern": "needle", "max_matches": 7})
 	if out.Count != 7 || !out.Truncated || len(found) != 7 {
-		t.Errorf("got %+v, %d matches", out, len(found))
+		t.Errorf("got %+v, %d matches, want 7, truncated", out, len(found))
 	}
 	_, found, _ = callStream(b, tooltest.Args{"path": filepath.Join(b.WS.Dir(), "other.go"), "pattern": "needle"})
 	if len(found) != 1 {
-		t.Errorf("of one file: %+v", found)
+		t.Errorf("of one file: got %+v, want one match", found)
 	}
 	whole := tooltest.Must[streamOut](b, "fs_grep", tooltest.Args{"path": b.WS.Dir(), "pattern": "needle", "include": "*.go"})
 	if len(whole.Matches) != 1 {
-		t.Errorf("without parts: %+v", whole)
+		t.Errorf("without parts: got %+v, want one match", whole)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestSearchEndsWhenNobodyReadsIt(t *testing.T) {
 	gone := errors.New("gone")
 	_, err := tooltest.CallContext[streamOut](t.Context(), access.Call{Chunk: func(context.Context, json.RawMessage) error { return gone }}, b, "fs_grep", tooltest.Args{"path": b.WS.Dir(), "pattern": "needle"})
 	if !errors.Is(err, gone) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, gone)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = tooltest.CallContext[streamOut](ctx, access.Call{Chunk: func(ctx context.Context, _ json.RawMessage) error {
@@ -156,7 +156,7 @@ func TestSearchEndsWhenNobodyReadsIt(t *testing.T) {
 		return ctx.Err()
 	}}, b, "fs_grep", tooltest.Args{"path": b.WS.Dir(), "pattern": "needle"})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 }
 

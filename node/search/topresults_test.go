@@ -41,7 +41,7 @@ func TestPathsAreInTheOrderOfAWalk(t *testing.T) {
 		rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
 		slices.SortFunc(got, comparePaths)
 		if !slices.Equal(got, paths) {
-			t.Fatalf("%q", got)
+			t.Fatalf("got %q, want %q", got, paths)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func TestGrepShowsContextFilesAndCounts(t *testing.T) {
 				out.Files[i].Path = rel(b, out.Files[i].Path)[0]
 			}
 			if got := fmt.Sprint(out.Files); got != want || *out.Count != 2 || out.Truncated {
-				t.Errorf("%s: %s", output, got)
+				t.Errorf("%s: got %s, want %s", output, got, want)
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func TestGrepShowsContextFilesAndCounts(t *testing.T) {
 	}
 	many := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "x", "output": "files"})
 	if len(many.Files) != maxFiles || !many.Truncated || many.Count != nil || rel(b, many.Files[maxFiles-1].Path)[0] != "many/0997" {
-		t.Errorf("%d files, truncated %v", len(many.Files), many.Truncated)
+		t.Errorf("got %d files, truncated %v, want %d, truncated", len(many.Files), many.Truncated, maxFiles)
 	}
 }
 
@@ -224,13 +224,13 @@ func TestSearchesWaitForTheirTurn(t *testing.T) {
 	cancel()
 	for range 2 {
 		if err := <-results; err == nil || err.Error() != "cancelled" {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want cancelled", err)
 		}
 	}
 	for range cap(slots) {
 		<-slots
 	}
 	if out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle"}); *out.Count != 1 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want one match", out)
 	}
 }

@@ -57,7 +57,7 @@ func TestNothingStopsASearch(t *testing.T) {
 	globbed := rel(b, tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "*"}).Matches...)
 	for _, name := range []string{"pipe", "locked", "unreadable"} {
 		if !slices.Contains(globbed, name) {
-			t.Errorf("%s is not in %q", name, globbed)
+			t.Errorf("got %q, want %s among them", globbed, name)
 		}
 	}
 }
@@ -89,10 +89,10 @@ func TestFilesThatChangeMeanwhileDisturbNobody(t *testing.T) {
 	})
 	for range 30 {
 		if out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle"}); out.Count == nil || *out.Count != 50 {
-			t.Fatalf("%+v", out.Count)
+			t.Fatalf("Grep: got count %+v, want 50", out.Count)
 		}
 		if out := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "stay/*"}); out.Count != 50 {
-			t.Fatalf("%d", out.Count)
+			t.Fatalf("Glob: got count %d, want 50", out.Count)
 		}
 	}
 	close(stop)
@@ -110,7 +110,7 @@ func TestGrepOfProcEnds(t *testing.T) {
 	defer ws.Close()
 	out, err := runGrep(t.Context(), ws, access.Call{}, grepIn{Pattern: `^Pid:`, Include: "status"})
 	if err != nil || len(out.Matches) == 0 {
-		t.Errorf("%+v, %v", out, err)
+		t.Errorf("got %+v, error %v, want matches", out, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -162,7 +162,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 		for _, m := range got.Matches {
 			found++
 			if m.Content != "inside needle" {
-				t.Fatalf("%+v", m)
+				t.Fatalf("got %+v, want the match inside", m)
 			}
 		}
 		globbed, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/sub/*"}, maxGlob, nil)
@@ -170,7 +170,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(globbed.Matches) > 40 {
-			t.Fatalf("%q", globbed.Matches)
+			t.Fatalf("got %q, want at most 40", globbed.Matches)
 		}
 	}
 	close(stop)
@@ -221,6 +221,6 @@ func TestSearchesLeaveNoFolderOpen(t *testing.T) {
 		cancel()
 	}
 	if after := open(); after > before {
-		t.Errorf("%d open files became %d", before, after)
+		t.Errorf("got %d open files, want %d as before", after, before)
 	}
 }

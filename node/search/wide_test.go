@@ -37,6 +37,6 @@ func TestGrepSearchesWhatReadShows(t *testing.T) {
 	}
 	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "x", "path": "f", "include": "*.go"})
 	if !strings.Contains(out.Note, filepath.Join(b.WS.Dir(), "f")+" was not searched") {
-		t.Errorf("a file that include leaves out: got %+v", out)
+		t.Errorf("a file that include leaves out: got %+v, want a note", out)
 	}
 }

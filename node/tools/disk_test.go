@@ -33,17 +33,17 @@ func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
 	}{{"", false, 1}, {"link", true, 1}, {out, true, 1}, {"file", true, 1}} {
 		a := tooltest.Args{"pattern": "needle", "path": c.path}
 		if p := tooltest.Preview(b, "Grep", a); p.Outside != c.outside || p.Problem != "" {
-			t.Errorf("preview of %q: %+v", c.path, p)
+			t.Errorf("%q: got preview %+v, want outside %v", c.path, p, c.outside)
 		}
 		if got := tooltest.Must[grepOut](b, "Grep", a); len(got.Matches) != c.n {
-			t.Errorf("%q: %+v", c.path, got.Matches)
+			t.Errorf("%q: got %+v, want %d matches", c.path, got.Matches, c.n)
 		}
 	}
 	for path, outside := range map[string]bool{"f": false, "file": true, "link/f": true, filepath.Join(out, "f"): true} {
 		for tool, a := range map[string]tooltest.Args{"Read": {"path": path}, "Write": {"path": path, "content": "needle"}} {
 			t.Run(tool, func(t *testing.T) {
 				if p := tooltest.Preview(b, tool, a); p.Outside != outside || p.Problem != "" {
-					t.Errorf("preview of %s %s: %+v", tool, path, p)
+					t.Errorf("%s: got preview %+v, want outside %v", path, p, outside)
 				}
 			})
 		}

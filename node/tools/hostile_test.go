@@ -133,7 +133,7 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 			}
 			all := argumentsOf(t, &s, base[name], func(raw string) string { return raw })
 			if len(all) < len(base[name]) {
-				t.Fatalf("%d fields", len(all))
+				t.Fatalf("got %d fields, want at least %d", len(all), len(base[name]))
 			}
 			try := func(what, raw string) error {
 				b.File("f", "some\ntext\n")
@@ -142,19 +142,19 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 				_, _, perr := tl.Preview(ctx, access.Call{}, json.RawMessage(raw))
 				out, err := tl.Call(ctx, access.Call{}, json.RawMessage(raw))
 				if ctx.Err() != nil {
-					t.Fatalf("%s: it hung", what)
+					t.Fatalf("%s: got no end of the call, want one in time", what)
 				}
 				for _, e := range []error{perr, err} {
 					if e != nil && (e.Error() == "" || len(e.Error()) > wordsMost || !utf8.ValidString(e.Error())) {
-						t.Errorf("%s: an error of %d bytes: %.200q", what, len(e.Error()), e)
+						t.Errorf("%s: got an error of %d bytes, want a short one: %.200q", what, len(e.Error()), e)
 					}
 				}
 				if err == nil && (!json.Valid(out) || perr != nil) {
-					t.Errorf("%s: was done, gave %.200s, and could not be previewed: %v", what, out, perr)
+					t.Errorf("%s: got %.200s from a call with the preview error %v, want JSON and a preview", what, out, perr)
 				}
 				var bad *toolkit.InputError
 				if errors.As(perr, &bad) && !errors.As(err, &bad) {
-					t.Errorf("%s: the preview refuses it (%v), the call says %v", what, perr, err)
+					t.Errorf("%s: got error %v from the call, want the preview's %v", what, err, perr)
 				}
 				return err
 			}
@@ -171,25 +171,25 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 					}
 					wrong := kind == "" || kind == "null" && p.required || kind != "null" && !p.at.takes(kind) && (kind != "number" || !p.at.takes("integer"))
 					if wrong && err == nil {
-						t.Errorf("%s: it was taken", what)
+						t.Errorf("%s: got no error, want one", what)
 					}
 					if n := numbers[name+" "+p.path]; n != "" && err == nil && (raw[0] == '-' && raw != `-0` || n == "count" && strings.Contains(raw, ".5")) {
-						t.Errorf("%s: it was taken", what)
+						t.Errorf("%s: got no error, want one", what)
 					}
 				}
 				twice := strings.TrimSuffix(p.with(`"x"`), "}")
 				if !strings.Contains(p.path, ".") && try(name+" "+p.path+" twice", twice+`,"`+p.path+`":"x"}`) == nil {
-					t.Errorf("%s: %s may be there twice", name, p.path)
+					t.Errorf("%s: got no error for %s twice, want one", name, p.path)
 				}
 				if !strings.Contains(p.path, ".") && try(name+" "+p.path+" in capitals", twice+`,"`+strings.ToUpper(p.path)+`":"x"}`) == nil {
-					t.Errorf("%s: %s may be there in capitals too", name, p.path)
+					t.Errorf("%s: got no error for %s in capitals too, want one", name, p.path)
 				}
 			}
 			whole := argumentsOf(t, &schema{Properties: map[string]*schema{"unknown": {}}}, base[name], func(raw string) string { return raw })[0]
 			for _, raw := range append(slices.Clone(hostileValues), huge()) {
 				err := try(name+" of an unknown field = "+raw[:min(len(raw), 40)], whole.with(raw))
 				if kindOf(raw) == "" && err == nil {
-					t.Errorf("%s takes what is no JSON", name)
+					t.Errorf("%s: got no error for what is not JSON, want one", name)
 				}
 				_ = try(name+" of "+raw[:min(len(raw), 40)], raw)
 			}

@@ -37,17 +37,17 @@ func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 		t.Run(c.tool, func(t *testing.T) {
 			was := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.was))
 			if raw, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: was}, tooltest.Encode(t, c.in)); err == nil || !strings.HasPrefix(err.Error(), "APPROVAL_DRIFT") {
-				t.Errorf("%s %v: %s, %v", c.tool, c.in, raw, err)
+				t.Errorf("%v: got %s, error %v, want APPROVAL_DRIFT", c.in, raw, err)
 			}
 		})
 	}
 	if data, err := os.ReadFile(key); err != nil || string(data) != "needle\n" {
-		t.Errorf("the file became %q, %v", data, err)
+		t.Errorf("got file %q, error %v, want it unchanged", data, err)
 	}
 	for _, c := range calls {
 		t.Run(c.tool, func(t *testing.T) {
 			if _, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: tooltest.Preview(b, c.tool, c.in).Path}, tooltest.Encode(t, c.in)); err != nil {
-				t.Errorf("%s %v, as it was looked at: %v", c.tool, c.in, err)
+				t.Errorf("%v as previewed: got error %v, want none", c.in, err)
 			}
 		})
 	}

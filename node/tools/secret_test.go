@@ -76,13 +76,13 @@ func TestGrantOfAPlaceOfKeysItselfOpensIt(t *testing.T) {
 	}
 	b := benchOf(t, ws)
 	if p := tooltest.Preview(b, "Read", tooltest.Args{"path": filepath.Join(home, ".config/gh/hosts.yml")}); p.Secret != "" || p.Outside {
-		t.Errorf("granted: %+v", p)
+		t.Errorf("granted: got preview %+v, want no secret", p)
 	}
 	if p := tooltest.Preview(b, "Read", tooltest.Args{"path": filepath.Join(home, ".ssh/id_ed25519")}); p.Secret != "~/.ssh" || !p.Outside {
-		t.Errorf("outside: %+v", p)
+		t.Errorf("outside: got preview %+v, want the secret ~/.ssh", p)
 	}
 	if out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle", "path": filepath.Join(home, ".config")}); len(out.Matches) != 2 || len(out.LeftOut) != 0 {
-		t.Errorf("a search found %+v", out)
+		t.Errorf("got %+v, want 2 matches and nothing left out", out)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestSearchesLeaveOutKeysThatTheyDoNotBeginIn(t *testing.T) {
 		}
 	}
 	if found, left := grepped(tooltest.Args{"path": "a"}); !slices.Equal(found, at("a/open")) || !slices.Equal(left, at("a/dir", "a/file")) {
-		t.Errorf("through links: found %q, left out %q", found, left)
+		t.Errorf("through links: got %q, left out %q, want a/open, without a/dir and a/file", found, left)
 	}
 }
 
@@ -147,13 +147,13 @@ func TestPlaceOfKeysThatIsALinkIsLeftOutWhereItLeads(t *testing.T) {
 		t.Skip(err)
 	}
 	if p := tooltest.Preview(b, "Read", tooltest.Args{"path": "dot/aws/credentials"}); p.Secret != "~/.aws" {
-		t.Errorf("secret %q", p.Secret)
+		t.Errorf("got secret %q, want ~/.aws", p.Secret)
 	}
 	want := []string{filepath.Join(b.WS.Dir(), "dot", "aws")}
 	if out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle", "path": "dot"}); len(out.Matches) != 0 || !slices.Equal(out.LeftOut, want) {
-		t.Errorf("%+v", out)
+		t.Errorf("Grep: got %+v, want only %q left out", out, want)
 	}
 	if out := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "**", "path": "dot"}); out.Count != 1 || !slices.Equal(out.LeftOut, want) {
-		t.Errorf("%+v", out)
+		t.Errorf("Glob: got %+v, want one match, and %q left out", out, want)
 	}
 }

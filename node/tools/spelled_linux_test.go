@@ -53,39 +53,39 @@ func TestEveryNameThatASearchShowsCanBeOpened(t *testing.T) {
 		}
 		found := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "d/*/*"}).Matches
 		if len(found) != 1 || !utf8.ValidString(found[0]) {
-			t.Fatalf("%q: found %q", real, found)
+			t.Fatalf("%q: got %q, want one match in UTF-8", real, found)
 		}
 		text := found[0]
 		if m := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle", "path": "d"}).Matches; len(m) != 1 || m[0].Path != text {
-			t.Fatalf("%q: Grep found %+v, Glob %q", real, m, text)
+			t.Fatalf("%q: got %+v from Grep, want %q as from Glob", real, m, text)
 		}
 		if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": text}); out.Content != "1\tneedle" && out.Content != "1\tneedle\n" || out.Path != text {
-			t.Fatalf("%q: Read gave %+v", text, out)
+			t.Fatalf("%q: got %+v from Read, want needle", text, out)
 		}
 		if p := tooltest.Preview(b, "Read", tooltest.Args{"path": text}); p.Path != text || p.Problem != "" {
-			t.Fatalf("%q: the preview is %+v", text, p)
+			t.Fatalf("%q: got preview %+v, want its path", text, p)
 		}
 		tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": text, "oldString": "needle", "newString": "pin"})
 		tooltest.Must[writeOut](b, "Write", tooltest.Args{"path": text + ".new", "content": "thread"})
 		for path, want := range map[string]string{real: "pin\n", real + ".new": "thread"} {
 			if data, err := os.ReadFile(path); err != nil || string(data) != want {
-				t.Fatalf("%q has %q, %v", path, data, err)
+				t.Fatalf("%q: got %q, error %v, want %q", path, data, err, want)
 			}
 		}
 		shown := filepath.Dir(text)
 		if out := tooltest.Must[bashOut](b, "Bash", tooltest.Args{"command": "ls -Ab | wc -l", "workdir": shown}); strings.TrimSpace(out.Output) != "2" || out.Workdir != shown {
-			t.Fatalf("%q: a command there gave %+v", shown, out)
+			t.Fatalf("%q: got %+v from a command, want 2 files there", shown, out)
 		}
 		// Where a search begins, and what a pattern names.
 		for _, a := range []tooltest.Args{
 			{"pattern": "*", "path": shown}, {"pattern": "d/" + quoted(filepath.Base(shown)) + "/*"}, {"pattern": "d/*/" + quoted(filepath.Base(text)) + "*"},
 		} {
 			if got := tooltest.Must[globOut](b, "Glob", a); got.Count != 2 {
-				t.Fatalf("%q: %v gave %q", real, a, got.Matches)
+				t.Fatalf("%q: got %q for %v, want 2 matches", real, got.Matches, a)
 			}
 		}
 		if got := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "d/*/" + quoted(filepath.Base(text))}).Matches; len(got) != 1 || got[0] != text {
-			t.Fatalf("%q by its own name: %q", text, got)
+			t.Fatalf("%q by its own name: got %q, want it alone", text, got)
 		}
 		if err := os.RemoveAll(filepath.Join(b.WS.Dir(), "d")); err != nil {
 			t.Fatal(err)
@@ -104,17 +104,17 @@ func TestOneNameIsNotTakenForAnother(t *testing.T) {
 		`\xE9`: "byte", `\x5CxE9`: "letters", `\x5Cx5CxE9`: "more letters", "é": "character", `\xFF`: "other byte", "\ufffd": "replacement",
 	} {
 		if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": path}); strings.TrimSuffix(out.Content, "\n") != "1\t"+want {
-			t.Errorf("%q gave %q", path, out.Content)
+			t.Errorf("%q: got %q, want %q", path, out.Content, want)
 		}
 	}
 	// What would be é, if it could be spelled so, is a name of its own that nothing has.
 	if said := tooltest.MustFail(b, "Read", tooltest.Args{"path": `\xC3\xA9`}); !strings.Contains(said, "no such file") {
-		t.Errorf("%q", said)
+		t.Errorf("got %q, want that it does not exist", said)
 	}
 	if got := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": `[\xE9]`}); len(got.Matches) != 1 || !strings.HasSuffix(got.Matches[0], workspace.Spell("/\xe9")) {
-		t.Errorf("a class gave %q", got.Matches)
+		t.Errorf("a class: got %q, want one match", got.Matches)
 	}
 	if got := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": ".", "include": `*\xFF`}); len(got.Matches) != 1 || got.Matches[0].Content != "other byte" {
-		t.Errorf("include gave %+v", got.Matches)
+		t.Errorf("include: got %+v, want other byte", got.Matches)
 	}
 }

@@ -34,18 +34,18 @@ func TestToolsAreThoseOfTheProtocol(t *testing.T) {
 	}
 	list := makeAll(b.WS)
 	if len(list) < len(want) {
-		t.Fatalf("%d tools", len(list))
+		t.Fatalf("got %d tools, want at least %d", len(list), len(want))
 	}
 	for _, tool := range list[len(want):] {
 		if !protocol.ForPrograms(tool.Spec.Name) || tool.Spec.Description == "" {
-			t.Errorf("the agent would see %s", tool.Spec.Name)
+			t.Errorf("%s: got a tool for the agent, want one for programs", tool.Spec.Name)
 		}
 	}
 	for i, w := range want {
 		t.Run(w.name, func(t *testing.T) {
 			got := list[i]
 			if got.Spec.Name != w.name || got.Spec.Effect != w.effect || got.Spec.Idempotent != w.idempotent || !slices.Equal(got.Caps, w.caps) {
-				t.Errorf("tool %d is %s %s %v %v", i, got.Spec.Name, got.Spec.Effect, got.Spec.Idempotent, got.Caps)
+				t.Errorf("tool %d: got %s %s %v %v, want %+v", i, got.Spec.Name, got.Spec.Effect, got.Spec.Idempotent, got.Caps, w)
 			}
 			var schema struct {
 				Type       string
@@ -53,15 +53,15 @@ func TestToolsAreThoseOfTheProtocol(t *testing.T) {
 				Properties map[string]struct{ Type, Description string }
 			}
 			if err := json.Unmarshal(got.Spec.InputSchema, &schema); err != nil || schema.Type != "object" || !slices.Equal(schema.Required, w.required) {
-				t.Errorf("%s: schema %s, %v", w.name, got.Spec.InputSchema, err)
+				t.Errorf("got schema %s, error %v, want an object that requires %v", got.Spec.InputSchema, err, w.required)
 			}
 			for name, p := range schema.Properties {
 				if p.Type == "" || p.Description == "" {
-					t.Errorf("%s: %s has type %q, description %q", w.name, name, p.Type, p.Description)
+					t.Errorf("%s: got type %q, description %q, want both", name, p.Type, p.Description)
 				}
 			}
 			if len(got.Spec.Description) < 200 {
-				t.Errorf("%s is hardly described", w.name)
+				t.Errorf("got %d bytes of a description, want at least 200", len(got.Spec.Description))
 			}
 		})
 	}
@@ -97,11 +97,11 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 		_, err := b.Tools[c.tool].Call(t.Context(), access.Call{}, json.RawMessage(c.args))
 		var input *toolkit.InputError
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), "Invalid arguments: ") {
-			t.Errorf("%s(%s): %v", c.tool, c.args, err)
+			t.Errorf("%s(%s): got error %v, want invalid arguments", c.tool, c.args, err)
 		}
 	}
 	if data, _ := os.ReadFile(filepath.Join(b.WS.Dir(), "f")); string(data) != "x" {
-		t.Errorf("the file became %q", data)
+		t.Errorf("got file %q, want x", data)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestNullAndUnknownArgumentsAreAsIfLeftOut(t *testing.T) {
 	b.File("f", "a\nb\n")
 	out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f", "offset": nil, "limit": nil, "surprise": 1})
 	if out.Lines != 2 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want 2 lines", out)
 	}
 }
 
@@ -124,16 +124,16 @@ func TestFileToolsStayInTheWorkspace(t *testing.T) {
 		t.Run(tool, func(t *testing.T) {
 			words := tooltest.MustFail(b, tool, a)
 			if !strings.Contains(words, filepath.Dir(outside)) || !strings.Contains(words, b.WS.Dir()) || !strings.Contains(words, "ask the person") {
-				t.Errorf("%s: %s", tool, words)
+				t.Errorf("got %q, want both folders and what to do", words)
 			}
 			if p := tooltest.Preview(b, tool, a); !p.Outside || p.Problem == "" && (len(p.Folders) != 1 || p.Folders[0].Path != filepath.Dir(outside)) {
-				t.Errorf("preview of %s: %+v", tool, p)
+				t.Errorf("got preview %+v, want the folder outside", p)
 			}
 		})
 	}
 	for _, pattern := range []string{"../*", "a/../../*", filepath.Dir(outside) + "/*"} {
 		if words := tooltest.MustFail(b, "Glob", tooltest.Args{"pattern": pattern}); !strings.Contains(words, "outside the workspace") {
-			t.Errorf("%s: %s", pattern, words)
+			t.Errorf("%s: got %q, want that it is outside", pattern, words)
 		}
 	}
 	if _, err := os.Stat(outside); !errors.Is(err, os.ErrNotExist) {
@@ -155,7 +155,7 @@ func FuzzArguments(f *testing.F) {
 		for _, name := range []string{"Process", "Read", "Edit", "Glob", "Grep"} {
 			out, err := b.Tools[name].Call(t.Context(), access.Call{}, json.RawMessage(raw))
 			if err == nil && !json.Valid(out) || err != nil && err.Error() == "" {
-				t.Fatalf("%s(%s) = %s, %v", name, raw, out, err)
+				t.Fatalf("%s(%s): got %s, error %v, want JSON or an error", name, raw, out, err)
 			}
 			b.Tools[name].Preview(t.Context(), access.Call{}, json.RawMessage(raw))
 		}

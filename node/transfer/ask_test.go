@@ -31,7 +31,7 @@ func TestThePersonAtTheTerminalIsAsked(t *testing.T) {
 			t.Error(err)
 		}
 		if got := out.String(); got != `"laptop" sends 1.6 MB to "in/\x1b[2J". Accept? [y/N] ` {
-			t.Errorf("it was asked %s", got)
+			t.Errorf("got question %s, want the sender, the size and the name with escapes", got)
 		}
 		io.WriteString(keys, "y\n") // to nothing
 		synctest.Wait()

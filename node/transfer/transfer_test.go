@@ -63,7 +63,7 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 		target, err := f.Target(name, false, true)
 		if want == "" {
 			if err != nil || target.Name != filepath.Base(name) || target.Abs != filepath.Dir(filepath.Join(dir, strings.TrimPrefix(name, dir))) {
-				t.Errorf("%s: %+v, %v", name, target, err)
+				t.Errorf("%s: got %+v, error %v, want the file itself", name, target, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
@@ -117,7 +117,7 @@ func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
 	}
 	p, err := ParsePolicy("ask", "a, b", filepath.Join(dir, "in"))
 	if err != nil || p.Mode != Ask || len(p.From) != 2 || p.From[1] != "b" {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("got %+v, error %v, want ask, from a and b", p, err)
 	}
 	if _, err := ParsePolicy("maybe", "", ""); err == nil {
 		t.Error("an unknown mode")
@@ -125,7 +125,7 @@ func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
 	f := NewFiles(ws, Policy{Folder: filepath.Join(dir, "in")})
 	target, err := f.Target("x/y", false, true)
 	if err != nil || target.Abs != filepath.Join(dir, "in", "x") {
-		t.Fatalf("%+v, %v", target, err)
+		t.Fatalf("got %+v, error %v, want in/x", target, err)
 	}
 	target.Root.Close()
 	for _, name := range []string{filepath.Join(dir, "elsewhere"), "../up", filepath.Join(dir, "inside-not")} {

@@ -31,11 +31,11 @@ func TestAliasesAreTheNamesThatLeadThroughLinks(t *testing.T) {
 	}
 	got := Aliases(in("home/me/proj"), in("usr/me"), in("home/me"), in("lost"), in("link"), in("nothing/here"), "relative", "")
 	if len(got) != len(want) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for _, a := range want {
 		if !slices.Contains(got, a) {
-			t.Errorf("%+v lacks %+v", got, a)
+			t.Errorf("got %+v, want %+v among them", got, a)
 		}
 	}
 }

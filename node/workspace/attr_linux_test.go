@@ -20,6 +20,6 @@ func TestAttributesAreKept(t *testing.T) {
 	}
 	value := make([]byte, 16)
 	if n, err := unix.Getxattr(file, "user.fairlead", value); err != nil || string(value[:n]) != "kept" {
-		t.Errorf("%q, %v", value, err)
+		t.Errorf("got %q, error %v, want kept", value, err)
 	}
 }

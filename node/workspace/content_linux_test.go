@@ -38,10 +38,10 @@ func TestContentIsTheSameWhetherTheSystemHasItInMemoryOrNot(t *testing.T) {
 		}
 		got, err := io.ReadAll(io.LimitReader(c, 4<<20))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d bytes forgotten: %d of %d read, %v", forget, len(got), len(want), err)
+			t.Errorf("without %d bytes: got %d bytes, error %v, want %d", forget, len(got), err, len(want))
 		}
 		if n, err := c.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-			t.Errorf("at the end: %d, %v", n, err)
+			t.Errorf("at the end: got %d bytes, error %v, want 0, EOF", n, err)
 		}
 		c.Close()
 	}

@@ -79,7 +79,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 		cmd.Wait()
 		data, err := os.ReadFile(file)
 		if err != nil || len(data) == 0 || len(bytes.Trim(data, string(data[:1]))) != 0 || len(data) < 100_000 || len(data)%50_000 != 0 {
-			t.Fatalf("kill %d: %d bytes, %.20q, %v", i, len(data), data, err)
+			t.Fatalf("kill %d: got %d bytes, %.20q, error %v, want a whole file", i, len(data), data, err)
 		}
 		names := leftovers(t, filepath.Dir(file))
 		left += len(names)
@@ -88,7 +88,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 			os.Chtimes(filepath.Join(filepath.Dir(file), name), at, at)
 		}
 		if len(names) > 1 {
-			t.Fatalf("kill %d: what the one before left is still there: %v", i, names)
+			t.Fatalf("kill %d: got leftovers %v, want at most its own", i, names)
 		}
 	}
 	t.Logf("%d of 100 kills left a temporary file", left)
@@ -105,7 +105,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if names := leftovers(t, filepath.Dir(file)); len(names) != 0 {
-		t.Errorf("the next write left %v", names)
+		t.Errorf("got leftovers %v after the next write, want none", names)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestOnlyWhatNobodyWritesIsSwept(t *testing.T) {
 		}
 		defer func() {
 			if _, err := os.Lstat(filepath.Join(r.Dir(), name)); (err == nil) != c.stays {
-				t.Errorf("%s: stays is %v", name, err == nil)
+				t.Errorf("%s: got it there %v, want %v", name, err == nil, c.stays)
 			}
 		}()
 	}

@@ -58,7 +58,7 @@ func TestADirectoryListsWhatIsInIt(t *testing.T) {
 	}
 	n := 0
 	if err := openDirTest(t, r, "d").Each(func(Entry) bool { n++; return n < 5 }); err != nil || n != 5 {
-		t.Errorf("%d entries, %v", n, err)
+		t.Errorf("got %d entries, error %v, want 5", n, err)
 	}
 }
 
@@ -79,13 +79,13 @@ func TestADirectoryOpensItsOwnOnly(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../d", "sub/f", "../f", "out", "up", "in", "out/f", "f\x00", filepath.Join(r.Dir(), "d"), "none", "f"} {
 		if sub, err := d.Sub(name); err == nil {
 			sub.Close()
-			t.Errorf("folder %q was opened", name)
+			t.Errorf("folder %q: got no error, want one", name)
 		}
 	}
 	for _, name := range []string{"", ".", "..", "../f", "sub/f", "outfile", "infile", "out/f", "sub", "f\x00", filepath.Join(out, "f"), "none"} {
 		if f, err := d.Open(name); err == nil {
 			f.Close()
-			t.Errorf("file %q was opened", name)
+			t.Errorf("file %q: got no error, want one", name)
 		}
 	}
 	sub, err := d.Sub("sub")
@@ -105,14 +105,14 @@ func TestADirectoryOpensItsOwnOnly(t *testing.T) {
 	part := make([]byte, 3)
 	n, partErr := f.ReadAt(part, 2)
 	if _, endErr := f.ReadAt(part, 9); err != nil || partErr != nil || endErr != io.EOF || string(text) != "below" || f.Size != 5 || string(part[:n]) != "low"[:n] {
-		t.Errorf("%q, %v; %q, %v; %v", text, err, part, partErr, endErr)
+		t.Errorf("got %q, %v; %q, %v; %v, want below, its part low, and EOF", text, err, part, partErr, endErr)
 	}
 	info, err := os.Lstat(filepath.Join(r.Dir(), "d", "sub", "f"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := sub.Info("f"); err != nil || !got.Time.Equal(info.ModTime()) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, error %v, want the time %v", got, err, info.ModTime())
 	}
 	if _, err := sub.Info("none"); err == nil {
 		t.Error("what is not there has a time")

@@ -98,24 +98,24 @@ func (f *fence) play(script []byte) {
 		case 0, 1: // does not rely on the refusal by Resolve
 			data, _, err := f.r.ReadFile(p, 1000)
 			if err == nil && string(data) == canary {
-				f.t.Fatalf("%q was read", name)
+				f.t.Fatalf("%q: got the file outside, want an error", name)
 			}
 		case 2:
 			f.r.Write(p, []byte("written"), "", nil)
 		case 3:
 			if _, info, err := f.r.Target(p); err == nil && info.Size() == int64(len(canary)) && info.Mode().IsRegular() {
-				f.t.Fatalf("%q was looked at", name)
+				f.t.Fatalf("%q: got information about the file outside, want an error", name)
 			}
 		}
 	}
 	after := f.look()
 	for name, content := range f.before {
 		if after[name] != content {
-			f.t.Fatalf("%s became %q", name, after[name])
+			f.t.Fatalf("%s: got %q, want %q", name, after[name], content)
 		}
 	}
 	if len(after) != len(f.before) {
-		f.t.Fatalf("outside were %d things, now %d", len(f.before), len(after))
+		f.t.Fatalf("outside: got %d entries, want %d", len(after), len(f.before))
 	}
 }
 
@@ -143,7 +143,7 @@ func TestNoFarmOfLinksLeadsOut(t *testing.T) {
 		f.r.Close()
 	}
 	if reads < 50 {
-		t.Errorf("%d of 60 files inside could be read", reads)
+		t.Errorf("got %d of 60 files inside, want at least 50", reads)
 	}
 }
 

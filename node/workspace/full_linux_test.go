@@ -55,6 +55,6 @@ func TestADiskWithoutSpaceLeavesTheOldFile(t *testing.T) {
 		t.Skipf("no disk can be made here: %s", why)
 	}
 	if string(said) != "no space left on device|old|1|<nil>" {
-		t.Errorf("%s", said)
+		t.Errorf("got %s, want %s", said, "no space left on device|old|1|<nil>")
 	}
 }

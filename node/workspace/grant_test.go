@@ -33,7 +33,7 @@ func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	r, base := openGranted(t)
 	if r.Config().WholeDisk || len(r.Config().Grants) != 2 || r.Config().Grants[1] != (Grant{filepath.Join(base, "ro"), true}) {
-		t.Errorf("%v, %v", r.Config().WholeDisk, r.Config().Grants)
+		t.Errorf("got whole disk %v, grants %v, want two grants", r.Config().WholeDisk, r.Config().Grants)
 	}
 	link(t, filepath.Join(base, "rw"), filepath.Join(base, "ws", "to-rw"))
 	link(t, "../ro/f", filepath.Join(base, "ws", "to-ro"))
@@ -45,13 +45,13 @@ func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
 	} {
 		p := resolve(t, r, name)
 		if data, _, err := r.ReadFile(p, 10); err != nil || string(data) != want || p.Outside {
-			t.Errorf("%s: %q, %v, outside %v", name, data, err, p.Outside)
+			t.Errorf("%s: got %q, error %v, outside %v, want %q inside", name, data, err, p.Outside, want)
 		}
 	}
 	var outside *OutsideError
 	for _, name := range []string{base + "/out/f", base, "..", base + "/rwx", base + "/rw/../out/f"} {
 		if p, err := r.Resolve(name); !errors.As(err, &outside) || !p.Outside || !strings.Contains(err.Error(), "granted folders") {
-			t.Errorf("%s: %+v, %v", name, p, err)
+			t.Errorf("%s: got %+v, error %v, want it outside", name, p, err)
 		}
 	}
 	for _, name := range []string{"to-out/f", base + "/rw/away", "to-rw/away"} {
@@ -72,7 +72,7 @@ func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
 		}
 	}
 	if list, _ := os.ReadDir(filepath.Join(base, "ro")); len(list) != 1 {
-		t.Errorf("something was written: %v", list)
+		t.Errorf("got files %v, want one", list)
 	}
 	for _, name := range []string{"f", base + "/rw/f", base + "/rw/new/deep/g"} {
 		if _, err := r.Write(resolve(t, r, name), []byte("x"), "", nil); err != nil {
@@ -117,7 +117,7 @@ func TestGrantsThatCannotHoldAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if r, err := c.Open(); err == nil {
 				r.Close()
-				t.Errorf("%s was accepted", name)
+				t.Errorf("%s: got no error, want one", name)
 			}
 		})
 	}
@@ -130,13 +130,13 @@ func TestParseGrant(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if g, err := ParseGrant(text); err != nil || g != want {
-				t.Errorf("%s: %+v, %v", text, g, err)
+				t.Errorf("got %+v, error %v, want %+v", g, err, want)
 			}
 		})
 	}
 	for _, text := range []string{"", ":ro", ":rw"} {
 		if g, err := ParseGrant(text); err == nil {
-			t.Errorf("%q: %+v", text, g)
+			t.Errorf("%q: got %+v, want an error", text, g)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 				_, werr := r.Write(p, []byte(dir), "", nil)
 				_, derr := r.OpenDir(resolve(t, r, at))
 				if errors.As(err, &swapped) != want || errors.As(werr, &swapped) != want || errors.As(derr, &swapped) != want {
-					t.Errorf("%s, %s: %v; %v; %v", dir, how, err, werr, derr)
+					t.Errorf("%s, %s: got errors %v; %v; %v, want a replaced folder: %v", dir, how, err, werr, derr, want)
 				}
 			}
 			check(false, "as opened")
@@ -176,7 +176,7 @@ func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 		})
 	}
 	if data, _ := os.ReadFile(filepath.Join(base, "out", "f")); string(data) != "out" {
-		t.Errorf("the file outside became %q", data)
+		t.Errorf("got the file outside as %q, want out", data)
 	}
 }
 
@@ -189,6 +189,6 @@ func TestALinksParentIsWhereItIs(t *testing.T) {
 	link(t, "a/b", filepath.Join(r.Dir(), "b"))
 	link(t, "b/../g", filepath.Join(r.Dir(), "up"))
 	if data, _, err := r.ReadFile(resolve(t, r, "up"), 10); err != nil || string(data) != "right" {
-		t.Errorf("%q, %v", data, err)
+		t.Errorf("got %q, error %v, want right", data, err)
 	}
 }

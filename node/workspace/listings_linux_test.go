@@ -110,7 +110,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 				t.Errorf("%s, again %v: %v, want %v", what, again, got, want)
 			}
 			if !isCached(t, dir) {
-				t.Errorf("%s: it is not remembered", what)
+				t.Errorf("%s: got no cached listing, want one", what)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func TestAFolderThatChangedLatelyIsNotRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := namesIn(t, dir); len(got) != i+1 {
-			t.Fatalf("%v", got)
+			t.Fatalf("got %v, want %d names", got, i+1)
 		}
 	}
 	if isCached(t, dir) {
@@ -165,7 +165,7 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 			size += len(l.entries) + listingSize
 		}
 		if size != c.size || size > maxListings {
-			t.Fatalf("%d bytes, said to be %d", size, c.size)
+			t.Fatalf("got %d bytes, want %d, and at most %d", c.size, size, maxListings)
 		}
 	}
 	c.used = c.now().Add(-listingLifetime / 2)

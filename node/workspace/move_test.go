@@ -79,7 +79,7 @@ func TestMoveOfManyAtOnceLosesNothing(t *testing.T) {
 	wg.Wait()
 	names, err := os.ReadDir(dir)
 	if won != 1 || err != nil || len(names) != 8 {
-		t.Errorf("%d won, %d files are left, %v", won, len(names), err)
+		t.Errorf("got %d winners, %d files, error %v, want 1, 8", won, len(names), err)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestMkdirLeavesWhatIsThere(t *testing.T) {
 		t.Error(err)
 	}
 	if p, err := r.Entries().Mkdir(resolve(t, r, "new")); err != nil || p.Abs != filepath.Join(dir, "new") {
-		t.Error(p, err)
+		t.Errorf("got %v, error %v, want the folder new", p, err)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 	}
 	// The file's folder is made again; the folder itself is then in its way.
 	if p, err := r.Entries().Restore(file); err != nil || p.Abs != filepath.Join(dir, "sub/a.txt") || text(p.Abs) != "A" {
-		t.Errorf("%v, %v", p, err)
+		t.Errorf("got %v, error %v, want the file at its place", p, err)
 	}
 	if _, err := r.Entries().Restore(folder); !errors.Is(err, ErrExists) {
 		t.Errorf("over another: %v", err)
@@ -128,7 +128,7 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 	}
 	for _, id := range []string{folder, "", "..", "../x", "123-none"} {
 		if _, err := r.Entries().Restore(id); err == nil {
-			t.Errorf("%q was given back", id)
+			t.Errorf("%q: got no error, want one", id)
 		}
 	}
 	d, err := r.OpenDir(resolve(t, r, ""))
@@ -139,7 +139,7 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 	var names []string
 	d.Infos(func(i Info) bool { names = append(names, i.Name); return true })
 	if len(names) != 1 || names[0] != "sub" {
-		t.Errorf("the folder shows %v: the trash is hidden", names)
+		t.Errorf("got %v, want sub alone, without the trash", names)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestReservedNamesAreRefusedOnWindows(t *testing.T) {
 			}
 			for _, goos := range []string{"linux", "darwin"} {
 				if err := checkName(goos, name); err != nil {
-					t.Errorf("%q on %s: %v", name, goos, err)
+					t.Errorf("%q on %s: got error %v, want none", name, goos, err)
 				}
 			}
 		})
@@ -35,7 +35,7 @@ func TestPlainNamesAreNotRefused(t *testing.T) {
 	} {
 		for _, goos := range []string{"windows", "linux", "darwin"} {
 			if err := checkName(goos, name); err != nil {
-				t.Errorf("%q on %s: %v", name, goos, err)
+				t.Errorf("%q on %s: got error %v, want none", name, goos, err)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func TestResolveRefusesNamesOfItsOwnSystem(t *testing.T) {
 	}
 	for _, name := range []string{"a\x00b", "\x00", "a/\x00/b"} {
 		if _, err := r.Resolve(name); err == nil {
-			t.Errorf("%q was accepted", name)
+			t.Errorf("%q: got no error, want one", name)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestOtherSpelling(t *testing.T) {
 	for name, want := range map[string]string{"readme.md": "README.md", "README.md": "", "f": "", "F": "", "new": "", "STRAßE": "Straße"} {
 		t.Run(name, func(t *testing.T) {
 			if got := otherSpelling(entries, name); got != want {
-				t.Errorf("%s: %q", name, got)
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}

@@ -32,14 +32,14 @@ func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 			at := func(path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
 			for _, path := range []string{"folder/id", "file"} {
 				if f, _, err := openRegular(in, at(path)); !errors.Is(err, errPathChanged) {
-					t.Errorf("%s: %s was opened: %v, %v", name, path, f, err)
+					t.Errorf("%s: got %v, error %v for %s, want %v", name, f, err, path, errPathChanged)
 				}
 			}
 			if d, err := openDir(in, at("folder"), at("folder")); !errors.Is(err, errPathChanged) {
-				t.Errorf("%s: the folder was opened: %v, %v", name, d, err)
+				t.Errorf("%s: got folder %v, error %v, want %v", name, d, err, errPathChanged)
 			}
 			if root, err := in.OpenRoot(at("folder"), "."); !errors.Is(err, errPathChanged) {
-				t.Errorf("%s: the folder was opened for writing: %v, %v", name, root, err)
+				t.Errorf("%s: got folder %v for writing, error %v, want %v", name, root, err, errPathChanged)
 			}
 			f, _, err := openRegular(in, at("plain/id"))
 			if err != nil {

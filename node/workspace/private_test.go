@@ -32,7 +32,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 			_, writeErr := r.Write(p, []byte("x"), "", nil)
 			for _, err := range []error{err, dirErr, targetErr, writeErr} {
 				if !errors.Is(err, errPrivate) {
-					t.Errorf("%s with %+v: %v", name, c, err)
+					t.Errorf("%s with %+v: got error %v, want %v", name, c, err, errPrivate)
 				}
 			}
 		}
@@ -44,7 +44,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !r.Skips(d, "own") || r.Skips(d, "owl") || r.Skips(d, "ownx") {
-			t.Errorf("a search leaves out the wrong folders with %+v", c)
+			t.Errorf("with %+v: got skips %v, %v, %v, want that of own alone", c, r.Skips(d, "own"), r.Skips(d, "owl"), r.Skips(d, "ownx"))
 		}
 		d.Close()
 	}

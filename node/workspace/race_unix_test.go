@@ -99,7 +99,7 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 		if data, _, err := r.ReadFile(p, 100); err == nil {
 			reads++
 			if string(data) != "inside" {
-				t.Fatalf("round %d: read %q", i, data)
+				t.Fatalf("round %d: got %q, want inside", i, data)
 			}
 		}
 		if i%40 == 0 {
@@ -127,11 +127,11 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 		t.Error("nothing was tested")
 	}
 	if data, _ := os.ReadFile(filepath.Join(out, "f")); string(data) != "outside" {
-		t.Errorf("the file outside became %q", data)
+		t.Errorf("got the file outside as %q, want outside", data)
 	}
 	for dir, want := range map[string]int{out: 1, base: 2} {
 		if list, _ := os.ReadDir(dir); len(list) != want {
-			t.Errorf("files appeared in %s: %v", dir, list)
+			t.Errorf("%s: got files %v, want %d", dir, list, want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{WholeDisk: true})} {
 		t.Run(name, func(t *testing.T) {
 			if !r.Config().ReadOnly || !r.IsFolderReadOnly(ws) {
-				t.Errorf("%s: it does not say so", name)
+				t.Errorf("got config %+v, want it read-only", r.Config())
 			}
 			for _, dir := range []string{ws, rw, out} {
 				if _, err := r.Resolve(filepath.Join(dir, "f")); err != nil {
@@ -85,7 +85,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 				}
 				at := func(name string) Path { return Path{Abs: filepath.Join(dir, name)} }
 				if data, _, err := r.ReadFile(at("f"), 100); err != nil || string(data) != "as it was" {
-					t.Errorf("%s: reading %s: %q %v", name, dir, data, err)
+					t.Errorf("%s: got %q, error %v, want the text of before", dir, data, err)
 				}
 				for way, do := range map[string]func() error{
 					"write":           func() error { _, err := r.Write(at("f"), []byte("x"), "", nil); return err },
@@ -101,7 +101,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 				} {
 					var readOnly *ReadOnlyError
 					if err := do(); !errors.As(err, &readOnly) || !strings.Contains(err.Error(), "read-only") || !strings.Contains(err.Error(), "--sandbox workspace-write") {
-						t.Errorf("%s: %s in %s: %v", name, way, dir, err)
+						t.Errorf("%s: %s in %s: got error %v, want read-only", name, way, dir, err)
 					}
 				}
 			}
@@ -114,6 +114,6 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 		t.Error("written through a link")
 	}
 	if now := allContent(t, base); now != want {
-		t.Errorf("changed:\n%s\nwas:\n%s", now, want)
+		t.Errorf("got:\n%s\nwant:\n%s", now, want)
 	}
 }

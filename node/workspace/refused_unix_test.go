@@ -39,13 +39,13 @@ func TestAFullDiskLeavesTheOldFile(t *testing.T) {
 	stdin.Close()
 	cmd.Wait()
 	if string(said) != "file too large" {
-		t.Errorf("%q", said)
+		t.Errorf("got %q, want file too large", said)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "f")); string(data) != "old" {
-		t.Errorf("the file became %.20q", data)
+		t.Errorf("got file %.20q, want old", data)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 1 {
-		t.Errorf("something was left: %v", list)
+		t.Errorf("got files %v, want one", list)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestWhatTheUserMayNotDoIsSaid(t *testing.T) {
 	said, _ := io.ReadAll(stdout)
 	stdin.Close()
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, said)
+		t.Fatalf("got error %v, want none: %s", err, said)
 	}
 	const denied = "permission denied"
 	for line := range strings.Lines(string(said)) {
@@ -115,7 +115,7 @@ func TestWhatTheUserMayNotDoIsSaid(t *testing.T) {
 		}
 	}
 	if n := strings.Count(string(said), "\n"); n != 6 {
-		t.Errorf("%d answers: %s", n, said)
+		t.Errorf("got %d answers, want 6: %s", n, said)
 	}
 	info, err := os.Stat(filepath.Join(dir, "open", "set"))
 	if os.Geteuid() == 0 && (err != nil || info.Mode()&os.ModeSetuid != 0) {

@@ -50,7 +50,7 @@ func TestWindowsShortNamesLeadToTheLongOnes(t *testing.T) {
 	// As a link's target has it: the text of a path with a generated short name is refused before.
 	got, _, err := r.Target(Path{Abs: filepath.Join(r.Dir(), short, "in it")})
 	if want := filepath.Join(r.Dir(), "a folder of the person", "in it"); err != nil || got.Abs != want {
-		t.Errorf("%s is %q, %v", short, got.Abs, err)
+		t.Errorf("%s: got %q, error %v, want %q", short, got.Abs, err, want)
 	}
 	hidden := shortOf(t, private)
 	for _, p := range []string{hidden, filepath.Join(hidden, "a secret file.json"), filepath.Join(hidden, shortOf(t, filepath.Join(private, "a secret file.json")))} {
@@ -59,11 +59,11 @@ func TestWindowsShortNamesLeadToTheLongOnes(t *testing.T) {
 		}
 		if f, _, err := r.Open(Path{Abs: filepath.Join(r.Dir(), p)}); err == nil {
 			f.Close()
-			t.Errorf("%s is opened", p)
+			t.Errorf("%s: got no error, want one", p)
 		}
 	}
 	if got, _, err := r.Target(Path{Abs: filepath.Join(r.Dir(), "odd~1")}); err != nil || filepath.Base(got.Abs) != "odd~1" {
-		t.Errorf("a file that is called so: %q, %v", got.Abs, err)
+		t.Errorf("got %q, error %v, want the file with this name", got.Abs, err)
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir(), hidden, "a secret file.json")); err != nil {
 		t.Errorf("the system itself does not know the short name: %v", err)

@@ -38,7 +38,7 @@ func TestTextThatNobodyWouldSpellSoStandsForItself(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`/srv/\xC3\xA9`, `\x5C`, `a\x5Cb`, `\x5Cxff`, `\xE2\x82\xAC`, "x\xff" + `\xE9`} {
 		if got := unspell("linux", text); got != text {
-			t.Errorf("%q stands for %q", text, got)
+			t.Errorf("got %q, want %q itself", got, text)
 		}
 	}
 }
@@ -54,17 +54,17 @@ func FuzzEveryNameHasOneSpelling(f *testing.F) {
 			}
 			text := spell(goos, name)
 			if !utf8.ValidString(text) {
-				t.Errorf("%s: %q is spelled %q", goos, name, text)
+				t.Errorf("%s: %q: got %q, want UTF-8", goos, name, text)
 			}
 			if back := unspell(goos, text); back != name {
-				t.Errorf("%s: %q is spelled %q, which stands for %q", goos, name, text, back)
+				t.Errorf("%s: %q: got %q, and back %q, want the same", goos, name, text, back)
 			}
 			if strings.Count(text, "/") != strings.Count(name, "/") || strings.ContainsRune(text, 0) != strings.ContainsRune(name, 0) {
-				t.Errorf("%s: %q is spelled %q", goos, name, text)
+				t.Errorf("%s: %q: got %q, want the same separators", goos, name, text)
 			}
 			// Whatever text stands for is spelled so, unless it stands for itself.
 			if got := unspell(goos, name); got != name && spell(goos, got) != name {
-				t.Errorf("%s: %q stands for %q, which is spelled %q", goos, name, got, spell(goos, got))
+				t.Errorf("%s: %q: got %q, which is spelled %q, want the same", goos, name, got, spell(goos, got))
 			}
 		}
 	})

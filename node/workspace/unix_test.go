@@ -36,10 +36,10 @@ func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
 				continue
 			}
 			if _, _, err := c.r.ReadFile(p, 10); err == nil {
-				t.Errorf("%s was read", c.name)
+				t.Errorf("%s: got no error of a read, want one", c.name)
 			}
 			if _, err := c.r.Write(p, []byte("x"), "", nil); err == nil {
-				t.Errorf("%s was written", c.name)
+				t.Errorf("%s: got no error of a write, want one", c.name)
 			}
 		}
 	}()
@@ -77,7 +77,7 @@ func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(out); string(data) != "outside" {
-		t.Errorf("the file outside became %q", data)
+		t.Errorf("got the file outside as %q, want outside", data)
 	}
 }
 
@@ -134,12 +134,12 @@ func TestNoRaceLetsALinkLeadOut(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	if reads == 0 {
-		t.Errorf("none of %d tries found the file: nothing was tested", tries)
+		t.Errorf("got no read in %d tries, want some", tries)
 	}
 	if data, _ := os.ReadFile(filepath.Join(out, "f")); string(data) != "outside" {
-		t.Errorf("the file outside became %q", data)
+		t.Errorf("got the file outside as %q, want outside", data)
 	}
 	if list, _ := os.ReadDir(out); len(list) != 1 {
-		t.Errorf("files appeared outside: %v", list)
+		t.Errorf("got files %v outside, want one", list)
 	}
 }

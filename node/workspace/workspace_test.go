@@ -98,7 +98,7 @@ func TestAWorkspaceNamedThroughALinkMapsBothNames(t *testing.T) {
 	defer r.Close()
 	for _, name := range []string{"f", filepath.Join(dir, "alias", "f"), filepath.Join(r.Dir(), "f")} {
 		if data, _, err := r.ReadFile(resolve(t, r, name), 10); err != nil || string(data) != "x" {
-			t.Errorf("%s: %q, %v", name, data, err)
+			t.Errorf("%s: got %q, error %v, want x", name, data, err)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestOpenWantsAFolderThatExists(t *testing.T) {
 	for _, name := range []string{"missing", "file"} {
 		if r, err := Open(filepath.Join(dir, name)); err == nil {
 			r.Close()
-			t.Errorf("%s was opened", name)
+			t.Errorf("%s: got no error, want one", name)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 	}
 	for _, name := range []string{"rel", "abs", "dir/f", "chain", "absdir/f"} {
 		if data, _, err := r.ReadFile(resolve(t, r, name), 100); err != nil || string(data) != "inside" {
-			t.Errorf("read %s: %q, %v", name, data, err)
+			t.Errorf("%s: got %q, error %v, want inside", name, data, err)
 		}
 	}
 	for _, name := range []string{"out", "outdir/secret", "dangling", "viaout", "outdir/new/deep"} {
@@ -147,14 +147,14 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 	}
 	for _, name := range []string{"loop", "loop/x", "up"} {
 		if _, _, err := r.ReadFile(resolve(t, r, name), 100); err == nil {
-			t.Errorf("read %s: no error", name)
+			t.Errorf("%s: got no error, want one", name)
 		}
 	}
 	if data, _ := os.ReadFile(filepath.Join(out, "secret")); string(data) != "secret" {
-		t.Errorf("the file outside became %q", data)
+		t.Errorf("got the file outside as %q, want secret", data)
 	}
 	if list, _ := os.ReadDir(out); len(list) != 1 {
-		t.Errorf("files appeared outside: %v", list)
+		t.Errorf("got files %v outside, want one", list)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	defer r.Close()
 	p := resolve(t, r, filepath.Join(out, "sub", "f"))
 	if !p.Outside || !r.Config().WholeDisk {
-		t.Errorf("%+v is not said to be outside", p)
+		t.Errorf("got %+v, want it outside", p)
 	}
 	if _, err := r.Write(p, []byte("x"), Absent, nil); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	link(t, out, filepath.Join(r.Dir(), "link"))
 	real, _, err := r.Target(resolve(t, r, "link/sub/f"))
 	if err != nil || !real.Outside || filepath.Base(real.Abs) != "f" {
-		t.Errorf("Target = %+v, %v", real, err)
+		t.Errorf("got %+v, error %v, want f outside", real, err)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestReadFileRefusesWhatIsTooLarge(t *testing.T) {
 	put(t, filepath.Join(r.Dir(), "f"), "12345")
 	var tooLarge *TooLargeError
 	if _, _, err := r.ReadFile(resolve(t, r, "f"), 4); !errors.As(err, &tooLarge) || tooLarge.Size != 5 {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want a file of 5 bytes that is too large", err)
 	}
 	if _, _, err := r.ReadFile(resolve(t, r, "f"), 5); err != nil {
 		t.Error(err)
@@ -207,10 +207,10 @@ func FuzzResolveStaysInside(f *testing.F) {
 			return
 		}
 		if p.Outside || !filepath.IsAbs(p.Abs) || p.Abs != r.Dir() && !strings.HasPrefix(p.Abs, r.Dir()+string(os.PathSeparator)) {
-			t.Fatalf("Resolve(%q) = %+v, outside %s", name, p, r.Dir())
+			t.Fatalf("Resolve(%q): got %+v, want a path in %s", name, p, r.Dir())
 		}
 		if filepath.Clean(p.Abs) != p.Abs {
-			t.Fatalf("Resolve(%q) = %q is not clean", name, p.Abs)
+			t.Fatalf("Resolve(%q): got %q, want a clean path", name, p.Abs)
 		}
 	})
 }

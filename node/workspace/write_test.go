@@ -28,14 +28,14 @@ func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
 		t.Error("the link was replaced by a file")
 	}
 	if info, _ := os.Stat(file); runtime.GOOS != "windows" && info.Mode().Perm() != 0o751 {
-		t.Errorf("mode became %v", info.Mode())
+		t.Errorf("got mode %v, want 751", info.Mode())
 	}
 	if data, _ := os.ReadFile(file); string(data) != "new" {
-		t.Errorf("content %q", data)
+		t.Errorf("got %q, want new", data)
 	}
 	entries, _ := os.ReadDir(r.Dir())
 	if len(entries) != 2 {
-		t.Errorf("something was left behind: %v", entries)
+		t.Errorf("got files %v, want two", entries)
 	}
 }
 
@@ -60,13 +60,13 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 		t.Errorf("changed file: %v", err)
 	}
 	if data, _ := os.ReadFile(p.Abs); string(data) != "two" {
-		t.Errorf("content became %q", data)
+		t.Errorf("got %q, want two", data)
 	}
 	if entries, _ := os.ReadDir(r.Dir()); len(entries) != 1 {
-		t.Errorf("something was left behind: %v", entries)
+		t.Errorf("got files %v, want one", entries)
 	}
 	if sum, err := r.Hash(resolve(t, r, "none")); sum != Absent || err != nil {
-		t.Errorf("Hash of nothing = %q, %v", sum, err)
+		t.Errorf("a missing file: got %q, error %v, want %q", sum, err, Absent)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestLockIsHeldByOneAtATimeAndGivesUpWithItsContext(t *testing.T) {
 	}
 	wg.Wait()
 	if count != 200 || len(r.locks.paths) != 0 {
-		t.Errorf("count %d, %d locks left", count, len(r.locks.paths))
+		t.Errorf("got count %d, %d locks, want 200, 0", count, len(r.locks.paths))
 	}
 	unlock, err := r.Lock(t.Context(), p)
 	if err != nil {

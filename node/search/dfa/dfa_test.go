@@ -137,10 +137,10 @@ func TestTheMemoryOfAMachineIsBounded(t *testing.T) {
 	}
 	text = bytes.ReplaceAll(text, []byte("c"), []byte("a"))
 	if i, _ := m.Find(t.Context(), m.Start(), text); i >= 0 {
-		t.Errorf("found at %d", i)
+		t.Errorf("got a match at %d, want none", i)
 	}
 	if m.made < 10_000 || cap(m.table) > 2*maxCells || m.size > 2*maxSeeds {
-		t.Errorf("%d states were made, %d cells and %d bytes are kept", m.made, cap(m.table), m.size)
+		t.Errorf("got %d states, %d cells, %d bytes of seeds, want many states within the limits", m.made, cap(m.table), m.size)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 			m := machine(t, pattern)
 			m.Find(ctx, m.Start(), text)
 			if most := 3 * m.patience; m.made > most {
-				t.Errorf("%d states were made, at most %d were to be", m.made, most)
+				t.Errorf("got %d states, want at most %d", m.made, most)
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Compile(tree, ASCII); err != ErrTooLarge {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v", err, ErrTooLarge)
 	}
 }
 
@@ -219,7 +219,7 @@ func BenchmarkFind(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				if i, _ := m.Find(b.Context(), m.Start(), text); i >= 0 {
-					b.Fatal(i)
+					b.Fatalf("got a match at %d, want none", i)
 				}
 			}
 		})

@@ -123,7 +123,7 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case errors.As(err, &refused):
 			if refused.Problem == "" || !strings.Contains(expression, refused.Part) {
-				t.Fatalf("got the error %v for %q", err, expression)
+				t.Fatalf("%q: got error %v, want one that names a part of it", expression, err)
 			}
 			return
 		case err != nil:

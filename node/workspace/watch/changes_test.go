@@ -28,7 +28,7 @@ func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
 		for c := range heard {
 			if i := slices.IndexFunc(c.Entries, func(i workspace.Info) bool { return i.Name == "d" }); i >= 0 {
 				if c.Entries[i].Time.Before(before.Add(-time.Second)) {
-					t.Errorf("the folder's time is old: %v", c.Entries[i].Time)
+					t.Errorf("got the folder's time %v, want a new one", c.Entries[i].Time)
 				}
 				break
 			}
@@ -86,7 +86,7 @@ func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 		put(t, filepath.Join(dir, "d/later"), "")
 		for c := range heard {
 			if slices.ContainsFunc(c.Folders, func(d string) bool { return d != "d" }) {
-				t.Fatalf("it told of %v", c.Folders)
+				t.Fatalf("got changes in %v, want in d alone", c.Folders)
 			}
 			if slices.Contains(c.Folders, "d") {
 				break
@@ -116,7 +116,7 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 		for c := range heard {
 			if c.TreeProblem != "" {
 				if c.TreeProblem != want {
-					t.Errorf("it said %q", c.TreeProblem)
+					t.Errorf("got problem %q, want %q", c.TreeProblem, want)
 				}
 				break
 			}
@@ -125,7 +125,7 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 		left := len(w.watched)
 		w.mu.Unlock()
 		if left != 0 || len(w.notifier.WatchList()) != 1 {
-			t.Errorf("it still watches %d folders: %v", left, w.notifier.WatchList())
+			t.Errorf("got %d watched folders, %v, want the watched one alone", left, w.notifier.WatchList())
 		}
 		put(t, filepath.Join(dir, "top"), "")
 		until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["top"] })

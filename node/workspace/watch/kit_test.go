@@ -113,7 +113,7 @@ func (w *Watcher) settles(t testing.TB, dir string) {
 			return
 		}
 	}
-	t.Fatalf("it watches %d folders in place of %d: %.300q, %.300q", len(have), len(want), have, want)
+	t.Fatalf("got %d watched folders, want %d: %.300q, %.300q", len(have), len(want), have, want)
 }
 
 // waitForChanges waits for changes in all of some folders below.
@@ -133,7 +133,7 @@ func waitForChanges(t *testing.T, heard chan Change, dirs ...string) {
 				delete(missing, d)
 			}
 		case <-limit:
-			t.Fatalf("it told nothing of %v", slices.Sorted(maps.Keys(missing)))
+			t.Fatalf("got no changes of %v, want them", slices.Sorted(maps.Keys(missing)))
 		}
 	}
 }

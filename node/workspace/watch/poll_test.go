@@ -21,7 +21,7 @@ func TestRoundsThroughATreeCostAThirtiethOfACore(t *testing.T) {
 		{0, time.Second}, {time.Millisecond, time.Second}, {time.Second, 32 * time.Second}, {time.Minute, 32 * time.Minute},
 	} {
 		if got := pauseAfter(c.round, pollPause); got != c.want || float64(c.round)/float64(c.round+got) > 0.0304 {
-			t.Errorf("after %v: %v", c.round, got)
+			t.Errorf("after %v: got %v, want %v", c.round, got, c.want)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
 	put(t, filepath.Join(base, "sub/open/f"), "changed")
 	for c := range heard {
 		if slices.ContainsFunc(c.Folders, func(d string) bool { return d != "open" }) || c.AllFolders {
-			t.Fatalf("it told of %v", c.Folders)
+			t.Fatalf("got changes in %v, want in open alone", c.Folders)
 		}
 		if len(c.Folders) > 0 {
 			break
@@ -124,7 +124,7 @@ func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
 		for _, step := range []error{os.Rename(at, aside), os.Symlink(out, at), os.Remove(at), os.Rename(aside, at)} {
 			if step != nil {
-				t.Fatal(step)
+				t.Fatalf("got error %v, want none", step)
 			}
 		}
 		put(t, filepath.Join(out, "canary", fmt.Sprint(time.Now().UnixNano())), "")
@@ -132,7 +132,7 @@ func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 	put(t, filepath.Join(dir, "a/last"), "")
 	for c := range heard {
 		if c.AllFolders || slices.ContainsFunc(c.Folders, func(d string) bool { return strings.Contains(d, "canary") }) {
-			t.Fatalf("it told of %v", c.Folders)
+			t.Fatalf("got changes in %v, want none outside", c.Folders)
 		}
 		if slices.Contains(c.Folders, "a") {
 			break

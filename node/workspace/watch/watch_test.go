@@ -61,7 +61,7 @@ func until(t *testing.T, heard chan Change, have map[string]bool, ok func(map[st
 				have["again"] = true
 			}
 		case <-limit:
-			t.Fatalf("it did not come: %v", have)
+			t.Fatalf("got %v in time, want the change", have)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 	put(t, filepath.Join(dir, "later"), "L")
 	dir2, err := w.Add(workspace.Path{Abs: dir}, false)
 	if err != nil || dir2 != dir {
-		t.Fatal(dir2, err)
+		t.Fatalf("got %s, error %v, want %s", dir2, err, dir)
 	}
 	w.SetContent(dir, nil)
 	put(t, filepath.Join(dir, "last"), "L")
@@ -125,7 +125,7 @@ func TestWatcherGivesUpAFolderThatIsReplaced(t *testing.T) {
 	have := map[string]bool{}
 	until(t, heard, have, func(h map[string]bool) bool { return h["again"] })
 	if slices.ContainsFunc([]string{"secret", "secret2"}, func(s string) bool { return have[s] }) {
-		t.Errorf("it told what lies outside: %v", have)
+		t.Errorf("got changes %v, want none outside", have)
 	}
 }
 
