@@ -82,7 +82,7 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 	a := open(t, dir)
 	r := token(t, a, protocol.TokenCreateParams{Name: " Backup ", Scopes: []protocol.Scope{protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeShell}, Nodes: []protocol.NodeID{"nas"}})
 	if r.App.Name != "Backup" || r.App.Kind != protocol.AppToken || len(r.App.Scopes) != 2 || r.App.ExpiresAt != 0 || r.App.CreatedAt == 0 || !strings.HasPrefix(r.Token, "flt_") || len(r.Token) < 40 {
-		t.Errorf("created %+v", r)
+		t.Errorf("got %+v, want the app Backup with two scopes", r)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -96,15 +96,15 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Kind != auth.KindApp || p.App != r.App.ID || p.Name != "Backup" || !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) || tool.CheckAccess(p, "nas") != nil || tool.CheckAccess(p, "laptop") == nil {
-		t.Errorf("it acts as %+v", p)
+		t.Errorf("got %+v, want the shell on nas alone", p)
 	}
 	list, _ := a.List(t.Context())
 	if got := list.Apps[0]; got.Calls != 1 || got.LastTool != "fs_read" || got.LastUsedAt == 0 {
-		t.Errorf("the last call is lost: %+v", got)
+		t.Errorf("got %+v, want one call of fs_read", got)
 	}
 	_, tokens, err := a.o.Store.List(t.Context())
 	if err != nil || len(tokens) != 1 || strings.Contains(tokens[0].Hash, r.Token) || tokens[0].Hash != hashOf(r.Token) {
-		t.Errorf("stored %+v, %v", tokens, err)
+		t.Errorf("got %+v, error %v, want the hash of the token", tokens, err)
 	}
 	refused(t, a, r.Token+"x")
 	refused(t, a, tokens[0].Hash)
@@ -115,7 +115,7 @@ func TestOwnersTokenActsAsTheOwner(t *testing.T) {
 	a := start(t)
 	p, err := a.Verify(t.Context(), ownerToken, "")
 	if err != nil || p.Kind != auth.KindOwner || p.App != "" || !p.Has(protocol.ScopeAdmin) {
-		t.Errorf("got %+v, %v", p, err)
+		t.Errorf("got %+v, error %v, want the owner", p, err)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestChangesTakeEffectWithTheNextCall(t *testing.T) {
 	}
 	p, err := a.Verify(t.Context(), r.Token, "")
 	if err != nil || p.Name != "y" || p.Has(protocol.ScopeFilesRead) || !p.Has(protocol.ScopeShell) || tool.CheckAccess(p, "laptop") == nil {
-		t.Errorf("got %+v, %v", p, err)
+		t.Errorf("got %+v, error %v, want y with the shell alone", p, err)
 	}
 	empty := []protocol.Scope{}
 	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: r.App.ID, Scopes: &empty}); !errors.Is(err, protocol.ErrBadRequest) {
@@ -179,7 +179,7 @@ func TestChangesTakeEffectWithTheNextCall(t *testing.T) {
 	}
 	list, _ := a.List(t.Context())
 	if len(list.Apps) != 1 || list.Apps[0].RevokedAt == 0 {
-		t.Errorf("listed %+v", list.Apps)
+		t.Errorf("got %+v, want one revoked app", list.Apps)
 	}
 	if err := a.Revoke(t.Context(), "owner", r.App.ID); err != nil {
 		t.Errorf("revoked again: %v", err)
@@ -191,16 +191,16 @@ func TestChangeThatIsNotStoredHasNoEffect(t *testing.T) {
 	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
 	m.fail = protocol.ErrStorage
 	if err := a.Revoke(t.Context(), "owner", r.App.ID); !errors.Is(err, protocol.ErrStorage) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, protocol.ErrStorage)
 	}
 	if _, err := a.Verify(t.Context(), r.Token, ""); err != nil {
 		t.Errorf("the token is gone although that was not stored: %v", err)
 	}
 	if _, err := a.CreateToken(t.Context(), "owner", protocol.TokenCreateParams{Name: "z", Scopes: read}); !errors.Is(err, protocol.ErrStorage) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, protocol.ErrStorage)
 	}
 	if list, _ := a.List(t.Context()); len(list.Apps) != 1 {
-		t.Errorf("%d apps", len(list.Apps))
+		t.Errorf("got %d apps, want 1", len(list.Apps))
 	}
 }
 
@@ -250,10 +250,10 @@ func TestARevokedAppIsForgottenAfter30Days(t *testing.T) {
 	}
 	a = open(t, dir)
 	if list, _ := a.List(t.Context()); len(list.Apps) != 0 {
-		t.Errorf("listed %+v", list.Apps)
+		t.Errorf("got %+v, want no apps", list.Apps)
 	}
 	if apps, tokens, _ := a.o.Store.List(t.Context()); len(apps)+len(tokens) != 0 {
-		t.Errorf("stored %v %v", apps, tokens)
+		t.Errorf("got stored %v, %v, want none", apps, tokens)
 	}
 }
 

@@ -69,10 +69,10 @@ func TestThePersonAllowsLessThanTheAppAsks(t *testing.T) {
 	a := start(t)
 	c, decision := ask(t, a, "Editor")
 	if len(c.App.Code) != 4 || c.ID == "" || c.ExpiresAt-c.CreatedAt != questionTime.Milliseconds() {
-		t.Errorf("asked %+v", c)
+		t.Errorf("got %+v, want a code of 4 characters and a deadline", c)
 	}
 	if list := pending(t, a); len(list) != 1 || list[0].ID != c.ID {
-		t.Errorf("listed %+v", list)
+		t.Errorf("got %+v, want the question", list)
 	}
 	if _, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: []protocol.Scope{protocol.ScopeFilesWrite}}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("a scope that was not asked for: %v", err)
@@ -80,7 +80,7 @@ func TestThePersonAllowsLessThanTheAppAsks(t *testing.T) {
 	allow(t, a, c, protocol.QuestionAnswerParams{Scopes: read, Nodes: []protocol.NodeID{"nas"}})
 	d := <-decision
 	if !d.Allowed || len(d.App.Scopes) != 1 || d.App.Scopes[0] != protocol.ScopeFilesRead || d.App.Nodes[0] != "nas" || d.App.ClientHost != "app.example" || d.App.Kind != protocol.AppOAuth {
-		t.Errorf("decided %+v", d)
+		t.Errorf("got %+v, want reading on nas allowed", d)
 	}
 	if r, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}); err != nil || r.Won || r.Question.AnsweredBy != "owner x" {
 		t.Errorf("answered twice: got %+v, %v; want the first answer", r, err)
@@ -92,7 +92,7 @@ func TestConnectingAgainChangesTheSameApp(t *testing.T) {
 	first := connect(t, a)
 	second := connect(t, a)
 	if first.ID != second.ID {
-		t.Errorf("two apps: %s and %s", first.ID, second.ID)
+		t.Errorf("got apps %s and %s, want one", first.ID, second.ID)
 	}
 	if err := a.Revoke(t.Context(), "owner", first.ID); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestQuestionOfAnAppExpiresAfterTwoMinutes(t *testing.T) {
 			t.Error("decided by nobody")
 		}
 		if list := pending(t, a); len(list) != 0 {
-			t.Errorf("listed %+v", list)
+			t.Errorf("got %+v, want no questions", list)
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestRefreshNeverWidens(t *testing.T) {
 	}
 	p, err := a.Verify(t.Context(), narrower.Access, "")
 	if err != nil || p.Has(protocol.ScopeShell) || !p.Has(protocol.ScopeFilesRead) {
-		t.Errorf("got %+v, %v", p, err)
+		t.Errorf("got %+v, error %v, want reading alone", p, err)
 	}
 	if _, err := a.Refresh(t.Context(), narrower.Refresh, site, "", []protocol.Scope{protocol.ScopeShell}); !errors.Is(err, protocol.ErrForbidden) {
 		t.Errorf("it widens again: %v", err)
@@ -271,7 +271,7 @@ func TestExpiredTokensAreDeleted(t *testing.T) {
 	}
 	a = open(t, dir)
 	if _, tokens, _ := a.o.Store.List(t.Context()); len(tokens) != 0 {
-		t.Errorf("stored %+v", tokens)
+		t.Errorf("got stored %+v, want no tokens", tokens)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestRefusedQuestionsDoNotGoOnWithoutEnd(t *testing.T) {
 			deny(t, a, c)
 		}
 		if refused != questionBurst {
-			t.Errorf("the person is asked %d times in a row", refused)
+			t.Errorf("got %d questions in a row, want %d", refused, questionBurst)
 		}
 		time.Sleep(questionEvery)
 		if _, _, err := a.Ask(t.Context(), protocol.AppSubject{Scopes: read}); err != nil {

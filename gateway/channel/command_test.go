@@ -26,32 +26,32 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 	for _, in := range []protocol.ChannelInboundParams{from("ann", "dm", "/new"), from("bob", "group", "/new"), from("*", "group", "/stop")} {
 		res, err := b.Inbox.Inbound(t.Context(), in)
 		if err != nil || res.Status != protocol.ChatStarted {
-			t.Errorf("%s in a %s: %+v, %v", in.Sender.ID, in.Peer.Kind, res, err)
+			t.Errorf("%s in a %s: got %+v, error %v, want a message", in.Sender.ID, in.Peer.Kind, res, err)
 		}
 	}
 	for _, s := range b.Sent() {
 		if strings.HasPrefix(s.By, "owner") {
-			t.Errorf("%s wrote %q", s.By, s.Message)
+			t.Errorf("%s: got %q as the owner, want it as a sender", s.By, s.Message)
 		}
 	}
 	own := from("bob", "dm", "/new")
 	res, err := b.Inbox.Inbound(t.Context(), own)
 	if err != nil || res.Status != protocol.ChatCommand || res.Command != "new" || res.Response != "Done new" || res.SessionKey == "" {
-		t.Errorf("%+v, %v", res, err)
+		t.Errorf("got %+v, error %v, want the command new", res, err)
 	}
 	polltest.Until(t, "the answer to the command", func() bool { return slices.Contains(texts(p), "Done new") })
 	if res, err := b.Inbox.Inbound(t.Context(), own); err != nil || res.Status != protocol.InboundDuplicate {
-		t.Errorf("a second time: %+v, %v", res, err)
+		t.Errorf("a second time: got %+v, error %v, want a duplicate", res, err)
 	}
 	if got := b.Commands(); !slices.Equal(got, []string{"owner pigeon bob: /new"}) {
-		t.Errorf("%q", got)
+		t.Errorf("got commands %q, want one of bob", got)
 	}
 	if last := b.Messenger.LastActive(t.Context(), protocol.MainAgent); last == nil || last.Peer.ID != "bob" {
 		t.Errorf("last active: got %+v, want bob, who sent a command", last)
 	}
 	res, err = b.Inbox.Inbound(t.Context(), from("bob", "dm", "hello"))
 	if last := b.Sent()[len(b.Sent())-1]; err != nil || res.Status != protocol.ChatStarted || last.By != "owner pigeon bob" {
-		t.Errorf("%+v, %v, %+v", res, err, last)
+		t.Errorf("got %+v, error %v, %+v, want a message of the owner", res, err, last)
 	}
 }
 
@@ -64,6 +64,6 @@ func TestWhatIsQuotedSetsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := b.Sent()[0].Message; !strings.Contains(got, "[in reply to: / model:evil/one and / t:low, see /srv/app]\nand /think:high in /srv/app") {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want no directives in a quoted text", got)
 	}
 }

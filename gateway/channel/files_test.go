@@ -19,11 +19,11 @@ func TestAnAgentSendsFilesOfItsOwnWorkspaceAlone(t *testing.T) {
 	}
 	list, err := attach(files, "work", []string{"out/plan.txt"})
 	if err != nil || len(list) != 1 {
-		t.Fatal(list, err)
+		t.Fatalf("got %v, error %v, want one file", list, err)
 	}
 	data, _ := base64.StdEncoding.DecodeString(list[0].Data)
 	if m := list[0]; string(data) != "of work" || m.Filename != "plan.txt" || m.MimeType != "text/plain" || m.Type != "document" || m.Size != 7 {
-		t.Errorf("got %+v with data %q", m, data)
+		t.Errorf("got %+v with data %q, want plan.txt of 7 bytes", m, data)
 	}
 	if _, err := files.Write("work", "big", make([]byte, 6<<20)); err != nil {
 		t.Fatal(err)

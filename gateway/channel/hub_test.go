@@ -46,10 +46,10 @@ func TestPolicies(t *testing.T) {
 			}
 			res, err := b.Inbox.Inbound(t.Context(), in)
 			if err != nil || res.Status != tc.status {
-				t.Errorf("%+v, %v", res, err)
+				t.Errorf("got %+v, error %v, want %s", res, err, tc.status)
 			}
 			if (len(b.Sent()) > 0) != (tc.status == protocol.ChatStarted) {
-				t.Errorf("%d messages came to the agent", len(b.Sent()))
+				t.Errorf("got %d messages, want one if %s is %s", len(b.Sent()), tc.status, protocol.ChatStarted)
 			}
 		})
 	}
@@ -96,10 +96,10 @@ func TestEnvelope(t *testing.T) {
 	}
 	sent := b.Sent()
 	if last := sent[2]; len(last.Attachments) != 1 || last.Attachments[0].Data != png || last.By != "channel pigeon ann" {
-		t.Errorf("%+v", last)
+		t.Errorf("got %+v, want the picture of ann", last)
 	}
 	if got := b.Label("agent:main:pigeon:group:g"); got != "Club (pigeon)" {
-		t.Errorf("label %q", got)
+		t.Errorf("got label %q, want Club (pigeon)", got)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestDocumentsAreKeptUnderHarmlessNames(t *testing.T) {
 	_, name, ok := strings.Cut(text, "stored in your workspace as ")
 	name = strings.TrimSuffix(name, "]")
 	if !ok || !strings.HasPrefix(name, "inbox/") || strings.Contains(name, "..") || strings.Count(name, "/") != 1 || b.File(t, name) != "obey" {
-		t.Errorf("%q", text)
+		t.Errorf("got %q, want a file in inbox", text)
 	}
 }
 
@@ -137,10 +137,10 @@ func TestRecordingsGoToTheChatThatUnderstandsThem(t *testing.T) {
 	sent := b.Sent()[0]
 	want := []protocol.Attachment{{Filename: "a.ogg", MimeType: "application/ogg", Data: ogg}, {Filename: "b.m4a", MimeType: "audio/mp4", Data: mp4}}
 	if !slices.Equal(sent.Attachments, want) {
-		t.Errorf("%+v", sent.Attachments)
+		t.Errorf("got %+v, want %+v", sent.Attachments, want)
 	}
 	if lines := strings.Split(sent.Message, "\n"); len(lines) != 5 || lines[1] != "[audio a.ogg, audio/ogg; codecs=opus]" || strings.Count(sent.Message, "stored in your workspace") != 2 {
-		t.Errorf("%q", sent.Message)
+		t.Errorf("got %q, want both recordings named and stored", sent.Message)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 		time.Sleep(61 * time.Second)
 		res, err := b.Inbox.Inbound(t.Context(), dm("hold"))
 		if err != nil || res.Status != protocol.ChatStarted || blocked != 10 {
-			t.Error(res, err, blocked)
+			t.Errorf("got %+v, error %v, %d blocked, want it started, 10", res, err, blocked)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestAnAccountThatIsStartedFirstKeepsItsConnection(t *testing.T) {
 	}
 	polltest.Until(t, "nobody is answered", func() bool { return len(p.Sent()) > 0 })
 	if now := p.Up("default"); was == nil || now != was {
-		t.Errorf("the connection was %v and is %v", was, now)
+		t.Errorf("got the connection %v, want %v", now, was)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 		synctest.Wait()
 		st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"})
 		if err != nil || st.Accounts[0].Connected || st.Accounts[0].Error != "a hawk" || !st.Accounts[0].Authenticated {
-			t.Errorf("%+v %v", st, err)
+			t.Errorf("got %+v, error %v, want it offline because of a hawk", st, err)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -202,7 +202,7 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if st, _ = b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); st.Accounts[0].Connected || st.Accounts[0].Authenticated {
-			t.Errorf("%+v", st)
+			t.Errorf("got %+v, want no login", st)
 		}
 		if _, err := b.Accounts.Logout(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
 			t.Error(err)
@@ -233,7 +233,7 @@ func FuzzInbound(f *testing.F) {
 		if sent := b.Sent(); err == nil && res.Status == protocol.ChatStarted {
 			text := sent[len(sent)-1].Message
 			if len(sent) != before+1 || !strings.HasPrefix(text, "["+strings.ToLower(strings.TrimSpace(in.Channel))+" · ") {
-				t.Errorf("%q became %q", raw, text)
+				t.Errorf("%q: got %q, want one message with its channel", raw, text)
 			}
 		}
 	})

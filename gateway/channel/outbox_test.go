@@ -34,7 +34,7 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	}
 	says(t, p, "Let me look.", "You said twice", "I could not finish this: the model is asleep")
 	if last := p.Sent()[2]; last.Message.ReplyToID != "m7" || last.SessionKey != "agent:main:pigeon:group:g" {
-		t.Errorf("%+v", last)
+		t.Errorf("got %+v, want a reply to m7 in the group", last)
 	}
 	typed := func(key protocol.SessionKey) (list []bool) {
 		for _, one := range p.Typed() {
@@ -47,11 +47,11 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	group := p.Sent()[2].SessionKey
 	polltest.Until(t, "typing on and off", func() bool { return len(typed(group)) == 2 })
 	if got := typed(group); !got[0] || got[1] {
-		t.Errorf("typing in the group %v", got)
+		t.Errorf("got typing %v in the group, want on, off", got)
 	}
 	// There are no typing events if the run started before the hub subscribed.
 	if got := typed(p.Sent()[0].SessionKey); len(got) > 0 && !slices.Equal(got, []bool{true, false}) {
-		t.Errorf("typing %v", got)
+		t.Errorf("got typing %v, want none or on, off", got)
 	}
 	polltest.Until(t, "the runs are forgotten", func() bool {
 		runs, err := b.Store.Channels.Runs(t.Context())
@@ -79,15 +79,15 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, err := b.Secrets.Get("channel-pigeon-default-key"); err != nil || v != "k" {
-		t.Error("the key was not kept with the secrets", err)
+		t.Errorf("got key %q, error %v, want k", v, err)
 	}
 	if accounts, _ := b.Store.Channels.Accounts(t.Context()); len(accounts) != 1 || accounts[0].Config["key"] != nil {
-		t.Errorf("%+v", accounts)
+		t.Errorf("got %+v, want one account without its key", accounts)
 	}
 	b.Begin()
 	says(t, p, "Here it is.")
 	if again, err := b.Inbox.Inbound(t.Context(), in); err != nil || again.Status != protocol.InboundDuplicate {
-		t.Error(again, err)
+		t.Errorf("got %+v, error %v, want a duplicate", again, err)
 	}
 	b.Close()
 
@@ -125,11 +125,11 @@ func TestWhatTheNetworkDoesNotTakeIsSaidAgainOrGivenUp(t *testing.T) {
 		time.Sleep(7 * time.Second) // 2 s, then 4 s
 		synctest.Wait()
 		if got := p.Sent(); len(got) != 2 || got[0].Peer.ID != "rain" || got[1].Peer.ID != "ann" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want rain, then ann", got)
 		}
 		n, err := notices.Next(t.Context())
 		if err != nil || !strings.Contains(n.Notice.Text, "A message to wall on pigeon was not delivered") {
-			t.Errorf("%+v %v", n.Notice, err)
+			t.Errorf("got %+v, error %v, want a notice about wall", n.Notice, err)
 		}
 	})
 }
@@ -150,7 +150,7 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 	}
 	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"})
 	if err != nil || !said.Sent || said.To != "bob" || said.AccountID != "default" || said.PeerKind != "dm" || said.MessageID != "ph" {
-		t.Errorf("%+v %v", said, err)
+		t.Errorf("got %+v, error %v, want it sent to bob", said, err)
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
 		t.Error(err)
@@ -159,13 +159,13 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	if said, err = b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "by the way"}); err != nil || said.To != "ann" {
-		t.Errorf("%+v %v", said, err)
+		t.Errorf("got %+v, error %v, want it sent to ann", said, err)
 	}
 	if l := b.Messenger.LastActive(t.Context(), "work"); l != nil {
-		t.Errorf("another agent: %+v", l)
+		t.Errorf("another agent: got %+v, want none", l)
 	}
 	if l := b.Messenger.LastActive(t.Context(), protocol.MainAgent); l == nil || l.Peer.ID != "ann" || l.Channel != "pigeon" || l.Timestamp == 0 {
-		t.Errorf("%+v", l)
+		t.Errorf("got %+v, want ann", l)
 	}
 }
 
@@ -188,9 +188,9 @@ func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 		detach()
 		switch {
 		case ext == nil && (err == nil || !strings.Contains(err.Error(), "does not support files") || len(link.out) != 0):
-			t.Errorf("%+v %v, %+v", said, err, link.out)
+			t.Errorf("got %+v, error %v, sent %+v, want that files are not supported", said, err, link.out)
 		case ext != nil && (err != nil || !said.Sent || len(link.out) != 1 || link.out[0].Message.Media[0].Data != "eA=="):
-			t.Errorf("%+v %v, %+v", said, err, link.out)
+			t.Errorf("got %+v, error %v, sent %+v, want the file sent", said, err, link.out)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 		}
 		loft("away")
 		if said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err != nil || !said.Queued || said.Sent || said.AccountID != "default" {
-			t.Errorf("%+v %v", said, err)
+			t.Errorf("got %+v, error %v, want it queued", said, err)
 		}
 		words.Later = false
 		if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
@@ -222,7 +222,7 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 		loft("roof")
 		synctest.Wait()
 		if got := p.Sent(); len(got) != 1 || got[0].Message.Text != "report" || got[0].Peer.ID != "ann" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want the report to ann", got)
 		}
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 		if _, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil { // the chat's last sender is she now
@@ -232,7 +232,7 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		if said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "report", Later: true}); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("over an account that was stopped: %+v %v", said, err)
+			t.Errorf("over a stopped account: got %+v, error %v, want %v", said, err, protocol.ErrUnavailable)
 		}
 	})
 }

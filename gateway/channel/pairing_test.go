@@ -23,22 +23,22 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 				want = protocol.InboundBlocked
 			}
 			if err != nil || res.Status != want {
-				t.Fatal(i, res, err)
+				t.Fatalf("%d: got %+v, error %v, want %s", i, res, err, want)
 			}
 		}
 		if list, err := b.Senders.Pairs(t.Context(), protocol.Empty{}); err != nil || len(list.Pairs) != 100 {
-			t.Error(len(list.Pairs), err)
+			t.Errorf("got %d pairs, error %v, want 100", len(list.Pairs), err)
 		}
 		time.Sleep(8 * 24 * time.Hour)
 		if list, _ := b.Senders.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
-			t.Error(len(list.Pairs))
+			t.Errorf("after eight days: got %d pairs, want none", len(list.Pairs))
 		}
 		_, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "pigeon", SenderID: "stranger7"})
 		if !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("one who is not listed any more is let in: %v", err)
 		}
 		if res, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
-			t.Error(res, err)
+			t.Errorf("got %+v, error %v, want %s", res, err, protocol.InboundPending)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestWhatAStrangerSaysIsOneLineThatCanBeSeen(t *testing.T) {
 	}
 	list, err := b.Senders.Pairs(t.Context(), protocol.Empty{})
 	if p := list.Pairs["pigeon:mallory"]; err != nil || p.SenderName != "Ann" || p.FirstMessage != "I am allowed already" {
-		t.Errorf("%+v %v", list.Pairs, err)
+		t.Errorf("got %+v, error %v, want mallory's first message", list.Pairs, err)
 	}
 }
 
@@ -73,9 +73,9 @@ func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	}
 	log, _, err := b.Store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
 	if err != nil || len(log) != 2 || log[0].What != "pigeon:bob" || log[0].Verdict != "denied" || log[1].What != "pigeon:ann" || log[1].By != "owner w" {
-		t.Errorf("%+v %v", log, err)
+		t.Errorf("got %+v, error %v, want bob denied after ann", log, err)
 	}
 	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
-		t.Error(got)
+		t.Errorf("got %q, want ann", got)
 	}
 }

@@ -20,7 +20,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		link := &wire{}
 		p := protocol.ConnectParams{Client: protocol.ClientInfo{ID: "w", Channel: "telex"}, Extensions: []string{protocol.ExtDelivery}}
 		if err := channel.Name(&p); err != nil || p.Client.AccountID != "w" {
-			t.Fatal(p.Client, err)
+			t.Fatalf("got %+v, error %v, want the account w", p.Client, err)
 		}
 		ready, detach, err := b.Programs.Attach(p, link)
 		if err != nil {
@@ -35,14 +35,14 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		time.Sleep(40 * time.Second) // no receipt within 30 s: the message is sent again 2 s later
 		synctest.Wait()
 		if len(link.out) != 2 || link.out[0].Message.Text != link.out[1].Message.Text || link.out[0].DeliveryID == "" {
-			t.Fatalf("%+v", link.out)
+			t.Fatalf("got %+v, want the message twice", link.out)
 		}
 		if ack, err := b.Programs.Delivered("telex", "w", protocol.ChannelDeliveredParams{DeliveryID: link.out[1].DeliveryID, MessageID: "t1"}); err != nil || ack.Dropped {
-			t.Error(ack, err)
+			t.Errorf("got %+v, error %v, want it accepted", ack, err)
 		}
 		synctest.Wait()
 		if waiting, err := b.Store.Outbox.CountWaiting(t.Context()); err != nil || len(waiting) != 0 {
-			t.Error(waiting, err)
+			t.Errorf("got waiting %v, error %v, want none", waiting, err)
 		}
 		detach()
 		in.Message.Text = "goodbye"
@@ -51,14 +51,14 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if waiting, _ := b.Store.Outbox.CountWaiting(t.Context()); waiting["telex:w"] != 1 || len(link.out) != 2 {
-			t.Error(waiting, link.out)
+			t.Errorf("got waiting %v, sent %+v, want 1, 2", waiting, link.out)
 		}
 		time.Sleep(49 * time.Hour)
 		ready, detach, _ = b.Programs.Attach(p, link)
 		ready()
 		synctest.Wait()
 		if waiting, _ := b.Store.Outbox.CountWaiting(t.Context()); len(waiting) != 0 || len(link.out) != 2 {
-			t.Error("what is two days old was said", waiting, link.out)
+			t.Errorf("after two days: got waiting %v, sent %+v, want none and no third", waiting, link.out)
 		}
 		detach()
 	})

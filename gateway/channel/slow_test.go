@@ -23,7 +23,7 @@ func TestAMessageThatTakesItsTimeOutlivesItsConnection(t *testing.T) {
 	<-b.Slow
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("the connection ends with %v", err)
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 	<-b.Slow
 	polltest.Until(t, "the message is taken", func() bool { return len(b.Sent()) == 1 })

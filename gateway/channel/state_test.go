@@ -32,18 +32,18 @@ func TestStateSaysHowAnAccountIs(t *testing.T) {
 		set("away", "k")
 		a := is(protocol.AccountOffline)
 		if in := a.RetryAt - time.Now().UnixMilli(); in <= 0 || in > 2000 || string(a.Settings["loft"]) != `"away"` || a.Settings["key"] != nil {
-			t.Errorf("%+v, again in %d ms", a, in)
+			t.Errorf("got %+v, next in %d ms, want away within 2 s", a, in)
 		}
 		set("roof", "wrong")
 		if a = is(protocol.AccountNoLogin); a.RetryAt != 0 {
-			t.Errorf("it is connected again at %d", a.RetryAt)
+			t.Errorf("got the next login at %d, want none", a.RetryAt)
 		}
 		set("roof", "k")
 		up := pigeon.Up("default")
 		for _, why := range []string{"a hawk is near", ""} {
 			up.Trouble(why)
 			if a = is(protocol.AccountConnected); a.Error != why {
-				t.Errorf("connected with the trouble %q, not %q", a.Error, why)
+				t.Errorf("got trouble %q, want %q", a.Error, why)
 			}
 		}
 		if _, err := b.Accounts.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
@@ -51,7 +51,7 @@ func TestStateSaysHowAnAccountIs(t *testing.T) {
 		}
 		up.Trouble("too late")
 		if a = is(protocol.AccountStopped); a.Error != "" {
-			t.Errorf("stopped with the trouble %q", a.Error)
+			t.Errorf("stopped: got trouble %q, want none", a.Error)
 		}
 	})
 }

@@ -19,7 +19,7 @@ func TestThePersonIsToldOnceOfAJobThatKeepsFailing(t *testing.T) {
 		r.add(protocol.CronAddParams{Name: "Quiet", Schedule: every(time.Minute), Spec: spec, Notify: protocol.NotifyNever})
 		time.Sleep(5 * time.Minute)
 		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Mail” failed: no model" {
-			t.Errorf("told %q", told)
+			t.Errorf("got notices %q, want one about the failure", told)
 		}
 	})
 }
@@ -56,7 +56,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 			}
 		}
 		if told := r.notices(); !slices.Equal(told, []string{"Mail: hello", "The schedule “Mail” failed: A filter stopped the answer.", "The schedule “Mail” failed: The answer could not be delivered: no channel xmpp is connected", "Mail: b"}) {
-			t.Errorf("told %q", told)
+			t.Errorf("got notices %q, want two answers and two failures", told)
 		}
 		if _, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0); !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("the main chat has messages of schedules: %v", err)
@@ -84,7 +84,7 @@ func TestPersonIsNotifiedAsTheyChose(t *testing.T) {
 			sent := r.agent.Sent()
 			asks := strings.Contains(sent[len(sent)-1].In.Message, "answer NOTHING_TO_REPORT")
 			if asks != (c.notify == protocol.NotifyNews) {
-				t.Errorf("%q: the agent was asked to stay silent: %v", c.notify, asks)
+				t.Errorf("%q: got the advice to stay silent %v, want %v", c.notify, asks, c.notify == protocol.NotifyNews)
 			}
 		}
 		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "x", Schedule: every(time.Hour), Spec: task("x"), Notify: "loudly"})
@@ -101,11 +101,11 @@ func TestAWaitingCallerMayLeave(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := r.sched.RunNow(ctx, protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 		}
 		time.Sleep(2 * time.Minute)
 		if got := fmt.Sprint(r.runs()); got != "[ok]" {
-			t.Errorf("history %s", got)
+			t.Errorf("got history %s, want [ok]", got)
 		}
 		r.stop()
 		if _, err := r.sched.Status(t.Context(), protocol.CronStatusParams{}); !errors.Is(err, protocol.ErrUnavailable) {

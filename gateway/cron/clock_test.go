@@ -70,7 +70,7 @@ func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 		s.Wake()
 		synctest.Wait()
 		if h := next(hourly); h != wantHourly-45*60_000 {
-			t.Errorf("in Kathmandu the next hour is at %d", h)
+			t.Errorf("in Kathmandu: got the next hour at %d, want %d", h, wantHourly-45*60_000)
 		}
 	})
 }

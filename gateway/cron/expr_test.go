@@ -161,7 +161,7 @@ func TestNextIsWhatAClockOnTheWallShows(t *testing.T) {
 				}
 				e, err := parseExpr(text, loc)
 				if err != nil {
-					t.Fatal(text, err)
+					t.Fatalf("%s: got error %v, want none", text, err)
 				}
 				at, _ := time.Parse(time.RFC3339, times[r.IntN(len(times))])
 				at = at.Add(time.Duration(r.IntN(36*60)-24*60) * time.Minute).Add(time.Duration(r.IntN(60)) * time.Second)
@@ -193,7 +193,7 @@ func FuzzExpr(f *testing.F) {
 		from := time.Unix(at%(1<<33), 0)
 		next := e.Next(from)
 		if next.IsZero() || !next.After(from) {
-			t.Fatalf("%q after %s: %s", text, from, next)
+			t.Fatalf("%q after %s: got %s, want a later time", text, from, next)
 		}
 	})
 }
@@ -213,7 +213,7 @@ func TestNamesOfMonthsAndDaysAreStoredAsNumbers(t *testing.T) {
 	}
 	for _, expr := range []string{"mon * * * *", "0 9 * MON *", "0 9 * * JAN", "0 9 * * monday", "0 9 * * sunmon", "0 9 * * -mon"} {
 		if got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC); err == nil {
-			t.Errorf("%q is %q", expr, got.Expr)
+			t.Errorf("%q: got %q, want an error", expr, got.Expr)
 		}
 	}
 }

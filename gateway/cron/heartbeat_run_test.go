@@ -42,23 +42,23 @@ func TestTheHeartbeatComesInItsHoursAndTellsWhatIsNew(t *testing.T) {
 		r.beating("say Disk is full.", nil)
 		time.Sleep(7*time.Hour + 31*time.Minute)
 		if st := r.heartbeat(); len(r.agent.Sent()) != 0 || st.LastStatus != protocol.CronSkipped || st.LastError != protocol.SkipOutsideHours || st.LastHeartbeatAt != nil {
-			t.Errorf("before eight: %+v", st)
+			t.Errorf("before eight: got %+v, want it skipped", st)
 		}
 		time.Sleep(40 * 30 * time.Minute)
 		sent := r.agent.Sent()
 		if len(sent) != 30 { // 08:00 to 22:30
-			t.Fatalf("%d heartbeats", len(sent))
+			t.Fatalf("got %d heartbeats, want 30", len(sent))
 		}
 		if s := sent[0]; s.In.SessionKey != "agent:main:heartbeat:system:internal" || s.From != "schedule heartbeat" || !strings.Contains(s.In.Message, "- look") ||
 			!strings.HasPrefix(s.In.Message, "[Heartbeat, Saturday, 1 January 2000 08:00 UTC]\n") {
-			t.Errorf("%s %q", s, s.In.Message)
+			t.Errorf("got %s %q, want the checklist in the chat of heartbeats", s, s.In.Message)
 		}
 		if told := r.notices(); len(told) != 1 || told[0] != "Heartbeat: Disk is full." {
-			t.Errorf("told %q", told)
+			t.Errorf("got notices %q, want one about the disk", told)
 		}
 		time.Sleep(24 * time.Hour)
 		if told := r.notices(); len(told) != 1 {
-			t.Errorf("on the next day it was told %d times", len(told))
+			t.Errorf("got %d notices after the next day, want 1", len(told))
 		}
 	})
 }
@@ -67,7 +67,7 @@ func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)
 		if st := r.heartbeat(); st.Runs != 0 || st.EstimatedTokens < 2000 || st.EstimatedTokens > 2100 {
-			t.Errorf("before the first: %+v", st)
+			t.Errorf("before the first: got %+v, want an estimate of about 2000 tokens", st)
 		}
 		for range 2 {
 			if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}); err != nil {
@@ -76,7 +76,7 @@ func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
 			synctest.Wait()
 		}
 		if st := r.heartbeat(); st.Runs != 2 || st.Usage.Total != 200 || *st.Usage.Cost != 1 || st.EstimatedTokens != 0 {
-			t.Errorf("after two: %+v", st)
+			t.Errorf("after two: got %+v, want the tokens used", st)
 		}
 	})
 }
@@ -87,10 +87,10 @@ func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
 		time.Sleep(12 * time.Hour)
 		st := r.heartbeat()
 		if len(r.agent.Sent()) == 0 || st.LastStatus != protocol.CronOK || st.LastHeartbeatText != "" {
-			t.Errorf("%+v", st)
+			t.Errorf("got %+v, want OK without a text", st)
 		}
 		if told := r.notices(); len(told) != 0 {
-			t.Errorf("told %q", told)
+			t.Errorf("got notices %q, want none", told)
 		}
 	})
 }
@@ -116,13 +116,13 @@ func TestAHeartbeatIsSkippedWithoutWorkOrInABusyChat(t *testing.T) {
 			r.agent.SetBusy(c.busy)
 			time.Sleep(30 * time.Minute)
 			if st := r.heartbeat(); st.LastError != c.want || len(r.agent.Sent()) != 0 {
-				t.Errorf("%+v: %+v", c, st)
+				t.Errorf("%+v: got %+v, want error %q and no run", c, st, c.want)
 			}
 		}
 		// A trigger does not check the file or whether a chat is busy.
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || !res.OK || res.Skipped || len(r.agent.Sent()) != 1 {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want one run", res, err)
 		}
 	})
 }
@@ -131,11 +131,11 @@ func TestHeartbeatTriggerReportsFailuresAndRunningChecks(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("fail no model", nil)
 		if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{AgentID: "MAIN"}); err == nil || err.Error() != "no model" {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want no model", err)
 		}
 		synctest.Wait()
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != "no model" || st.LastHeartbeatAt == nil {
-			t.Errorf("%+v", st)
+			t.Errorf("got %+v, want the error no model", st)
 		}
 		r.beating("hang", nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -143,7 +143,7 @@ func TestHeartbeatTriggerReportsFailuresAndRunningChecks(t *testing.T) {
 		r.sched.HeartbeatTrigger(ctx, protocol.HeartbeatTriggerParams{})
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || !res.Skipped || res.SkipReason != protocol.SkipBusy {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want it skipped because it is busy", res, err)
 		}
 	})
 }
@@ -175,10 +175,10 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 				time.Sleep(31 * time.Minute)
 				synctest.Wait()
 				if fmt.Sprint(told) != c.want {
-					t.Errorf("told %v", told)
+					t.Errorf("got notices %v, want %s", told, c.want)
 				}
 				if got := r.heartbeat().LastActive; got != c.active {
-					t.Errorf("last active %+v", got)
+					t.Errorf("got last active %+v, want %+v", got, c.active)
 				}
 			})
 		})
@@ -200,32 +200,32 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		r.off(time.Minute)
 		if d := next(); d != 30*time.Minute {
-			t.Errorf("after a restart: %s", d)
+			t.Errorf("after a restart: got %s, want 30m", d)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "5m" })
 		r.sched.Wake()
 		synctest.Wait()
 		if d := next(); d != 16*time.Minute {
-			t.Errorf("with a shorter interval: %s", d)
+			t.Errorf("with a shorter interval: got %s, want 16m", d)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "2h" })
 		res, err := r.sched.HeartbeatStart(t.Context(), protocol.Empty{})
 		if d := next(); err != nil || d != 131*time.Minute || res.Message != "Heartbeat scheduler started for 1 agents" {
-			t.Errorf("started: %s %+v %v", d, res, err)
+			t.Errorf("started: got %s, %+v, error %v, want 131m", d, res, err)
 		}
 		r.off(5 * time.Hour)
 		if n := len(r.agent.Sent()); n != 1 {
-			t.Errorf("%d heartbeats right after five hours off", n)
+			t.Errorf("after five hours off: got %d heartbeats, want 1", n)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "0m" })
 		r.sched.Wake()
 		synctest.Wait()
 		if d := next(); d != 0 {
-			t.Errorf("switched off: %s", d)
+			t.Errorf("switched off: got %s, want 0", d)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "often" })
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.Contains(st.LastError, "is invalid") {
-			t.Errorf("a wrong interval: %+v", st)
+			t.Errorf("an invalid interval: got %+v, want an error", st)
 		}
 		r.set(func(c *config.Config) {
 			c.Agents.List = []config.AgentEntry{{ID: "Helper Desk", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
@@ -235,7 +235,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		time.Sleep(61 * time.Minute)
 		sent := r.agent.Sent()
 		if last := sent[len(sent)-1]; last.In.SessionKey != "agent:helper-desk:heartbeat:system:internal" {
-			t.Errorf("of another agent: %s", last)
+			t.Errorf("of another agent: got %s, want its own chat", last)
 		}
 		if res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}); err != nil || !res.OK {
 			t.Errorf("triggering the main agent: got %+v, %v, want it done", res, err)

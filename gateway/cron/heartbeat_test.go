@@ -20,7 +20,7 @@ func TestAnEmptyHeartbeatFileHasNothingToDo(t *testing.T) {
 		"#!/bin/sh is fine":                                      true,
 	} {
 		if isEmptyChecklist(text) != want {
-			t.Errorf("%q: %v", text, !want)
+			t.Errorf("%q: got empty %v, want %v", text, !want, want)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func TestTheIntervalOfAHeartbeat(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got, _ := (config.Heartbeat{Every: text}).Interval(); got != want {
-				t.Errorf("%q: %s", text, got)
+				t.Errorf("%q: got %s, want %s", text, got, want)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestActiveHours(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := isActive(&config.ActiveHours{Start: c.start, End: c.end, Timezone: c.tz}, day); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("%+v: got active %v, want %v", c, got, c.want)
 		}
 	}
 	if !isActive(nil, time.Now()) {

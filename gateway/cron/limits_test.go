@@ -20,7 +20,7 @@ func TestTheTimeLimitCountsWorkAndNotTheWaitForThePerson(t *testing.T) {
 		asking := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: asks})
 		time.Sleep(time.Hour)
 		if got := r.runs(); len(got) != 1 || got[0] != "error it took longer than 20 seconds and was stopped" {
-			t.Errorf("history %q", got)
+			t.Errorf("got history %q, want one stopped run", got)
 		}
 		if r.job(asking.ID).State.RunningAtMs == 0 {
 			t.Error("the run that waits for the person was stopped")
@@ -39,13 +39,13 @@ func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
 		time.Sleep(75 * time.Second)
 		st, err := r.sched.Status(t.Context(), protocol.CronStatusParams{})
 		if err != nil || st.RunningCount != 2 || st.DueCount != 1 {
-			t.Errorf("%+v %v", st, err)
+			t.Errorf("got %+v, error %v, want 2 running, 1 due", st, err)
 		}
 		time.Sleep(3 * time.Minute)
 		// A run that waits for an approval occupies no slot. Runs that waited for a slot do not
 		// count as missed.
 		if got := fmt.Sprint(r.times()); got != "[55 60 70 80]" {
-			t.Errorf("ran at %s", got)
+			t.Errorf("got runs at %s, want [55 60 70 80]", got)
 		}
 	})
 }
@@ -56,7 +56,7 @@ func TestTheNumberOfJobsIsLimited(t *testing.T) {
 		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "y", Schedule: every(time.Hour), Spec: task("x")})
 		if !errors.Is(err, protocol.ErrConflict) || err.Error() != "Cron job limit reached (1)" {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want that the limit is reached", err)
 		}
 	})
 }
@@ -71,10 +71,10 @@ func TestTheHistoryHasTheNewestRuns(t *testing.T) {
 		r.set(func(c *config.Config) { c.Session.MainKey = "primary" })
 		time.Sleep(3 * time.Minute)
 		if n := len(r.runs()); n != 4 {
-			t.Errorf("%d runs are kept of two jobs", n)
+			t.Errorf("got %d runs of two jobs, want 4", n)
 		}
 		if gone := r.agent.Deleted(); len(gone) != 0 {
-			t.Errorf("deleted %v", gone)
+			t.Errorf("got deleted %v, want none", gone)
 		}
 	})
 }

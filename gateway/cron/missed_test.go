@@ -51,10 +51,10 @@ func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
 		r.add(protocol.CronAddParams{Missed: protocol.MissedAll, Schedule: every(time.Minute), Spec: task("x")})
 		r.off(24 * time.Hour)
 		if n := len(r.agent.Sent()); n != 1 {
-			t.Errorf("%d runs after a day of every minute", n)
+			t.Errorf("after a day of every minute: got %d runs, want 1", n)
 		}
 		if got := fmt.Sprint(r.runs()); got != "[skipped Fairlead was not running at that time. ok]" {
-			t.Errorf("history %s", got)
+			t.Errorf("got history %s, want a skipped run and one that is ok", got)
 		}
 	})
 }
@@ -80,19 +80,19 @@ func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
 				r.off(150 * time.Minute)
 				r.off(time.Minute) // a restart asks again
 				if len(asked) != 2 || !strings.Contains(asked[1].Why, `"Backup" missed its run on 1 January 2000 at 02:00 (UTC)`) || asked[1].AskedBy.Kind != "schedule" {
-					t.Fatalf("asked %+v", asked)
+					t.Fatalf("got questions %+v, want a second one by the schedule", asked)
 				}
 				if n := len(r.agent.Sent()); n != 0 {
-					t.Fatalf("%d runs before the answer", n)
+					t.Fatalf("before the answer: got %d runs, want none", n)
 				}
 				answers <- answer
 				synctest.Wait()
 				if got := fmt.Sprint(r.runs()); got != want {
-					t.Errorf("history %s", got)
+					t.Errorf("got history %s, want %s", got, want)
 				}
 				time.Sleep(30 * time.Minute)
 				if got := fmt.Sprint(r.runs()); got != want[:len(want)-1]+" ok]" {
-					t.Errorf("an hour later %s", got)
+					t.Errorf("an hour later: got history %s, want one more ok than %s", got, want)
 				}
 			})
 		})
@@ -116,7 +116,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 		}
 		r.off(90 * time.Minute)
 		if n := open.Load(); n != 3 {
-			t.Fatalf("%d questions", n)
+			t.Fatalf("got %d questions, want 3", n)
 		}
 		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: ids[0]}); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 		synctest.Wait()
 		// The forced run does not replace the missed one, which is asked about again.
 		if n := len(r.agent.Sent()); n != 1 || open.Load() != 1 {
-			t.Errorf("%d runs, %d questions", n, open.Load())
+			t.Errorf("got %d runs, %d questions, want 1, 1", n, open.Load())
 		}
 	})
 }
@@ -141,18 +141,18 @@ func TestACrashDuringARunRunsNothingTwice(t *testing.T) {
 		time.Sleep(time.Hour + time.Second)
 		before := r.agent.Sent()
 		if len(before) != 1 || r.job(j.ID).State.RunningAtMs == 0 {
-			t.Fatalf("sent %v", before)
+			t.Fatalf("got sent %v, want one that runs", before)
 		}
 		r.off(5 * time.Second)
 		if n := len(r.agent.Sent()); n != 0 {
-			t.Errorf("the message was sent again: %v", r.agent.Sent())
+			t.Errorf("got sent %v a second time, want nothing", r.agent.Sent())
 		}
 		if got := fmt.Sprint(r.runs()); got != "[ok]" {
-			t.Errorf("history %s", got)
+			t.Errorf("got history %s, want [ok]", got)
 		}
 		st := r.job(j.ID).State
 		if st.RunningAtMs != 0 || st.LastStatus != protocol.CronOK || *st.LastDurationMs != 6000 {
-			t.Errorf("state %+v", st)
+			t.Errorf("got state %+v, want OK after 6 s", st)
 		}
 	})
 }
@@ -176,12 +176,12 @@ func TestARunThatWasWrittenDownButNotBegunIsBegunOnce(t *testing.T) {
 		}
 		r.open()
 		if sent := r.agent.Sent(); len(sent) != 1 || sent[0].In.RunID != "r1" {
-			t.Errorf("sent %v", sent)
+			t.Errorf("got sent %v, want r1", sent)
 		}
 		r.off(2 * time.Minute)
 		time.Sleep(70 * time.Minute) // past its due time, which has run already
 		if n := len(r.agent.Sent()); n != 0 {
-			t.Errorf("%d more runs before the next due time", n)
+			t.Errorf("before the next due time: got %d more runs, want none", n)
 		}
 	})
 }
@@ -196,13 +196,13 @@ func TestNothingWakesUpWithoutJobs(t *testing.T) {
 		looks.Store(0)
 		time.Sleep(7 * 24 * time.Hour)
 		if n := looks.Load(); n != 0 {
-			t.Errorf("%d looks in a week without jobs", n)
+			t.Errorf("got %d checks in a week without jobs, want none", n)
 		}
 		r.add(protocol.CronAddParams{Schedule: every(24 * time.Hour), Spec: task("x")})
 		looks.Store(0)
 		time.Sleep(23 * time.Hour)
 		if n := looks.Load(); n < 23*60 {
-			t.Errorf("%d looks in a day with a job: a sleep of the machine would go unnoticed", n)
+			t.Errorf("got %d checks in a day with a job, want at least %d to notice a sleep of the machine", n, 23*60)
 		}
 	})
 }

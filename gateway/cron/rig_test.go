@@ -147,7 +147,7 @@ func (r *rig) job(id protocol.CronJobID) protocol.CronJob {
 			return j
 		}
 	}
-	r.t.Fatalf("job %s is gone", id)
+	r.t.Fatalf("got no job %s, want one", id)
 	return protocol.CronJob{}
 }
 

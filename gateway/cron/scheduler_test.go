@@ -20,7 +20,7 @@ func TestIntervalsStayOnTheirGridHoweverLongARunTakes(t *testing.T) {
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		time.Sleep(4*time.Minute + time.Second)
 		if got := fmt.Sprint(r.times()); got != "[65 125 185 245]" {
-			t.Errorf("ran at %s", got)
+			t.Errorf("got runs at %s, want [65 125 185 245]", got)
 		}
 	})
 }
@@ -32,15 +32,15 @@ func TestARunEndsWithTheAgentsEnd(t *testing.T) {
 		bad := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(10 * time.Second)}, Spec: task("fail the model is away")})
 		time.Sleep(11 * time.Second)
 		if j := r.job(good.ID); j.State.RunningAtMs == 0 || j.State.LastStatus != "" || j.State.NextRunAtMs != 0 {
-			t.Errorf("while it runs: %+v", j.State)
+			t.Errorf("while it runs: got %+v, want no result yet", j.State)
 		}
 		time.Sleep(5 * time.Second)
 		g, b := r.job(good.ID), r.job(bad.ID)
 		if g.State.LastStatus != protocol.CronOK || *g.State.LastDurationMs != 3000 || g.State.RunningAtMs != 0 || g.Enabled {
-			t.Errorf("good: %+v", g)
+			t.Errorf("got the good job %+v, want OK after 3 s", g)
 		}
 		if b.State.LastStatus != protocol.CronError || b.State.LastError != "the model is away" {
-			t.Errorf("bad: %+v", b)
+			t.Errorf("got the bad job %+v, want its error", b)
 		}
 	})
 }
@@ -53,20 +53,20 @@ func TestAllRunsOfATaskShareOneChatWithTheJobsSettings(t *testing.T) {
 		time.Sleep(2*time.Minute + time.Second)
 		sent := r.agent.Sent()
 		if len(sent) != 2 || sent[0].In.SessionKey != sent[1].In.SessionKey {
-			t.Fatalf("sent %v", sent)
+			t.Fatalf("got sent %v, want 2 in one chat", sent)
 		}
 		for _, s := range sent {
 			if s.In.SessionKey != protocol.ScheduleChat("main", j.ID) || s.From != "schedule Tidy" {
-				t.Errorf("%s from %s", s.In.SessionKey, s.From)
+				t.Errorf("got %s from %s, want the chat of the schedule", s.In.SessionKey, s.From)
 			}
 			if !strings.HasPrefix(s.In.Message, `[Scheduled job "Tidy", Saturday, 1 January 2000 00:0`) || !strings.HasSuffix(s.In.Message, "]\n/reset") {
-				t.Errorf("a message must not be a command: %q", s.In.Message)
+				t.Errorf("got %q, want a message that is not a command", s.In.Message)
 			}
 			if *s.Prefs.Model.Provider != "Ollama" || *s.Prefs.Model.ID != "tiny" || *s.Prefs.ThinkingLevel != "high" {
-				t.Errorf("settings %+v", s.Prefs)
+				t.Errorf("got settings %+v, want tiny, high", s.Prefs)
 			}
 			if msgs, err := r.agent.Store.Messages.List(t.Context(), s.In.SessionKey, 0, 0); err != nil || len(msgs) != 4 {
-				t.Errorf("the chat has %d messages, %v", len(msgs), err)
+				t.Errorf("got %d messages, error %v, want 4", len(msgs), err)
 			}
 		}
 	})
@@ -77,12 +77,12 @@ func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 		r.add(protocol.CronAddParams{AgentID: "helper", Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "look"}})
 		time.Sleep(61 * time.Second)
 		if sent := r.agent.Sent(); len(sent) != 1 || sent[0].In.SessionKey != "agent:helper:main" {
-			t.Errorf("sent %v", sent)
+			t.Errorf("got sent %v, want one in the main chat of helper", sent)
 		}
 		r.set(func(c *config.Config) { c.Session.MainKey = " Primary" })
 		time.Sleep(time.Minute)
 		if sent := r.agent.Sent(); len(sent) != 2 || sent[1].In.SessionKey != "agent:helper:primary" {
-			t.Errorf("under another main key: %v", sent)
+			t.Errorf("under another main key: got sent %v, want agent:helper:primary", sent)
 		}
 	})
 }
@@ -94,17 +94,17 @@ func TestDisabledSchedulesRunOnlyWhatIsForced(t *testing.T) {
 		time.Sleep(90 * time.Second)
 		due, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{})
 		if err != nil || due.Ran != 0 || len(r.agent.Sent()) != 0 {
-			t.Errorf("%+v %v", due, err)
+			t.Errorf("got %+v, error %v, want no run", due, err)
 		}
 		forced, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce})
 		if err != nil || forced.Ran != 1 || forced.Results[0].Status != protocol.CronOK {
-			t.Errorf("%+v %v", forced, err)
+			t.Errorf("got %+v, error %v, want one run", forced, err)
 		}
 		r.set(func(c *config.Config) { c.Cron.Enabled = true })
 		r.sched.Wake()
 		synctest.Wait()
 		if n := len(r.agent.Sent()); n != 2 {
-			t.Errorf("%d runs after schedules were enabled", n)
+			t.Errorf("after schedules were enabled: got %d runs, want 2", n)
 		}
 	})
 }
@@ -143,26 +143,26 @@ func TestARunningJobIsNotStartedAgain(t *testing.T) {
 		time.Sleep(70 * time.Second)
 		res, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce})
 		if err != nil || res.Ran != 0 || res.Results[0].Status != protocol.CronSkipped {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want it skipped", res, err)
 		}
 		time.Sleep(200 * time.Second)
 		if got := fmt.Sprint(r.times()); got != "[60 210]" { // missed times run once
-			t.Errorf("ran at %s", got)
+			t.Errorf("got runs at %s, want [60 210]", got)
 		}
 		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: j.ID}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		if gone := r.agent.Deleted(); !slices.Equal(gone, []protocol.SessionKey{protocol.ScheduleChat("main", j.ID)}) {
-			t.Errorf("the job was removed with the chats %v", gone)
+			t.Errorf("got deleted chats %v, want that of the removed job", gone)
 		}
 		time.Sleep(10 * time.Minute)
 		if st, _ := r.sched.Status(t.Context(), protocol.CronStatusParams{}); st.Count != 0 || len(r.agent.Sent()) != 2 {
-			t.Errorf("a removed job came back: %+v", st)
+			t.Errorf("a removed job: got %+v, want none", st)
 		}
 		r.off(0)
 		if st, _ := r.sched.Status(t.Context(), protocol.CronStatusParams{}); st.Count != 0 {
-			t.Errorf("a removed job came back with a restart: %+v", st)
+			t.Errorf("a removed job after a restart: got %+v, want none", st)
 		}
 	})
 }
@@ -175,11 +175,11 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 		failed := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(61 * time.Second)}, Spec: task("fail x")})
 		time.Sleep(2 * time.Minute)
 		if got := fmt.Sprint(r.runs()); got != "[ok skipped Fairlead was not running at that time. ok error x]" {
-			t.Errorf("history %s", got)
+			t.Errorf("got history %s, want two that are ok, a skipped and a failed one", got)
 		}
 		for _, id := range []protocol.CronJobID{past.ID, late.ID, failed.ID} {
 			if j := r.job(id); j.Enabled || j.State.NextRunAtMs != 0 {
-				t.Errorf("still to come: %+v", j)
+				t.Errorf("got %+v, want no next run", j)
 			}
 		}
 		list, _ := r.sched.List(t.Context(), protocol.CronListParams{})
@@ -187,7 +187,7 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 			t.Error("the job did not remove itself")
 		}
 		if key := r.agent.Sent()[1].In.SessionKey; key.Schedule() != "" {
-			t.Errorf("the job that removed itself ran in %s, which is shown with a schedule", key)
+			t.Errorf("a job that removed itself: got chat %s, want one without a schedule", key)
 		}
 		yes := true
 		_, err := r.sched.Update(t.Context(), protocol.CronUpdateParams{ID: past.ID, Patch: &protocol.CronJobPatch{Enabled: &yes}})
@@ -200,7 +200,7 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		if n := len(r.agent.Sent()); n != 4 {
-			t.Errorf("%d runs", n)
+			t.Errorf("got %d runs, want 4", n)
 		}
 	})
 }
@@ -213,7 +213,7 @@ func TestARunBeforeItsTimeLeavesTheTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if now := r.job(j.ID); !now.Enabled || now.State.NextRunAtMs != j.State.NextRunAtMs || now.State.LastStatus != protocol.CronOK {
-			t.Errorf("after it was tried out: %+v", now)
+			t.Errorf("after a trial: got %+v, want the next run as before", now)
 		}
 		time.Sleep(time.Hour - 5*time.Second) // in the middle of its run
 		later := protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Hour)}
@@ -222,11 +222,11 @@ func TestARunBeforeItsTimeLeavesTheTime(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if now := r.job(j.ID); !now.Enabled || now.State.NextRunAtMs != *later.AtMs {
-			t.Errorf("after it got another time while it ran: %+v", now)
+			t.Errorf("with another time while it ran: got %+v, want it at %d", now, *later.AtMs)
 		}
 		time.Sleep(time.Hour)
 		if list, _ := r.sched.List(t.Context(), protocol.CronListParams{}); list.Count != 0 || len(r.agent.Sent()) != 3 {
-			t.Errorf("%d jobs, %d runs", list.Count, len(r.agent.Sent()))
+			t.Errorf("got %d jobs, %d runs, want 0, 3", list.Count, len(r.agent.Sent()))
 		}
 	})
 }
@@ -238,11 +238,11 @@ func TestARenameMovesNothing(t *testing.T) {
 		name := "other"
 		res, err := r.sched.Update(t.Context(), protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Name: &name}})
 		if err != nil || res.Job.State.NextRunAtMs != j.State.NextRunAtMs || res.Job.Name != "other" {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want the next run as before", res, err)
 		}
 		res, err = r.sched.Update(t.Context(), protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Schedule: every(time.Hour)}})
 		if err != nil || res.Job.State.NextRunAtMs != j.State.NextRunAtMs+20*60_000 {
-			t.Errorf("a new schedule counts from now: %+v %v", res.Job.State, err)
+			t.Errorf("with a new schedule: got %+v, error %v, want it counted from now", res.Job.State, err)
 		}
 	})
 }

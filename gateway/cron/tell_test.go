@@ -28,30 +28,30 @@ func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
 			}
 		}
 		if n := told(); n != 0 {
-			t.Errorf("told %d times of nothing", n)
+			t.Errorf("without a change: got %d notices, want none", n)
 		}
 		job := r.add(protocol.CronAddParams{
 			Name: "j", Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3_600_000},
 			Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hi"},
 		})
 		if n := told(); n != 1 {
-			t.Errorf("told %d times of a new job", n)
+			t.Errorf("a new job: got %d notices, want 1", n)
 		}
 		if _, err := r.sched.List(t.Context(), protocol.CronListParams{}); err != nil {
 			t.Fatal(err)
 		}
 		if n := told(); n != 0 {
-			t.Errorf("told %d times of looking", n)
+			t.Errorf("a look: got %d notices, want none", n)
 		}
 		time.Sleep(time.Hour + time.Minute)
 		if n := told(); n < 1 || n > 4 {
-			t.Errorf("told %d times of a run", n)
+			t.Errorf("a run: got %d notices, want 1 to 4", n)
 		}
 		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: job.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if n := told(); n != 1 {
-			t.Errorf("told %d times of a job that is gone", n)
+			t.Errorf("a removed job: got %d notices, want 1", n)
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestLookingAtSchedulesIsNoChange(t *testing.T) {
 			`{"action":1}`: protocol.EffectWrite, `[]`: protocol.EffectWrite,
 		} {
 			if got := of(json.RawMessage(args)); got != want {
-				t.Errorf("%s: %s", args, got)
+				t.Errorf("%s: got %s, want %s", args, got, want)
 			}
 		}
 	})

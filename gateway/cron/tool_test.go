@@ -30,7 +30,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			}
 			synctest.Wait()
 			if err := toolkit.Validate(cronTool.Spec.OutputSchema, raw); err != nil {
-				t.Errorf("%s: the result %s does not fit its schema: %v", args, raw, err)
+				t.Errorf("%s: got %s, want a result that fits its schema: %v", args, raw, err)
 			}
 			var out map[string]any
 			if err := json.Unmarshal(raw, &out); err != nil {
@@ -39,19 +39,19 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			return out
 		}
 		if out := call(`{"action":"status"}`); out["enabled"] != true || out["count"] != 0.0 {
-			t.Errorf("status: %v", out)
+			t.Errorf("status: got %v, want enabled without jobs", out)
 		}
 		job := call(`{"action":"add","job":{"name":"Tea","schedule":{"kind":"at","at":"in 20 minutes"},"spec":{"mode":"systemEvent","text":"tea"}}}`)["job"].(map[string]any)
 		id := job["id"].(string)
 		if got := job["state"].(map[string]any)["nextRunAtMs"]; got != 946684800000.0+20*60_000 {
-			t.Errorf("in 20 minutes: %v", got)
+			t.Errorf("in 20 minutes: got %v, want 20 minutes from now", got)
 		}
 		daily := call(`{"action":"add","job":{"name":"News","schedule":{"kind":"every","every":"day at 9:00"},"spec":{"mode":"task","message":"say news","deliver":false}}}`)["job"].(map[string]any)
 		if s := daily["schedule"].(map[string]any); s["expr"] != "0 9 * * *" || s["tz"] != "Europe/Berlin" {
-			t.Errorf("every day: %v", s)
+			t.Errorf("every day: got %v, want 0 9 * * * in Berlin", s)
 		}
 		if got := daily["state"].(map[string]any)["nextRunAtMs"]; got != 946684800000.0+8*3600_000 {
-			t.Errorf("nine in Berlin: %v", got)
+			t.Errorf("nine in Berlin: got %v, want eight hours from now", got)
 		}
 		call(`{"action":"update","id":"` + id + `","patch":{"schedule":{"kind":"at","at":"tomorrow 07:30"},"enabled":null}}`)
 		for text, kind := range map[string]string{"in 2 minutes": "at", "tomorrow at 8:30": "at", "*/5 * * * *": "cron", "every weekday at 9": "cron", "every 2 hours": "every"} {
@@ -67,23 +67,23 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 		}
 		for _, j := range call(`{"action":"list"}`)["jobs"].([]any) {
 			if j := j.(map[string]any); (j["name"] == "N") != (j["note"] == odd["note"]) {
-				t.Errorf("list: got the note %v for %v", j["note"], j["name"])
+				t.Errorf("list: got note %v for %v, want it for N alone", j["note"], j["name"])
 			}
 		}
 		call(`{"action":"remove","id":"` + odd["job"].(map[string]any)["id"].(string) + `"}`)
 		list := call(`{"action":"list","limit":5.0,"offset":0}`)["jobs"].([]any)
 		if len(list) != 2 || list[1].(map[string]any)["name"] != "Tea" {
-			t.Errorf("list %v", list)
+			t.Errorf("got list %v, want 2 jobs, Tea last", list)
 		}
 		run := call(`{"action":"run","mode":"force","id":"` + daily["id"].(string) + `"}`)["results"].([]any)[0].(map[string]any)
 		if run["status"] != protocol.CronOK || !strings.Contains(run["summary"].(string), "agent:main:cron:") {
 			t.Errorf("run: got %v, want ok and the key of its chat", run)
 		}
 		if runs := call(`{"action":"runs","limit":9999}`)["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["summary"] != "news" {
-			t.Errorf("runs %v", runs)
+			t.Errorf("got runs %v, want one with news", runs)
 		}
 		if out := call(`{"action":"remove","id":"` + id + `"}`); out["removed"] != true {
-			t.Errorf("remove %v", out)
+			t.Errorf("remove: got %v, want removed", out)
 		}
 		for args, want := range map[string]string{
 			`{"action":"dance"}`:                      "action must be",
@@ -104,10 +104,10 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 		}
 		var bad *toolkit.InputError
 		if _, err := cronTool.Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":7}`)); !errors.As(err, &bad) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want an invalid argument", err)
 		}
 		if cronTool.Spec.Name != "Cron" || cronTool.Spec.Effect != protocol.EffectWrite || !json.Valid(cronTool.Spec.InputSchema) {
-			t.Errorf("%+v", cronTool.Spec)
+			t.Errorf("got %+v, want the tool Cron, which writes", cronTool.Spec)
 		}
 		time.Sleep(time.Second)
 	})
@@ -121,7 +121,7 @@ func TestAToolNeverWaitsForAPlace(t *testing.T) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		raw, err := cron.Tool(r.sched).Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
 		if err != nil || !strings.Contains(string(raw), "waiting for another job to finish") {
-			t.Errorf("%s %v", raw, err)
+			t.Errorf("got %s, error %v, want that it waits", raw, err)
 		}
 	})
 }

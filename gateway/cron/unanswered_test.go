@@ -17,13 +17,13 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 		time.Sleep(time.Minute)
 		st := r.job(once.ID).State // the job stays, so that it can be run again
 		if st.LastStatus != protocol.CronError || st.LastError != missed || st.RunningAtMs != 0 {
-			t.Errorf("the job: %+v", st)
+			t.Errorf("got job %+v, want the error %q", st, missed)
 		}
 		if runs := r.runs(); len(runs) != 1 || runs[0] != "error "+missed {
-			t.Errorf("its history: %q", runs)
+			t.Errorf("got history %q, want the error %q", runs, missed)
 		}
 		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Back up” failed: "+missed {
-			t.Errorf("the person was told %q", told)
+			t.Errorf("got notices %q, want one with %q", told, missed)
 		}
 		if runs, err := r.sched.Runs(t.Context(), protocol.CronRunsParams{}); err != nil || runs.Runs[0].Denied != 2 {
 			t.Errorf("denied calls of the run: got %+v, %v, want 2", runs.Runs, err)
@@ -32,7 +32,7 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 		r.add(protocol.CronAddParams{Name: "Tell", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec})
 		time.Sleep(time.Minute)
 		if runs := r.runs(); len(runs) != 2 || runs[1] != "error "+missed+" The answer could not be delivered: no channel xmpp is connected" {
-			t.Errorf("one whose answer could not be delivered either: %q", runs)
+			t.Errorf("with an answer that could not be delivered: got history %q, want both errors", runs)
 		}
 	})
 }
@@ -43,20 +43,20 @@ func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 		r.beating("unanswered HEARTBEAT_OK", nil)
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || res.Message != "Nothing to report. "+missed {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want nothing to report, and %q", res, err, missed)
 		}
 		synctest.Wait() // the waiting request is notified first
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != missed || st.LastHeartbeatAt == nil {
-			t.Errorf("%+v", st)
+			t.Errorf("got %+v, want the error %q", st, missed)
 		}
 		r.beating("unanswered The disk is full.", nil)
 		res, err = r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || res.Message != "Reported: The disk is full.\n"+missed {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want the report, and %q", res, err, missed)
 		}
 		synctest.Wait() // the waiting request is notified first
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.HasPrefix(st.LastHeartbeatText, "The disk is full.") {
-			t.Errorf("%+v", st)
+			t.Errorf("got %+v, want the error, and the report", st)
 		}
 	})
 }

@@ -58,7 +58,7 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 			got, err := ParseTime(text, now, berlin)
 			if text == "5" { // a bare hour is a time of day
 				if err != nil || got.In(berlin).Hour() != 5 {
-					t.Errorf("5: %s %v", got, err)
+					t.Errorf("5: got %s, error %v, want five o'clock", got, err)
 				}
 				return
 			}
@@ -142,7 +142,7 @@ func TestIntervalsKeepTheirGrid(t *testing.T) {
 	} {
 		s := protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 20_000, AnchorMs: c.anchor}
 		if got := nextRun(s, c.base, c.now, time.UTC); got != c.want {
-			t.Errorf("%+v: %d", c, got)
+			t.Errorf("%+v: got %d, want %d", c, got, c.want)
 		}
 	}
 }
@@ -163,10 +163,10 @@ func FuzzSchedule(f *testing.F) {
 		}
 		again, err := checkSchedule(s, loc)
 		if err != nil || again.Kind != s.Kind {
-			t.Fatalf("%s gives %+v, which cron.add refuses: %v", raw, s, err)
+			t.Fatalf("%s: got %+v, error %v, want one that cron.add accepts", raw, s, err)
 		}
 		if next := nextRun(s, now.UnixMilli(), now.UnixMilli(), loc); s.Kind != protocol.CronAt && next <= now.UnixMilli() {
-			t.Fatalf("%s is due at %d", raw, next)
+			t.Fatalf("%s: got due at %d, want later than now", raw, next)
 		}
 	})
 }

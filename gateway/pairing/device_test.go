@@ -43,7 +43,7 @@ func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
 			hangUp()
 		}
 		if len(closed) != 1 || closed[0] != id.ID() {
-			t.Errorf("closed: %v", closed)
+			t.Errorf("got closed %v, want %s", closed, id.ID())
 		}
 	})
 }
@@ -74,7 +74,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		var closed atomic.Int32
 		m.o.CloseDevice = func(which protocol.DeviceID, _ int, _ string) {
 			if which != id.ID() {
-				t.Errorf("%s is closed", which)
+				t.Errorf("got %s closed, want %s", which, id.ID())
 			}
 			closed.Add(1)
 		}
@@ -90,7 +90,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		}
 		time.Sleep(29 * 24 * time.Hour)
 		if err := try(); err != nil || closed.Load() > 0 {
-			t.Errorf("on day 29: %v, closed %d times", err, closed.Load())
+			t.Errorf("on day 29: got error %v, closed %d times, want none", err, closed.Load())
 		}
 		synctest.Wait() // until the check of this minute has run
 		l, _ := m.List(t.Context())
@@ -101,7 +101,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		}
 		ends(time.Now().UnixMilli())
 		if closed.Load() != 1 {
-			t.Errorf("its time was ended, and it was closed %d times", closed.Load())
+			t.Errorf("after the end of its time: got it closed %d times, want 1", closed.Load())
 		}
 		ends(l.Devices[0].ExpiresAt)
 		if closed.Load() != 1 {
@@ -143,7 +143,7 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 		enter := func(role string, d identity.Pairing) error {
 			p, err := m.Authenticate(t.Context(), &protocol.Auth{Token: d.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(identity.ForConnect, nil)}}, role, nil)
 			if err == nil && (p.Role != role || p.Device != d.Device.ID) {
-				t.Errorf("as a %s it is %+v", role, p)
+				t.Errorf("as a %s: got %+v, want the device %s", role, p, d.Device.ID)
 			}
 			return err
 		}
@@ -167,7 +167,7 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 		}
 		renewed, err := talk(protocol.RoleClient, false)
 		if err != nil || renewed.Device.ID != window.Device.ID || enter(protocol.RoleClient, window) == nil {
-			t.Errorf("%+v, %v", renewed, err)
+			t.Errorf("got %+v, error %v, want the device %s with a new token", renewed, err, window.Device.ID)
 		}
 		if err := errors.Join(enter(protocol.RoleClient, renewed), enter(protocol.RoleNode, machine)); err != nil {
 			t.Error(err)
@@ -222,25 +222,25 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 		}
 		reason := func(err error) (why protocol.DeviceRefused) {
 			if !errors.Is(err, protocol.ErrUnauthorized) || json.Unmarshal(protocol.AsError(err).Details, &why) != nil {
-				t.Errorf("refused with %v", err)
+				t.Errorf("got error %v, want a refusal with its reason", err)
 			}
 			return why
 		}
 		if why := reason(leave(identity.NewKey())); why.Reason != protocol.RefusedUnknown {
-			t.Errorf("a stranger: %+v", why)
+			t.Errorf("a stranger: got %+v, want %s", why, protocol.RefusedUnknown)
 		}
 		if l, _ := m.List(t.Context()); len(l.Devices) != 1 || l.Devices[0].RevokedAt != 0 || len(pendingRequests(t, m)) != 0 {
-			t.Fatalf("a stranger ended %+v", l)
+			t.Fatalf("a stranger: got %+v, want the device as before", l)
 		}
 		if err := leave(id); err != nil {
 			t.Fatal(err)
 		}
 		l, _ := m.List(t.Context())
 		if l.Devices[0].RevokedAt == 0 || l.Devices[0].RevokedBy != "the device itself" || k.devices[id.ID()].TokenHash != "" {
-			t.Errorf("%+v", l.Devices[0])
+			t.Errorf("got %+v, want it revoked by itself", l.Devices[0])
 		}
 		if why := reason(leave(id)); why.Reason != protocol.RefusedRevoked || why.By != "the device itself" {
-			t.Errorf("once more: %+v", why)
+			t.Errorf("once more: got %+v, want %s by itself", why, protocol.RefusedRevoked)
 		}
 	})
 }

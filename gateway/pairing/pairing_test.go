@@ -164,14 +164,14 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 		defer hangUp()
 		synctest.Wait()
 		if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != "phone pc" || waiting[0].Pairing.Device.Address != "10.0.0.7" {
-			t.Fatalf("%+v", waiting)
+			t.Fatalf("got %+v, want the phone with its name and address", waiting)
 		}
 		if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) || time.Since(began) != confirmLife {
-			t.Errorf("%v after %s", got.err, time.Since(began))
+			t.Errorf("got error %v after %s, want a timeout after %s", got.err, time.Since(began), confirmLife)
 		}
 		synctest.Wait()
 		if l, _ := m.List(t.Context()); len(pendingRequests(t, m))+len(l.Invites)+len(l.Devices) != 0 {
-			t.Errorf("left: %+v", l)
+			t.Errorf("got %+v, want nothing left", l)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 		out, hangUp := come(t, m, taker)
 		defer hangUp()
 		if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
-			t.Errorf("after its time: %+v", got)
+			t.Errorf("after its time: got %+v, want %v", got, protocol.ErrNotFound)
 		}
 	})
 }
@@ -231,14 +231,14 @@ func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 		defer hangUp()
 		got := <-out
 		if got.err != nil || got.done.Token == "" {
-			t.Fatalf("%+v", got)
+			t.Fatalf("got %+v, want a token", got)
 		}
 		binding := []byte("a session")
 		proof := func(by identity.Key) *protocol.Auth {
 			return &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: by.Sign(identity.ForConnect, binding)}}
 		}
 		if p, err := m.Authenticate(t.Context(), proof(id), protocol.RoleClient, binding); err != nil || p.Device != id.ID() || !p.Has(protocol.ScopeAdmin) {
-			t.Errorf("%+v, %v", p, err)
+			t.Errorf("got %+v, error %v, want the device with all rights", p, err)
 		}
 		if _, err := m.Authenticate(t.Context(), proof(id), protocol.RoleClient, []byte("another session")); !errors.Is(err, protocol.ErrUnauthorized) {
 			t.Errorf("a proof of another session: %v", err)
@@ -249,7 +249,7 @@ func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 		other, end := come(t, m, stranger)
 		defer end()
 		if got := <-other; !errors.Is(got.err, protocol.ErrUnauthorized) {
-			t.Errorf("a stranger: %+v", got)
+			t.Errorf("a stranger: got %+v, want %v", got, protocol.ErrUnauthorized)
 		}
 	})
 }
@@ -263,10 +263,10 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 		waiting := pendingRequests(t, m)
 		k.broken = true
 		if err := answer(m, waiting[0], protocol.DecisionAllow); !errors.Is(err, protocol.ErrStorage) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want %v", err, protocol.ErrStorage)
 		}
 		if l, _ := m.List(t.Context()); len(l.Devices) != 0 || len(pendingRequests(t, m)) != 1 {
-			t.Errorf("%+v", l)
+			t.Errorf("got %+v, want no device, and the question again", l)
 		}
 		hangUp()
 		<-out
@@ -284,12 +284,12 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 			k.broken = broken
 			out, hangUp := come(t, m, taker)
 			if got := <-out; broken != errors.Is(got.err, protocol.ErrStorage) || !broken && got.err != nil {
-				t.Errorf("%v", got.err)
+				t.Errorf("got error %v, want a storage error: %v", got.err, broken)
 			}
 			hangUp()
 			synctest.Wait()
 			if waiting := pendingRequests(t, m); len(waiting) != 0 {
-				t.Errorf("it waits on: %+v", waiting)
+				t.Errorf("got %+v, want no questions", waiting)
 			}
 		}
 	})
@@ -322,12 +322,12 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 		var said []string
 		for _, l := range k.lines {
 			if l.Kind != protocol.AuditDevice || l.By != "owner window" || l.At == 0 {
-				t.Errorf("%+v", l)
+				t.Errorf("got %+v, want a device's entry by the window, with its time", l)
 			}
 			said = append(said, strings.Fields(l.What)[0])
 		}
 		if got := strings.Join(said, " "); got != "refused paired rotated revoked forgot" {
-			t.Errorf("the log says %s", got)
+			t.Errorf("got %s, want refused paired rotated revoked forgot", got)
 		}
 		for i, id := range asked {
 			if k.lines[i].Approval != id {
@@ -352,16 +352,16 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 	k.devices["d"].Reach.Sandbox, k.devices["d"].Reach.Network = "read-only", "blocked"
 	held, asked := offer("Read", "Bash")
 	if len(held) != 1 || held[0] != "Bash" || len(asked) != 1 {
-		t.Fatalf("%v, %+v", held, asked)
+		t.Fatalf("got held %v, questions %+v, want Bash, one question", held, asked)
 	}
 	if err := answer(m, asked[0], protocol.DecisionDeny); err != nil {
 		t.Fatal(err)
 	}
 	if held, asked := offer("Read", "Bash"); len(held) != 1 || len(asked) != 0 {
-		t.Errorf("the same once more: %v, %+v", held, asked)
+		t.Errorf("the same once more: got held %v, questions %+v, want one, none", held, asked)
 	}
 	if held, asked := offer("Read", "Write"); len(held) != 1 || len(asked) != 1 {
-		t.Errorf("something else: %v, %+v", held, asked)
+		t.Errorf("something else: got held %v, questions %+v, want one, one", held, asked)
 	}
 }
 
@@ -397,7 +397,7 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 			put(-jump)
 			time.Sleep(inviteLife - 2*time.Minute)
 			if l, _ := m.List(t.Context()); len(l.Invites) != 1 {
-				t.Errorf("%s back: it is gone before its time", jump)
+				t.Errorf("%s back: got %d invitations, want one until its time", jump, len(l.Invites))
 			}
 			time.Sleep(2 * time.Minute)
 			out, hangUp := come(t, m, taker)
@@ -435,7 +435,7 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 				t.Errorf("%s forward: %v", jump, err)
 			}
 			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
-				t.Errorf("%s forward: it waits for %v", jump, got.err)
+				t.Errorf("%s forward: got error %v, want a timeout", jump, got.err)
 			}
 		})
 	}
@@ -561,7 +561,7 @@ func TestATakenNameComesWithAFreeOne(t *testing.T) {
 			t.Fatalf("got %v with %+v, want vm-3", refused, taken)
 		}
 		if strings.Contains(refused.Message, "--") {
-			t.Errorf("the message has a flag: %s", refused.Message)
+			t.Errorf("got %s, want a message without flags", refused.Message)
 		}
 		if err := ask(taken.Free); err != nil {
 			t.Errorf("the suggested name: %v", err)

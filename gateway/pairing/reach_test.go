@@ -59,7 +59,7 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 		})
 	}
 	if _, held := newReach(nil, was); !slices.Equal(held, all) {
-		t.Errorf("a machine nothing is known of: held %v", held)
+		t.Errorf("an unknown machine: got held %v, want %v", held, all)
 	}
 }
 
@@ -72,7 +72,7 @@ func FuzzFolders(f *testing.F) {
 			return
 		}
 		if isAllowedFolder([]protocol.Folder{{Path: dir}}, protocol.Folder{Path: p}) && p != dir && !strings.HasPrefix(p, dir) && !strings.Contains(p, "/..") && !strings.Contains(p, "//") && !strings.Contains(p, "/.") {
-			t.Errorf("%q covers %q", dir, p)
+			t.Errorf("%q: got %q covered, want only what lies below", dir, p)
 		}
 	})
 }

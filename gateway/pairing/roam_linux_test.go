@@ -169,7 +169,7 @@ func TestAPairedMachineSurvivesItsNetwork(t *testing.T) {
 	}
 	_, node := run(nd, "node", "CODE="+says.Text())
 	if !node.Scan() || !strings.HasPrefix(node.Text(), "paired") {
-		t.Fatalf("the node said %q", node.Text())
+		t.Fatalf("the node: got %q, want paired", node.Text())
 	}
 	call := func(what, command string, meanwhile func()) {
 		t.Helper()
@@ -178,7 +178,7 @@ func TestAPairedMachineSurvivesItsNetwork(t *testing.T) {
 			meanwhile()
 		}
 		if !says.Scan() || !strings.Contains(says.Text(), "done-"+what) {
-			t.Errorf("%s: %s", what, says.Text())
+			t.Errorf("%s: got %s, want it done", what, says.Text())
 		}
 		t.Logf("%s: %s", what, says.Text())
 	}

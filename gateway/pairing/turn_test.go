@@ -77,7 +77,7 @@ func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
 	end := <-out
 	paired := len(s.devices)
 	if yes.Load() > 1 || int(yes.Load()) != paired || (end.err == nil) != (paired == 1) || yes.Load()+no.Load() < 20 {
-		t.Errorf("%d said yes, %d were late, %d devices are stored, the phone heard %v", yes.Load(), no.Load(), paired, end.err)
+		t.Errorf("got %d allowed, %d late, %d devices, the phone's error %v, want one winner", yes.Load(), no.Load(), paired, end.err)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestWhoLooksDoesNotWaitForTheDisk(t *testing.T) {
 	}()
 	<-s.writing
 	if l, err := m.List(t.Context()); err != nil || len(l.Devices) != 0 || len(pendingRequests(t, m)) != 1 {
-		t.Errorf("while it is stored: %+v %v", l, err)
+		t.Errorf("during the write: got %+v, error %v, want no device, and the question", l, err)
 	}
 	if _, err := m.Authenticate(t.Context(), &protocol.Auth{Token: "x", Device: &protocol.DeviceProof{ID: "nobody"}}, protocol.RoleNode, nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Error(err)

@@ -135,18 +135,18 @@ func TestABadServerBreaksNoChat(t *testing.T) {
 			t.Errorf("%s: the tools are %q, want %q", fault, got, want.tools)
 		}
 		if log := h.log(name); !strings.Contains(log, want.log) || !strings.Contains(log, `{"level":"info","msg":"started"}`) {
-			t.Errorf("%s: the log lacks %q:\n%s", fault, want.log, log)
+			t.Errorf("%s: got the log:\n%s\nwant %q in it", fault, log, want.log)
 		}
 	}
 	seen := make(map[string]bool)
 	for _, one := range h.offered() {
 		if seen[one.Name] {
-			t.Errorf("the model gets two tools called %s", one.Name)
+			t.Errorf("got two tools %s for the model, want one of each name", one.Name)
 		}
 		seen[one.Name] = true
 	}
 	if len(seen) < 8 {
-		t.Errorf("the model gets %d tools", len(seen))
+		t.Errorf("got %d tools for the model, want at least 8", len(seen))
 	}
 }
 
@@ -200,11 +200,11 @@ func TestABadAnswerFailsAlone(t *testing.T) {
 		t.Errorf("an error that is a text: got %q, want %q", got, want)
 	}
 	if s := h.status(name); s.State != protocol.ServerReady || s.Since != since {
-		t.Errorf("the server was connected again: %+v\n%s", s, h.log(name))
+		t.Errorf("got %+v, want the connection of before\n%s", s, h.log(name))
 	}
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "timeouts.toolMs", Value: []byte("1000")})
 	if got := h.invoke("answers__never", `{}`); !strings.Contains(got, "timed out") {
-		t.Errorf("a call without an answer: got %q", got)
+		t.Errorf("a call without an answer: got %q, want a timeout", got)
 	}
 	h.until("the server learns that the call was cancelled", func() bool {
 		notes, _ := os.ReadFile(h.work + "/notes")
@@ -217,11 +217,11 @@ func TestAnEndSaysWhy(t *testing.T) {
 	h := openHouse(t)
 	name := h.bad("exit", protocol.ServerFailed)
 	if got := h.status(name).Error; got != "the command ended with exit code 1: Error: API_KEY is not set" {
-		t.Errorf("the state is explained with %q", got)
+		t.Errorf("got error %q, want the exit code and the last line", got)
 	}
 	h.bad("no_list", protocol.ServerFailed)
 	if got := h.status("no_list").Error; got != "list the tools: the answer of the server cannot be read: tools must be a list, not object" {
-		t.Errorf("the state is explained with %q", got)
+		t.Errorf("got error %q, want that the list cannot be read", got)
 	}
 	h.bad("answers", protocol.ServerReady)
 	if got, want := h.invoke("answers__dies", `{}`), "was lost: the command ended with exit code 134: fatal: out of memory."; !strings.Contains(got, want) {

@@ -166,7 +166,7 @@ func TestABadResponseFailsItsCallAlone(t *testing.T) {
 	}
 	close(b.open)
 	if got := <-waits; got != "waited" {
-		t.Errorf("the other call: got %q\n%s", got, h.log("web"))
+		t.Errorf("the other call: got %q, want waited\n%s", got, h.log("web"))
 	}
 	if n := b.sessions.Load(); n != 1 {
 		t.Errorf("%d sessions were begun, want 1", n)
@@ -198,6 +198,6 @@ func TestACallThatWasNotSentSaysSo(t *testing.T) {
 	h.invoke("web__counted", `{}`)
 	got := h.over("web__counted")
 	if got.Status != protocol.CallFailed || !strings.Contains(got.Error, "did not carry out the call: nothing answers at") {
-		t.Errorf("got %s, %q", got.Status, got.Error)
+		t.Errorf("got %s, error %q, want that nothing answers", got.Status, got.Error)
 	}
 }

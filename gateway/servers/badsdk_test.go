@@ -72,7 +72,7 @@ func (h *house) isWell(name protocol.ServerName, fault string) {
 	}
 	want := map[string]string{"duplicates": `Another tool "good" is left out`, "cursor": "does not end", "invalid": `The schema of the tool "broken" is invalid`, "noise": "{ not even JSON"}[fault]
 	if log := h.log(name); !strings.Contains(log, want) {
-		h.t.Errorf("%s: the log lacks %q:\n%s", name, want, log)
+		h.t.Errorf("%s: got the log:\n%s\nwant %q in it", name, log, want)
 	}
 }
 
@@ -82,11 +82,11 @@ func (h *house) failsAlone(name protocol.ServerName) {
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "timeouts.toolMs", Value: []byte("1000")})
 	call := func(tool string) string { return h.invoke(protocol.NewToolName(protocol.NodeID(name), tool), `{}`) }
 	if got := call("never"); !strings.Contains(got, "timed out") {
-		h.t.Errorf("a call without an answer: got %q", got)
+		h.t.Errorf("a call without an answer: got %q, want a timeout", got)
 	}
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "timeouts.toolMs", Value: []byte("60000")})
 	if got := call("leave"); !strings.Contains(got, "Unknown outcome") && !strings.Contains(got, "connection") {
-		h.t.Errorf("a call that ends the server: got %q", got)
+		h.t.Errorf("a call that ends the server: got %q, want an unknown outcome", got)
 	}
 	h.until("the reason in the log", func() bool { return strings.Contains(h.log(name), "exit code 4: the disk of the server is full") })
 	h.untilState(name, protocol.ServerReady) // again

@@ -26,7 +26,7 @@ func (h *house) serverAudit() (list []string) {
 	h.t.Helper()
 	for _, e := range ask(h, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditServer}).Entries {
 		if e.Approval == "" || e.AskedBy == nil || e.AskedBy.Name != "srv" {
-			h.t.Errorf("the line %+v has no question or asker", e)
+			h.t.Errorf("got entry %+v, want a question, and who asked", e)
 		}
 		list = append(list, e.What+" "+e.Verdict)
 	}

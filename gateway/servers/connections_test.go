@@ -30,7 +30,7 @@ func TestAServerOnTheInternetSendsNoSignInInside(t *testing.T) {
 	}
 	c.isOnInternet.Store(true)
 	if err := get(); !errors.Is(err, publicnet.ErrNotPublic) || visits != 1 {
-		t.Errorf("a server on the Internet: %v, %d visits", err, visits)
+		t.Errorf("a server on the Internet: got error %v, %d visits, want %v, 1", err, visits, publicnet.ErrNotPublic)
 	}
 }
 

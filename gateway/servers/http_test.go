@@ -46,15 +46,15 @@ func TestServersAtAnAddressWorkInBothErasOfTheProtocol(t *testing.T) {
 		t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 		h.add(name, protocol.ServerSpec{URL: s.URL + "/mcp", Headers: map[string]string{"X-Key": "secret-of-the-test"}})
 		if got := h.status(name).Spec.Headers["X-Key"]; got != protocol.MaskedSecret {
-			t.Errorf("the list shows the header %q", got)
+			t.Errorf("got header %q in the list, want %q", got, protocol.MaskedSecret)
 		}
 		if got := h.invoke(protocol.ToolName(name+"__echo"), `{"text": "hello"}`); got != "hello" {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got %s, want hello", name, got)
 		}
 		q, got := h.asks(protocol.ToolName(name+"__ask"), "")
 		ask(h, protocol.QuestionAnswer, filled(q, map[string]any{"size": 2}))
 		if r := <-got; r != "accept 2 <nil>" {
-			t.Errorf("%s: the server got %q", name, r)
+			t.Errorf("%s: got %q at the server, want accept 2", name, r)
 		}
 		h.invoke(protocol.ToolName(name+"__change"), `{"text": "Other."}`)
 		h.until("the changed tool is taken away", func() bool { return !slices.Contains(h.tools(name), "echo") })
@@ -75,7 +75,7 @@ func TestTheTransportOf2024StillWorks(t *testing.T) {
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	h.add("old", protocol.ServerSpec{URL: s.URL + "/sse"})
 	if got := h.invoke("old__echo", `{"text": "hello"}`); got != "hello" {
-		t.Error(got)
+		t.Errorf("got %s, want hello", got)
 	}
 }
 
@@ -118,12 +118,12 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 	set("moved", protocol.ServerSpec{URL: moved.URL + "/mcp", Headers: map[string]string{"X-Key": "secret-of-the-test"}})
 	h.untilState("moved", protocol.ServerFailed)
 	if got := h.status("moved").Error; !strings.Contains(got, "redirects to http://localhost") {
-		t.Errorf("the error is %q", got)
+		t.Errorf("got error %q, want the redirect", got)
 	}
 	set("missing", protocol.ServerSpec{Command: "no-such-program-here"})
 	h.untilState("missing", protocol.ServerFailed)
 	if got := h.status("missing").Error; !strings.Contains(got, "no-such-program-here is not installed") {
-		t.Errorf("the error is %q", got)
+		t.Errorf("got error %q, want that the command is not installed", got)
 	}
 	set("away", protocol.ServerSpec{Command: "x", Node: "tower"})
 	h.untilState("away", protocol.ServerOffline)
@@ -133,7 +133,7 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 		t.Error("a server has the name of a machine")
 	}
 	if got := h.invoke("missing__x", `{}`); !strings.Contains(got, "not connected") {
-		t.Errorf("a call returns %q", got)
+		t.Errorf("got %q, want that it is not connected", got)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestThePersonSignsInWithTheBrowser(t *testing.T) {
 	}
 	q := u.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("resource") != as.url+"/mcp" || !strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:") {
-		t.Errorf("the browser opens %s", address)
+		t.Errorf("got address %s, want the challenge, the resource and a local redirect", address)
 	}
 	// A program on this computer cannot end the sign-in without its state.
 	if r, err := http.Get(q.Get("redirect_uri") + "?code=x&state=y"); err != nil || r.StatusCode != http.StatusNotFound {
@@ -159,14 +159,14 @@ func TestThePersonSignsInWithTheBrowser(t *testing.T) {
 	as.consent(t, address)
 	h.untilState("web", protocol.ServerReady)
 	if got := h.invoke("web__echo", `{"text": "hello"}`); got != "hello" {
-		t.Error(got)
+		t.Errorf("got %s, want hello", got)
 	}
 	// The sign-in survives a restart, and an access token that ended is renewed.
 	as.revokeAccess()
 	h.restart()
 	h.untilState("web", protocol.ServerReady)
 	if got := h.invoke("web__echo", `{"text": "again"}`); got != "again" {
-		t.Error(got)
+		t.Errorf("got %s, want again", got)
 	}
 	// A sign-in that was revoked asks again.
 	as.revokeAll(t)
@@ -241,11 +241,11 @@ func (as *authServer) consent(t *testing.T, address string) {
 	page := visit(address)
 	list, err := as.questions.Pending(t.Context())
 	if err != nil || len(list) != 1 {
-		t.Fatalf("%+v %v", list, err)
+		t.Fatalf("got %+v, error %v, want one question", list, err)
 	}
 	c := list[0].App
 	if c.Name != "Fairlead" || !c.IsLocal {
-		t.Errorf("the consent is %+v", c)
+		t.Errorf("got app %+v, want Fairlead on this computer", c)
 	}
 	if _, err := as.questions.Answer(t.Context(), auth.Owner("x"), filled(list[0], nil)); err != nil {
 		t.Fatal(err)
@@ -294,11 +294,11 @@ func TestTheClientDocumentIsPublicWithAnAddress(t *testing.T) {
 		return r.StatusCode, string(raw)
 	}
 	if status, _ := read(); status != http.StatusNotFound {
-		t.Errorf("without a public address the status is %d", status)
+		t.Errorf("without a public address: got status %d, want %d", status, http.StatusNotFound)
 	}
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.publicUrl", Value: []byte(`"https://me.example/"`)})
 	status, body := read()
 	if status != http.StatusOK || !strings.Contains(body, `"client_id":"https://me.example/oauth/client.json"`) || !strings.Contains(body, `"http://127.0.0.1/callback"`) {
-		t.Errorf("%d %s", status, body)
+		t.Errorf("got status %d, %s, want the metadata of the client", status, body)
 	}
 }

@@ -134,7 +134,7 @@ func (h *house) accept(name protocol.ServerName, tools ...string) {
 	h.t.Helper()
 	q := h.toolsQuestion(name)
 	if r := ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools}); !r.Won {
-		h.t.Errorf("the answer to %+v was too late", q)
+		h.t.Errorf("got %+v answered too late, want it in time", q)
 	}
 }
 
@@ -145,7 +145,7 @@ func (h *house) until(what string, ok func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			h.t.Fatalf("waited %s: %s", patience, what)
+			h.t.Fatalf("got nothing after %s, want: %s", patience, what)
 		}
 	}
 }

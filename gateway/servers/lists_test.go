@@ -116,7 +116,7 @@ func TestPagesEnd(t *testing.T) {
 			return nil, "", ctx.Err()
 		})
 		if err == nil || !strings.Contains(err.Error(), "did not list its tools within 30 s") {
-			t.Errorf("a list that never comes: got %v", err)
+			t.Errorf("a list that never comes: got error %v, want a timeout", err)
 		}
 	})
 }
@@ -150,14 +150,14 @@ func TestNamesStayUniqueWhateverAServerChooses(t *testing.T) {
 		seen := make(map[string]bool)
 		for name, public := range got {
 			if seen[public] || len("srv__")+len(public) > protocol.MaxModelTool {
-				t.Errorf("%s is called %s, which is taken or too long", name, public)
+				t.Errorf("%s: got the name %s, want a short one of its own", name, public)
 			}
 			seen[public] = true
 		}
 		turned := slices.Clone(names)
 		slices.Reverse(turned)
 		if again := publicNames(turned); fmt.Sprint(again) != fmt.Sprint(got) {
-			t.Errorf("another order changes the names: %v and %v", got, again)
+			t.Errorf("in another order: got %v, want %v", again, got)
 		}
 		for _, public := range got {
 			if !slices.Contains(names, public) {

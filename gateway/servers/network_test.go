@@ -50,7 +50,7 @@ func TestAPackageIsFetchedWithTheNetworkAlone(t *testing.T) {
 	log := h.log("srv")
 	for _, want := range []string{"npx -y --ignore-scripts -y --package=pkg -- node -e 0", "could not be fetched", "npx --offline -y pkg"} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the log lacks %q:\n%s", want, log)
+			t.Errorf("got the log:\n%s\nwant %q in it", log, want)
 		}
 	}
 }

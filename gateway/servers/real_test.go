@@ -34,7 +34,7 @@ func TestRealServersServeTheAgent(t *testing.T) {
 	os.WriteFile(filepath.Join(h.work, "note.txt"), []byte("the content of the note"), 0o600)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "note.txt"}, {"-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-qm", "the first commit"}} {
 		if out, err := exec.Command("git", append([]string{"-C", h.work}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git: %v %s", err, out)
+			t.Fatalf("git: got error %v, want none: %s", err, out)
 		}
 	}
 	node := func(name string) string { return filepath.Join(dir, "node_modules", ".bin", name) }
@@ -63,14 +63,14 @@ func TestRealServersServeTheAgent(t *testing.T) {
 			h.call(protocol.ToolName(c.name+"__"+c.tool), c.in)
 			a := h.question()
 			if a.Tool != c.tool || string(a.Node) != c.name {
-				t.Errorf("the question is about %s on %s", a.Tool, a.Node)
+				t.Errorf("got a question about %s on %s, want %s on %s", a.Tool, a.Node, c.tool, c.name)
 			}
 			h.allow(a, protocol.ScopeOnce)
 			r := h.over(protocol.ToolName(c.name + "__" + c.tool))
 			h.until("the answer", func() bool { return strings.Contains(h.model.last(), `"role":"tool"`) })
 			if !strings.Contains(string(r.Output), c.want) {
 				lines := ask(h, protocol.ServerLogs, protocol.ServerParams{Name: protocol.ServerName(c.name)}).Lines
-				t.Errorf("status %s, output %s, %s\n%s", r.Status, r.Output, r.Error, strings.Join(lines, "\n"))
+				t.Errorf("got status %s, output %s, error %s, want %q\n%s", r.Status, r.Output, r.Error, c.want, strings.Join(lines, "\n"))
 			}
 			t.Logf("%s %s: %d tools, %d resources, %d prompts; effect of %s: %q", s.Title, s.Version, len(s.Tools), s.Resources, s.Prompts, c.tool, a.Effect)
 			ask(h, protocol.ServerRemove, protocol.ServerParams{Name: protocol.ServerName(c.name)})

@@ -103,7 +103,7 @@ func TestAServerThatNeverAnswersSaysSo(t *testing.T) {
 		s, _ := m.find("srv")
 		log := strings.Join(s.log.lines(), "\n")
 		if want := "Failed: the server did not answer within 3 minutes; it wrote: waiting for Godot"; !strings.Contains(log, want) {
-			t.Errorf("the log lacks %q:\n%s", want, log)
+			t.Errorf("got the log:\n%s\nwant %q in it", log, want)
 		}
 	})
 }

@@ -75,16 +75,16 @@ func TestEveryToolHasANameThatModelsAccept(t *testing.T) {
 	seen := map[string]bool{}
 	for i, spec := range m.Toolbox().Tools() {
 		if len(spec.Name) > protocol.MaxModelTool || notToolName.MatchString(spec.Name) || seen[spec.Name] {
-			t.Errorf("%s is called %s", names[i], spec.Name)
+			t.Errorf("%s: got the name %s, want a valid one of its own", names[i], spec.Name)
 		}
 		seen[spec.Name] = true
 		found, _, err := m.Toolbox().lookup(protocol.ToolName(spec.Name))
 		if err != nil || found.name != names[i] {
-			t.Errorf("%s leads to %q (%v), not to %s", spec.Name, found.name, err, names[i])
+			t.Errorf("%s: got %q, error %v, want %s", spec.Name, found.name, err, names[i])
 		}
 	}
 	if len(seen) != len(names) || !seen["srv__plain"] || !seen["srv__with_dot"] || !seen["srv___x"] {
-		t.Errorf("names: %v", seen)
+		t.Errorf("got names %v, want %d, plain ones unchanged", seen, len(names))
 	}
 }
 
@@ -106,17 +106,17 @@ func TestToolsBeyondTheBudgetAreFoundBySearch(t *testing.T) {
 	}
 	out := m.Toolbox().findTools("chat", "issue Tracker")
 	if len(out.Tools) != 1 || out.Tools[0].Name != "srv__create_issue" {
-		t.Errorf("found %+v", out)
+		t.Errorf("got %+v, want srv__create_issue", out)
 	}
 	has := func(key protocol.SessionKey) bool {
 		list, _ := m.Toolbox().ToolsFor(key, 1)
 		return slices.ContainsFunc(list, func(s protocol.ToolSpec) bool { return s.Name == "srv__create_issue" })
 	}
 	if !has("chat") || has("another chat") {
-		t.Errorf("the tool found is in its chat: %v, in another: %v", has("chat"), has("another chat"))
+		t.Errorf("got the tool in its chat %v, in another %v, want true, false", has("chat"), has("another chat"))
 	}
 	if out := m.Toolbox().findTools("chat", "weather"); len(out.Tools) != 0 || !strings.Contains(out.Note, "No tool") {
-		t.Errorf("found %+v", out)
+		t.Errorf("got %+v, want no tool", out)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestToolsBeyondTheBudgetAreFoundBySearch(t *testing.T) {
 func TestAMachineIsNotShadowedByAServer(t *testing.T) {
 	m, _ := ready(t, machines{{ID: "SRV", Online: true}}, &mcp.Tool{Name: "Bash", InputSchema: object()})
 	if list := m.Toolbox().Tools(); len(list) != 0 || m.Toolbox().Has("srv") {
-		t.Errorf("the server offers %+v", list)
+		t.Errorf("got %+v, want no tool", list)
 	}
 }
 
@@ -152,10 +152,10 @@ func TestOnlyAnAcceptedFormOfAToolIsOffered(t *testing.T) {
 		s.tools = []remoteTool{read}
 		setPublicNames("srv", s.tools)
 		if list := m.Toolbox().Tools(); len(list) != 0 {
-			t.Errorf("a changed %s is offered: %+v", what, list)
+			t.Errorf("with a changed %s: got %+v, want no tool", what, list)
 		}
 		if _, err := m.Toolbox().Lookup(protocol.NewToolName("srv", read.public)); err == nil {
-			t.Errorf("a tool with a changed %s can be called", what)
+			t.Errorf("with a changed %s: got no error, want one", what)
 		}
 		if err := m.accepted.add(t.Context(), "srv", s.tools); err != nil || len(m.Toolbox().Tools()) != 1 {
 			t.Errorf("an accepted %s is not offered: %v", what, err)
@@ -172,7 +172,7 @@ func TestToolsThatComeLaterAreChanges(t *testing.T) {
 	setPublicNames("srv", s.tools)
 	m.accepted.first(t.Context(), "srv", s.tools)
 	if list := m.Toolbox().Tools(); len(list) != 0 {
-		t.Errorf("the agent gets %+v", list)
+		t.Errorf("got %+v, want no tool", list)
 	}
 }
 
@@ -186,15 +186,15 @@ func TestResultsAreLimited(t *testing.T) {
 		&mcp.ResourceLink{Name: "n", URI: "u://x"}, &mcp.AudioContent{Data: []byte("x"), MIMEType: "audio/wav"},
 	}})
 	if len(out.Content) != 2 || len(out.Content[0].Text) > 31_000 || out.Content[1].MimeType != "image/gif" {
-		t.Errorf("%d blocks, %d bytes of text", len(out.Content), len(out.Content[0].Text))
+		t.Errorf("got %d blocks, %d bytes of text, want 2, at most 31000", len(out.Content), len(out.Content[0].Text))
 	}
 	for _, want := range []string{"picture, image/png, 3145728 bytes, left out: the pictures of a result may have 5 MiB", "picture, text/html, 1 bytes, left out: it is damaged", "n: u://x", "sound, audio/wav"} {
 		if !strings.Contains(out.Content[0].Text, want) {
-			t.Errorf("the text lacks %q", want)
+			t.Errorf("got %s, want %q in it", out.Content[0].Text, want)
 		}
 	}
 	if out := convert(&mcp.CallToolResult{StructuredContent: map[string]any{"a": 1}}); out.Content.Text() != `{"a":1}` || string(out.Structured) != `{"a":1}` {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want the structured result as text", out)
 	}
 }
 

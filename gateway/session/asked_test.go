@@ -18,7 +18,7 @@ func TestCallsSayWhoBeganThemIfNotThePerson(t *testing.T) {
 		"":                                            {Kind: "chat", Name: "title", Model: "p/m"},
 	} {
 		if got := askedBy(principal, "title", model); got != want {
-			t.Errorf("%q: %+v", principal, got)
+			t.Errorf("%q: got %+v, want %+v", principal, got, want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestAPausedRunCanBeAnsweredAtOnce(t *testing.T) {
 			return c.Kind == protocol.ChangeChat && c.Chat.RunID != nil && *c.Chat.RunID == run && c.Chat.State == protocol.ChatWaiting
 		})
 		if res := g.send("no"); res.Status != protocol.ChatPaused || res.RunID != run {
-			t.Fatalf("%+v", res)
+			t.Fatalf("got %+v, want the paused run %s", res, run)
 		}
 		g.end(run)
 	}

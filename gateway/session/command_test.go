@@ -42,18 +42,18 @@ func TestSlashCommands(t *testing.T) {
 			res := g.send(c.text)
 			if res.Status != protocol.ChatCommand || res.Command != c.command || !strings.Contains(res.Response, c.response) || !strings.Contains(res.Error, c.err) ||
 				(c.err == "") != (res.Error == "") {
-				t.Errorf("%s: %+v", c.text, res)
+				t.Errorf("%s: got %+v, want the command %s", c.text, res, c.command)
 			}
 		})
 	}
 	s, err := g.Get(t.Context(), protocol.SessionParams{})
 	if err != nil || *s.Settings.Model != (protocol.ModelRef{Provider: "test", ID: "small"}) || s.Settings.ThinkingLevel != "xhigh" {
-		t.Errorf("%+v %v", s, err)
+		t.Errorf("got %+v, error %v, want the model small and xhigh", s, err)
 	}
 	g.check()
 	g.model.Add(llmtest.Say("I do not know that."))
 	if res := g.send("/frobnicate now"); res.Status != protocol.ChatStarted {
-		t.Errorf("an unknown command is a message: %+v", res)
+		t.Errorf("an unknown command: got %+v, want a message", res)
 	}
 	if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: " \n"}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Error(err)
@@ -101,7 +101,7 @@ func TestSettingsThatEveryWindowWouldHaveToHoldAreRefused(t *testing.T) {
 		})
 	}
 	if res := g.send("/model x/" + long); res.Error == "" {
-		t.Errorf("%.200s", res.Response)
+		t.Errorf("got %.200s, want an error", res.Response)
 	}
 	res := g.send("/model:x/" + long + " hello")
 	if res.Directives != nil {
@@ -122,13 +122,13 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	res := g.send("/think:high /model:Test/Big look:\n\n  func f() {\n\t}\n")
 	if res.Directives == nil || res.Directives.ThinkLevel != "high" || *res.Directives.Model != (protocol.ModelRef{Provider: "test", ID: "Big"}) {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want both directives", res)
 	}
 	g.end(res.RunID)
 	g.end(g.send("and now").RunID)
 	g.check("user: look:\n\n  func f() {\n\t}", "assistant: one", "user: and now", "assistant: two")
 	if r := g.model.Requests(); r[0].Thinking != "high" || r[1].Thinking != "" {
-		t.Errorf("%q %q", r[0].Thinking, r[1].Thinking)
+		t.Errorf("got thinking %q, %q, want high for the first message alone", r[0].Thinking, r[1].Thinking)
 	}
 	g.model.Add(llmtest.Say("three"))
 	provider, _, _ := strings.Cut(strings.TrimPrefix(g.send("/model").Response, "Model: "), "/")
@@ -137,7 +137,7 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 		t.Errorf("%+v, want %s", res.Directives, want)
 	}
 	if e := g.end(res.RunID); e.Message == nil || e.Message.Provider != provider || e.Message.Model != "Small" {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want an answer of %s Small", e, provider)
 	}
 	for _, text := range []string{"/think:high", "/t:2", "/m:foo", " /model:foo ", "/t:low /m:foo", "/M:Test/Big"} {
 		if res := g.send(text); res.Status != protocol.ChatDirectiveOnly || res.Directives == nil {

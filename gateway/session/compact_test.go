@@ -59,44 +59,44 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	in.Focus = "the garden"
 	out, err := g.Compact(t.Context(), in)
 	if err != nil || !out.OK || out.TrimmedMessages != 2 || out.KeptMessages != 2 || !strings.HasSuffix(out.ArchivedTo, ".jsonl.gz") {
-		t.Fatalf("%+v %v", out, err)
+		t.Fatalf("got %+v, error %v, want 2 messages archived, 2 retained", out, err)
 	}
 	if lines := strings.Split(strings.TrimSpace(g.archived(out.ArchivedTo)), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "Hi, I grow tomatoes") {
-		t.Errorf("%q", lines)
+		t.Errorf("got %q, want the first 2 messages", lines)
 	}
 	if ask := g.model.Requests()[2].Messages[0].Content.Text(); !strings.Contains(ask, "[person] Hi, I grow") || !strings.Contains(ask, "Dwell on this: the garden") || strings.Contains(ask, "again") {
-		t.Errorf("%q", ask)
+		t.Errorf("got request %q, want the old messages and the focus", ask)
 	}
 	note, err := os.ReadFile(filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.settings.zone()).Format(time.DateOnly)+".md"))
 	if err != nil || !strings.HasSuffix(string(note), "from agent:main:main\n\n- Ann grows tomatoes\n") {
-		t.Errorf("%q %v", note, err)
+		t.Errorf("got note %q, error %v, want Ann grows tomatoes", note, err)
 	}
 	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Notices: true})
 	if err != nil || len(p.Messages) != 3 || p.MessageCount != 2 || p.Messages[0].Content.Text() != "Hi again" {
-		t.Fatalf("%+v %v", p, err)
+		t.Fatalf("got %+v, error %v, want 2 messages and a notice", p, err)
 	}
 	notice := p.Messages[2]
 	if notice.Origin != protocol.OriginNotice || notice.Compaction == nil || notice.Compaction.Messages != 2 || !strings.Contains(notice.Content.Text(), "They greeted.") {
-		t.Errorf("%+v", notice)
+		t.Errorf("got %+v, want a notice of the summary", notice)
 	}
 	if back, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Before: 3}); err != nil || len(back.Messages) != 2 {
-		t.Errorf("what was cut cannot be scrolled to: %+v %v", back, err)
+		t.Errorf("before it: got %+v, error %v, want the 2 archived messages", back, err)
 	}
 	g.end(g.send("Go on").RunID)
 	asked := g.model.Requests()[3].Messages
 	if len(asked) != 4 || !strings.Contains(asked[0].Content.Text(), "They greeted.") || !strings.HasSuffix(asked[1].Content.Text(), "\nHi again") || !strings.HasSuffix(asked[3].Content.Text(), "\nGo on") {
-		t.Errorf("%+v", asked)
+		t.Errorf("got %+v, want the summary and the messages after it", asked)
 	}
 	if r := g.send("/compact undo"); !strings.Contains(r.Response, "reads 2 messages again") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want 2 messages restored", r)
 	}
 	g.end(g.send("And now").RunID)
 	if asked := g.model.Requests()[4].Messages; len(asked) != 7 || !strings.HasSuffix(asked[0].Content.Text(), "Hi, I grow tomatoes") {
-		t.Errorf("%+v", asked)
+		t.Errorf("got %+v, want all messages again", asked)
 	}
 	list, err := g.Archives(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || len(list.Archives) != 1 || list.Archives[0].Kind != protocol.ArchiveCompact || list.Archives[0].ArchivedTo != out.ArchivedTo {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v, error %v, want one archive", list, err)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestASummaryIsReadHoweverManyMessagesFollow(t *testing.T) {
 	g.model.Info.ContextWindow = 1_000_000
 	g.end(g.send("Hi").RunID)
 	if out, err := g.Compact(t.Context(), keep(1)); err != nil || out.TrimmedMessages != 1 {
-		t.Fatalf("%+v %v", out, err)
+		t.Fatalf("got %+v, error %v, want one archived message", out, err)
 	}
 	many := make([]protocol.Message, maxHistory)
 	for i := range many {
@@ -116,7 +116,7 @@ func TestASummaryIsReadHoweverManyMessagesFollow(t *testing.T) {
 	}
 	g.end(g.send("And now?").RunID)
 	if asked := g.model.Requests()[2].Messages; len(asked) != maxHistory+3 || !strings.Contains(asked[0].Content.Text(), "They greeted.") {
-		t.Errorf("%d messages, the first is %.200q", len(asked), asked[0].Content.Text())
+		t.Errorf("got %d messages, the first %.200q, want %d with the summary", len(asked), asked[0].Content.Text(), maxHistory+3)
 	}
 }
 
@@ -146,11 +146,11 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	g.end(g.send("three").RunID)
 	compact(2, 2, 2) // the first notice is archived with its messages
 	if r, err := g.Uncompact(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil || r.Messages != 2 {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("got %+v, error %v, want 2 messages", r, err)
 	}
 	count(4)
 	if r, err := g.Uncompact(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil || r.Messages != 2 {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("got %+v, error %v, want 2 messages", r, err)
 	}
 	count(6)
 }
@@ -163,7 +163,7 @@ func TestWhatASummaryTakesIsCounted(t *testing.T) {
 	}
 	s, err := g.store.Sessions.Get(t.Context(), chat)
 	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || tokens(s.Usage) != want || s.ContextTokens != 0 {
-		t.Errorf("%+v, %d in the window, %v", tokens(s.Usage), s.ContextTokens, err)
+		t.Errorf("got %+v, %d in the window, error %v, want %+v, 0", tokens(s.Usage), s.ContextTokens, err, want)
 	}
 }
 
@@ -173,11 +173,11 @@ func TestCompactNeedsNoModel(t *testing.T) {
 	g.end(g.send("Second wish").RunID)
 	r := g.send("/compact 1")
 	if !strings.Contains(r.Response, "Replaced 2 messages with a summary and kept 2 messages") && !strings.Contains(r.Response, "Replaced 3 messages with a summary and kept 1 message") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want a summary of 2 or 3 messages", r)
 	}
 	p, _ := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Notices: true})
 	if text := p.Messages[len(p.Messages)-1].Content.Text(); !strings.Contains(text, "First wish") {
-		t.Errorf("%q", text)
+		t.Errorf("got %q, want the first wish", text)
 	}
 	for _, bad := range []int{0, -1} {
 		if _, err := g.Compact(t.Context(), keep(bad)); !errors.Is(err, protocol.ErrBadRequest) {
@@ -185,7 +185,7 @@ func TestCompactNeedsNoModel(t *testing.T) {
 		}
 	}
 	if out, err := g.Compact(t.Context(), protocol.SessionCompactParams{SessionKey: "main"}); err != nil || out.TrimmedMessages != 0 || out.KeptMessages == 0 {
-		t.Errorf("%+v %v", out, err)
+		t.Errorf("got %+v, error %v, want nothing archived", out, err)
 	}
 }
 
@@ -215,17 +215,17 @@ func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
 	asked := g.model.Requests()
 	last := asked[len(asked)-1].Messages
 	if !strings.Contains(last[0].Content.Text(), "Read two files.") || !strings.Contains(last[0].Content.Text(), "word for word:\nRead all files, please") {
-		t.Errorf("%.300s", last[0].Content.Text())
+		t.Errorf("got %.300s, want the summary and the request word for word", last[0].Content.Text())
 	}
 	for i, msg := range last {
 		for range msg.Content.Calls() {
 			if last[i+1].Role != protocol.RoleToolResult {
-				t.Errorf("a call without its result: %+v", last)
+				t.Errorf("got a call without its result in %+v, want both", last)
 			}
 		}
 	}
 	if len(last) > 6 {
-		t.Errorf("%d messages", len(last))
+		t.Errorf("got %d messages, want at most 6", len(last))
 	}
 }
 
@@ -240,12 +240,12 @@ func TestAChatIsShortenedThoughALongMessageStandsInTheWay(t *testing.T) {
 	g.end(g.send("Hi").RunID)
 	g.end(g.send("Read this: " + strings.Repeat("word ", 14_000)).RunID) // about 17,500 tokens
 	if e := g.end(g.send("And now?").RunID); e.State != protocol.ChatFinal || e.Message.Content.Text() != "Done." {
-		t.Fatalf("%+v", e)
+		t.Fatalf("got %+v, want Done.", e)
 	}
 	asked := g.model.Requests()
 	last := asked[len(asked)-1].Messages
 	if !strings.Contains(last[0].Content.Text(), "A long text.") || len(last) != 3 || !strings.HasSuffix(last[2].Content.Text(), "And now?") {
-		t.Errorf("%d messages, %.300s", len(last), last[0].Content.Text())
+		t.Errorf("got %d messages, %.300s, want the summary and the last ones", len(last), last[0].Content.Text())
 	}
 }
 
@@ -258,12 +258,12 @@ func TestAnOverflowShortensOnceAndTriesAgain(t *testing.T) {
 		g.end(g.send(text).RunID)
 	}
 	if e := g.end(g.send("three").RunID); e.State != protocol.ChatFinal || e.Message.Content.Text() != "3" {
-		t.Fatalf("%+v", e)
+		t.Fatalf("got %+v, want 3", e)
 	}
 	if e := g.end(g.send("four").RunID); e.State != protocol.ChatErrState || !strings.Contains(e.Error, "too long") {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want a chat that is too long", e)
 	}
 	if n := g.model.Left(); n != 0 {
-		t.Errorf("%d steps are left", n)
+		t.Errorf("got %d unused steps, want none", n)
 	}
 }

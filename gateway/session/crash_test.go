@@ -26,6 +26,6 @@ func TestPanicEndsOneRun(t *testing.T) {
 		t.Error("a panic in the session: got no error")
 	}
 	if err := g.do(chat, func(*session) {}); err != nil {
-		t.Errorf("after it: got %v", err)
+		t.Errorf("after it: got error %v, want none", err)
 	}
 }

@@ -27,7 +27,7 @@ func (g *gateway) message(text string) protocol.Message {
 			return m
 		}
 	}
-	g.t.Fatalf("no message %q", text)
+	g.t.Fatalf("got no message %q, want one", text)
 	panic("unreachable")
 }
 
@@ -53,7 +53,7 @@ func TestEditedMessageStartsTheTurnAgain(t *testing.T) {
 	text := "second, corrected"
 	out := g.resend(protocol.ChatResendParams{MessageID: g.message("second").ID, Message: &text, RunID: "again"})
 	if out.RunID != "again" {
-		t.Errorf("the run is %s", out.RunID)
+		t.Errorf("got run %s, want again", out.RunID)
 	}
 	g.end(out.RunID)
 	g.check("user: first", "assistant: One.", "user: second, corrected", "assistant: Better.")
@@ -75,10 +75,10 @@ func TestAnswerIsRegeneratedWithAnotherModel(t *testing.T) {
 	g.end(out.RunID)
 	g.check("user: first", "assistant: Another.")
 	if m := g.message("Another."); m.Provider != "other" || m.Model != "big/model" {
-		t.Errorf("%s/%s answered", m.Provider, m.Model)
+		t.Errorf("got an answer of %s/%s, want other big/model", m.Provider, m.Model)
 	}
 	if s, _ := g.store.Sessions.Get(t.Context(), chat); s.Prefs.Model != nil {
-		t.Errorf("the chat's model changed to %v", s.Prefs.Model)
+		t.Errorf("got the chat's model %v, want none", s.Prefs.Model)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestResendStopsTheRunAndKeepsTheQueue(t *testing.T) {
 	text := "do not build"
 	out := g.resend(protocol.ChatResendParams{MessageID: g.message("build").ID, Message: &text})
 	if e := g.end(run.RunID); e.State != protocol.ChatErrState {
-		t.Errorf("the old run ended as %s", e.State)
+		t.Errorf("the old run: got %s, want %s", e.State, protocol.ChatErrState)
 	}
 	g.end(out.RunID)
 	g.end(waiting.RunID)
@@ -127,7 +127,7 @@ func TestOneOfTwoEditsAtOnceWins(t *testing.T) {
 	wg.Wait()
 	won := slices.Index(errs, nil)
 	if won < 0 || !errors.Is(errs[1-won], protocol.ErrNotFound) {
-		t.Fatalf("got %v", errs)
+		t.Fatalf("got errors %v, want one winner", errs)
 	}
 	g.end(outs[won].RunID)
 	g.check("user: "+[]string{"second", "third"}[won], "assistant: Two.")
@@ -184,11 +184,11 @@ func TestDeletedAnswerTakesItsCallsAlong(t *testing.T) {
 	g.end(g.send("build").RunID)
 	out, err := g.DeleteMessage(t.Context(), protocol.MessageParams{SessionKey: chat, MessageID: g.message("Built.").ID})
 	if err != nil || out.Messages != 3 {
-		t.Fatalf("%+v %v", out, err)
+		t.Fatalf("got %+v, error %v, want 3 deleted messages", out, err)
 	}
 	g.check("user: build")
 	if list, _ := g.Archives(t.Context(), protocol.SessionParams{SessionKey: chat}); len(list.Archives) > 0 {
-		t.Errorf("a deletion is listed as an archive: %+v", list)
+		t.Errorf("got archives %+v, want none", list)
 	}
 	if err := g.restore(out.ArchiveID); err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestDeletedAnswerTakesItsCallsAlong(t *testing.T) {
 	g.check("user: build", "user: go on", "assistant: Next.")
 	for _, m := range llm.Repair(g.model.Requests()[2].Messages, protocol.ModelInfo{}) {
 		if m.Role == protocol.RoleToolResult || len(m.Content.Calls()) > 0 {
-			t.Errorf("the model still reads %+v", m)
+			t.Errorf("got %+v for the model, want no calls and results", m)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func TestNothingIsDeletedFromARunningTurn(t *testing.T) {
 	g.question()
 	in := protocol.MessageParams{SessionKey: chat, MessageID: g.message("first").ID}
 	if _, err := g.DeleteMessage(t.Context(), in); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "delete the message") {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want a conflict", err)
 	}
 	g.send("/stop")
 	g.end(run.RunID)
@@ -247,15 +247,15 @@ func TestForkCopiesUpToTheMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := g.words(e.SessionKey); len(got) != c.want || e.Title != "first (fork)" || e.SessionKey == chat {
-			t.Errorf("forking %q (before: %v): %+v with %q", c.text, c.before, e, got)
+			t.Errorf("%q (before: %v): got %+v with %q, want %d messages", c.text, c.before, e, got, c.want)
 		}
 		if e.Settings.Approvals != nil || e.Settings.ThinkingLevel != "low" {
-			t.Errorf("the fork has the settings %+v", e.Settings)
+			t.Errorf("got settings %+v, want low and no approvals", e.Settings)
 		}
 	}
 	g.send("/stop")
 	g.end(run.RunID)
 	if e, err := fork("Two.", false); err != nil || len(g.words(e.SessionKey)) < 5 {
-		t.Errorf("%v: %q", err, g.words(e.SessionKey))
+		t.Errorf("got %q, error %v, want at least 5 messages", g.words(e.SessionKey), err)
 	}
 }

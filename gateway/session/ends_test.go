@@ -83,7 +83,7 @@ func TestEveryRunEndsExactlyOnce(t *testing.T) {
 			})
 			for _, id := range sent {
 				if ends[id] != 1 {
-					t.Errorf("run %s ended %d times", id, ends[id])
+					t.Errorf("run %s: got %d ends, want 1", id, ends[id])
 				}
 			}
 			g.check("user: last", "assistant: Last.")

@@ -32,10 +32,10 @@ func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := g.end("one"); e.State != protocol.ChatFinal || e.Message.Content.Text() != "The build is done." {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want the answer", e)
 	}
 	if s, err := g.store.Sessions.Get(t.Context(), chat); err != nil || s.FirstText != "Hi" {
-		t.Errorf("the chat begins with %q, %v", s.FirstText, err)
+		t.Errorf("got first text %q, error %v, want Hi", s.FirstText, err)
 	}
 	g.check("user: Hi", "assistant: Hello.", "event user: "+ended("one").Message(), "assistant: The build is done.")
 	msgs, err := g.store.Messages.List(t.Context(), chat, 0, 0)
@@ -43,11 +43,11 @@ func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c, ok := msgs[2].Completion(); !ok || c.Command != "make one" || c.OutputTail != ended("one").OutputTail {
-		t.Errorf("%+v %v", c, ok)
+		t.Errorf("got %+v, %v, want the end of make one", c, ok)
 	}
 	requests := g.model.Requests()
 	if last := requests[len(requests)-1].Messages; last[len(last)-1].Content.Text() != ended("one").Message() {
-		t.Errorf("the model was told %q", last[len(last)-1].Content.Text())
+		t.Errorf("got %q for the model, want %q", last[len(last)-1].Content.Text(), ended("one").Message())
 	}
 	if err := g.tell("one"); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("a second time: %v", err)
@@ -72,7 +72,7 @@ func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if by := askedBy(r.Principal, "this chat", protocol.ModelRef{}); by.Kind != want.Kind || by.Name != want.Name {
-			t.Errorf("%s: what follows is for %+v", id, by)
+			t.Errorf("%s: got %+v, want %+v", id, by, want)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestEventsGoBeforeMessagesThatWaitAlsoAfterARestart(t *testing.T) {
 	}
 	for _, r := range runs {
 		if r.RunID == "one" && (r.State != protocol.RunQueued || !strings.Contains(r.Message, "make one") || strings.Contains(r.Message, "{")) {
-			t.Errorf("it waits as %+v", r)
+			t.Errorf("got %+v, want the queued command without JSON", r)
 		}
 	}
 	g.again(true, &tooltest.Machine{}, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"), llmtest.Say("4"))
@@ -130,7 +130,7 @@ func TestChatIsNotCalledByAnEvent(t *testing.T) {
 	}
 	g.end("one")
 	if s, err := g.store.Sessions.Get(t.Context(), chat); err != nil || s.FirstText != "" {
-		t.Errorf("the chat begins with %q, %v", s.FirstText, err)
+		t.Errorf("got first text %q, error %v, want none", s.FirstText, err)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestTooManyEventsWaitWhereTheyComeFrom(t *testing.T) {
 		}
 	}
 	if err := g.tell("more"); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v", err, protocol.ErrUnavailable)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestRunOfAnEventActsOnBehalfOfWhoCausedIt(t *testing.T) {
 	for principal, want := range map[string]string{"event schedule nightly": "schedule", "event owner ann": "chat", "event ": "chat", "schedule nightly": "schedule"} {
 		t.Run(principal, func(t *testing.T) {
 			if by := askedBy(principal, "Chat", protocol.ModelRef{}); by.Kind != want {
-				t.Errorf("%q: %+v", principal, by)
+				t.Errorf("%q: got %+v, want %s", principal, by, want)
 			}
 		})
 	}

@@ -20,21 +20,21 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	// The list shows the former chat with a notice.
 	list, err := g.List(t.Context(), protocol.SessionsListParams{})
 	if err != nil || list.Count != 1 || list.Sessions[0].SessionKey != chat || list.Sessions[0].Main {
-		t.Fatalf("%+v %v", list, err)
+		t.Fatalf("got %+v, error %v, want the former chat alone", list, err)
 	}
 	words := g.words(chat)
 	if len(words) != 3 || words[0] != "user: hello" || !strings.Contains(words[2], "The main chat is now agent:main:home") {
-		t.Errorf("%q", words)
+		t.Errorf("got %q, want a notice of the new main chat", words)
 	}
 	old := g.send("still there?")
 	g.end(old.RunID)
 	if words := g.words(chat); len(words) != 5 || words[3] != "user: still there?" {
-		t.Errorf("%q", words)
+		t.Errorf("got %q, want 5 messages", words)
 	}
 	// All other spellings mean the new chat.
 	for _, key := range []protocol.SessionKey{"", "main", "home", "agent:main:home", "agent:main:cli:dm:main", "agent:main:MAIN"} {
 		if got := g.Canonical(key); got != "agent:main:home" {
-			t.Errorf("%q means %q", key, got)
+			t.Errorf("%q: got %q, want agent:main:home", key, got)
 		}
 	}
 	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: "main", Message: "hi"})
@@ -43,7 +43,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	}
 	g.end(res.RunID)
 	if got := g.words("agent:main:home"); !slices.Equal(got, []string{"user: hi", "assistant: Again."}) {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want hi and its answer", got)
 	}
 	// The deleted chat can be restored. When it is removed permanently, its key means the main
 	// chat.
@@ -54,24 +54,24 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if words := g.words(chat); len(words) != 5 {
-		t.Errorf("%q", words)
+		t.Errorf("got %q, want 5 messages as before", words)
 	}
 	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := g.store.Sessions.PurgeDeleted(t.Context(), now()+1); err != nil || n != 1 {
-		t.Fatal(n, err)
+		t.Fatalf("got %d purged chats, error %v, want 1", n, err)
 	}
 	if got := g.Canonical(chat); got != "agent:main:home" {
-		t.Error(got)
+		t.Errorf("got %s, want agent:main:home", got)
 	}
 	// After the setting is reverted, the old key is that of the main chat again.
 	g.set(func(c *config.Config) { c.Session.MainKey = "main" })
 	if got := g.Canonical("agent:main:home"); got != "agent:main:home" {
-		t.Error(got)
+		t.Errorf("got %s, want agent:main:home", got)
 	}
 	if got := g.Canonical("main"); got != chat {
-		t.Error(got)
+		t.Errorf("got %s, want %s", got, chat)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestAnEmptyMainChatLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if words := g.words(chat); len(words) != 0 {
-		t.Errorf("%q", words)
+		t.Errorf("got %q, want no messages", words)
 	}
 }
 
@@ -101,10 +101,10 @@ func TestDirectChatsOfAnotherScopeStayReachable(t *testing.T) {
 	g.set(func(c *config.Config) { c.Session.DMScope = "main" })
 	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: key})
 	if err != nil || p.SessionKey != key || len(p.Messages) != 2 {
-		t.Errorf("%+v %v", p, err)
+		t.Errorf("got %+v, error %v, want 2 messages of %s", p, err, key)
 	}
 	if _, got := g.Route("irc", "", "", "bob"); got != chat {
-		t.Errorf("what comes over the channel goes to %s", got)
+		t.Errorf("over the channel: got %s, want %s", got, chat)
 	}
 }
 

@@ -36,11 +36,11 @@ func TestCanonicalFollowsTheTableOfKeys(t *testing.T) {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}
 		if again := canonical(cfg, want); again != want {
-			t.Errorf("%q is not stable: %q", want, again)
+			t.Errorf("got %q, want %q again", again, want)
 		}
 	}
 	if k := newKey("main"); canonical(cfg, k) != k {
-		t.Error(k)
+		t.Errorf("got %q, want %q again", canonical(cfg, k), k)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestEachScopeHasItsOwnDirectConversations(t *testing.T) {
 	primary := config.SessionConfig{DMScope: "main", MainKey: " Primary "}
 	for _, key := range []protocol.SessionKey{"", "main", "primary", "agent:main:main", "agent:main:primary", "agent:main:cli:dm:main"} {
 		if got := canonical(primary, key); got != "agent:main:primary" {
-			t.Errorf("%q: %q", key, got)
+			t.Errorf("%q: got %q, want agent:main:primary", key, got)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func FuzzCanonicalIsStable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, dm string) {
 		once := canonical(scope(dm), protocol.SessionKey(key))
 		if twice := canonical(scope(dm), once); once != twice || once == "" {
-			t.Errorf("%q: %q, then %q", key, once, twice)
+			t.Errorf("%q: got %q, then %q, want the same", key, once, twice)
 		}
 	})
 }
@@ -144,17 +144,17 @@ func TestNoTwoPeersShareAChat(t *testing.T) {
 				} {
 					_, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: id})
 					if other, ok := seen[key]; ok {
-						t.Errorf("%s, %s: %q and %q are both %s", scope, kind, other, id, key)
+						t.Errorf("%s, %s: got %s for %q and %q, want two keys", scope, kind, key, other, id)
 					}
 					seen[key] = id
 					if again := canonical(cfg.Session, key); again != key {
-						t.Errorf("%s: %q is %s, and that %s", scope, id, key, again)
+						t.Errorf("%s: %q: got %s, want %s again", scope, id, again, key)
 					}
 				}
 				for _, same := range [][2]string{{"Eve@B.example", " eve@b.example "}, {"JÜRG@b.example", "jürg@b.example"}} {
 					_, a := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: same[0]})
 					if _, b := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: same[1]}); a != b {
-						t.Errorf("%q is %s, %q %s", same[0], a, same[1], b)
+						t.Errorf("%q: got %s, %q: %s, want the same", same[0], a, same[1], b)
 					}
 				}
 			}
@@ -168,7 +168,7 @@ func TestOnlyThePersonsOwnChatsArePrivate(t *testing.T) {
 		"agent:main:whatsapp:group:1": false, "agent:main:dm:eve": false, "agent:main:irc:app:chat:x": false, "notes": false,
 	} {
 		if got := isPrivate(scope("main"), key); got != want {
-			t.Errorf("%s: %v", key, got)
+			t.Errorf("%s: got private %v, want %v", key, got, want)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 		"": false, chat: false, "agent:work:main": false, newKey("main"): false, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false, "notes": false,
 	} {
 		if got := isShared(key); got != want {
-			t.Errorf("%s: %v", key, got)
+			t.Errorf("%s: got shared %v, want %v", key, got, want)
 		}
 	}
 	for _, scope := range []string{"per-peer", "per-channel-peer", "per-account-channel-peer"} {
@@ -187,7 +187,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 			cfg.Session.DMScope = scope
 			for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread} {
 				if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !isShared(key) {
-					t.Errorf("%s is not shared", key)
+					t.Errorf("%s: got a private chat, want a shared one", key)
 				}
 			}
 		})
@@ -200,15 +200,15 @@ func TestMainChatsAreMarkedAndNewOnesAreTheDefaultAgents(t *testing.T) {
 	g.cfg.Agents.List = []config.AgentEntry{{ID: "Helper"}, {ID: "Work", Default: true}}
 	g.open()
 	if got := g.cfg.MainSession(); got != "agent:work:team" {
-		t.Error(got)
+		t.Errorf("got %s, want agent:work:team", got)
 	}
 	for key, main := range map[protocol.SessionKey]bool{"": false, "main": true, "agent:work:main": true, "agent:main:notes": false} {
 		e, err := g.Create(t.Context(), protocol.SessionCreateParams{SessionKey: key})
 		if err != nil || e.Main != main {
-			t.Errorf("%q: %+v %v", key, e, err)
+			t.Errorf("%q: got %+v, error %v, want main %v", key, e, err, main)
 		}
 		if key == "" && !strings.HasPrefix(string(e.SessionKey), "agent:work:app:chat:") {
-			t.Errorf("a new chat is %q", e.SessionKey)
+			t.Errorf("a new chat: got %q, want one of work", e.SessionKey)
 		}
 	}
 }

@@ -177,7 +177,7 @@ func (g *gateway) allow(q protocol.Question, scope string) {
 	g.t.Helper()
 	res, err := g.gate.Answer(g.t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope})
 	if err != nil || !res.Won {
-		g.t.Fatal(res, err)
+		g.t.Fatalf("got %+v, error %v, want the first answer", res, err)
 	}
 }
 
@@ -213,10 +213,10 @@ func (g *gateway) noneOpen() {
 	g.t.Helper()
 	runs, err := g.store.Runs.Unfinished(g.t.Context())
 	if err != nil || len(runs) > 0 {
-		g.t.Errorf("open runs: %+v %v", runs, err)
+		g.t.Errorf("got open runs %+v, error %v, want none", runs, err)
 	}
 	if list, err := g.gate.Pending(g.t.Context()); err != nil || len(list) > 0 {
-		g.t.Errorf("open questions: %+v %v", list, err)
+		g.t.Errorf("got open questions %+v, error %v, want none", list, err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (g *gateway) made(key protocol.SessionKey, tool, args, result string) proto
 	}
 	c.Info.State, c.Info.EndedAt, c.ResultJSON = protocol.CallDone, 1, json.RawMessage(result)
 	if won, err := g.store.Calls.Finish(g.t.Context(), c); err != nil || !won {
-		g.t.Fatal(won, err)
+		g.t.Fatalf("got won %v, error %v, want the call finished", won, err)
 	}
 	return c.Info.CallID
 }
@@ -75,7 +75,7 @@ func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
 			}
 			g.check(want...)
 			if n := len(g.model.Requests()); (n == 0) != c.knows {
-				t.Errorf("the model was asked %d times", n)
+				t.Errorf("got %d requests, want one unless it is known: %v", n, c.knows)
 			}
 			g.noneOpen()
 		})
@@ -97,16 +97,16 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 	last := g.send("Are you there?").RunID
 	g.made(chat, "Process", `{"action":"poll","sessionId":"p"}`, `{"status":"completed","sessionId":"p","running":false}`)
 	if r, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat}); err != nil || r.RunID != first {
-		t.Fatal(r, err)
+		t.Fatalf("got %+v, error %v, want %s cancelled", r, err, first)
 	}
 	g.end(last)
 	words := g.words(chat)
 	notice := slices.Index(words, protocol.OriginNotice+" assistant: "+e.Words("tower"))
 	if answer := slices.Index(words, "assistant: Here."); notice < 0 || answer < notice || len(g.model.Requests()) != 2 {
-		t.Errorf("%d requests, %q", len(g.model.Requests()), words)
+		t.Errorf("got %d requests, %q, want 2, and the notice before the answer", len(g.model.Requests()), words)
 	}
 	g.noneOpen()
 	if r, err := g.store.Runs.Get(t.Context(), "told"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("got %+v, error %v, want it done", r, err)
 	}
 }

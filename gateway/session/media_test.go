@@ -43,23 +43,23 @@ func TestImagesAreKeptByTheirContent(t *testing.T) {
 	}
 	files, err := os.ReadDir(filepath.Join(g.home, "media"))
 	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
+		t.Fatalf("got files %v, error %v, want one", files, err)
 	}
 	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
 	block := msgs[0].Content[1]
 	if block.Data != "" || block.MimeType != "image/png" || block.MediaKey != "media/"+files[0].Name() || block.Filename != "a.png" {
-		t.Errorf("%+v", block)
+		t.Errorf("got %+v, want a key in the place of the data", block)
 	}
 	got, err := g.Media(t.Context(), protocol.MediaGetParams{Key: block.MediaKey})
 	if err != nil || got.Data != data || got.MimeType != "image/png" {
-		t.Error(got, err)
+		t.Errorf("got %+v, error %v, want the picture", got, err)
 	}
 	if seen := g.model.Requests()[1].Messages[0].Content[1]; seen.Data != data {
 		t.Error("the model does not see it in the next message")
 	}
 	for _, key := range []string{"", "media/../fairlead.db", "../fairlead.db", "media/" + strings.Repeat("0", 64) + ".png"} {
 		if _, err := g.Media(t.Context(), protocol.MediaGetParams{Key: key}); err == nil {
-			t.Errorf("%q was read", key)
+			t.Errorf("%q: got no error, want one", key)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "x", Attachments: []protocol.Attachment{{Filename: "f", Data: data}}})
 			if err == nil {
-				t.Errorf("%s was taken", name)
+				t.Errorf("got no error, want one")
 			}
 		})
 	}
@@ -110,12 +110,12 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	sendFile(t, g, chat, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
 	seen := g.model.Requests()[0].Messages[0].Content[1]
 	if data, _ := base64.StdEncoding.DecodeString(seen.Data); seen.MimeType != "image/jpeg" || http.DetectContentType(data) != "image/jpeg" {
-		t.Errorf("%s", seen.MimeType)
+		t.Errorf("got %s for the model, want a JPEG", seen.MimeType)
 	}
 	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
 	block := msgs[0].Content[1]
 	if block.MimeType != "image/png" {
-		t.Errorf("the original was changed: %+v", block)
+		t.Errorf("got %+v, want the original", block)
 	}
 	if _, err := os.Stat(filepath.Join(g.home, "media", "fit", filepath.Base(block.MediaKey))); err != nil {
 		t.Error(err)
@@ -126,7 +126,7 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	}
 	out := g.Messages.media.WithImages(many)
 	if out[2].Content[0].Type != protocol.BlockText || out[3].Content[0].Data == "" || many[0].Content[0].MediaKey == "" {
-		t.Errorf("%+v", out[2])
+		t.Errorf("got %+v, want the older picture as text", out[2])
 	}
 }
 
@@ -169,11 +169,11 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	}
 	g.removeUnusedFiles(t.Context())
 	if count("media") != 2 || count("media/fit") != 1 || count("archive") != 1 {
-		t.Fatalf("%d files, %d small ones, %d archives", count("media"), count("media/fit"), count("archive"))
+		t.Fatalf("got %d files, %d small ones, %d archives, want 2, 1, 1", count("media"), count("media/fit"), count("archive"))
 	}
 	purge(other)
 	if count("media") != 1 || count("media/fit") != 0 || count("archive") != 0 {
-		t.Errorf("%d files, %d small ones, %d archives are left", count("media"), count("media/fit"), count("archive"))
+		t.Errorf("got %d files, %d small ones, %d archives, want 1, 0, 0", count("media"), count("media/fit"), count("archive"))
 	}
 	files := g.Messages.media.Upload()
 	if _, err := files.Attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisy(t, 3, 3))}}); err != nil {
@@ -186,7 +186,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	files.Close()
 	purge(chat)
 	if count("media") != 0 {
-		t.Errorf("%d files are left", count("media"))
+		t.Errorf("got %d files, want none", count("media"))
 	}
 }
 
@@ -216,7 +216,7 @@ func TestRecordingsAreReadAsText(t *testing.T) {
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.transcribe = func(_ context.Context, name, kind string, data []byte) (string, error) {
 		if name != "v.wav" || kind != "audio/wave" || !bytes.Equal(data, wav) {
-			t.Errorf("got %s of type %s with %d bytes", name, kind, len(data))
+			t.Errorf("got %s of type %s with %d bytes, want v.wav", name, kind, len(data))
 		}
 		reply := replies[0]
 		replies = replies[1:]
@@ -234,6 +234,6 @@ func TestRecordingsAreReadAsText(t *testing.T) {
 	}
 	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
 	if b := msgs[0].Content[1]; b.Type != protocol.BlockText || b.MimeType != "audio/wave" || b.Filename != "v.wav" || !strings.HasSuffix(b.MediaKey, ".wav") {
-		t.Errorf("%+v", b)
+		t.Errorf("got %+v, want the text of v.wav", b)
 	}
 }

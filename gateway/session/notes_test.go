@@ -61,20 +61,20 @@ func TestAConversationThatIsBroughtBackIsNotNotedTwice(t *testing.T) {
 	g.noted(id, 2)
 	g.bringBack(id)
 	if again := g.resetNow(); again != id {
-		t.Fatal(again)
+		t.Fatalf("got session %s, want %s", again, id)
 	}
 	g.bringBack(id)
 	g.end(g.send("My dog runs").RunID)
 	g.resetNow()
 	if notes := g.noted(id, 4); strings.Count(notes, "- Ann has a cat") != 1 || strings.Count(notes, "- Ann has a dog") != 1 {
-		t.Errorf("%s", notes)
+		t.Errorf("got notes %s, want each once", notes)
 	}
 	asked := g.model.Requests()
 	if len(asked) != 4 {
-		t.Fatalf("%d requests", len(asked))
+		t.Fatalf("got %d requests, want 4", len(asked))
 	}
 	if read := asked[3].Messages[0].Content.Text(); !strings.Contains(read, "dog") || strings.Contains(read, "cat") {
-		t.Errorf("the second time it read %q", read)
+		t.Errorf("the second time: got %q, want the dog alone", read)
 	}
 }
 
@@ -96,9 +96,9 @@ func TestAShorteningThatWasTakenBackIsNotNotedTwice(t *testing.T) {
 	}
 	id := g.resetNow()
 	if notes := g.noted(id, 6); strings.Count(notes, "cat") != 1 || strings.Count(notes, "- Ann has a dog") != 1 {
-		t.Errorf("%s", notes)
+		t.Errorf("got notes %s, want each once", notes)
 	}
 	if read := g.model.Requests()[4].Messages[0].Content.Text(); strings.Contains(read, "cat") {
-		t.Errorf("at the end it read %q", read)
+		t.Errorf("at the end: got %q, want no cat", read)
 	}
 }

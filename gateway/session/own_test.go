@@ -14,16 +14,16 @@ func TestOwnCommandRunsBesideARun(t *testing.T) {
 	first := g.send("1")
 	own := g.send("! ls -l")
 	if own.Status != protocol.ChatStarted || own.Queued {
-		t.Errorf("%+v", own)
+		t.Errorf("got %+v, want it started at once", own)
 	}
 	if e := g.end(own.RunID); e.State != protocol.ChatFinal {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want its end", e)
 	}
 	close(ready)
 	g.end(first.RunID)
 	g.check("user: 1", "direct user: !ls -l", "direct toolResult: ok", "assistant: one")
 	if inv := g.tower.Calls(); len(inv) != 1 || string(inv[0].Args) != `{"command":"ls -l"}` {
-		t.Errorf("%+v", inv)
+		t.Errorf("got %+v, want ls -l once", inv)
 	}
 	g.noneOpen()
 }
@@ -38,10 +38,10 @@ func TestOwnCommandCanBeStopped(t *testing.T) {
 	own := g.send("!make")
 	<-began
 	if res, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat, RunID: own.RunID}); err != nil || !res.Cancelled {
-		t.Error(res, err)
+		t.Errorf("got %+v, error %v, want it cancelled", res, err)
 	}
 	if e := g.end(own.RunID); e.State != protocol.ChatErrState {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want it failed", e)
 	}
 	g.noneOpen()
 }

@@ -29,7 +29,7 @@ func TestMemoryIsToldInThePersonsOwnChatsOnly(t *testing.T) {
 		}
 		g.until(terminal)
 		if got := strings.Contains(g.model.Requests()[i].System, "1234"); got != (i < 2) {
-			t.Errorf("%s: the memory is told: %v", key, got)
+			t.Errorf("%s: got the memory in the prompt %v, want %v", key, got, i < 2)
 		}
 	}
 }
@@ -59,13 +59,13 @@ func TestAnAgentHasItsOwnFilesModelAndPrompt(t *testing.T) {
 	send()
 	r := g.model.Requests()
 	if !strings.HasPrefix(r[0].System, "You are the worker.") || r[0].Thinking != "high" || strings.Contains(r[0].System, "Boss") {
-		t.Errorf("%q %.80s", r[0].Thinking, r[0].System)
+		t.Errorf("got %q, %.80s, want the worker's prompt and high", r[0].Thinking, r[0].System)
 	}
 	if !strings.Contains(r[1].System, "Boss of the yard") || !strings.Contains(r[1].System, "Model: test/big") {
-		t.Error(r[1].System)
+		t.Errorf("got %q, want the boss and the model", r[1].System)
 	}
 	if !strings.HasPrefix(r[2].System, own) || r[2].Thinking != "low" {
-		t.Errorf("%q %.80s", r[2].Thinking, r[2].System)
+		t.Errorf("got %q, %.80s, want the chat's own prompt and low", r[2].Thinking, r[2].System)
 	}
 }
 
@@ -83,9 +83,9 @@ func TestEveryMessageOfThePersonSaysItsTime(t *testing.T) {
 	}
 	out := withTimes(in, berlin)
 	if got := out[0].Content.Text(); got != "[Thu 2026-07-02 00:30 CEST]\nhello" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want the local time before it", got)
 	}
 	if out[1].Content.Text() != "hello" || out[2].Content.Text() != "hello" || in[0].Content.Text() != "hello" {
-		t.Errorf("%+v %+v", in, out)
+		t.Errorf("got %+v of %+v, want times before new messages of the person alone", out, in)
 	}
 }

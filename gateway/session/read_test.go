@@ -15,25 +15,25 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	in := protocol.SessionParams{SessionKey: key}
 	got, err := g.Get(t.Context(), in)
 	if err != nil || got.SessionKey != key || got.SessionID == "" || got.CreatedAt == 0 || got.PreviousSessionIDs == nil || got.ResetPolicy.Mode == "" {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("got %+v, error %v, want the empty chat %s", got, err, key)
 	}
 	stats, err := g.Stats(t.Context(), in)
 	if err != nil || stats.SessionID != got.SessionID || stats.CreatedAt != got.CreatedAt || stats.IsProcessing || stats.MessageCount != 0 {
-		t.Errorf("%+v %v", stats, err)
+		t.Errorf("got %+v, error %v, want no messages of %s", stats, err, got.SessionID)
 	}
 	history, err := g.SessionIDs(t.Context(), in)
 	if err != nil || history.CurrentSessionID != got.SessionID || history.PreviousSessionIDs == nil {
-		t.Errorf("%+v %v", history, err)
+		t.Errorf("got %+v, error %v, want %s alone", history, err, got.SessionID)
 	}
 	preview, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: key})
 	if err != nil || preview.SessionID != got.SessionID || preview.Messages == nil || len(preview.Messages) != 0 {
-		t.Errorf("%+v %v", preview, err)
+		t.Errorf("got %+v, error %v, want no messages of %s", preview, err, got.SessionID)
 	}
 	for _, command := range []string{"/status", "/model", "/think", "/mode"} {
 		t.Run(command, func(t *testing.T) {
 			res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
 			if err != nil || res.Response == "" {
-				t.Errorf("%s: %+v %v", command, res, err)
+				t.Errorf("%s: got %+v, error %v, want a response", command, res, err)
 			}
 		})
 	}
@@ -41,7 +41,7 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 		t.Errorf("stored: %v %v", keys, err)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
-		t.Errorf("listed: %+v %v", list, err)
+		t.Errorf("got %+v, error %v, want no chats", list, err)
 	}
 	// Writing to it creates the chat that was read.
 	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Hi"})
@@ -50,10 +50,10 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	}
 	g.end(res.RunID)
 	if now, err := g.Get(t.Context(), in); err != nil || now.SessionID != got.SessionID || now.CreatedAt != got.CreatedAt || now.MessageCount != 2 {
-		t.Errorf("%+v %v, was %+v", now, err, got)
+		t.Errorf("got %+v, error %v, want 2 messages of %+v", now, err, got)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 1 {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v, error %v, want one chat", list, err)
 	}
 }
 
@@ -70,16 +70,16 @@ func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 	reset, err := g.Reset(t.Context(), in)
 	if err != nil || !reset.OK || reset.SessionKey != key || reset.OldSessionID != was.SessionID || reset.NewSessionID == "" || reset.NewSessionID == was.SessionID ||
 		reset.ArchivedMessages != 0 || reset.ArchivedTo != "" {
-		t.Errorf("%+v %v, was %s", reset, err, was.SessionID)
+		t.Errorf("got %+v, error %v, want a new session after %s", reset, err, was.SessionID)
 	}
 	if now, err := g.Get(t.Context(), in); err != nil || now.SessionID != reset.NewSessionID {
 		t.Errorf("%+v %v, want %s", now, err, reset.NewSessionID)
 	}
 	if short, err := g.Compact(t.Context(), protocol.SessionCompactParams{SessionKey: key}); err != nil || short != (protocol.SessionCompactResult{OK: true}) {
-		t.Errorf("%+v %v", short, err)
+		t.Errorf("got %+v, error %v, want nothing done", short, err)
 	}
 	if whole, err := g.Uncompact(t.Context(), in); err != nil || whole != (protocol.SessionUncompactResult{OK: true}) {
-		t.Errorf("%+v %v", whole, err)
+		t.Errorf("got %+v, error %v, want nothing done", whole, err)
 	}
 	if _, err := g.Compact(t.Context(), keep(0)); err == nil {
 		t.Error("nothing can be kept")
@@ -88,7 +88,7 @@ func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
 			if err != nil || res.Response == "" || res.Error != "" {
-				t.Errorf("%s: %+v %v", command, res, err)
+				t.Errorf("%s: got %+v, error %v, want a response", command, res, err)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 	}
 	g.end(res.RunID)
 	if now, err := g.Get(t.Context(), in); err != nil || now.SessionID != last.SessionID || now.MessageCount != 2 {
-		t.Errorf("%+v %v, was %+v", now, err, last)
+		t.Errorf("got %+v, error %v, want 2 messages of %+v", now, err, last)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestSettingsOfAChatThatNobodyBeganAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 1 || list.Sessions[0].Label != label {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v, error %v, want one chat with the label %q", list, err, label)
 	}
 }
 

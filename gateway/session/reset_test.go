@@ -54,7 +54,7 @@ func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
 		{protocol.ResetPolicy{Mode: "idle"}, "2026-05-01 10:00:00", "2026-05-01 11:00:01", true},
 	} {
 		if got := isDue(c.p, parse(c.last), parse(c.now).UTC(), chicago); got != c.want {
-			t.Errorf("%+v: %s, then %s: %v", c.p, c.last, c.now, got)
+			t.Errorf("%+v: %s, then %s: got due %v, want %v", c.p, c.last, c.now, got, c.want)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight(t *testing.T) {
 		last, _ := time.Parse(time.RFC3339, c.last)
 		now, _ := time.Parse(time.RFC3339, c.now)
 		if got := isDue(protocol.ResetPolicy{Mode: "daily", AtHour: number(c.hour)}, last, now, zone); got != c.want {
-			t.Errorf("%s at %d: %s, then %s: %v", c.zone, c.hour, last.In(zone), now.In(zone), got)
+			t.Errorf("%s at %d: %s, then %s: got due %v, want %v", c.zone, c.hour, last.In(zone), now.In(zone), got, c.want)
 		}
 	}
 	now := time.Now()
@@ -102,7 +102,7 @@ func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
 	g.end(g.send("first").RunID)
 	before, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || before.ResetPolicy.Mode != "manual" {
-		t.Fatalf("%+v %v", before, err)
+		t.Fatalf("got %+v, error %v, want manual", before, err)
 	}
 	mode, minutes := "idle", 0
 	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {
@@ -113,7 +113,7 @@ func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
 	g.check("user: second", "assistant: two")
 	after, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || !slices.Equal(after.PreviousSessionIDs, []protocol.SessionID{before.SessionID}) || after.LastResetAt == 0 || *after.ResetPolicy.IdleMinutes != 0 {
-		t.Errorf("%+v %v", after, err)
+		t.Errorf("got %+v, error %v, want a session after %s", after, err, before.SessionID)
 	}
 }
 
@@ -189,14 +189,14 @@ func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
 	}
 	out, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || out.ArchivedTo != "" || out.ArchivedMessages != 4 {
-		t.Fatalf("%+v %v", out, err)
+		t.Fatalf("got %+v, error %v, want 4 archived messages", out, err)
 	}
 	os.Remove(blocked)
 	g.again(true, g.tower)
 	var list protocol.SessionArchivesResult
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if list, err = g.Archives(t.Context(), protocol.SessionParams{SessionKey: "main"}); err != nil || len(list.Archives) != 1 {
-			t.Fatalf("%+v %v", list, err)
+			t.Fatalf("got %+v, error %v, want one archive", list, err)
 		}
 		if list.Archives[0].ArchivedTo != "" || time.Now().After(deadline) {
 			break
@@ -204,18 +204,18 @@ func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
 	}
 	a := list.Archives[0]
 	if a.SessionID != out.OldSessionID || a.Kind != protocol.ArchiveReset || a.Messages != 4 || a.Tokens != out.TokensCleared || a.Size == 0 {
-		t.Errorf("%+v", a)
+		t.Errorf("got %+v, want the archive of 4 messages", a)
 	}
 	if lines := strings.Count(g.archived(a.ArchivedTo), "\n"); lines != 4 {
-		t.Errorf("%d lines", lines)
+		t.Errorf("got %d lines, want 4", lines)
 	}
 	got, err := g.ReadArchive(t.Context(), protocol.SessionArchiveReadParams{SessionKey: "main", ID: a.ID, Limit: 2, Before: 4})
 	if err != nil || len(got.Messages) != 2 || got.Messages[0].Content.Text() != "one" || got.Messages[1].Content.Text() != "second" || got.Archive != a {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("got %+v, error %v, want the second and third message", got, err)
 	}
 	for _, bad := range []protocol.SessionArchiveReadParams{{SessionKey: "main"}, {SessionKey: "main", ID: "x"}, {SessionKey: "other", ID: a.ID}, {SessionKey: "main", ID: a.ID, Limit: -1}} {
 		if _, err := g.ReadArchive(t.Context(), bad); err == nil {
-			t.Errorf("%+v is read", bad)
+			t.Errorf("%+v: got no error, want one", bad)
 		}
 	}
 }
@@ -232,7 +232,7 @@ func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
 		note, _ = os.ReadFile(name)
 	}
 	if !strings.Contains(string(note), "- Ann has a cat\n") {
-		t.Errorf("%q", note)
+		t.Errorf("got note %q, want Ann has a cat", note)
 	}
 	const group = protocol.SessionKey("agent:main:irc:group:1")
 	if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: group, Message: "A secret"}); err != nil {
@@ -244,7 +244,7 @@ func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
 	}
 	g.sessions.Close()
 	if n := len(g.model.Requests()); n != 3 {
-		t.Errorf("a shared chat was noted: %d requests", n)
+		t.Errorf("a shared chat: got %d requests, want 3, without a note", n)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestAnEmptyChatIsResetLikeAnyOther(t *testing.T) {
 		t.Errorf("after /new: got %+v, want the previous id %s", second, first)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
-		t.Errorf("a chat without a message is listed: %+v %v", list, err)
+		t.Errorf("got %+v, error %v, want no chat without a message", list, err)
 	}
 	mode, minutes := "idle", 0
 	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {

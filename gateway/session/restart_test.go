@@ -23,7 +23,7 @@ func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
 		g.again(crash, &tooltest.Machine{}, llmtest.Say("Built."), llmtest.Say("Rest."), llmtest.Say("More rest."))
 		q := g.question()
 		if q.ID != first.ID || q.Hash != first.Hash || q.RunID != res.RunID {
-			t.Errorf("crash %v: asked %+v, then %+v", crash, first, q)
+			t.Errorf("crash %v: got question %+v, want %+v", crash, q, first)
 		}
 		if len(g.tower.Calls()) != 0 {
 			t.Error("it ran without an answer")
@@ -31,13 +31,13 @@ func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
 		g.allow(q, "")
 		for _, r := range []protocol.ChatSendResult{res, second, third} {
 			if e := g.until(terminal).Chat; *e.RunID != r.RunID || e.State != protocol.ChatFinal {
-				t.Errorf("crash %v: %+v", crash, e)
+				t.Errorf("crash %v: got %+v, want the end of %s", crash, e, r.RunID)
 			}
 		}
 		g.check("user: Build it", "assistant: Let me. <call>", "toolResult: ok", "assistant: Built.", "user: And then?", "assistant: Rest.",
 			"user: And then that?", "assistant: More rest.")
 		if len(g.tower.Calls()) != 1 {
-			t.Errorf("it ran %d times", len(g.tower.Calls()))
+			t.Errorf("got %d calls, want 1", len(g.tower.Calls()))
 		}
 		g.noneOpen()
 	}
@@ -52,21 +52,21 @@ func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
 		res := g.send("Build it")
 		first := g.question()
 		if first.Kind != protocol.AskContinue {
-			t.Fatalf("%+v", first)
+			t.Fatalf("got %+v, want the question whether to continue", first)
 		}
 		g.again(true, &tooltest.Machine{}, llmtest.Say("Built."))
 		if q := g.question(); q.ID != first.ID || q.Kind != protocol.AskContinue {
-			t.Errorf("%+v", q)
+			t.Errorf("got %+v, want the question %s again", q, first.ID)
 		}
 		word, want := "yes", protocol.ChatFinal
 		if !yes {
 			word, want = "no", protocol.ChatErrState
 		}
 		if answer := g.send(word); answer.Status != protocol.ChatPaused {
-			t.Errorf("%+v", answer)
+			t.Errorf("got %+v, want the question answered", answer)
 		}
 		if e := g.end(res.RunID); e.State != want {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v, want %s", e, want)
 		}
 		g.noneOpen()
 	}
@@ -91,7 +91,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 		t.Error("it ran again")
 	}
 	if w := g.words(chat); len(w) != 2 || !strings.Contains(w[1], "Unknown outcome") {
-		t.Errorf("%q", w)
+		t.Errorf("got %q, want an unknown outcome", w)
 	}
 	g.noneOpen()
 
@@ -107,7 +107,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	g.again(true, &tooltest.Machine{})
 	g.end(own.RunID)
 	if w := g.words(chat); len(w) != 2 {
-		t.Errorf("%q", w)
+		t.Errorf("got %q, want 2 messages", w)
 	}
 }
 
@@ -130,11 +130,11 @@ func TestALeftoverRunCanBeStoppedBeforeItContinues(t *testing.T) {
 	}{{"", false}, {"own", true}, {"own", false}} {
 		res, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat, RunID: c.id})
 		if err != nil || res.Cancelled != c.want {
-			t.Errorf("%q: %+v %v", c.id, res, err)
+			t.Errorf("%q: got %+v, error %v, want cancelled %v", c.id, res, err, c.want)
 		}
 	}
 	if e := g.end("own"); e.State != protocol.ChatErrState {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want it failed", e)
 	}
 	g.noneOpen()
 }

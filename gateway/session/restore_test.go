@@ -24,13 +24,13 @@ func TestARestoredArchiveCanBeUndone(t *testing.T) {
 
 	out, err := g.RestoreArchive(t.Context(), protocol.SessionArchiveRestoreParams{SessionKey: "main", ID: first})
 	if err != nil || !out.OK || out.SessionKey != chat || out.SessionID != reset.OldSessionID || out.Messages != 2 || out.Archived == nil || out.Archived.Messages != 2 {
-		t.Fatalf("%+v %v", out, err)
+		t.Fatalf("got %+v, error %v, want 2 messages back, 2 archived", out, err)
 	}
 	if got := g.words(chat); !slices.Equal(got, []string{"user: first", "assistant: One."}) {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want first and its answer", got)
 	}
 	if raw := g.archived(out.Archived.ArchivedTo); !strings.Contains(raw, "second") {
-		t.Errorf("%q", raw)
+		t.Errorf("got archive %q, want second in it", raw)
 	}
 	if _, err := os.Stat(filepath.Join(g.home, filepath.FromSlash(reset.ArchivedTo))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of an archive that is none: %v", err)
@@ -39,17 +39,17 @@ func TestARestoredArchiveCanBeUndone(t *testing.T) {
 
 	g.end(g.send("third").RunID)
 	if said := g.model.Requests()[2].Messages; len(said) != 3 || said[0].Content.Text() != "first" {
-		t.Errorf("the model read %d messages", len(said))
+		t.Errorf("got %d messages for the model, want 3 from first on", len(said))
 	}
 	if _, err = g.RestoreArchive(t.Context(), protocol.SessionArchiveRestoreParams{SessionKey: chat, ID: out.Archived.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if got := g.words(chat); !slices.Equal(got, []string{"user: second", "assistant: Two."}) {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want second and its answer", got)
 	}
 	list, err := g.Archives(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || len(list.Archives) != 1 || list.Archives[0].ID != first || list.Archives[0].Messages != 4 {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v, error %v, want one archive of 4 messages", list, err)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestNothingIsBroughtBackIntoARunningChat(t *testing.T) {
 	for _, id := range []protocol.ArchiveID{"", "none"} {
 		in.ID = id
 		if _, err := g.RestoreArchive(t.Context(), in); err == nil {
-			t.Errorf("%q was brought back", id)
+			t.Errorf("%q: got no error, want one", id)
 		}
 	}
 }

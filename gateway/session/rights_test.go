@@ -24,12 +24,12 @@ func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
 				"/mode trust 60", "/help", "!rm -rf /", "/think:high", "/model:Test/Big look", "/m:test/Big /t:max look", "yes", "no",
 			} {
 				if res, ok := g.Command(t.Context(), p, chat, text, false); ok {
-					t.Errorf("%q was a command: %+v", text, res)
+					t.Errorf("%q: got the command %+v, want a message", text, res)
 				}
 				g.model.Add(llmtest.Say("I see."))
 				res, err := g.Send(t.Context(), p, protocol.ChatSendParams{SessionKey: chat, Message: text})
 				if err != nil || res.Status != protocol.ChatStarted || res.Directives != nil {
-					t.Fatalf("%q: %+v, %v", text, res, err)
+					t.Fatalf("%q: got %+v, error %v, want a message without directives", text, res, err)
 				}
 				g.end(res.RunID)
 				lines = append(lines, from+"user: "+text, "assistant: I see.")
@@ -37,11 +37,11 @@ func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
 			g.check(lines...)
 			s, err := g.Get(t.Context(), protocol.SessionParams{})
 			if err != nil || s.Settings.Model != nil || s.Settings.ThinkingLevel != "" || s.Settings.Approvals != nil {
-				t.Errorf("%+v, %v", s.Settings, err)
+				t.Errorf("got settings %+v, error %v, want none", s.Settings, err)
 			}
 			for _, r := range g.model.Requests() {
 				if r.Thinking != "" {
-					t.Errorf("thinking %q", r.Thinking)
+					t.Errorf("got thinking %q, want none", r.Thinking)
 				}
 			}
 		})
@@ -59,17 +59,17 @@ func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			res, ok := g.Command(t.Context(), bob, chat, text, false)
 			if !ok || !strings.Contains(res.Response+res.Error, want) {
-				t.Errorf("%s: %v %+v", text, ok, res)
+				t.Errorf("got %v, %+v, want the response %q", ok, res, want)
 			}
 		})
 	}
 	for _, text := range []string{"/frobnicate", "!ls", "yes", "look /think:high"} {
 		if res, ok := g.Command(t.Context(), bob, chat, text, false); ok {
-			t.Errorf("%s: %+v", text, res)
+			t.Errorf("%s: got the command %+v, want a message", text, res)
 		}
 	}
 	if res, ok := g.Command(t.Context(), bob, chat, "/think:high", true); ok {
-		t.Errorf("a picture with a setting is a message: %+v", res)
+		t.Errorf("a picture with a setting: got the command %+v, want a message", res)
 	}
 	if _, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: "!ls"}); !errors.Is(err, protocol.ErrForbidden) {
 		t.Error(err)
@@ -82,16 +82,16 @@ func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
 		}
 	}
 	if res := g.send("no"); res.ApprovalID != q.ID {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want an answer to %s", res, q.ID)
 	}
 	g.end(first.RunID)
 	g.model.Add(llmtest.Say("Well."))
 	res, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: "[xmpp · 3:04 PM UTC] look /think:max"})
 	if err != nil || res.Directives == nil || res.Directives.ThinkLevel != "xhigh" {
-		t.Fatalf("%+v, %v", res, err)
+		t.Fatalf("got %+v, error %v, want xhigh", res, err)
 	}
 	g.end(res.RunID)
 	if r := g.model.Requests(); r[len(r)-1].Thinking != "xhigh" {
-		t.Errorf("thinking %q", r[len(r)-1].Thinking)
+		t.Errorf("got thinking %q, want xhigh", r[len(r)-1].Thinking)
 	}
 }

@@ -40,7 +40,7 @@ func TestEachRunOfAScheduleStartsAfresh(t *testing.T) {
 	}
 	list, err := g.List(t.Context(), protocol.SessionsListParams{})
 	if err != nil || len(list.Sessions) != 1 || list.Sessions[0].Schedule != "j" {
-		t.Errorf("the chat is listed as %+v, %v", list.Sessions, err)
+		t.Errorf("got %+v, error %v, want the chat of the schedule j", list.Sessions, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestASearchThatIsCutByTimeSaysHowFarItCame(t *testing.T) {
 		page = res.Next
 	}
 	if res, err := g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", Page: page}); err != nil || len(res.Hits) != 0 || res.Reached != 0 || res.Next != 0 {
-		t.Errorf("%+v %v", res, err)
+		t.Errorf("got %+v, error %v, want no matches", res, err)
 	}
 }
 
@@ -39,19 +39,19 @@ func TestSearchFindsWhatWasSaidBeforeAReset(t *testing.T) {
 	}
 	res, err := g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", SessionKey: "main", Limit: 1})
 	if err != nil || len(res.Hits) != 1 || res.Next == 0 {
-		t.Fatalf("%+v %v", res, err)
+		t.Fatalf("got %+v, error %v, want one match and a further page", res, err)
 	}
 	h := res.Hits[0]
 	if h.SessionKey != chat || !h.Archived || h.Role != protocol.RoleAssistant || h.Seq != 2 || h.MessageID == "" || h.RunID == "" || len(h.Snippet) != 3 ||
 		h.Snippet[1] != (protocol.Snippet{Text: "Answer", Mark: true}) || h.Snippet[2].Text != " is forty two." {
-		t.Errorf("%+v", h)
+		t.Errorf("got %+v, want the archived answer with the word marked", h)
 	}
 	res, err = g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", Limit: 1, Page: res.Next})
 	if err != nil || len(res.Hits) != 1 || res.Hits[0].Role != protocol.RoleUser {
-		t.Fatalf("%+v %v", res, err)
+		t.Fatalf("got %+v, error %v, want the match of the person's message", res, err)
 	}
 	if res.Reached != 0 {
-		t.Errorf("a full page was cut at %d", res.Reached)
+		t.Errorf("a full page: got reached %d, want 0", res.Reached)
 	}
 	for _, bad := range []protocol.SessionsSearchParams{{}, {Query: " % "}, {Query: strings.Repeat("a ", 20_000)}, {Query: "a", Limit: -1}, {Query: "a", Page: -1}, {Query: "a", After: -1}, {Query: "a", Before: -1}} {
 		if _, err := g.Search(t.Context(), bad); !errors.Is(err, protocol.ErrBadRequest) {
@@ -65,12 +65,12 @@ func TestChatsWithATextAreListedPageByPage(t *testing.T) {
 	g.end(g.send("The parser fails").RunID)
 	list, err := g.List(t.Context(), protocol.SessionsListParams{Query: "pars", Limit: 1})
 	if err != nil || list.Count != 1 || list.Sessions[0].SessionKey != chat || list.Next == "" {
-		t.Fatalf("%+v %v", list, err)
+		t.Fatalf("got %+v, error %v, want the chat and a further page", list, err)
 	}
 	for pages := 0; list.Next != ""; pages++ {
 		list, err = g.List(t.Context(), protocol.SessionsListParams{Query: "pars", Limit: 1, Page: list.Next})
 		if err != nil || list.Count != 0 || list.Sessions == nil || pages > 3 {
-			t.Fatalf("%+v %v", list, err)
+			t.Fatalf("got %+v, error %v, want an empty last page", list, err)
 		}
 	}
 	for _, bad := range []protocol.SessionsListParams{

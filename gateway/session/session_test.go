@@ -20,10 +20,10 @@ func TestMessageGetsItsAnswer(t *testing.T) {
 	g := start(t, llmtest.Say("Hello Ann."))
 	res := g.send("Hello")
 	if res.Status != protocol.ChatStarted || res.Queued {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want it started at once", res)
 	}
 	if e := g.end(res.RunID); e.State != protocol.ChatFinal || e.Message.Content.Text() != "Hello Ann." {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want Hello Ann.", e)
 	}
 	g.check("user: Hello", "assistant: Hello Ann.")
 	g.noneOpen()
@@ -36,7 +36,7 @@ func TestQueuedMessagesRunInOrderAndEachGetsItsEnd(t *testing.T) {
 	for i, text := range []string{"1", "2", "3"} {
 		res := g.send(text)
 		if res.Queued != (i > 0) {
-			t.Errorf("%s: %+v", text, res)
+			t.Errorf("%s: got %+v, want queued %v", text, res, i > 0)
 		}
 		ids = append(ids, res.RunID)
 	}
@@ -44,7 +44,7 @@ func TestQueuedMessagesRunInOrderAndEachGetsItsEnd(t *testing.T) {
 	for i, want := range []string{"one", "two", "three"} {
 		c := g.until(terminal)
 		if *c.Chat.RunID != ids[i] || c.Chat.State != protocol.ChatFinal || c.Chat.Message.Content.Text() != want {
-			t.Errorf("%d: %+v", i, c.Chat)
+			t.Errorf("%d: got %+v, want %s of run %s", i, c.Chat, want, ids[i])
 		}
 	}
 	g.check("user: 1", "assistant: one", "user: 2", "assistant: two", "user: 3", "assistant: three")
@@ -83,10 +83,10 @@ func TestQueuedMessageCanBeTakenBack(t *testing.T) {
 	first, second := g.send("1"), g.send("2")
 	res, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat, RunID: second.RunID})
 	if err != nil || !res.Cancelled || res.RunID != second.RunID {
-		t.Fatal(res, err)
+		t.Fatalf("got %+v, error %v, want %s cancelled", res, err, second.RunID)
 	}
 	if e := g.end(second.RunID); e.State != protocol.ChatErrState {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want it failed", e)
 	}
 	close(ready)
 	g.end(first.RunID)
@@ -99,15 +99,15 @@ func TestStopKeepsWhatWasSaidAndTheQueueGoesOn(t *testing.T) {
 	first, second := g.send("1"), g.send("2")
 	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeDelta })
 	if res := g.send("/stop"); res.Response != "Stopped run "+string(first.RunID)+"." {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want run %s stopped", res, first.RunID)
 	}
 	if e := g.end(first.RunID); e.State != protocol.ChatErrState || e.Error != "Run cancelled by user" {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want it cancelled by the user", e)
 	}
 	g.end(second.RunID)
 	g.check("user: 1", "assistant: half", "notice assistant: Stopped.", "user: 2", "assistant: two")
 	if res := g.send("/stop"); res.Response != "No run in progress." {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want no run in progress", res)
 	}
 }
 
@@ -175,10 +175,10 @@ func TestYesAndNoAnswerAQuestionAndOtherTextQueues(t *testing.T) {
 			q := g.question()
 			other := g.send("what would that do?")
 			if other.Status != protocol.ChatStarted || !other.Queued {
-				t.Errorf("%+v", other)
+				t.Errorf("got %+v, want it queued", other)
 			}
 			if res := g.send(word); res.Status != protocol.ChatPaused || res.ApprovalID != q.ID || res.RunID != first.RunID {
-				t.Errorf("%+v", res)
+				t.Errorf("got %+v, want an answer to %s", res, q.ID)
 			}
 			g.end(first.RunID)
 			g.end(other.RunID)
@@ -195,15 +195,15 @@ func TestAClientWithoutQuestionsIsReminded(t *testing.T) {
 	q := g.question()
 	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "what would that do?", Remind: true})
 	if err != nil || res.Status != protocol.ChatPaused || res.RunID != first.RunID || res.ApprovalID != q.ID || !strings.Contains(res.Response, "Reply yes or no.") {
-		t.Errorf("%+v %v", res, err)
+		t.Errorf("got %+v, error %v, want a reminder of %s", res, err, q.ID)
 	}
 	for _, other := range []protocol.ChatSendParams{{SessionKey: chat, Message: "/status", Remind: true}, {SessionKey: "elsewhere", Message: "/status", Remind: true}} {
 		if res, err := g.Send(t.Context(), ann, other); err != nil || res.Status != protocol.ChatCommand {
-			t.Errorf("%+v %v", res, err)
+			t.Errorf("got %+v, error %v, want a command", res, err)
 		}
 	}
 	if res, err = g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "no", Remind: true}); err != nil || res.Status != protocol.ChatPaused {
-		t.Errorf("%+v %v", res, err)
+		t.Errorf("got %+v, error %v, want the question answered", res, err)
 	}
 	g.end(first.RunID)
 	g.check("user: Build it", "assistant:  <call>", "toolResult: Error: The person denied this call.", "assistant: Well.")
@@ -220,12 +220,12 @@ func TestPausedStartsNothing(t *testing.T) {
 	g.setPaused(true)
 	res := g.send("1")
 	if !res.Queued || len(g.model.Requests()) != 0 {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, %d requests, want it queued", res, len(g.model.Requests()))
 	}
 	g.state(res.RunID, protocol.RunQueued)
 	st, err := g.Stats(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || st.IsProcessing || st.QueueSize != 1 {
-		t.Error(st, err)
+		t.Errorf("got %+v, error %v, want one queued run", st, err)
 	}
 	g.setPaused(false)
 	g.end(res.RunID)
@@ -242,7 +242,7 @@ func TestPauseHoldsARunBetweenItsSteps(t *testing.T) {
 		return c.Kind == protocol.ChangeMessage && c.Message.Role == protocol.RoleToolResult
 	})
 	if n := len(g.model.Requests()); n != 1 {
-		t.Errorf("%d requests while paused", n)
+		t.Errorf("got %d requests while paused, want 1", n)
 	}
 	g.setPaused(false)
 	g.end(res.RunID)
@@ -261,11 +261,11 @@ func TestTextOfAnAgentNeitherCommandsNorAnswers(t *testing.T) {
 		var err error
 		last, err = g.Send(t.Context(), auth.Agent("agent:main:other", "r"), protocol.ChatSendParams{SessionKey: chat, Message: text})
 		if err != nil || last.Status != protocol.ChatStarted || !last.Queued {
-			t.Errorf("%q: %+v %v", text, last, err)
+			t.Errorf("%q: got %+v, error %v, want a queued message", text, last, err)
 		}
 	}
 	if list, err := g.gate.Pending(t.Context()); err != nil || len(list) != 1 || list[0].ID != q.ID {
-		t.Errorf("the question is gone: %+v %v", list, err)
+		t.Errorf("got questions %+v, error %v, want %s alone", list, err, q.ID)
 	}
 	g.send("no")
 	g.end(first.RunID)
@@ -273,7 +273,7 @@ func TestTextOfAnAgentNeitherCommandsNorAnswers(t *testing.T) {
 	g.check("user: Build it", "assistant:  <call>", "toolResult: Error: The person denied this call.", "assistant: Well.",
 		"user: yes", "assistant: a", "user: !rm -rf .", "assistant: b", "user: /reset", "assistant: c")
 	if n := len(g.tower.Calls()); n != 0 {
-		t.Errorf("%d calls ran", n)
+		t.Errorf("got %d calls, want none", n)
 	}
 }
 

@@ -20,25 +20,25 @@ func TestResetArchivesAndDropsGrants(t *testing.T) {
 	g.allow(g.question(), protocol.ScopeSession)
 	g.end(res.RunID)
 	if grants, _ := g.store.Grants.List(t.Context(), chat); len(grants) != 1 {
-		t.Fatalf("%+v", grants)
+		t.Fatalf("got grants %+v, want one", grants)
 	}
 	out, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: "main"})
 	if err != nil || !out.OK || out.SessionKey != chat || out.ArchivedMessages != 4 || out.OldSessionID == out.NewSessionID || out.TokensCleared.Total == 0 {
-		t.Errorf("%+v %v", out, err)
+		t.Errorf("got %+v, error %v, want 4 archived messages and a new session", out, err)
 	}
 	raw := g.archived(out.ArchivedTo)
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	var first protocol.Message
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil || len(lines) != 4 || first.Content.Text() != "Build it" {
-		t.Errorf("%v %q", err, raw)
+		t.Errorf("got %q, error %v, want 4 lines from Build it on", raw, err)
 	}
 	if grants, _ := g.store.Grants.List(t.Context(), chat); len(grants) != 0 {
-		t.Errorf("%+v", grants)
+		t.Errorf("got grants %+v, want none", grants)
 	}
 	g.check()
 	h, err := g.SessionIDs(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || h.CurrentSessionID != out.NewSessionID || !slices.Equal(h.PreviousSessionIDs, []protocol.SessionID{out.OldSessionID}) {
-		t.Errorf("%+v %v", h, err)
+		t.Errorf("got %+v, error %v, want %s after %s", h, err, out.NewSessionID, out.OldSessionID)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestResetStopsWhatRunsAndWaits(t *testing.T) {
 	first, second := g.send("1"), g.send("2")
 	g.question()
 	if res := g.send("/reset"); res.Status != protocol.ChatCommand || res.Command != "reset" || res.Error != "" {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want the command reset", res)
 	}
 	states := map[protocol.RunID]string{}
 	for len(states) < 2 {
@@ -55,7 +55,7 @@ func TestResetStopsWhatRunsAndWaits(t *testing.T) {
 		states[*e.RunID] = e.State
 	}
 	if states[first.RunID] != protocol.ChatErrState || states[second.RunID] != protocol.ChatErrState {
-		t.Errorf("%+v", states)
+		t.Errorf("got %+v, want both runs failed", states)
 	}
 	g.check()
 	g.noneOpen()
@@ -72,11 +72,11 @@ func TestMessageDuringAResetStartsAfterIt(t *testing.T) {
 	res := g.send("hello")
 	g.unblock(chat)
 	if !res.Queued || len(g.model.Requests()) != 0 {
-		t.Errorf("it began in a chat that is being reset: %+v", res)
+		t.Errorf("during a reset: got %+v, want it queued", res)
 	}
 	st, err := g.Stats(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || st.IsProcessing {
-		t.Error("one of two resets let it begin", err)
+		t.Errorf("after one of two resets: got %+v, error %v, want nothing running", st, err)
 	}
 	g.unblock(chat)
 	g.end(res.RunID)
@@ -95,17 +95,17 @@ func TestDeletedChatComesBack(t *testing.T) {
 	g.until(terminal)
 	del, err := g.Delete(t.Context(), key)
 	if err != nil || !del.OK || del.UndoUntil == 0 {
-		t.Fatal(del, err)
+		t.Fatalf("got %+v, error %v, want it deleted, with a time to undo", del, err)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
-		t.Error(list, err)
+		t.Errorf("got %+v, error %v, want no chats", list, err)
 	}
 	if _, err := g.Restore(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	list, err := g.List(t.Context(), protocol.SessionsListParams{})
 	if err != nil || list.Count != 1 || list.Sessions[0].Title != "Garden" || list.Sessions[0].MessageCount != 2 {
-		t.Error(list, err)
+		t.Errorf("got %+v, error %v, want the chat Garden with 2 messages", list, err)
 	}
 	if _, err := g.Restore(t.Context(), protocol.SessionParams{SessionKey: "agent:main:app:chat:gone"}); !errors.Is(err, protocol.ErrNotFound) {
 		t.Error(err)
@@ -128,7 +128,7 @@ func TestQuestionsComeInTheOrderOfTheCalls(t *testing.T) {
 	g.send("Do three things")
 	for _, want := range []string{"first", "second", "third"} {
 		if q := g.question(); !strings.Contains(string(q.Args), want) {
-			t.Errorf("%s was asked in place of %s", q.Args, want)
+			t.Errorf("got question %s, want %s", q.Args, want)
 		}
 	}
 	if previews.Load() == 0 {

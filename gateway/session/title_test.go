@@ -40,7 +40,7 @@ func TestModelNamesAChatAfterTheFirstExchange(t *testing.T) {
 	g.untilTitle("Lärm im Getriebe")
 	requests := g.model.Requests()
 	if len(requests) != 2 || len(requests[1].Tools) > 0 || !strings.Contains(requests[1].Messages[0].Content.Text(), "gearbox rattle") {
-		t.Errorf("%d requests, the second has %d tools", len(requests), len(requests[1].Tools))
+		t.Errorf("got %d requests, the second with %d tools, want 2, 0", len(requests), len(requests[1].Tools))
 	}
 	if got := g.entry(chat).Usage.Total; got != 30 {
 		t.Errorf("the chat counts %d tokens, want 30: also those of the title", got)
@@ -103,10 +103,10 @@ func TestArchivingHidesAChatUntilThePersonWritesAgain(t *testing.T) {
 		}
 	}
 	if e := g.entry(chat); !e.Archived || e.Pinned || !slices.Equal(e.Tags, []string{"home", "work"}) {
-		t.Errorf("after archiving: archived %v, pinned %v, tags %q", e.Archived, e.Pinned, e.Tags)
+		t.Errorf("after archiving: got archived %v, pinned %v, tags %q, want true, false, home and work", e.Archived, e.Pinned, e.Tags)
 	}
 	g.end(g.send("two").RunID)
 	if e := g.entry(chat); e.Archived || len(e.Tags) != 2 {
-		t.Errorf("after a message: archived %v, tags %q", e.Archived, e.Tags)
+		t.Errorf("after a message: got archived %v, tags %q, want false, both", e.Archived, e.Tags)
 	}
 }

@@ -23,16 +23,16 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e := g.end(res.RunID); e.State != protocol.ChatFinal {
-			t.Errorf("%s: %+v", who, e)
+			t.Errorf("%s: got %+v, want the answer", who, e)
 		}
 		g.end(g.send("still there?").RunID)
 		words := g.words(chat)
 		if len(words) != 6 || !strings.HasPrefix(words[2], "toolResult: Error: Nobody answered the question within 20 milliseconds, so the call was not run.") ||
 			strings.Contains(words[2], "do not request it again now") == (who.Kind == auth.KindOwner) || words[3] != "assistant: It was not made." || words[5] != "assistant: Here." {
-			t.Errorf("%s: %q", who, words)
+			t.Errorf("%s: got %q, want an unanswered call and two answers", who, words)
 		}
 		if len(g.tower.Calls()) != 0 {
-			t.Errorf("%s: it ran", who)
+			t.Errorf("%s: got %d calls, want none", who, len(g.tower.Calls()))
 		}
 		g.noneOpen()
 	}
@@ -51,12 +51,12 @@ func TestARunThatNobodyAnswersAsksOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e := g.end(res.RunID); e.State != protocol.ChatFinal {
-			t.Errorf("%s: %+v", who, e)
+			t.Errorf("%s: got %+v, want the answer", who, e)
 		}
 		words := g.words(chat)
 		if len(words) != 8 || strings.HasPrefix(words[4], before) != (who.Kind == auth.KindSchedule) || strings.HasPrefix(words[6], before) != (who.Kind == auth.KindSchedule) ||
 			words[7] != "assistant: It was not made." {
-			t.Errorf("%s: %q", who, words)
+			t.Errorf("%s: got %q, want the words for who asked", who, words)
 		}
 		g.noneOpen()
 	}

@@ -31,7 +31,7 @@ func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
 			for _, q := range strings.Split(c.break_, "; ") {
 				if q != "" {
 					if err := s.writer.db.Exec(q).Error; err != nil {
-						t.Fatal(name, err)
+						t.Fatalf("%s: got error %v, want none", name, err)
 					}
 				}
 			}
@@ -56,7 +56,7 @@ func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 	head := must(s.Audit.Head(t.Context()))(t)
 	say("later")
 	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 0 || res.Lines != 7 || head.Seq != 6 {
-		t.Errorf("an honest log: %+v, head %+v", res, head)
+		t.Errorf("an unchanged log: got %+v, head %+v, want 7 lines", res, head)
 	}
 	cut := func(from int64) {
 		if err := s.writer.db.Exec("DELETE FROM audit WHERE seq >= ?", from).Error; err != nil {
@@ -65,16 +65,16 @@ func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 	}
 	cut(4)
 	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 4 || !strings.Contains(res.Why, "3 entries are missing") {
-		t.Errorf("cut off: %+v", res)
+		t.Errorf("cut off: got %+v, want 3 missing entries after line 4", res)
 	}
 	if res := must(s.Audit.Verify(t.Context(), AuditHead{}))(t); res.Broken != 0 {
-		t.Errorf("the chain alone: %+v", res)
+		t.Errorf("the chain alone: got %+v, want it unbroken", res)
 	}
 	for range 5 {
 		say("made up") // a complete chain again
 	}
 	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all later hashes") {
-		t.Errorf("written anew: %+v", res)
+		t.Errorf("with new hashes: got %+v, want it broken at line 6", res)
 	}
 }
 
@@ -87,14 +87,14 @@ func TestAuditIsPagedAndFiltered(t *testing.T) {
 	}
 	list, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Limit: 3})
 	if err != nil || !more || len(list) != 3 || list[0].Seq != 10 || list[0].Hash == "" {
-		t.Errorf("%+v %v %v", list, more, err)
+		t.Errorf("got %+v, more %v, error %v, want 3 entries from 10", list, more, err)
 	}
 	list, more, err = s.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10, Before: list[2].Seq, Node: "n1"})
 	if err != nil || more || len(list) != 3 || list[0].Seq != 6 {
-		t.Errorf("%+v %v %v", list, more, err)
+		t.Errorf("got %+v, more %v, error %v, want 3 entries from 6", list, more, err)
 	}
 	if list, _, _ = s.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10, Rule: "r3", After: 5}); len(list) != 1 || list[0].Seq != 9 {
-		t.Errorf("%+v", list)
+		t.Errorf("got %+v, want entry 9", list)
 	}
 }
 
@@ -130,10 +130,10 @@ func TestAuditIsSearchedInAllLines(t *testing.T) {
 	}
 	list, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: "make", Limit: 1, Before: 3, Kind: protocol.AuditCall})
 	if err != nil || more || len(list) != 1 || list[0].Seq != 1 {
-		t.Errorf("with a filter: %+v %v %v", list, more, err)
+		t.Errorf("with a filter: got %+v, more %v, error %v, want entry 1", list, more, err)
 	}
 	if res, err := s.Audit.Verify(t.Context(), AuditHead{}); err != nil || res.Broken != 0 {
-		t.Errorf("%+v %v", res, err)
+		t.Errorf("got %+v, error %v, want an unbroken chain", res, err)
 	}
 }
 
@@ -209,7 +209,7 @@ func BenchmarkAuditOf1000000(b *testing.B) {
 	b.Run("verify", func(b *testing.B) {
 		for b.Loop() {
 			if res, err := s.Audit.Verify(b.Context(), AuditHead{}); err != nil || res.Broken != 0 {
-				b.Fatal(res, err)
+				b.Fatalf("got %+v, error %v, want an unbroken chain", res, err)
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 		})
 	}
 	if lines, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: "file", Limit: 2, Before: 10}); err != nil || more || len(lines) != 2 || lines[0].Seq != 9 {
-		t.Errorf("%+v %v %v", lines, more, err)
+		t.Errorf("got %+v, more %v, error %v, want 2 entries from 9", lines, more, err)
 	}
 }
 

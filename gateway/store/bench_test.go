@@ -36,7 +36,7 @@ func BenchmarkPreview100Of100000(b *testing.B) {
 	s := long(b)
 	for b.Loop() {
 		if m, err := s.Messages.List(b.Context(), key, 0, 100); err != nil || len(m) != 100 {
-			b.Fatal(len(m), err)
+			b.Fatalf("got %d messages, error %v, want 100", len(m), err)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func BenchmarkListOf2000Sessions(b *testing.B) {
 	}
 	for b.Loop() {
 		if l, _, err := s.Sessions.List(b.Context(), 0, 100); err != nil || len(l) != 100 {
-			b.Fatal(len(l), err)
+			b.Fatalf("got %d chats, error %v, want 100", len(l), err)
 		}
 	}
 }

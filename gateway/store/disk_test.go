@@ -28,7 +28,7 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 		})
 	}
 	if err := s.Runs.Put(t.Context(), Run{ID: "r", Session: "none"}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("a run without its session = %v", err)
+		t.Errorf("a run without its session: got error %v, want %v", err, protocol.ErrNotFound)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestStorageFailuresSayWhatToDo(t *testing.T) {
 
 	must(s.Messages.Append(t.Context(), key, user("again")))(t)
 	if m := must(s.Messages.List(t.Context(), key, 0, 0))(t); len(m) != 2 || m[1].Seq != 2 {
-		t.Errorf("messages = %v", m)
+		t.Errorf("got %v, want 2 messages", m)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestOddPathsWork(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: the file is elsewhere: %v", name, err)
 			} else if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: mode %v lets others read the chats", name, info.Mode().Perm())
+				t.Errorf("%s: got mode %v, want 600", name, info.Mode().Perm())
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestFolderInPlaceOfTheFileIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), path); !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error = %v", err)
+		t.Errorf("got error %v, want a storage error that names the file", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestWinnerIsStored(t *testing.T) {
 		wg.Wait()
 		got := must(s.Questions.Get(t.Context(), id))(t)
 		if stored := got.State == protocol.QuestionAllowed; won != stored || won == (err != nil) {
-			t.Fatalf("won %v, error %v, stored %v", won, err, stored)
+			t.Fatalf("got won %v, error %v, stored %v, want that what won is stored", won, err, stored)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	}
 	must(s.Sessions.PurgeDeleted(t.Context(), 200))(t)
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {
-		t.Errorf("grants = %v: the next session of that name would inherit them", g)
+		t.Errorf("got grants %v, want none for the next session of that name", g)
 	}
 	if q := must(s.Questions.Get(t.Context(), "a"))(t); q.State != protocol.QuestionPending {
 		t.Errorf("question: got %s, want %s: whoever asks waits for its end", q.State, protocol.QuestionPending)
@@ -165,6 +165,6 @@ func TestMessageIsStoredOnce(t *testing.T) {
 	m.ID = "m"
 	must(s.Messages.Append(t.Context(), key, m))(t)
 	if _, err := s.Messages.Append(t.Context(), key, m); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("the same again = %v", err)
+		t.Errorf("the same again: got error %v, want %v", err, protocol.ErrConflict)
 	}
 }

@@ -50,13 +50,13 @@ func TestReplacedMessageAndWhatFollowedAreArchivedTogether(t *testing.T) {
 	a := must(replace(t, s, msgs[2].ID, "r2", "better"))(t)
 	checkTexts(t, s, "question0", "answer0", "better")
 	if a.Kind != protocol.ArchiveEdit || a.Messages != 2 || matchCount(t, s, "question1") != 0 || matchCount(t, s, "better") != 1 {
-		t.Errorf("archive %+v, found %d and %d", a, matchCount(t, s, "question1"), matchCount(t, s, "better"))
+		t.Errorf("got archive %+v, matches %d and %d, want 2 messages, 0 and 1", a, matchCount(t, s, "question1"), matchCount(t, s, "better"))
 	}
 	if r, err := s.Runs.Get(t.Context(), "r2"); err != nil || r.EndedAt != 0 {
-		t.Errorf("the run is %+v (%v)", r, err)
+		t.Errorf("got run %+v, error %v, want an unfinished one", r, err)
 	}
 	if old := must(s.Archives.Messages(t.Context(), a, 0, 0))(t); len(old) != 2 || old[0].ID != msgs[2].ID {
-		t.Errorf("the archive has %d messages", len(old))
+		t.Errorf("got %d messages in the archive, want 2", len(old))
 	}
 	if tokens := must(s.Sessions.Get(t.Context(), key))(t).ContextTokens; tokens != 100 {
 		t.Errorf("ContextTokens = %d, want those of the last answer that is left", tokens)
@@ -93,7 +93,7 @@ func TestFailedReplacementChangesNothing(t *testing.T) {
 	}
 	checkTexts(t, s, "question0", "answer0")
 	if list := must(s.Archives.List(t.Context(), key))(t); len(list) > 0 {
-		t.Errorf("archives %+v", list)
+		t.Errorf("got archives %+v, want none", list)
 	}
 	if _, err := s.Runs.Get(t.Context(), "r2"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("the run: %v", err)
@@ -125,7 +125,7 @@ func TestVersionComesBackOnlyWhereItFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := s.Archives.Restore(t.Context(), key, second.ID, 70); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("restoring after a message that is archived: %v (%s)", err, b.ID)
+		t.Errorf("restoring after an archived message: got error %v, want %v (%s)", err, protocol.ErrConflict, b.ID)
 	}
 	checkTexts(t, s, "question0", "answer0", "question1", "answer1")
 	if _, _, err := s.Archives.Reset(t.Context(), key, "s2", 80); err != nil {
@@ -142,7 +142,7 @@ func TestDeletedMessagesComeBackUntilTheyArePurged(t *testing.T) {
 	a := must(s.Archives.Delete(t.Context(), key, []protocol.MessageID{msgs[0].ID}, 50))(t)
 	checkTexts(t, s, "answer0", "question1", "answer1")
 	if title := must(s.Sessions.Get(t.Context(), key))(t).FirstText; title != "question1" {
-		t.Errorf("the title is %q", title)
+		t.Errorf("got title %q, want question1", title)
 	}
 	if _, err := s.Archives.Delete(t.Context(), key, []protocol.MessageID{msgs[1].ID, msgs[0].ID}, 50); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("deleting twice: %v", err)
@@ -185,13 +185,13 @@ func TestSummaryStaysThroughEdits(t *testing.T) {
 	}
 	a := must(replace(t, s, msgs[2].ID, "r2", "x"))(t)
 	if got := texts(t, s); !slices.Equal(got, []string{"short", "x"}) {
-		t.Errorf("the model reads %q", got)
+		t.Errorf("got %q for the model, want short and x", got)
 	}
 	if must(s.Archives.Uncompact(t.Context(), key, 20))(t) != 2 {
 		t.Error("the summary cannot be undone")
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"question0", "answer0", "short", "x"}) {
-		t.Errorf("the model reads %q", got)
+		t.Errorf("got %q for the model, want all", got)
 	}
 	if _, _, err := s.Archives.Restore(t.Context(), key, a.ID, 30); err != nil {
 		t.Error(err)
@@ -210,7 +210,7 @@ func TestForkIsIndependentOfItsSource(t *testing.T) {
 		for _, m := range must(s.Messages.List(t.Context(), key, 0, 0))(t) {
 			list = append(list, m.Content.Text())
 			if m.RunID != "" || m.Usage != nil {
-				t.Errorf("%s has the run %q and the usage %v", m.Content.Text(), m.RunID, m.Usage)
+				t.Errorf("%s: got run %q, usage %v, want neither", m.Content.Text(), m.RunID, m.Usage)
 			}
 		}
 		return list
@@ -229,9 +229,9 @@ func TestForkIsIndependentOfItsSource(t *testing.T) {
 		t.Errorf("undoing the summary of the fork restores %d messages, want 2", n)
 	}
 	if got := read("agent:main:fork4"); !slices.Equal(got, []string{"question0", "answer0", "short", "question1", "answer1"}) {
-		t.Errorf("the fork has %q", got)
+		t.Errorf("got %q in the fork, want all", got)
 	}
 	if after := must(s.Sessions.Get(t.Context(), key))(t); after.MessageCount != before.MessageCount || after.UpdatedAt != before.UpdatedAt {
-		t.Errorf("the source changed: %+v, was %+v", after, before)
+		t.Errorf("got source %+v, want it unchanged: %+v", after, before)
 	}
 }

@@ -78,6 +78,6 @@ func TestRealFullDiskRecovers(t *testing.T) {
 		t.Skipf("this system does not let a test mount a disk of its own: %v %s", err, out)
 	}
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("got error %v, want none: %s", err, out)
 	}
 }

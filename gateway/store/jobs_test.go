@@ -32,7 +32,7 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 	j.State.RunningAtMs = 5
 	r, err := s.Jobs.StartRun(t.Context(), j, JobRun{Job: "a", Due: 100, Session: "agent:main:cron:a:1", Run: "r1", StartedAt: 101})
 	if err != nil || r.ID == 0 {
-		t.Fatal(r, err)
+		t.Fatalf("got run %+v, error %v, want an ID", r, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -43,11 +43,11 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 	defer s.Close()
 	jobs, err := s.Jobs.List(t.Context())
 	if err != nil || len(jobs) != 1 || !reflect.DeepEqual(jobs[0], j) {
-		t.Fatalf("%+v %v", jobs, err)
+		t.Fatalf("got %+v, error %v, want %+v", jobs, err, j)
 	}
 	open, err := s.Jobs.UnfinishedRuns(t.Context())
 	if err != nil || len(open) != 1 || open[0] != r {
-		t.Fatalf("%+v %v", open, err)
+		t.Fatalf("got %+v, error %v, want %+v", open, err, r)
 	}
 	changed := j
 	changed.Name = "changed"
@@ -91,13 +91,13 @@ func TestCronHistoryKeepsTheNewestRunsWithTheirMessages(t *testing.T) {
 	}
 	page, total, err := s.Jobs.FinishedRuns(t.Context(), "a", 1, 1)
 	if err != nil || total != 3 || len(page) != 1 || page[0].Run != "a3" || page[0].Status != protocol.CronOK {
-		t.Errorf("%+v %d %v", page, total, err)
+		t.Errorf("got %+v of %d, error %v, want a3 of 3", page, total, err)
 	}
 	if err := s.Jobs.Delete(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if _, total, _ := s.Jobs.FinishedRuns(t.Context(), "", 0, 10); total != 3 {
-		t.Errorf("%d runs are left of b", total)
+		t.Errorf("got %d runs of b, want 3", total)
 	}
 	last, err := s.Jobs.StartRun(t.Context(), cronJob("b"), JobRun{Job: "b", Due: 50, StartedAt: 50})
 	if err != nil {
@@ -108,10 +108,10 @@ func TestCronHistoryKeepsTheNewestRunsWithTheirMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if jobs, _ := s.Jobs.List(t.Context()); len(jobs) != 0 {
-		t.Errorf("%d jobs are left", len(jobs))
+		t.Errorf("got %d jobs, want none", len(jobs))
 	}
 	if _, total, _ := s.Jobs.FinishedRuns(t.Context(), "b", 0, 10); total != 3 {
-		t.Errorf("the history of a job that removed itself has %d runs", total)
+		t.Errorf("got %d runs of a job that removed itself, want 3", total)
 	}
 }
 
@@ -126,6 +126,6 @@ func TestHeartbeatsSurvive(t *testing.T) {
 	}
 	list, err := s.Heartbeats.List(t.Context())
 	if err != nil || len(list) != 1 || *list[0].NextHeartbeatAt != 7 || list[0].LastHeartbeatAt != nil {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v, error %v, want the next heartbeat at 7", list, err)
 	}
 }

@@ -38,7 +38,7 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 		pool.Close()
 		s = must(Open(t.Context(), path))(t)
 		if all := must(s.Settings.All(t.Context()))(t); string(all["a"]) != "1" {
-			t.Errorf("version %d: settings are %s after the refusal", version, all)
+			t.Errorf("version %d: got settings %s after the refusal, want a=1", version, all)
 		}
 	}
 	s.Close()
@@ -48,7 +48,7 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), bad); !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), bad) {
-		t.Errorf("Open of rubbish = %v", err)
+		t.Errorf("got error %v, want a storage error that names the file", err)
 	}
 	if data, _ := os.ReadFile(bad); string(data) != content {
 		t.Error("the damaged file was changed")
@@ -68,18 +68,18 @@ func TestFullDiskSaysWhatToDoAndLosesNothing(t *testing.T) {
 		}
 	}
 	if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), "full") {
-		t.Fatalf("error = %v", err)
+		t.Fatalf("got error %v, want a full disk", err)
 	}
 	s.writer.db.Exec("PRAGMA max_page_count = 1000000")
 	must(s.Messages.Append(t.Context(), key, user("again")))(t)
 	msgs := must(s.Messages.List(t.Context(), key, 0, 0))(t)
 	for i, m := range msgs {
 		if m.Seq != int64(i+1) {
-			t.Fatalf("message %d has seq %d: a failed write left a gap", i, m.Seq)
+			t.Fatalf("message %d: got number %d, want no gap after a failed write", i, m.Seq)
 		}
 	}
 	if msgs[0].Content.Text() != "kept" || msgs[len(msgs)-1].Content.Text() != "again" {
-		t.Errorf("messages = %d", len(msgs))
+		t.Errorf("got %d messages, want kept first and again last", len(msgs))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 			}
 		}
 		if timer == nil {
-			t.Fatalf("round %d: the writer gave up", round)
+			t.Fatalf("round %d: got no more messages, want the writer to go on", round)
 		}
 		timer.Stop()
 		cmd.Wait()
@@ -168,15 +168,15 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 		}
 		s.Close()
 		if int64(len(msgs)) < last {
-			t.Fatalf("round %d: %d messages are left of %d that were acknowledged", round, len(msgs), last)
+			t.Fatalf("round %d: got %d messages, want at least the %d that were acknowledged", round, len(msgs), last)
 		}
 		for i, m := range msgs {
 			if m.Seq != int64(i+1) {
-				t.Fatalf("round %d: message %d is missing", round, i+1)
+				t.Fatalf("round %d: got number %d, want %d", round, m.Seq, i+1)
 			}
 		}
 	}
 	if last < 20 {
-		t.Errorf("only %d messages were written: nothing is proved", last)
+		t.Errorf("got %d messages, want at least 20", last)
 	}
 }

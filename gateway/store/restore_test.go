@@ -34,31 +34,31 @@ func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 
 	back, old, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(first.ID), 30)
 	if err != nil || back.Messages != 5 || old.ID != "s2" || old.Messages != 1 {
-		t.Fatalf("%+v %+v %v", back, old, err)
+		t.Fatalf("got %+v, archived %+v, error %v, want 5 messages back, 1 archived", back, old, err)
 	}
 	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.ID != first.ID || ses.FirstText != "a0" || ses.MessageCount != first.MessageCount || ses.CompactedThrough != 2 || !slices.Equal(ses.Previous, []protocol.SessionID{"s2"}) {
-		t.Errorf("%+v, was %+v", ses, first)
+		t.Errorf("got %+v, want the session %+v", ses, first)
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"a2", "a3", "short"}) {
-		t.Errorf("the model reads %q", got)
+		t.Errorf("got %q for the model, want a2, a3, short", got)
 	}
 	must(s.Messages.Append(t.Context(), key, user("a4")))(t)
 	if got := texts(t, s); !slices.Equal(got, []string{"a2", "a3", "short", "a4"}) {
-		t.Errorf("after a further message %q", got)
+		t.Errorf("after a further message: got %q for the model, want a2, a3, short, a4", got)
 	}
 
 	// And back again: the current messages are archived under their old ID, with those that were
 	// added since.
 	if _, old, err = s.Archives.Restore(t.Context(), key, "s2", 40); err != nil || old.ID != protocol.ArchiveID(first.ID) || old.Messages != 6 || old.CompactedThrough != 2 {
-		t.Fatalf("%+v %v", old, err)
+		t.Fatalf("got %+v, error %v, want 6 archived messages", old, err)
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"b0"}) {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want b0", got)
 	}
 	hits, _, err := s.Search.Messages(t.Context(), "a4", "", 0, 0, 0, 5)
 	if err != nil || len(hits) != 1 || hits[0].Current {
-		t.Errorf("%+v %v", hits, err)
+		t.Errorf("got %+v, error %v, want one match in the archive", hits, err)
 	}
 }
 
@@ -71,10 +71,10 @@ func TestEmptyConversationLeavesNoArchiveBehind(t *testing.T) {
 	}
 	_, old, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(id), 30)
 	if err != nil || old.ID != "" {
-		t.Errorf("%+v %v", old, err)
+		t.Errorf("got %+v, error %v, want nothing archived", old, err)
 	}
 	if list := must(s.Archives.List(t.Context(), key))(t); len(list) != 0 {
-		t.Errorf("%+v", list)
+		t.Errorf("got archives %+v, want none", list)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestArchiveThatIsNotWholeIsLeftAlone(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 			if ses := must(s.Sessions.Get(t.Context(), key))(t); ses.ID != "s2" || ses.MessageCount != 0 {
-				t.Errorf("%s: %+v", what, ses)
+				t.Errorf("%s: got %+v, want the empty session s2", what, ses)
 			}
 		})
 	}

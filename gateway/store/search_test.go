@@ -64,7 +64,7 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
 	must2x("pars", "", 0, 0, "[parse] error: Größe  naïve")
 	if n := must(s.Sessions.PurgeDeleted(t.Context(), 6))(t); n != 1 {
-		t.Fatal(n)
+		t.Fatalf("got %d purged chats, want 1", n)
 	}
 	must2x("pars", "", 0, 0, "[parse] error: Größe  naïve")
 	if err := s.writer.db.Exec("INSERT INTO message_search (message_search, rank) VALUES ('integrity-check', 1)").Error; err != nil {
@@ -93,7 +93,7 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 		}
 		for _, f := range page {
 			if f.Current != (f.SessionID != old.ID) || f.Title != "same again" {
-				t.Fatalf("%+v", f)
+				t.Fatalf("got %+v, want whether it is current, and its title", f)
 			}
 			got = append(got, f.JSON)
 		}
@@ -103,7 +103,7 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 		}
 	}
 	if len(got) != 2501 || !strings.Contains(got[0], "same again") || !strings.Contains(got[1], "same time 2499") || !strings.Contains(got[2500], `same time 0"`) {
-		t.Errorf("%d found", len(got))
+		t.Errorf("got %d matches, want 2501, the newest first", len(got))
 	}
 	slices.Sort(got)
 	if n := len(slices.Compact(got)); n != 2501 {
@@ -125,7 +125,7 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 	for n := 0; ; n++ {
 		page, next, err := s.Search.Messages(t.Context(), "word", "", 0, 0, before, 10)
 		if err != nil || n > 6 {
-			t.Fatal(n, err)
+			t.Fatalf("got page %d, error %v, want at most 6 pages", n, err)
 		}
 		for _, f := range page {
 			got = append(got, f.Snippet[len(f.Snippet)-1:])
@@ -136,7 +136,7 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, []string{"4", "3", "2", "1", "0"}) {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want 4 to 0", got)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 			}
 			for _, f := range page {
 				if before > 0 && f.ID >= before || len(ids) > 0 && f.ID >= ids[len(ids)-1] {
-					t.Fatalf("%q: %d out of order", query, f.ID)
+					t.Fatalf("%q: got %d after %d, want a falling order", query, f.ID, before)
 				}
 				ids = append(ids, f.ID)
 			}
@@ -176,7 +176,7 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 				return ids, pages, empty
 			}
 			if before > 0 && next >= before {
-				t.Fatalf("%q: from %d on to %d", query, before, next)
+				t.Fatalf("%q: got %d after %d, want a smaller one", query, next, before)
 			}
 			before = next
 		}
@@ -187,30 +187,30 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 		whole[query], _, _ = all(query, texts)
 	}
 	if len(whole[`"two one"`]) != 2 || len(whole["👍"]) != 2 || len(whole["one two"]) != texts {
-		t.Fatal(len(whole[`"two one"`]), len(whole["👍"]), len(whole["one two"]))
+		t.Fatalf("got %d, %d, %d matches, want 2, 2, %d", len(whole[`"two one"`]), len(whole["👍"]), len(whole["one two"]), texts)
 	}
 	s.Search.timeLimit = 1
 	for _, query := range queries {
 		ids, pages, empty := all(query, 100)
 		if !slices.Equal(ids, whole[query]) {
-			t.Errorf("%q: %d found, not %d", query, len(ids), len(whole[query]))
+			t.Errorf("%q: got %d matches, want %d", query, len(ids), len(whole[query]))
 		}
 		if query[0] == '"' && (pages < 6 || empty < 4) {
-			t.Errorf("%q: in %d pages, %d empty", query, pages, empty)
+			t.Errorf("%q: got %d pages, %d empty, want at least 6, 4", query, pages, empty)
 		}
 	}
 	for i := range 120 {
 		must(s.Messages.Append(t.Context(), key, at(int64(1_800_000_000_000+i), "user", "two one at last")))(t)
 	}
 	if ids, pages, _ := all(`"three one"`, 10); len(ids) != 0 || pages < 8 {
-		t.Errorf("after more messages: %v, %d pages", ids, pages)
+		t.Errorf("after more messages: got %v in %d pages, want none in at least 8", ids, pages)
 	}
 	s.Search.timeLimit = 0
 	if ids, _, _ := all(`"two one"`, 1000); len(ids) != 122 {
-		t.Errorf("%d found", len(ids))
+		t.Errorf("got %d matches, want 122", len(ids))
 	}
 	if ids, _, _ := all("mark", 10); len(ids) != 0 {
-		t.Errorf("marks are found: %v", ids)
+		t.Errorf("a mark: got %v, want no match", ids)
 	}
 }
 
@@ -233,13 +233,13 @@ func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
 			}
 			list, _, err := s.Search.Sessions(t.Context(), query, "", 5)
 			if found := len(list) > 0; err != nil || found != (want != "") && !strings.Contains("look at the kind cabin kab1 kc3 of k9", strings.ToLower(query)) {
-				t.Errorf("chats with %q: %v %v", query, list, err)
+				t.Errorf("chats with %q: got %v, error %v, want %q", query, list, err, want)
 			}
 		})
 	}
 	for _, fast := range []string{"w3 w4", `"w3 w4 w5"`, "look", "kind", "make backup", "Kälte kalt kein"} {
 		if strings.HasPrefix(strings.Join(textTerms(fast), ""), "words") {
-			t.Errorf("%q is looked for in one column only", fast)
+			t.Errorf("%q: got one column, want all", fast)
 		}
 	}
 }
@@ -376,12 +376,12 @@ func TestWhatIsDeletedDuringASearchIsLeftOut(t *testing.T) {
 	must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
 	found, _, err := s.Search.newestMatches(s.reader, []string{"a OR b OR c"}, 0, 1<<62, 10)
 	if err != nil || len(found) != 3 {
-		t.Fatal(found, err)
+		t.Fatalf("got %d matches, error %v, want 3", len(found), err)
 	}
 	if err := s.writer.db.Exec("DELETE FROM messages WHERE seq = 2").Error; err != nil {
 		t.Fatal(err)
 	}
 	if found, err = withMessages(s.reader, found); err != nil || len(found) != 2 || !strings.Contains(found[0].JSON, `"c"`) || found[1].Snippet != MarkStart+"a"+MarkEnd {
-		t.Errorf("%+v %v", found, err)
+		t.Errorf("got %+v, error %v, want c and a", found, err)
 	}
 }

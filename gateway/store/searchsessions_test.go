@@ -16,7 +16,7 @@ func findAll(t testing.TB, s *DB, query string, limit int) (keys []protocol.Sess
 	for page := ""; ; {
 		list, next, err := s.Search.Sessions(t.Context(), query, page, limit)
 		if err != nil || len(list) > limit {
-			t.Fatalf("%q: %d found, %v", query, len(list), err)
+			t.Fatalf("%q: got %d chats, error %v, want at most %d", query, len(list), err, limit)
 		}
 		for _, f := range list {
 			if !slices.Contains(keys, f.Key) {
@@ -77,13 +77,13 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 		for query, want := range want {
 			t.Run(query, func(t *testing.T) {
 				if got, _ := findAll(t, s, query, limit); !slices.Equal(got, want) {
-					t.Errorf("%q by %d: %v", query, limit, got)
+					t.Errorf("%q by %d: got %v, want %v", query, limit, got, want)
 				}
 			})
 		}
 	}
 	if got, pages := findAll(t, s, "two", 20); len(got) != 9 || pages != 1 {
-		t.Errorf("a small store is searched in %d pages", pages)
+		t.Errorf("a small store: got %d chats in %d pages, want 9 in one", len(got), pages)
 	}
 	first := func(limit int) (keys []protocol.SessionKey) {
 		list, _, err := s.Search.Sessions(t.Context(), "two", "", limit)
@@ -107,10 +107,10 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 			t.Run(query, func(t *testing.T) {
 				got, pages := findAll(t, s, query, limit)
 				if !slices.Equal(got, want) {
-					t.Errorf("%q by %d in no time: %v", query, limit, got)
+					t.Errorf("%q by %d without time: got %v, want %v", query, limit, got, want)
 				}
 				if query == `"one one"` && pages < 50 {
-					t.Errorf("texts with 59 marks are searched in %d pages", pages)
+					t.Errorf("texts with 59 marks: got %d pages, want at least 50", pages)
 				}
 			})
 		}

@@ -57,13 +57,13 @@ func TestTextsWithinJSONKeepTheirOrder(t *testing.T) {
 	} {
 		t.Run(raw, func(t *testing.T) {
 			if got, ok := textValues(raw); !ok || got != want {
-				t.Errorf("%s: %q %v", raw, got, ok)
+				t.Errorf("%s: got %q, %v, want %q", raw, got, ok, want)
 			}
 		})
 	}
 	for _, raw := range []string{`{"a":"b"`, `[1] x`, `{"a" "b"}`, `{a}`, ``, `[}`} {
 		if got, ok := textValues(raw); ok && got != "" {
-			t.Errorf("%s: %q", raw, got)
+			t.Errorf("%s: got %q, want an error", raw, got)
 		}
 	}
 }

@@ -46,18 +46,18 @@ func TestMessagesKeepTheirOrderAndPageBack(t *testing.T) {
 	}
 	last := must(s.Messages.List(t.Context(), key, 0, 10))(t)
 	if len(last) != 10 || last[0].Content.Text() != "m15" || last[9].Seq != 25 {
-		t.Fatalf("last page = %v", last)
+		t.Fatalf("last page: got %v, want m15 to the last of 10", last)
 	}
 	before := must(s.Messages.List(t.Context(), key, last[0].Seq, 10))(t)
 	if len(before) != 10 || before[9].Content.Text() != "m14" {
-		t.Errorf("page before = %v", before)
+		t.Errorf("page before: got %v, want 10 up to m14", before)
 	}
 	if all := must(s.Messages.List(t.Context(), key, 0, 0))(t); len(all) != 25 {
-		t.Errorf("all = %d messages", len(all))
+		t.Errorf("got %d messages, want 25", len(all))
 	}
 	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.MessageCount != 25 || ses.FirstText != "m0" || ses.Agent != "main" {
-		t.Errorf("session = %+v", ses)
+		t.Errorf("got session %+v, want 25 messages from m0 on", ses)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestUsageAddsUp(t *testing.T) {
 	}
 	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.Usage.Total != 30 || *ses.Usage.Cost != 0.5 || ses.ContextTokens != 15 {
-		t.Errorf("usage = %+v, context %d", ses.Usage, ses.ContextTokens)
+		t.Errorf("got usage %+v, context %d, want 30 tokens, cost 0.5, context 15", ses.Usage, ses.ContextTokens)
 	}
 }
 
@@ -78,16 +78,16 @@ func TestResetKeepsTheOldMessages(t *testing.T) {
 	must(s.Messages.Append(t.Context(), key, user("old")))(t)
 	old, archived, err := s.Archives.Reset(t.Context(), key, "second", 5)
 	if err != nil || archived.Messages != 1 || old.MessageCount != 1 {
-		t.Fatalf("Reset = %+v, %v, %v", old, archived, err)
+		t.Fatalf("got %+v, archived %v, error %v, want one archived message", old, archived, err)
 	}
 	must(s.Messages.Append(t.Context(), key, user("new")))(t)
 	msgs := must(s.Messages.List(t.Context(), key, 0, 0))(t)
 	if len(msgs) != 1 || msgs[0].Content.Text() != "new" || msgs[0].Seq != 1 {
-		t.Errorf("messages after reset = %v", msgs)
+		t.Errorf("got messages %v after the reset, want new", msgs)
 	}
 	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.ID != "second" || len(ses.Previous) != 1 || ses.Previous[0] != old.ID || ses.LastResetAt != 5 {
-		t.Errorf("session = %+v", ses)
+		t.Errorf("got session %+v, want second, after %s", ses, old.ID)
 	}
 	if found, _ := findAll(t, s, "old", 10); len(found) != 1 {
 		t.Errorf("the archive cannot be searched")
@@ -122,7 +122,7 @@ func TestDeletedSessionIsHiddenUntilPurged(t *testing.T) {
 		t.Errorf("a deleted session is listed")
 	}
 	if n := must(s.Sessions.PurgeDeleted(t.Context(), 100))(t); n != 0 {
-		t.Errorf("purged %d before its time", n)
+		t.Errorf("got %d purged chats before their time, want none", n)
 	}
 	if n := must(s.Sessions.PurgeDeleted(t.Context(), 101))(t); n != 1 {
 		t.Errorf("purged %d, want 1", n)
@@ -130,7 +130,7 @@ func TestDeletedSessionIsHiddenUntilPurged(t *testing.T) {
 	var left int64
 	s.reader.Model(&messageRow{}).Count(&left)
 	if left != 0 {
-		t.Errorf("%d messages outlive their session: foreign keys are off", left)
+		t.Errorf("got %d messages without their session, want none", left)
 	}
 }
 
@@ -154,10 +154,10 @@ func TestCallEndsOnce(t *testing.T) {
 	}
 	got := must(s.Calls.Get(t.Context(), "c"))(t)
 	if got.Info.State != protocol.CallUnknown || string(got.ResultJSON) != `"x"` || got.Info.EndedAt != 9 {
-		t.Errorf("call = %+v", got)
+		t.Errorf("got call %+v, want one with an unknown end at 9", got)
 	}
 	if open := must(s.Calls.Open(t.Context()))(t); len(open) != 0 {
-		t.Errorf("%d calls are open", len(open))
+		t.Errorf("got %d open calls, want none", len(open))
 	}
 	bad := c
 	bad.Info.CallID, bad.Info.State = "d", "finished"
@@ -177,7 +177,7 @@ func TestFirstAnswerIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list := must(s.Questions.Pending(t.Context()))(t); len(list) != 1 || !list[0].Shown {
-		t.Errorf("pending = %+v", list)
+		t.Errorf("got %+v, want one pending question that was shown", list)
 	}
 	yes, no := a, a
 	yes.State, no.State = protocol.QuestionAllowed, protocol.QuestionDenied
@@ -206,23 +206,23 @@ func TestRunAndItsMessageAreStoredTogether(t *testing.T) {
 	r := Run{ID: "r", Session: key, State: protocol.RunThinking, Params: protocol.ChatSendParams{SessionKey: key, Message: "hi"}, CreatedAt: 1}
 	m := must(s.Runs.Start(t.Context(), r, user("hi")))(t)
 	if m.Seq != 1 || m.ID == "" {
-		t.Errorf("message = %+v", m)
+		t.Errorf("got message %+v, want the first, with an ID", m)
 	}
 	if open := must(s.Runs.Unfinished(t.Context()))(t); len(open) != 1 || open[0].Params.Message != "hi" {
-		t.Errorf("open runs = %+v", open)
+		t.Errorf("got unfinished runs %+v, want the one with hi", open)
 	}
 	r.EndedAt, r.State, r.Error = 2, protocol.RunFailed, protocol.ErrModel
 	if err := s.Runs.Put(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	if open := must(s.Runs.Unfinished(t.Context()))(t); len(open) != 0 {
-		t.Errorf("open runs = %+v", open)
+		t.Errorf("got unfinished runs %+v, want none", open)
 	}
 	if got := must(s.Runs.Get(t.Context(), "r"))(t); !errors.Is(got.Error, protocol.ErrModel) {
-		t.Errorf("run = %+v", got)
+		t.Errorf("got run %+v, want a model error", got)
 	}
 	if _, err := s.Runs.Get(t.Context(), "none"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("Run of nothing = %v", err)
+		t.Errorf("a missing run: got error %v, want %v", err, protocol.ErrNotFound)
 	}
 }
 
@@ -246,20 +246,20 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	s = must(Open(t.Context(), path))(t)
 	defer s.Close()
 	if all := must(s.Settings.All(t.Context()))(t); len(all) != 1 || string(all["a.b"]) != "2" {
-		t.Errorf("settings = %s", all)
+		t.Errorf("got settings %s, want a.b=2", all)
 	}
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 1 || g[0].Match != "m" {
-		t.Errorf("grants = %+v", g)
+		t.Errorf("got grants %+v, want m", g)
 	}
 	must(s.Sessions.Ensure(t.Context(), key, 1))(t)
 	if _, _, err := s.Archives.Reset(t.Context(), key, "next", 9); err != nil {
 		t.Fatal(err)
 	}
 	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {
-		t.Errorf("grants = %+v", g)
+		t.Errorf("got grants %+v, want none", g)
 	}
 	if n := must(s.Nodes.List(t.Context()))(t); len(n) != 1 || n[0].ID != "n" {
-		t.Errorf("nodes = %+v", n)
+		t.Errorf("got nodes %+v, want n", n)
 	}
 }
 
@@ -280,6 +280,6 @@ func TestStoppedCallsAreThoseOfAMachineThatWereStopped(t *testing.T) {
 	}
 	got := must(s.Nodes.StoppedCalls(t.Context(), "n", []protocol.CallID{"stopped", "done", "nobody knows", "elsewhere", "never made"}))(t)
 	if !slices.Equal(got, []protocol.CallID{"stopped"}) {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want stopped", got)
 	}
 }

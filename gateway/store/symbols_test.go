@@ -36,12 +36,12 @@ func TestEmojiAreFound(t *testing.T) {
 	}
 	for query, can := range map[string]bool{"": false, " \t": false, `""`: false, "\uFE0F": false, "👍": true, "→": true, "word": true, "%": false, "👍 %": true} {
 		if Searchable(query) != can {
-			t.Errorf("%q: searchable is %v", query, !can)
+			t.Errorf("%q: got searchable %v, want %v", query, !can, can)
 		}
 	}
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
 	if got := snippets(t, s, "❤", "", 0, 0); got != "" {
-		t.Errorf("in a deleted chat: %q", got)
+		t.Errorf("in a deleted chat: got %q, want nothing", got)
 	}
 }
 
@@ -65,6 +65,6 @@ func TestEmojiArePagedThrough(t *testing.T) {
 		}
 	}
 	if strings.Join(got, " ") != "👍!!!! 👍!!! 👍!! 👍! 👍" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want the most frequent first", got)
 	}
 }

@@ -12,13 +12,13 @@ func TestASessionIsMadeWithTheIDThatWasRead(t *testing.T) {
 	first := must(s.Sessions.Peek(t.Context(), key, 5))(t)
 	again := must(s.Sessions.Peek(t.Context(), key, 6))(t)
 	if first.ID == "" || first.CreatedAt != 5 || again.ID != first.ID || again.CreatedAt != 5 {
-		t.Errorf("%+v, then %+v", first, again)
+		t.Errorf("got %+v, then %+v, want the same session", first, again)
 	}
 	if keys := must(s.Sessions.Keys(t.Context()))(t); len(keys) != 0 {
-		t.Errorf("stored: %v", keys)
+		t.Errorf("got stored sessions %v, want none", keys)
 	}
 	if made := must(s.Sessions.Ensure(t.Context(), key, 7))(t); made.ID != first.ID || made.CreatedAt != 5 || made.LastActiveAt != 7 {
-		t.Errorf("%+v", made)
+		t.Errorf("got %+v, want the session %s, active at 7", made, first.ID)
 	}
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 8 }))(t)
 	must(s.Sessions.PurgeDeleted(t.Context(), 9))(t)
@@ -33,6 +33,6 @@ func TestReadsOfManyKeysTakeNoMemoryForEver(t *testing.T) {
 		p.get(protocol.SessionKey(fmt.Sprint(i)), 1)
 	}
 	if len(p.byKey) > maxUnsaved {
-		t.Errorf("%d are remembered", len(p.byKey))
+		t.Errorf("got %d sessions in memory, want at most %d", len(p.byKey), maxUnsaved)
 	}
 }

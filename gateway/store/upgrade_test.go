@@ -33,7 +33,7 @@ func TestAnOlderDatabaseIsUpgradedAndKeepsItsData(t *testing.T) {
 			for range 2 { // an upgraded one is opened like a new one
 				s := must(Open(t.Context(), path))(t)
 				if all := must(s.Settings.All(t.Context()))(t); string(all["a"]) != "1" {
-					t.Errorf("settings are %s", all)
+					t.Errorf("got settings %s, want a=1", all)
 				}
 				app := protocol.App{ID: "app_1", Name: "editor", Scopes: []protocol.Scope{protocol.ScopeFilesRead}}
 				if err := s.Apps.Apply(t.Context(), AppChange{Put: []protocol.App{app}}); err != nil {
@@ -43,7 +43,7 @@ func TestAnOlderDatabaseIsUpgradedAndKeepsItsData(t *testing.T) {
 					t.Error(err)
 				}
 				if list := must(s.Servers.List(t.Context()))(t); list["time"]["now"].Hash != "h" {
-					t.Errorf("servers are %v", list)
+					t.Errorf("got servers %v, want the tool now of time", list)
 				}
 				s.Close()
 			}
@@ -82,7 +82,7 @@ func TestApprovalsBecomeQuestions(t *testing.T) {
 		return true
 	})
 	if err != nil || !changed {
-		t.Fatalf("answering: got %v, %v", changed, err)
+		t.Fatalf("got changed %v, error %v, want an answer", changed, err)
 	}
 	var from []protocol.QuestionID
 	for _, g := range must(s.Grants.List(t.Context(), "chat"))(t) {

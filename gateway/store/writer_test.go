@@ -64,20 +64,20 @@ func TestFailedWriteUndoesOnlyItself(t *testing.T) {
 	all := must(s.Settings.All(t.Context()))(t)
 	for i := range 3 {
 		if err, _ := got.Load(fmt.Sprint("good", i)); err != nil || all[fmt.Sprint("good", i)] == nil {
-			t.Errorf("a good write: %v, %s", err, all[fmt.Sprint("good", i)])
+			t.Errorf("a good write: got error %v, value %s, want it stored", err, all[fmt.Sprint("good", i)])
 		}
 		if err, _ := got.Load(fmt.Sprint("own", i)); !errors.Is(err.(error), own) {
 			t.Errorf("own error: %v", err)
 		}
 		if r, _ := panics.Load(fmt.Sprint("panic", i)); r != "mine" {
-			t.Errorf("panic: %v", r)
+			t.Errorf("got panic %v, want mine", r)
 		}
 		if err, _ := got.Load(fmt.Sprint("disk", i)); err == nil {
 			t.Error("a broken constraint was no error")
 		}
 	}
 	if len(all) != 3 {
-		t.Errorf("left behind: %v", all)
+		t.Errorf("got %v, want the 3 good writes", all)
 	}
 }
 
@@ -111,11 +111,11 @@ func TestOnlyTheBeginningOfACallWithAnEffectWaitsForTheDisk(t *testing.T) {
 	for i, effect := range []protocol.Effect{protocol.EffectWrite, "", protocol.EffectExec} {
 		call := Call{Info: protocol.CallInfo{CallID: protocol.CallID(fmt.Sprint(i)), Effect: effect, State: protocol.CallRunning}}
 		if err := s.Calls.Put(t.Context(), call); err != nil || mode() != "2" {
-			t.Errorf("%q begins: synchronous = %s, %v", effect, mode(), err)
+			t.Errorf("%q begins: got synchronous %s, error %v, want 2", effect, mode(), err)
 		}
 		call.Info.State = protocol.CallDone
 		if won, err := s.Calls.Finish(t.Context(), call); !won || err != nil || mode() != "1" {
-			t.Errorf("%q ends: synchronous = %s, %v", effect, mode(), err)
+			t.Errorf("%q ends: got won %v, synchronous %s, error %v, want 1", effect, won, mode(), err)
 		}
 	}
 	must(s.Messages.Append(t.Context(), key, user("kept")))(t)

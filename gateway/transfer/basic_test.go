@@ -126,7 +126,7 @@ func TestAFileThatMayBeItsOwnDestinationIsRefused(t *testing.T) {
 	wantFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept"})
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:/ws/b.txt"}).ID, patience)
 	if tr.State != protocol.TransferDone {
-		t.Errorf("a copy on one machine: got %s, %s", tr.State, tr.Error)
+		t.Errorf("a copy on one machine: got %s, error %q, want done", tr.State, tr.Error)
 	}
 	wantFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept", "/ws/b.txt": "kept"})
 }
@@ -196,7 +196,7 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 			tr := run(t, r, w, protocol.TransferStartParams{Sources: []string{base + "in/one.txt", base + "in/dir"}, Destination: "basic:inbox", Into: true})
 			wantFiles(t, s.get(), at("inbox/"))
 			if tr.Path != "inbox/one.txt" || tr.BytesDone != 7 {
-				t.Errorf("got path %s, %d bytes", tr.Path, tr.BytesDone)
+				t.Errorf("got path %s, %d bytes, want inbox/one.txt, 7", tr.Path, tr.BytesDone)
 			}
 			var left []string
 			for _, p := range tr.Problems {
@@ -256,7 +256,7 @@ func TestAFolderOfABasicNodeWithoutAListingToolIsNotSent(t *testing.T) {
 	}
 	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/data/x"}, Destination: "a:in", Into: true}).ID, patience)
 	if tr.State != protocol.TransferDone {
-		t.Errorf("one file: got %s, %s", tr.State, tr.Error)
+		t.Errorf("one file: got %s, error %q, want done", tr.State, tr.Error)
 	}
 	wantFiles(t, tree(t, r.nodes["a"].dir), map[string]string{"in/x": "1"})
 }

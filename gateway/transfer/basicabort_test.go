@@ -128,7 +128,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 					}
 				}
 				if !slices.Contains(c.want, part) && strings.Contains(tr.Error, "incomplete") {
-					t.Errorf("got error %q, though nothing was written", tr.Error)
+					t.Errorf("got error %q, want none about an incomplete file, because nothing was written", tr.Error)
 				}
 				if len(c.want) == 0 && (tr.State != protocol.TransferDone || tr.BytesDone != c.size) {
 					t.Errorf("got %s, %d bytes, error %q, want done, %d bytes", tr.State, tr.BytesDone, tr.Error, c.size)
@@ -139,7 +139,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 				id = s.start()
 				rest(time.Minute)
 				if tr := s.get(id); tr.State != protocol.TransferDone || tr.BytesDone != 5 {
-					t.Errorf("the next one: got %s, %d bytes, error %q", tr.State, tr.BytesDone, tr.Error)
+					t.Errorf("the next one: got %s, %d bytes, error %q, want done, 5", tr.State, tr.BytesDone, tr.Error)
 				}
 			})
 		})

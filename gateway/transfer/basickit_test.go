@@ -180,7 +180,7 @@ func (s *basicNode) event(e protocol.EventFrame) {
 	d := json.NewDecoder(bytes.NewReader(e.Payload))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		s.t.Errorf("%s got a field that the basic protocol does not have: %v in %s", s.id, err, e.Payload)
+		s.t.Errorf("%s: got %s, want only fields of the basic protocol: %v", s.id, e.Payload, err)
 	}
 	s.mu.Lock()
 	s.asked = append(s.asked, e.Event)
@@ -224,7 +224,7 @@ func (s *basicNode) event(e protocol.EventFrame) {
 		delete(s.writes, id)
 		s.events <- func() { s.report("transfer.done", id, map[string]any{"bytesWritten": n}, s.done) }
 	default:
-		s.t.Errorf("%s got the event %s, which the basic protocol does not have", s.id, e.Event)
+		s.t.Errorf("%s: got event %s, want one of the basic protocol", s.id, e.Event)
 	}
 }
 

@@ -36,7 +36,7 @@ func BenchmarkRelay(b *testing.B) {
 		for b.Loop() {
 			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 2*time.Minute)
 			if tr.State != protocol.TransferDone || tr.Route != route {
-				b.Fatalf("%+v", tr)
+				b.Fatalf("got %+v, want it done over %s", tr, route)
 			}
 			b.StopTimer()
 			os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin"))
@@ -138,7 +138,7 @@ func bare(b *testing.B, from, to string) {
 	out.Close()
 	wg.Wait()
 	if a, err := os.Stat(to); err != nil || a.Size() != 1<<30 {
-		b.Fatal(a, err)
+		b.Fatalf("got %v, error %v, want 1 GiB", a, err)
 	}
 }
 
@@ -154,7 +154,7 @@ func BenchmarkSmallFiles(b *testing.B) {
 		n++
 		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:many"}, Destination: fmt.Sprintf("b:to%d", n)}).ID, 2*time.Minute)
 		if tr.State != protocol.TransferDone || tr.FilesDone != files {
-			b.Fatalf("%+v", tr)
+			b.Fatalf("got %+v, want %d files", tr, files)
 		}
 	}
 	b.ReportMetric(float64(files*b.N)/b.Elapsed().Seconds(), "files/s")

@@ -28,7 +28,7 @@ func TestACancelledTransferIsRemovedFromAReturningMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
-			t.Fatalf("%+v", end)
+			t.Fatalf("got %+v, want it cancelled", end)
 		}
 		if restart {
 			r.stopGW()
@@ -57,7 +57,7 @@ func TestAMissedCancellationIsRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
-		t.Fatalf("%+v", end)
+		t.Fatalf("got %+v, want it cancelled", end)
 	}
 	if parts(t, b.dir) != 1 {
 		t.Fatal("nothing unfinished is there")

@@ -105,7 +105,7 @@ func (r *rig) same(a, b string) {
 		sums[i] = h.Sum(nil)
 	}
 	if string(sums[0]) != string(sums[1]) {
-		r.t.Errorf("%s is not %s", b, a)
+		r.t.Errorf("got %s, want the content of %s", b, a)
 	}
 }
 
@@ -115,10 +115,10 @@ func TestMachinesThatMayConnectDirectlyDo(t *testing.T) {
 	from := r.file("a", "x.bin", 8<<20)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.BytesDone != 8<<20 || tr.Attempts != 1 {
-		t.Errorf("%+v", tr)
+		t.Errorf("got %+v, want it done directly in one attempt", tr)
 	}
 	if n := l.bytes.Load(); n < 8<<20 {
-		t.Errorf("%d bytes went directly", n)
+		t.Errorf("got %d bytes directly, want at least %d", n, 8<<20)
 	}
 	r.same(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 }
@@ -132,13 +132,13 @@ func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, patience)
 			if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 1 {
-				t.Errorf("%+v", tr)
+				t.Errorf("got %+v, want it done over the relay in one attempt", tr)
 			}
 			r.same(from, filepath.Join(r.nodes["b"].dir, name))
 		})
 	}
 	if n := l.dials.Load(); n != 1 {
-		t.Errorf("it was tried %d times: once they were apart, the next transfer need not try", n)
+		t.Errorf("got %d tries, want 1, because the next transfer need not try", n)
 	}
 }
 
@@ -151,11 +151,11 @@ func TestACutInTheMiddleGoesOnThroughTheGateway(t *testing.T) {
 	r.file("a", "d/large", 1<<20)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:d", "a:x.bin"}, Destination: "b:in"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 2 || tr.FilesDone != 3 {
-		t.Errorf("%+v", tr)
+		t.Errorf("got %+v, want 3 files over the relay in the second attempt", tr)
 	}
 	r.same(from, filepath.Join(r.nodes["b"].dir, "in", "x.bin"))
 	if list, err := filepath.Glob(filepath.Join(r.nodes["b"].dir, "in", ".*")); err != nil || len(list) > 0 {
-		t.Errorf("%v is left, %v", list, err)
+		t.Errorf("got leftovers %v, error %v, want none", list, err)
 	}
 }
 
@@ -170,12 +170,12 @@ func TestNoPortIsOpenedUnlessBothOwnersWantIt(t *testing.T) {
 		to := way[1] + ":got-" + name
 		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{way[0] + ":" + name}, Destination: to}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay {
-			t.Errorf("%+v", tr)
+			t.Errorf("got %+v, want it done over the relay", tr)
 		}
 		r.same(from, filepath.Join(r.nodes[protocol.NodeID(way[1])].dir, "got-"+name))
 	}
 	if l.asked.Load() > 0 || l.dials.Load() > 0 {
-		t.Errorf("%d ports, %d connections", l.asked.Load(), l.dials.Load())
+		t.Errorf("got %d ports, %d connections, want none", l.asked.Load(), l.dials.Load())
 	}
 }
 
@@ -185,7 +185,7 @@ func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
 	l.slow.turn(true)
 	tr := r.until(r.begin(p).ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 2<<20 })
 	if tr.State != protocol.TransferRunning || tr.Route != protocol.RouteDirect {
-		r.t.Fatalf("%+v", tr)
+		r.t.Fatalf("got %+v, want it running directly", tr)
 	}
 	return tr
 }
@@ -201,7 +201,7 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 		{"paused", func(tr protocol.Transfer) {
 			now, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID})
 			if err != nil || now.State != protocol.TransferPaused {
-				t.Fatalf("%+v, %v", now, err)
+				t.Fatalf("got %+v, error %v, want it paused", now, err)
 			}
 			if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 				t.Fatal(err)
@@ -222,10 +222,10 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 			l.slow.turn(false)
 			tr = r.end(tr.ID, patience)
 			if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
-				t.Errorf("%s: %+v", c.name, tr)
+				t.Errorf("%s: got %+v, want it done directly in the second attempt", c.name, tr)
 			}
 			if n := l.bytes.Load() - before; n < size || n > size+4<<20 {
-				t.Errorf("%s: %d bytes went directly: what had arrived is not sent again, but for what was under way", c.name, n)
+				t.Errorf("%s: got %d bytes directly, want %d and at most 4 MiB more", c.name, n, size)
 			}
 			r.same(from, filepath.Join(r.nodes["b"].dir, c.name))
 		})
@@ -244,7 +244,7 @@ func (r *rig) cancelled(tr protocol.Transfer) {
 	r.t.Helper()
 	now, err := client.Call(r.t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
 	if err != nil || now.State != protocol.TransferCancelled {
-		r.t.Fatalf("%+v, %v", now, err)
+		r.t.Fatalf("got %+v, error %v, want it cancelled", now, err)
 	}
 	var left []os.DirEntry
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -252,7 +252,7 @@ func (r *rig) cancelled(tr protocol.Transfer) {
 			return
 		}
 	}
-	r.t.Errorf("%v is left, %v", left, err)
+	r.t.Errorf("got leftovers %v, error %v, want none", left, err)
 }
 
 // TestOneInTheMiddleGetsNothing: another machine answers in place of the destination, with a
@@ -293,11 +293,11 @@ func TestOneInTheMiddleGetsNothing(t *testing.T) {
 	from := r.file("a", "x.bin", 3<<20)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || l.dials.Load() != 1 {
-		t.Errorf("%+v after %d dials", tr, l.dials.Load())
+		t.Errorf("got %+v after %d dials, want it done over the relay after 1", tr, l.dials.Load())
 	}
 	r.same(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	middle.Close()
 	if n := <-heard; n > 0 {
-		t.Errorf("the one in the middle got %d bytes", n)
+		t.Errorf("got %d bytes at the one in the middle, want none", n)
 	}
 }

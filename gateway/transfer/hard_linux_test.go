@@ -67,14 +67,14 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 	r.file("a", "more/plain", 1<<20)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes", "a:more"}, Destination: "b:in/"}).ID, time.Minute)
 	if tr.State != protocol.TransferDone || tr.Bytes != size+(1<<20) || tr.BytesDone != tr.Bytes {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want all %d bytes", tr, size+(1<<20))
 	}
 	to := filepath.Join(disk, "in", "holes")
 	if sum(t, from) != sum(t, to) {
 		t.Error("it is another file")
 	}
 	if info, err := os.Stat(to); err != nil || info.Sys().(*syscall.Stat_t).Blocks*512 > 8<<20 {
-		t.Errorf("it takes %d MiB on the disk, %v", info.Sys().(*syscall.Stat_t).Blocks*512>>20, err)
+		t.Errorf("got %d MiB on the disk, error %v, want at most 8", info.Sys().(*syscall.Stat_t).Blocks*512>>20, err)
 	}
 	// The data does not fit, which is detected before anything is sent.
 	if _, err := f.WriteAt(make([]byte, 64<<20), 64<<20); err != nil {
@@ -82,7 +82,7 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 	}
 	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:again"}).ID, time.Minute)
 	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "but the transfer needs 69 MB") {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want too little space for 69 MB", tr)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	// It is detected before anything is sent.
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") || tr.BytesDone != 0 {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want too little space before anything is sent", tr)
 	}
 	again := func() protocol.Transfer {
 		t.Helper()
@@ -110,7 +110,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	}
 	// The first attempt changed nothing.
 	if tr = again(); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want too little space again", tr)
 	}
 	// A transfer that continues from a part does not check the space: it fills the disk.
 	full := filepath.Join(disk, "fill")
@@ -129,7 +129,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tr = r.end(tr.ID, patience); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The disk is full. Free up space and retry") {
-			t.Fatalf("%+v", tr)
+			t.Fatalf("got %+v, want a full disk", tr)
 		}
 	}
 	grow(t, disk, 80)
@@ -139,7 +139,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tr = again(); tr.State != protocol.TransferDone {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want it done", tr)
 	}
 	same(t, from, filepath.Join(disk, "y.bin"))
 	clean(t, disk)
@@ -148,7 +148,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	tr = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"})
 	middle()
 	if list, err := os.ReadDir(disk); err != nil || len(list) != 3 {
-		t.Fatal(list, err)
+		t.Fatalf("got %v, error %v, want 3 files", list, err)
 	}
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferForget, protocol.TransferForgetParams{}); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 		if list, _ := os.ReadDir(disk); len(list) == 2 {
 			break
 		} else if time.Now().After(end) {
-			t.Fatalf("left: %v", list)
+			t.Fatalf("got %v, want 2 files", list)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	from := r.file("a", "empty", 0)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:empty"}, Destination: "b:empty"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Files != 1 || tr.Bytes != 0 {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want one empty file", tr)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "empty"))
 	size := int64(256 << 20)
@@ -188,20 +188,20 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	f.Close()
 	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:holes"}).ID, 5*time.Minute)
 	if tr.State != protocol.TransferDone || tr.BytesDone != size {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want %d bytes", tr, size)
 	}
 	to := filepath.Join(r.nodes["b"].dir, "holes")
 	info, err := os.Stat(to)
 	if err != nil || info.Size() != size {
-		t.Fatal(info, err)
+		t.Fatalf("got %v, error %v, want %d bytes", info, err, size)
 	}
 	if st := info.Sys().(*syscall.Stat_t); st.Blocks*512 > 8<<20 {
-		t.Errorf("it takes %d MiB on the disk", st.Blocks*512>>20)
+		t.Errorf("got %d MiB on the disk, want at most 8", st.Blocks*512>>20)
 	}
 	// The transfer has compared the checksums of the whole file.
 	for _, at := range []int64{0, size/2 - 100, size - 4096} {
 		if piece(t, from, at) != piece(t, to, at) {
-			t.Errorf("it is another file at %d", at)
+			t.Errorf("at %d: got another content, want the same", at)
 		}
 	}
 }

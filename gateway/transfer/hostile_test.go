@@ -71,7 +71,7 @@ func TestHostileSourceCannotChooseNames(t *testing.T) {
 	}
 	filepath.WalkDir(r.nodes["b"].dir, func(p string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			t.Errorf("planted: %s", p)
+			t.Errorf("got %s, want no file", p)
 		}
 		return nil
 	})

@@ -287,7 +287,7 @@ func (r *rig) until(id protocol.TransferID, limit time.Duration, want func(proto
 				}
 			}
 		case <-late:
-			r.t.Fatalf("the transfer is %+v", last)
+			r.t.Fatalf("got %+v in time, want the awaited state", last)
 		}
 	}
 }

@@ -20,14 +20,14 @@ func TestATransferWaitsIndependentlyOfTheClock(t *testing.T) {
 		v.row.ExpiresAt += jump.Milliseconds()
 		v.expiryOf += jump.Milliseconds()
 		if late(time.Hour + 59*time.Minute) {
-			t.Errorf("%s back: it is over before its time", jump)
+			t.Errorf("%s back: got an end before its time, want none", jump)
 		}
 		if !late(2 * time.Hour) {
-			t.Errorf("%s back: it waits on", jump)
+			t.Errorf("%s back: got no end, want one", jump)
 		}
 		v.row.ExpiresAt = now.Add(4 * time.Hour).UnixMilli() // the expiry is extended
 		if late(3*time.Hour) || !late(4*time.Hour) {
-			t.Errorf("%s back, and given more time: it is over at another one", jump)
+			t.Errorf("%s back: got an end at another time, want it at the later one", jump)
 		}
 		v.row.ExpiresAt = 0
 		if late(1000 * time.Hour) {

@@ -56,11 +56,11 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 	}
 	for range 2 {
 		if now := <-over; now.State != protocol.TransferCancelled {
-			t.Errorf("%+v", now)
+			t.Errorf("got %+v, want it cancelled", now)
 		}
 	}
 	if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled || row.EndedAt == 0 {
-		t.Errorf("in the database: %+v, %v", row, err)
+		t.Errorf("in the database: got %+v, error %v, want it cancelled", row, err)
 	}
 }
 
@@ -113,16 +113,16 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 		}
 		wg.Go(func() {
 			if now, err := e.Cancel(t.Context(), id); err != nil || now.State != protocol.TransferCancelled {
-				t.Errorf("%+v, %v", now, err)
+				t.Errorf("got %+v, error %v, want it cancelled", now, err)
 			}
 		})
 		wg.Wait()
 		if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled {
-			t.Fatalf("in the database: %+v, %v", row, err)
+			t.Fatalf("in the database: got %+v, error %v, want it cancelled", row, err)
 		}
 	}
 	if open, _, err := st.Transfers.List(t.Context(), store.TransferFilter{Limit: -1}); err != nil || len(open) != 0 || len(e.Open()) != 0 {
-		t.Errorf("open: %v, %v, %v", open, e.Open(), err)
+		t.Errorf("got open %v, %v, error %v, want none", open, e.Open(), err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
 		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
 		r.reconnected(lost, before)
 		if now, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != press.want {
-			t.Errorf("%d: it goes on: %+v, %v", i, now, err)
+			t.Errorf("%d: got %+v, error %v, want %s", i, now, err, press.want)
 		}
 		if press.want == protocol.TransferPaused {
 			if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {

@@ -105,7 +105,7 @@ func (p *process) start(t testing.TB) {
 		}
 		p.kill()
 		if try == 20 { // its address may still be in use
-			t.Fatalf("%v does not start: %s", p.env, scan.Text())
+			t.Fatalf("%v: got %s, want it started", p.env, scan.Text())
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

@@ -36,7 +36,7 @@ func TestReportedDestinationsExist(t *testing.T) {
 			Result struct{ Destination string }
 		}
 		if err := json.Unmarshal(res.Result, &out); err != nil || !out.OK {
-			t.Fatalf("%s to %s: %s, %v", source, destination, out.Error, err)
+			t.Fatalf("%s to %s: got error %s, %v, want none", source, destination, out.Error, err)
 		}
 		return out.Result.Destination
 	}

@@ -73,22 +73,22 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 	}
 	select {
 	case now := <-retried:
-		t.Fatalf("Retry did not wait: %+v", now)
+		t.Fatalf("got %+v before the write, want it to wait", now)
 	case <-time.After(20 * time.Millisecond): // it may return later, but not before Cancel has returned
 	}
 	close(s.write)
 	if now := <-cancelled; now.State != protocol.TransferCancelled {
-		t.Errorf("cancel: %+v", now)
+		t.Errorf("cancel: got %+v, want it cancelled", now)
 	}
 	for range 2 {
 		if now := <-retried; now.State != protocol.TransferQueued {
-			t.Errorf("retry: %+v", now)
+			t.Errorf("retry: got %+v, want it queued", now)
 		}
 	}
 	if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferQueued || s.puts.Load() != 3 {
-		t.Errorf("in the database: %+v, %v after %d changes", row, err, s.puts.Load())
+		t.Errorf("in the database: got %+v, error %v after %d changes, want it queued after 3", row, err, s.puts.Load())
 	}
 	if open := e.Open(); len(open) != 1 {
-		t.Errorf("in the queue: %v", open)
+		t.Errorf("in the queue: got %v, want one", open)
 	}
 }

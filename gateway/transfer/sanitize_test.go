@@ -33,20 +33,20 @@ func TestWhatAMachineSaysIsCut(t *testing.T) {
 		id = s.start()
 		rest(time.Second)
 		if seen.BytesDone != 0 {
-			s.t.Errorf("%d bytes are there", seen.BytesDone)
+			s.t.Errorf("got %d bytes, want 0", seen.BytesDone)
 		}
 		tr := s.get(id)
 		if tr.State != protocol.TransferFailed || tr.FilesDone < 0 || tr.Skipped != 0 || tr.Kept != 0 || tr.BytesDone < 0 || tr.Bytes < 0 || len(tr.Problems) != 50 {
-			s.t.Errorf("%s: %d files, %d skipped, %d kept, %d of %d bytes, %d problems", tr.State, tr.FilesDone, tr.Skipped, tr.Kept, tr.BytesDone, tr.Bytes, len(tr.Problems))
+			s.t.Errorf("got %s, %d files, %d skipped, %d kept, %d of %d bytes, %d problems, want failed, no negative number, 50 problems", tr.State, tr.FilesDone, tr.Skipped, tr.Kept, tr.BytesDone, tr.Bytes, len(tr.Problems))
 		}
 		if n := len(tr.Error) + len(tr.Path) + len(tr.Problems[0].Path) + len(tr.Problems[0].Text); n > 64<<10 {
-			s.t.Errorf("%d bytes of text", n)
+			s.t.Errorf("got %d bytes of text, want at most %d", n, 64<<10)
 		}
 		s.comes("a", s.source(-1, 0))
 		id = s.start()
 		rest(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "a negative size") {
-			s.t.Errorf("%s: %s", tr.State, tr.Error)
+			s.t.Errorf("got %s, error %q, want a negative size", tr.State, tr.Error)
 		}
 	})
 }
@@ -68,10 +68,10 @@ func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
 		id := s.start()
 		rest(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The source announced 10 bytes but sends more") {
-			s.t.Errorf("%s: %s", tr.State, tr.Error)
+			s.t.Errorf("got %s, error %q, want more than announced", tr.State, tr.Error)
 		}
 		if b.got.Load() != 7 {
-			s.t.Errorf("%d bytes were passed on", b.got.Load())
+			s.t.Errorf("got %d bytes at the destination, want 7", b.got.Load())
 		}
 	})
 }

@@ -224,13 +224,13 @@ func TestATransferThatWasInterruptedOftenOutlivesSilence(t *testing.T) {
 		for want := 7; want <= 8; want++ {
 			rest(time.Minute + 2*time.Second)
 			if tr := s.get(id); tr.State != protocol.TransferRunning || tr.Attempts != want {
-				s.t.Fatalf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
+				s.t.Fatalf("got %s after %d attempts, error %q, want running after %d", tr.State, tr.Attempts, tr.Error, want)
 			}
 		}
 		// A transfer without progress does not retry for ever.
 		rest(time.Minute + 2*time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Attempts != 8 || tr.Error != "Transfer timeout" {
-			s.t.Errorf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
+			s.t.Errorf("got %s after %d attempts, error %q, want a timeout after 8", tr.State, tr.Attempts, tr.Error)
 		}
 	})
 }
@@ -246,7 +246,7 @@ func TestATransferThatGetsOnOutlivesSilence(t *testing.T) {
 		id := s.start()
 		rest(6 * time.Minute)
 		if tr := s.get(id); tr.State != protocol.TransferRunning || tr.Attempts < 5 || tr.BytesDone < 50 {
-			s.t.Errorf("%s after %d attempts, %d bytes: %s", tr.State, tr.Attempts, tr.BytesDone, tr.Error)
+			s.t.Errorf("got %s after %d attempts, %d bytes, error %q, want running", tr.State, tr.Attempts, tr.BytesDone, tr.Error)
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestASourceMayCountForMinutes(t *testing.T) {
 		id := s.start()
 		rest(5*time.Minute + time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferDone || tr.Attempts != 1 {
-			s.t.Errorf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
+			s.t.Errorf("got %s after %d attempts, error %q, want done after 1", tr.State, tr.Attempts, tr.Error)
 		}
 	})
 }
@@ -288,7 +288,7 @@ func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 		s.start()
 		rest(10 * time.Second)
 		if took != 0 {
-			s.t.Errorf("another transfer began after %s", took)
+			s.t.Errorf("got another transfer begun after %s, want it at once", took)
 		}
 	})
 }
@@ -309,7 +309,7 @@ func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
 		s.start()
 		rest(2 * time.Second)
 		if n := begun.Load(); n != 1 {
-			s.t.Errorf("%d transfers began", n)
+			s.t.Errorf("got %d transfers begun, want 1", n)
 		}
 	})
 }
@@ -330,7 +330,7 @@ func TestWhatGoesToAMachineWaitsForNoOthersPerson(t *testing.T) {
 		}
 		rest(time.Second)
 		if asked.Load() != 16 || begun.Load() != 1 {
-			s.t.Errorf("%d are asked about, %d began", asked.Load(), begun.Load())
+			s.t.Errorf("got %d questions, %d transfers begun, want 16, 1", asked.Load(), begun.Load())
 		}
 	})
 }

@@ -114,7 +114,7 @@ func (s *storm) one(n int64, rng *rand.Rand) {
 			was = now
 		}
 		if time.Now().After(limit) {
-			s.t.Errorf("transfer %d does not end: %+v, %v", n, now, err)
+			s.t.Errorf("transfer %d: got %+v, error %v, want an end", n, now, err)
 			return
 		}
 		switch {
@@ -128,7 +128,7 @@ func (s *storm) one(n int64, rng *rand.Rand) {
 			ask(s, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
 		case now.State == protocol.TransferFailed: // a clean failure: no wrong files, and it can be resumed
 			if now.Error == "" {
-				s.t.Errorf("transfer %d failed without a word: %+v", n, now)
+				s.t.Errorf("transfer %d: got %+v, want a reason", n, now)
 			}
 			s.count("failed: " + now.Error)
 			s.right(way[1], dest, tree)
@@ -175,7 +175,7 @@ func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
 		}
 		rel, _ := filepath.Rel(top, p)
 		if line := fmt.Sprintf("%s %x", rel, got); err != nil || !slices.Contains(s.want[tree], line) {
-			s.t.Errorf("a wrong file at %s: %s, %v", id, p, err)
+			s.t.Errorf("%s: got another content at %s, error %v, want that of the source", id, p, err)
 			ok = false
 		}
 		return nil

@@ -45,7 +45,7 @@ func clean(t *testing.T, dir string) {
 			return
 		}
 		if time.Since(began) > patience {
-			t.Errorf("left: %s", left)
+			t.Errorf("got %s, want nothing left", left)
 			return
 		}
 	}
@@ -62,7 +62,7 @@ func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
 	} {
 		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{step.source}, Destination: step.destination}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Bytes != 3<<20+17 || tr.BytesDone != tr.Bytes || tr.Files != 1 || tr.FilesDone != 1 || tr.Simple {
-			t.Fatalf("%s to %s: %+v", step.source, step.destination, tr)
+			t.Fatalf("%s to %s: got %+v, want one whole file", step.source, step.destination, tr)
 		}
 		same(t, from, step.lands)
 	}
@@ -70,7 +70,7 @@ func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
 	clean(t, r.nodes["b"].dir)
 	list, err := client.Call(t.Context(), r.c, protocol.TransferList, protocol.TransferListParams{History: true})
 	if err != nil || list.Count != 4 {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("got %+v, error %v, want 4 transfers", list, err)
 	}
 }
 
@@ -95,16 +95,16 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 	}
 	out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`)
 	if !out.OK || out.Result["bytesTransferred"] != float64(1<<20) || out.Result["source"] != "a:x.bin" || out.Result["destination"] != "b:y.bin" {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want 1 MiB copied", out)
 	}
 	id, _ := out.Result["transferId"].(string)
 	if got, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)}); err != nil || got.CallID == "" {
-		t.Errorf("the transfer does not name its call: %+v, %v", got, err)
+		t.Errorf("got %+v, error %v, want the ID of the call", got, err)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	r.file("b", "y.bin", 10) // the existing file is overwritten, as in GSV
 	if out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`); !out.OK {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want the file overwritten", out)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	for args, want := range map[string]string{
@@ -142,14 +142,14 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.State != protocol.TransferPaused {
-		t.Fatalf("%+v", p)
+		t.Fatalf("got %+v, want it paused", p)
 	}
 	r.nodes["a"].wire.slow.turn(false)
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.Attempts != 2 {
-		t.Fatalf("%+v", end)
+		t.Fatalf("got %+v, want it done in the second attempt", end)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	clean(t, r.nodes["b"].dir)
@@ -166,7 +166,7 @@ func TestAShrinkingFileIsCountedAsItArrived(t *testing.T) {
 	}
 	r.nodes["a"].wire.slow.turn(false)
 	if tr = r.end(tr.ID, patience); tr.State != protocol.TransferDone || tr.Bytes != 1<<20 || tr.BytesDone != 1<<20 {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want 1 MiB done", tr)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 }
@@ -187,7 +187,7 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
-			t.Fatalf("%+v", end)
+			t.Fatalf("got %+v, want it cancelled", end)
 		}
 		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			list, err := os.ReadDir(r.nodes["b"].dir)
@@ -198,7 +198,7 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatalf("left after a pause %v: %v", rest, list)
+				t.Fatalf("after a pause %v: got %v, want nothing left", rest, list)
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 			f()
 			r.nodes["a"].wire.slow.turn(false)
 			if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
-				t.Fatalf("%s: %+v", what, end)
+				t.Fatalf("%s: got %+v, want it done", what, end)
 			}
 			same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 			clean(t, r.nodes["b"].dir)
@@ -287,13 +287,13 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	}
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:later.bin", Later: true})
 	if tr.State != protocol.TransferWaiting || tr.ExpiresAt == 0 {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want it waiting, with an expiry", tr)
 	}
 	r.stopGW() // the queue is stored
 	r.start()
 	r.nodes["b"].wire.cut(false)
 	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone {
-		t.Fatalf("%+v", end)
+		t.Fatalf("got %+v, want it done", end)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
 }
@@ -308,7 +308,7 @@ func TestAnInterruptionHasAWaitOfItsOwn(t *testing.T) {
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:x.bin", Later: true, ExpiresIn: wait})
 	first := tr.ExpiresAt
 	if first != tr.CreatedAt+wait {
-		t.Errorf("%+v", tr)
+		t.Errorf("got %+v, want it to expire %d ms after its creation", tr, wait)
 	}
 	r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 4<<20 })
 	cut := time.Now().UnixMilli()
@@ -344,7 +344,7 @@ func TestAWaitingTransferAsksAgainAfterARuleChange(t *testing.T) {
 	}
 	r.nodes["b"].wire.cut(false)
 	if end := r.end(first.ID, patience); end.State != protocol.TransferFailed || !strings.Contains(end.Error, "Denied by a rule") {
-		t.Errorf("%+v", end)
+		t.Errorf("got %+v, want it denied by a rule", end)
 	}
 	if _, err := os.Stat(filepath.Join(r.nodes["b"].dir, "first.bin")); err == nil {
 		t.Error("it was moved")

@@ -46,23 +46,23 @@ func TestWhatATransferReplacedCanBeBroughtBack(t *testing.T) {
 		t.Helper()
 		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:tree"}, Destination: "b:in/", Conflict: protocol.ConflictOverwrite}).ID, patience)
 		if tr.State != protocol.TransferDone {
-			t.Fatalf("%+v", tr)
+			t.Fatalf("got %+v, want it done", tr)
 		}
 		return tr
 	}
 	tr := begin()
 	if tr.Kept != 3 || !tr.Undoable(time.Now()) || tr.Undoable(time.Now().Add(31*24*time.Hour)) {
-		t.Errorf("%+v", tr)
+		t.Errorf("got %+v, want 3 replaced files that can be restored for a time", tr)
 	}
 	reads(t, "new x.txt", to, "in/tree/x.txt")
 	// The next transfer finds all files in place and replaces nothing.
 	if again := begin(); again.Kept != 0 || again.Undoable(time.Now()) {
-		t.Errorf("%+v", again)
+		t.Errorf("the second time: got %+v, want no replaced file", again)
 	}
 	write(t, "somebody's own", to, "in/tree/edited.txt")
 	done, err := r.undo(tr.ID)
 	if err != nil || done.Undone != 2 || done.Kept != 1 || len(done.Problems) != 1 || done.Problems[0].Path != "tree/edited.txt" || !strings.Contains(done.Problems[0].Text, "changed since") {
-		t.Errorf("%+v, %v", done, err)
+		t.Errorf("got %+v, error %v, want 2 undone and 1 left as changed since", done, err)
 	}
 	reads(t, "old x", to, "in/tree/x.txt")
 	reads(t, "old y", to, "in/tree/deep/y.txt")
@@ -74,7 +74,7 @@ func TestWhatATransferReplacedCanBeBroughtBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done, err = r.undo(tr.ID); err != nil || done.Undone != 3 || done.Kept != 0 || len(done.Problems) != 0 {
-		t.Errorf("%+v, %v", done, err)
+		t.Errorf("got %+v, error %v, want 3 undone", done, err)
 	}
 	reads(t, "old edited", to, "in/tree/edited.txt")
 	if _, err = r.undo(tr.ID); !errors.Is(err, protocol.ErrConflict) {
@@ -94,7 +94,7 @@ func TestUndoIsRefusedWhereSendingIs(t *testing.T) {
 	write(t, "old", to, "x")
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:x", Conflict: protocol.ConflictOverwrite}).ID, patience)
 	if tr.Kept != 1 {
-		t.Fatalf("%+v", tr)
+		t.Fatalf("got %+v, want one replaced file", tr)
 	}
 	rule, err := client.Call(t.Context(), r.c, protocol.RulePut, protocol.RulePutParams{Policy: []byte(`{"tool":"gsv__Transfer","verdict":"deny"}`)})
 	if err != nil {
@@ -118,7 +118,7 @@ func TestUndoIsRefusedWhereSendingIs(t *testing.T) {
 	r.boot("b")
 	r.online("b")
 	if done, err := r.undo(tr.ID); err != nil || done.Undone != 1 {
-		t.Errorf("%+v, %v", done, err)
+		t.Errorf("got %+v, error %v, want 1 undone", done, err)
 	}
 	reads(t, "old", to, "x")
 }
@@ -142,7 +142,7 @@ func TestACancelledTransferCanBeUndone(t *testing.T) {
 	}
 	tr = r.end(tr.ID, patience)
 	if done, err := r.undo(tr.ID); err != nil || done.Undone != 1 {
-		t.Errorf("%+v, %v", done, err)
+		t.Errorf("got %+v, error %v, want 1 undone", done, err)
 	}
 	reads(t, "old", to, "tree/a")
 	clean(t, to)

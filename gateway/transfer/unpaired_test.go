@@ -16,15 +16,15 @@ func TestWhatIsUnderWayToAMachineEndsWithItsPairing(t *testing.T) {
 		id, other := s.start(), s.startTo("c:y")
 		rest(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferRunning {
-			s.t.Fatalf("%s: %s", tr.State, tr.Error)
+			s.t.Fatalf("got %s, error %q, want running", tr.State, tr.Error)
 		}
 		s.e.Fail(transfer.Unpaired(protocol.Device{ID: "d", NodeID: "b"}))()
 		rest(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "b is no longer paired" {
-			s.t.Errorf("%s: %s", tr.State, tr.Error)
+			s.t.Errorf("got %s, error %q, want that b is no longer paired", tr.State, tr.Error)
 		}
 		if tr := s.get(other); tr.State != protocol.TransferRunning {
-			s.t.Errorf("another one's: %s: %s", tr.State, tr.Error)
+			s.t.Errorf("another one: got %s, error %q, want running", tr.State, tr.Error)
 		}
 	})
 }
@@ -50,7 +50,7 @@ func TestTransfersEndWithTheAccessOfTheirApp(t *testing.T) {
 		rest(time.Second)
 		for name, id := range map[string]protocol.TransferID{"running": running, "waiting": waiting, "paused": paused} {
 			if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "The app that queued it may not transfer files any more" {
-				s.t.Errorf("the %s one: got %s: %s", name, tr.State, tr.Error)
+				s.t.Errorf("the %s one: got %s, error %q, want that the app may not transfer", name, tr.State, tr.Error)
 			}
 		}
 		if tr := s.get(others); tr.State != protocol.TransferRunning {

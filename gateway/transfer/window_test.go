@@ -81,12 +81,12 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 			t.Errorf("%s: went on at the desk: %v", ends, err)
 		}
 		if now, err := e.Pause(t.Context(), id); err != nil || now.State != protocol.TransferPaused {
-			t.Fatalf("%+v, %v", now, err)
+			t.Fatalf("got %+v, error %v, want it paused", now, err)
 		}
 		// Anybody who sees the transfer may resume it, but only from its own computer.
 		now, err := e.Resume(t.Context(), id, transfer.Client{Window: desk})
 		if err != nil || now.State != protocol.TransferWaiting || now.Error == "" {
-			t.Errorf("%s: let go on at the desk: %+v, %v", ends, now, err)
+			t.Errorf("%s: resumed at the desk: got %+v, error %v, want it waiting for its computer", ends, now, err)
 		}
 		if _, err := e.Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 			t.Errorf("%s: tried again at the desk: %v", ends, err)
 		}
 		if desk.events.Load() != 0 {
-			t.Errorf("%s: the desk heard of it", ends)
+			t.Errorf("%s: got an event at the desk, want none", ends)
 		}
 		laptop = newScreen("laptop")
 		if _, err := e.Retry(t.Context(), id, transfer.Client{Window: laptop}); err != nil {
@@ -103,7 +103,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		}
 		for end := time.Now().Add(patience); laptop.events.Load() == 0 && machine.events.Load() == 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("%s: it does not go on where it began", ends)
+				t.Fatalf("%s: got no event where it began, want one", ends)
 			}
 		}
 		if _, err := e.Cancel(t.Context(), id); err != nil {

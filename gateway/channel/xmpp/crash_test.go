@@ -19,7 +19,7 @@ func TestPanicFailsOneMessage(t *testing.T) {
 	}
 	for range 3 { // each waits for the one before
 		if err := i.put(t.Context(), in); err != nil {
-			t.Errorf("after a panic: got %v", err)
+			t.Errorf("after a panic: got error %v, want none", err)
 		}
 	}
 	wg.Wait()

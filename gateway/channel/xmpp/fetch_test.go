@@ -44,13 +44,13 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	}
 	got := say(at[0], "<x xmlns='jabber:x:oob'><url>"+at[0]+"</url></x>")
 	if len(got.Attachments) != 1 || got.Attachments[0].MimeType != "image/png" || strings.Contains(got.Message, "http") {
-		t.Errorf("%q with %d pictures", got.Message, len(got.Attachments))
+		t.Errorf("got %q with %d pictures, want one without its address", got.Message, len(got.Attachments))
 	}
 	got = say("Read this.", "<file-sharing xmlns='urn:xmpp:sfs:0'><file xmlns='urn:xmpp:file:metadata:0'><name>plan.txt</name><media-type>text/plain</media-type></file>"+
 		"<sources><url-data xmlns='http://jabber.org/protocol/url-data' target='"+at[1]+"'/></sources></file-sharing>")
 	_, kept, _ := strings.Cut(got.Message, "stored in your workspace as ")
 	if text := b.File(t, strings.TrimSuffix(kept, "]")); text != "dig here" {
-		t.Errorf("%q kept %q", got.Message, text)
+		t.Errorf("%q: got %q, want dig here", got.Message, text)
 	}
 	for link, why := range map[string]string{
 		"https://files.elsewhere.test/a.png":       "add it to the account's settings",
@@ -60,7 +60,7 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	} {
 		got := say("Look.", "<x xmlns='jabber:x:oob'><url>"+link+"</url></x>")
 		if len(got.Attachments) != 0 || !strings.Contains(got.Message, "it was not fetched: ") || !strings.Contains(got.Message, why) {
-			t.Errorf("%s: %q", link, got.Message)
+			t.Errorf("%s: got %q, want that it was not fetched because %s", link, got.Message, why)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestFilesAreFetchedForThoseAloneWhoAreLetIn(t *testing.T) {
 	bob.do(t, "<message to='agent@town.test' type='chat'><body>x</body><x xmlns='jabber:x:oob'><url>"+s.URL+"/bob</url></x></message>")
 	polltest.Until(t, "nothing arrived", func() bool { return len(b.Sent()) == 1 })
 	if len(asked) > 0 {
-		t.Errorf("asked for %s", <-asked)
+		t.Errorf("got a request for %s, want none", <-asked)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestWhatIsNotAFileOfTheServerIsRefused(t *testing.T) {
 	}
 	g, at := web(t, ok)
 	if data, kind, err := g.get(t.Context(), at, 100); err != nil || !bytes.Equal(data, pixel) || kind != "image/png" {
-		t.Errorf("%q %q %v", data, kind, err)
+		t.Errorf("got %q, %q, error %v, want the picture", data, kind, err)
 	}
 	for why, h := range map[string]http.HandlerFunc{
 		"redirects": func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +160,7 @@ func TestHostsOfTheSettingsAreFetchedFrom(t *testing.T) {
 	}
 	for _, wrong := range []string{"https://a.test", "a.test/x", "a*", "*a", "a.test:5"} {
 		if _, err := settingsOf(channel.Config(raw(t, "jid", "a@town.test", "password", "p", "files", wrong))); err == nil {
-			t.Errorf("%q is taken", wrong)
+			t.Errorf("%q: got no error, want one", wrong)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestEncryptedFileIsOpenedWithTheKeyInItsAddress(t *testing.T) {
 		}
 		locked := gcm.Seal(nil, key[:n], pixel, nil)
 		if got, err := unlock(locked, hex.EncodeToString(key)); err != nil || !bytes.Equal(got, pixel) {
-			t.Errorf("%q %v", got, err)
+			t.Errorf("got %q, error %v, want the picture", got, err)
 		}
 		locked[0] ^= 1
 		if _, err := unlock(locked, hex.EncodeToString(key)); !errors.Is(err, channel.ErrRefused) {

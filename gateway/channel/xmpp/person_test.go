@@ -67,7 +67,7 @@ func (o *person) hears(t *testing.T, what string, want func(message) bool) messa
 				return m
 			}
 		case <-timer.C:
-			t.Fatalf("%s did not hear %s", o.name, what)
+			t.Fatalf("%s: got no message in time, want %s", o.name, what)
 		}
 	}
 }

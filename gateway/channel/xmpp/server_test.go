@@ -107,7 +107,7 @@ func (p *prosody) start(t *testing.T) {
 		if time.Now().After(end) {
 			log, _ := os.ReadFile(filepath.Join(p.dir, "log"))
 			p.stop()
-			t.Fatalf("prosody does not listen\n%s\n%s", out, log)
+			t.Fatalf("prosody: got no port, want it listening\n%s\n%s", out, log)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -26,11 +26,11 @@ func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
 	bob.do(t, "<message to='agent@town.test' type='chat' id='third-message'><body>meanwhile</body></message>")
 	polltest.Until(t, "the message of another chat", func() bool { return len(texts()) > 0 })
 	if got := strings.Join(texts(), ", "); got != "meanwhile" {
-		t.Errorf("while the first message takes its time came: %s", got)
+		t.Errorf("during the first message: got %s, want meanwhile", got)
 	}
 	<-b.Slow
 	polltest.Until(t, "the messages of the slow chat", func() bool { return len(texts()) == 3 })
 	if got := strings.Join(texts(), ", "); got != "meanwhile, this goes slowly, and then this" {
-		t.Errorf("in the end came: %s", got)
+		t.Errorf("in the end: got %s, want all three in order", got)
 	}
 }

@@ -20,7 +20,7 @@ func (o *person) sees(t *testing.T, kind string) presence {
 				return p
 			}
 		case <-timer.C:
-			t.Fatalf("%s did not see the agent's presence %q", o.name, kind)
+			t.Fatalf("%s: got no presence in time, want %q of the agent", o.name, kind)
 		}
 	}
 }

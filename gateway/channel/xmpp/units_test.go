@@ -28,26 +28,26 @@ func TestScramAgreesWithTheStandards(t *testing.T) {
 			s.nonce, s.first = tc.nonce, "n=user,r="+tc.nonce
 			answer, err := s.answer(tc.challenge)
 			if err != nil || answer != tc.answer {
-				t.Errorf("%s: %s %v", tc.kind, answer, err)
+				t.Errorf("%s: got %s, error %v, want %s", tc.kind, answer, err, tc.answer)
 			}
 			if err := s.check(tc.final); err != nil {
 				t.Errorf("%s: %v", tc.kind, err)
 			}
 			if s.check("v=AAAA") == nil || s.check("e=other-error") == nil {
-				t.Errorf("%s: a server that does not know the password was believed", tc.kind)
+				t.Errorf("%s: got no error for a server without the password, want one", tc.kind)
 			}
 			for _, bad := range []string{
 				"", "r=other,s=QSXCR+Q6sek8bf92,i=4096", strings.Replace(tc.challenge, "i=4096", "i=0", 1), strings.Replace(tc.challenge, "i=4096", "i=99999999", 1),
 				"m=x," + tc.challenge, "r=" + tc.nonce + ",s=QSXCR+Q6sek8bf92,i=4096",
 			} {
 				if _, err := s.answer(bad); err == nil {
-					t.Errorf("%s: %q was answered", tc.kind, bad)
+					t.Errorf("%s: %q: got an answer, want an error", tc.kind, bad)
 				}
 			}
 		})
 	}
 	if h := newScram("SCRAM-SHA-256", "a,b=c", "").first; !strings.HasPrefix(h, "n=a=2Cb=3Dc,r=") {
-		t.Error(h)
+		t.Errorf("got %s, want the name with escapes", h)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestMentions(t *testing.T) {
 		"Fairlead: hi": true, "hi, fairlead!": true, "fairlead": true, "fairleader": false, "unfairlead": false, "fairlead_2 and @fairlead": true, "fairlead_": false, "": false, "fairléad": false,
 	} {
 		if mentions(text, "fairlead") != want {
-			t.Errorf("%q: %v", text, !want)
+			t.Errorf("%q: got mentioned %v, want %v", text, !want, want)
 		}
 	}
 	if mentions("anything", "") {
@@ -68,11 +68,11 @@ func TestParts(t *testing.T) {
 	for _, s := range []string{"", "short", strings.Repeat("ü", 100), strings.Repeat("line of text\n", 50), strings.Repeat("x", 61)} {
 		list := parts(s, 61)
 		if got := strings.Join(list, ""); strings.ReplaceAll(got, "\n", "") != strings.ReplaceAll(s, "\n", "") {
-			t.Errorf("%q became %q", s, list)
+			t.Errorf("%q: got %q, want the same text", s, list)
 		}
 		for _, p := range list {
 			if len(p) > 61 || !utf8.ValidString(p) {
-				t.Errorf("%q", p)
+				t.Errorf("got %q, want at most 61 bytes of UTF-8", p)
 			}
 		}
 	}
@@ -135,17 +135,17 @@ c</body><reply xmlns='urn:xmpp:reply:0' id='9' to='agent@town.test'/></message>`
 		switch in.Peer.Kind {
 		case protocol.PeerGroup:
 			if in.Peer.ID != "square@rooms.test" || resource(m.From) == "agent" || in.WasMentioned == nil || m.Delay != nil {
-				t.Errorf("%q: %+v", s, in)
+				t.Errorf("%q: got %+v, want a message of the room", s, in)
 			}
 		case protocol.PeerDM:
 			if in.Sender.ID != bare(m.From) || in.Peer.ID != bare(m.From) || in.Peer.ID == "square@rooms.test" || in.Peer.ID == "agent@town.test" {
-				t.Errorf("%q: %+v", s, in)
+				t.Errorf("%q: got %+v, want a message of its sender", s, in)
 			}
 		default:
-			t.Errorf("%q: %+v", s, in)
+			t.Errorf("%q: got %+v, want a room or a person", s, in)
 		}
 		if l := in.Message.Location; l != nil && !isPosition(l.Lat, l.Lon) {
-			t.Errorf("%q: %+v", s, l)
+			t.Errorf("%q: got %+v, want a position", s, l)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 	words := channel.Outgoing{Text: "Here it is.", Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a plan & more.txt", "dig here"), file("b.txt", "and there")}}
 	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words)
 	if err != nil || !said.Sent || said.MessageID == "" {
-		t.Fatalf("%+v %v", said, err)
+		t.Fatalf("got %+v, error %v, want it sent", said, err)
 	}
 	ann.hearsText(t, "Here it is.")
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.roots}}}
@@ -32,7 +32,7 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 	for _, want := range []string{"dig here", "and there"} {
 		m := ann.hears(t, "a file", func(m message) bool { return len(m.OOB) > 0 })
 		if m.OOB[0] != m.Body[0] || !strings.HasPrefix(m.OOB[0], p.web) {
-			t.Errorf("%+v", m)
+			t.Errorf("got %+v, want the address of the file", m)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.OOB[0], nil)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 		got, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if err != nil || string(got) != want {
-			t.Errorf("%s: %q %v", res.Status, got, err)
+			t.Errorf("%s: got %q, error %v, want %q", res.Status, got, err, want)
 		}
 	}
 	words.Text, words.Files = "", []protocol.Media{file("big.bin", strings.Repeat("x", 1001))}
@@ -57,7 +57,7 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 		t.Error(err)
 	}
 	if m := ann.hears(t, "the file alone", func(m message) bool { return len(m.Body) > 0 }); len(m.OOB) == 0 {
-		t.Errorf("%+v", m)
+		t.Errorf("got %+v, want the file alone", m)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestAServerWithoutUploadSaysSo(t *testing.T) {
 		t.Error(err)
 	}
 	if m := ann.hears(t, "a text", func(m message) bool { return len(m.Body) > 0 }); m.Body[0] != "Without it, then." {
-		t.Errorf("%q was sent without its file", m.Body)
+		t.Errorf("got %q, want the text without its file", m.Body)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	ann.hears(t, "that she is not known yet", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "do not know you yet") })
 	pairs, err := b.Senders.Pairs(t.Context(), protocol.Empty{})
 	if err != nil || pairs.Pairs["xmpp:ann@town.test"].FirstMessage != "hello" {
-		t.Fatalf("%+v %v", pairs, err)
+		t.Fatalf("got %+v, error %v, want ann's first message", pairs, err)
 	}
 	if _, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	}
 	sent := b.Sent()
 	if len(sent) != 1 || !strings.HasSuffix(sent[0].Message, "] 3 < 5 & \"so\" on") || sent[0].By != "channel xmpp ann@town.test" {
-		t.Errorf("%+v", sent)
+		t.Errorf("got %+v, want one message of ann", sent)
 	}
 
 	ann.do(t, "<message to='agent@town.test' type='chat' id='third-message'><body>&gt; You said on\nreally hold</body><reply xmlns='urn:xmpp:reply:0' id='x'/>"+
@@ -57,14 +57,14 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	polltest.Until(t, "the reply", func() bool { return len(b.Sent()) == 2 })
 	text := b.Sent()[1].Message
 	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched: files are fetched only from the account's own server; to allow files.test too, add it to the account's settings]") {
-		t.Errorf("%q", text)
+		t.Errorf("got %q, want the quote, the position and the picture", text)
 	}
 	ann.do(t, "<message to='agent@town.test' type='chat' id='fourth-message'><body>This is OMEMO</body><encrypted xmlns='eu.siacs.conversations.axolotl'/></message>")
 	ann.hears(t, "about encryption", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "cannot read encrypted") })
 
 	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: strings.Repeat("ä line\n", 8000)})
 	if err != nil || !said.Sent || said.MessageID == "" {
-		t.Fatalf("%+v %v", said, err)
+		t.Fatalf("got %+v, error %v, want it sent", said, err)
 	}
 	long := ""
 	for len(long) < 8*8000-1 {
@@ -72,13 +72,13 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 		long += m.Body[0] + "\n"
 	}
 	if strings.Count(long, "ä line") != 8000 {
-		t.Errorf("%d lines arrived", strings.Count(long, "ä line"))
+		t.Errorf("got %d lines, want 8000", strings.Count(long, "ä line"))
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
 		t.Errorf("a message to nobody: %v", err)
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "not an XMPP address") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want that it is not an XMPP address", err)
 	}
 	ann.do(t, "<iq to='"+agentAddress(t, b)+"' id='v1' type='get'><query xmlns='jabber:iq:version'/></iq>")
 }
@@ -87,7 +87,7 @@ func agentAddress(t *testing.T, b *channeltest.Bench) string {
 	t.Helper()
 	st, err := b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 	if err != nil || len(st.Accounts) != 1 || !st.Accounts[0].Connected || !st.Accounts[0].Authenticated {
-		t.Fatalf("%+v %v", st, err)
+		t.Fatalf("got %+v, error %v, want one connected account", st, err)
 	}
 	return st.Accounts[0].Extra["jid"].(string)
 }
@@ -119,23 +119,23 @@ func TestRoomsOverARealServer(t *testing.T) {
 	polltest.Until(t, "a message", func() bool { return len(b.Sent()) > 0 })
 	sent := b.Sent()[0]
 	if sent.SessionKey != "agent:main:xmpp:group:square@rooms.town.test" || !strings.Contains(sent.Message, " · agent (ann@town.test)] Agent_: shall we go hold") {
-		t.Errorf("%+v", sent)
+		t.Errorf("got %+v, want a message of the room", sent)
 	}
 	if err := b.Answer(t.Context(), sent.RunID, "Let us go."); err != nil {
 		t.Fatal(err)
 	}
 	m := ann.hearsText(t, "Let us go.")
 	if resource(m.From) != "agent_" || m.Reply == nil || m.Reply.ID == "" {
-		t.Errorf("%+v", m)
+		t.Errorf("got %+v, want a reply", m)
 	}
 	ann.do(t, "<message to='square@rooms.town.test/agent_' type='chat' id='private-1'><body>psst</body></message>")
 	say("for-you-2", "and you, agent_?")
 	polltest.Until(t, "a second message", func() bool { return len(b.Sent()) > 1 })
 	if sent := b.Sent(); len(sent) != 2 || strings.Contains(sent[1].Message, "psst") {
-		t.Errorf("%+v", sent)
+		t.Errorf("got %+v, want two messages without the private one", sent)
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "other@rooms.town.test", Kind: "group"}); err == nil || !strings.Contains(err.Error(), "not in the room") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want that it is not in the room", err)
 	}
 }
 
@@ -180,14 +180,14 @@ func TestLoginOverARealServer(t *testing.T) {
 	b.Begin()
 	cfg := raw(t, "jid", "agent@town.test", "password", "wrong", "server", p.addr, "certificate", p.cert)
 	if _, err := b.Accounts.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: cfg}); !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "cannot log in: the server refused the address or the password" {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want that the password was refused", err)
 	}
 	if _, err := b.Accounts.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "password", "secret of agent", "certificate", otherCertificate(t))}); !errors.Is(err, protocol.ErrUnavailable) || !strings.Contains(err.Error(), "certificate is not trusted, so the password was not sent (x509: ") {
 		t.Errorf("a server that cannot be trusted: %v", err)
 	}
 	res, err := b.Accounts.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "certificate", p.cert)})
 	if err != nil || res.Message != "agent@town.test can log in." {
-		t.Errorf("%+v %v", res, err)
+		t.Errorf("got %+v, error %v, want that it can log in", res, err)
 	}
 	for _, mechanism := range []string{"SCRAM-SHA-1", "PLAIN"} {
 		t.Run(mechanism, func(t *testing.T) { // the test above used SCRAM-SHA-256
@@ -217,7 +217,7 @@ func TestLoginOverARealServer(t *testing.T) {
 		ended := err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
 		// Seconds later it has tried to connect again, and shows that error.
 		if ended && st.Accounts[0].Error != "the server closed the connection" && !strings.Contains(st.Accounts[0].Error, "refused") {
-			t.Errorf("the account says %q", st.Accounts[0].Error)
+			t.Errorf("got error %q, want that the server closed the connection", st.Accounts[0].Error)
 		}
 		return ended
 	})
@@ -233,7 +233,7 @@ func TestLoginOverARealServer(t *testing.T) {
 		t.Error(err)
 	}
 	if list, err := b.Accounts.List(t.Context(), protocol.Empty{}); err != nil || list.Count != 0 {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v, error %v, want no accounts", list, err)
 	}
 	if _, err := b.Accounts.Logout(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
 		t.Error(err)

@@ -14,13 +14,13 @@ func TestLengthsAsPeopleWriteThem(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got, err := Parse(text); err != nil || got != want {
-				t.Errorf("%q: %s, %v", text, got, err)
+				t.Errorf("%q: got %s, error %v, want %s", text, got, err, want)
 			}
 		})
 	}
 	for _, text := range []string{"", "soon", "5", "-5m", "1 fortnight", "1h soon", "0m", "1e9h", "200 years", "99999999w", "0.0001ms"} {
 		if got, err := Parse(text); err == nil {
-			t.Errorf("%q: %s", text, got)
+			t.Errorf("%q: got %s, want an error", text, got)
 		}
 	}
 }
@@ -30,7 +30,7 @@ func TestTimesOfDay(t *testing.T) {
 	for text, want := range map[string]int{"18:00": 1080, "9am": 540, "12am": 0, "12pm": 720, "9": 540, "0:05": 5, "6:30 pm": 1110} {
 		t.Run(text, func(t *testing.T) {
 			if hour, minute, err := OfDay(text); err != nil || hour*60+minute != want {
-				t.Errorf("%q: %d:%d %v", text, hour, minute, err)
+				t.Errorf("%q: got %d:%d, error %v, want %d minutes", text, hour, minute, err, want)
 			}
 		})
 	}
@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("a a a one an")
 	f.Fuzz(func(t *testing.T, text string) {
 		if d, err := Parse(text); err == nil && (d <= 0 || d > Most) {
-			t.Errorf("%q: %s", text, d)
+			t.Errorf("%q: got %s, want more than 0 and at most %s", text, d, Most)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func TestAGatewayWithoutNodesSaysWhatIsMissing(t *testing.T) {
 	defer srv.Close()
 	for _, path := range []string{"/install.sh", "/install.ps1", "/install/fairlead-node-linux-arm64"} {
 		if code, body, _ := get(t, srv.URL+path); code != 404 || !strings.Contains(body, "nodes there") {
-			t.Errorf("%s: %d %s", path, code, body)
+			t.Errorf("%s: got status %d, %s, want 404 with the reason", path, code, body)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestOnlyNodeProgramsAreServed(t *testing.T) {
 	}
 	_, body, header := get(t, srv.URL+"/install/fairlead-node-linux-arm64")
 	if hash := sha256.Sum256([]byte(body)); header.Get("X-Content-SHA256") != hex.EncodeToString(hash[:]) {
-		t.Errorf("hash %s", header.Get("X-Content-SHA256"))
+		t.Errorf("got hash %s, want that of the program", header.Get("X-Content-SHA256"))
 	}
 	req, _ := http.NewRequest(http.MethodGet, srv.URL+"/install.sh", nil)
 	req.Host = "x';rm:1"
@@ -107,17 +107,17 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 	}
 	changed = true
 	if out, err := run(); err == nil || !strings.Contains(out, "nothing was installed") {
-		t.Errorf("a changed program: %v\n%s", err, out)
+		t.Errorf("a changed program: got error %v, want that nothing was installed\n%s", err, out)
 	}
 	if left, _ := os.ReadDir(bin); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("got leftovers %v, want none", left)
 	}
 	changed = false
 	if out, err := run(); err != nil || !strings.Contains(out, "--pair LINK") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got error %v, want the command to pair\n%s", err, out)
 	}
 	if out, err := exec.Command(filepath.Join(bin, "fairlead-node")).Output(); err != nil || string(out) != "node\n" {
-		t.Errorf("%s, %v", out, err)
+		t.Errorf("got %s, error %v, want node", out, err)
 	}
 
 	// The printed line can be typed unchanged, whatever the folder's name.
@@ -126,7 +126,7 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 	_, line, _ := strings.Cut(out, "shows at the gateway:")
 	line, _, _ = strings.Cut(line, " --pair")
 	if typed, e := exec.Command("sh", "-c", line).CombinedOutput(); err != nil || e != nil || string(typed) != "node\n" {
-		t.Errorf("%v\n%s\n%s, %v", err, out, typed, e)
+		t.Errorf("got error %v, %s, typed: %s, error %v, want node", err, out, typed, e)
 	}
 
 	// Nothing of a truncated script runs.
@@ -139,7 +139,7 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 		script = whole[:i]
 		out, _ := run()
 		if _, err := os.Stat(bin); err == nil {
-			t.Fatalf("cut off after %q it did something: %s", script[max(0, i-40):], out)
+			t.Fatalf("cut off after %q: got a folder, want nothing done: %s", script[max(0, i-40):], out)
 		}
 	}
 }

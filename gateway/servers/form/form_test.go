@@ -28,7 +28,7 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 	}
 	want := "mail:email:0 at:dateTime:0 b:boolean:0 day:date:0 i:integer:0 link:uri:0 many:choices:2 n:number:0 old:choice:2 one:choice:1 text:text:0"
 	if strings.Join(got, " ") != want || fields[8].Choices[1].Title != "B" || fields[4].Default != float64(3) {
-		t.Errorf("fields: %s", got)
+		t.Errorf("got fields %s, want %s", got, want)
 	}
 	good := map[string]any{
 		"mail": "a@b.example", "at": "2026-11-30T09:00:00Z", "day": "2026-11-30", "link": "https://x.example", "n": 2.5, "i": 4.0, "b": false,
@@ -43,7 +43,7 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 		bad := map[string]any{"mail": "a@b.example"}
 		bad[name] = value
 		if Check(fields, bad) == nil {
-			t.Errorf("%s may be %v", name, value)
+			t.Errorf("%s: got no error of %v, want one", name, value)
 		}
 	}
 	if Check(fields, nil) == nil {
@@ -53,7 +53,7 @@ func TestEveryKindOfFieldIsReadAndChecked(t *testing.T) {
 		map[string]any{"properties": map[string]any{"x": map[string]any{"type": "object"}}}, map[string]any{"properties": map[string]any{"x": map[string]any{"type": "array"}}}, "text",
 	} {
 		if fields, err := Fields(schema); err == nil {
-			t.Errorf("%v is read as %+v", schema, fields)
+			t.Errorf("%v: got %+v, want an error", schema, fields)
 		}
 	}
 }

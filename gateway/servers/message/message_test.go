@@ -81,7 +81,7 @@ func TestOneBadToolIsLeftOut(t *testing.T) {
 	}
 	for _, want := range []string{`"bad", is left out: description must be a string, not number`, "Number 3 of the tools", "invalid cursor"} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %q:\n%s", want, log)
+			t.Errorf("got the log:\n%s\nwant %q in it", log, want)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func FuzzLines(f *testing.F) {
 		}
 		at = min(max(at, 0), len(in))
 		if whole, cut := count(in), count(in[:at], in[at:]); whole != cut {
-			t.Errorf("%d messages in one part, %d in two", whole, cut)
+			t.Errorf("got %d messages in one part, %d in two, want the same", whole, cut)
 		}
 		if _, err := io.ReadAll(check.Events(io.NopCloser(bytes.NewReader(in)))); err != nil {
 			t.Error(err)

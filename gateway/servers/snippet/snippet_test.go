@@ -37,7 +37,7 @@ func TestEveryFormOfAServerIsRead(t *testing.T) {
 	}
 	for _, text := range []string{"", "{", `{"a": 1}`, "a | b", `x "y`, "A=1", "https://", "curl x && y"} {
 		if list, err := snippet.Parse(text); err == nil {
-			t.Errorf("%q is read as %+v", text, list)
+			t.Errorf("%q: got %+v, want an error", text, list)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (d *desk) end(c store.Call, process, result string) {
 	d.t.Helper()
 	c.Info.State, c.Info.EndedAt, c.Process, c.ResultJSON = protocol.CallDone, time.Now().UnixMilli(), process, json.RawMessage(result)
 	if won, err := d.store.Calls.Finish(d.t.Context(), c); err != nil || !won {
-		d.t.Fatal(won, err)
+		d.t.Fatalf("got won %v, error %v, want the call finished", won, err)
 	}
 }
 
@@ -84,7 +84,7 @@ func (d *desk) report(e protocol.NodeExecEvent) string {
 	case errors.Is(err, protocol.ErrUnavailable):
 		return "again"
 	case err != nil || !ack.OK:
-		d.t.Fatalf("%+v: %+v %v", e, ack, err)
+		d.t.Fatalf("%+v: got %+v, error %v, want it acknowledged", e, ack, err)
 	case ack.Dropped:
 		return "dropped"
 	}
@@ -119,10 +119,10 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "q", Event: protocol.ExecFailed, ExitCode: &code}), "ok")
 	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: failed with exit code 2")
 	if by := d.chats.by; by != (protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "two"}) {
-		t.Errorf("it was for %+v", by)
+		t.Errorf("got by %+v, want the schedule two", by)
 	}
 	if e := d.chats.last; e.CallID != "b" || e.NodeID != box || e.Command != "make test" || e.EventID != "2" || e.SessionID != "q" {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want the end of b", e)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	d.Reports = New(d.store.Calls, d.store.Runs, d.chats, d.chats) // after a restart
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.told) != 1 {
-		t.Errorf("told %q", d.chats.told)
+		t.Errorf("got %q, want one report", d.chats.told)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestEventThatComesBeforeTheResultIsAskedForAgain(t *testing.T) {
 	d.want(d.report(named), "ok")
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.told) != 1 {
-		t.Errorf("told %q", d.chats.told)
+		t.Errorf("got %q, want one report", d.chats.told)
 	}
 }
 
@@ -216,17 +216,17 @@ func TestWhatNobodyWaitsForIsDropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := d.report(e); got != "dropped" {
-				t.Errorf("%s: %s", name, got)
+				t.Errorf("got %s, want dropped", got)
 			}
 		})
 	}
 	ack, err := d.Event(t.Context(), "other", protocol.NodeExecEvent{EventID: "1", SessionID: "r", CallID: "a", Event: protocol.ExecFinished})
 	if err != nil || !ack.Dropped {
-		t.Errorf("another machine's: %+v %v", ack, err)
+		t.Errorf("another machine's: got %+v, error %v, want it dropped", ack, err)
 	}
 	d.want(d.report(protocol.NodeExecEvent{EventID: "1", SessionID: "r", Event: protocol.ExecStarted}), "ok")
 	if len(d.chats.told) != 0 {
-		t.Errorf("told %q", d.chats.told)
+		t.Errorf("got %q, want no report", d.chats.told)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestWhatACommandPrintedIsCut(t *testing.T) {
 	e.OutputTail, e.Signal = strings.Repeat("ä", 5000)+"end", strings.Repeat("S", 1000)
 	d.want(d.report(e), "ok")
 	if c := d.chats.last; utf8.RuneCountInString(c.OutputTail) != maxTail || !strings.HasSuffix(c.OutputTail, "äend") || utf8.RuneCountInString(c.Signal) != maxWord {
-		t.Errorf("%d %d", len(c.OutputTail), len(c.Signal))
+		t.Errorf("got %d bytes of output, %d of the signal, want %d and %d characters", len(c.OutputTail), len(c.Signal), maxTail, maxWord)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAnAttachmentWithoutANameIsRefusedInASentence(t *testing.T) {
 	t.Parallel()
 	_, err := New(t.TempDir(), nil, nil).Upload().Attachments(t.Context(), []protocol.Attachment{{Data: "aGVsbG8="}})
 	if !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "The attachment is not an image that models can see" {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want that it is not an image", err)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestPicturesAreMadeToFitTheModels(t *testing.T) {
 			out, changed, err := fit(data)
 			cfg, format, decodeErr := image.DecodeConfig(bytes.NewReader(out))
 			if err != nil || !changed || decodeErr != nil || format != "jpeg" || len(out) > maxPicture || cfg.Width > smallSide || cfg.Height > smallSide {
-				t.Errorf("%s: %d bytes, %s %+v, %v", name, len(out), format, cfg, err)
+				t.Errorf("%s: got %d bytes, %s %+v, error %v, want a small JPEG", name, len(out), format, cfg, err)
 			}
 		})
 	}
@@ -62,7 +62,7 @@ func TestPicturesAreMadeToFitTheModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, changed, err := fit(b.Bytes()); err != nil || !changed || http.DetectContentType(out) != "image/png" {
-		t.Errorf("what is see-through became %s, %v", http.DetectContentType(out), err)
+		t.Errorf("a transparent picture: got %s, error %v, want image/png", http.DetectContentType(out), err)
 	}
 	bomb := slices.Clone(small)
 	copy(bomb[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 × 65536
@@ -78,6 +78,6 @@ func TestARecordingIsStoredThoughNothingCanTranscribeIt(t *testing.T) {
 	file := protocol.Attachment{Filename: "v.wav", MimeType: "audio/wav", Data: base64.StdEncoding.EncodeToString(wav)}
 	got, err := New(t.TempDir(), nil, nil).Upload().Attachments(t.Context(), []protocol.Attachment{file})
 	if err != nil || len(got) != 1 || got[0].MediaKey == "" || !strings.HasSuffix(got[0].Text, "nothing here can transcribe]") {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("got %+v, error %v, want the note that nothing can transcribe", got, err)
 	}
 }

@@ -34,7 +34,7 @@ func TestBoundaryNeverPartsACallFromItsResult(t *testing.T) {
 	for want := 1; want < len(msgs); want++ {
 		for _, slack := range []float64{1, 2, 100} {
 			if at := Boundary(msgs, want, slack); at > want || msgs[at].Role == protocol.RoleToolResult {
-				t.Errorf("Boundary(%d, %g): got %d", want, slack, at)
+				t.Errorf("Boundary(%d, %g): got %d, want at most %d and no result", want, slack, at, want)
 			}
 		}
 	}
@@ -49,6 +49,6 @@ func TestAWindowOfNoSizeIsCondensedToo(t *testing.T) {
 	msgs := []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("💣")}}}
 	got, err := s.Summarize(t.Context(), "", msgs, "")
 	if err != nil || got.Text != "They greeted." || got.Memories != "- Ann grows tomatoes" {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("got %+v, error %v, want the summary and the memories", got, err)
 	}
 }

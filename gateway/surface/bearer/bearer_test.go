@@ -39,18 +39,18 @@ func TestOnlyAValidBearerTokenAuthenticates(t *testing.T) {
 		p, ok := guard().Authenticate(w, r)
 		if want == "" {
 			if !ok || p.App != "app_1" || len(w.Header()) > 0 {
-				t.Errorf("%q: got %+v, %v, headers %v", header, p, ok, w.Header())
+				t.Errorf("%q: got %+v, %v, headers %v, want app_1", header, p, ok, w.Header())
 			}
 			continue
 		}
 		if ok || p.Kind != "" || w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != want {
-			t.Errorf("%q: got %+v, %v, %d %s", header, p, ok, w.Code, w.Header().Get("WWW-Authenticate"))
+			t.Errorf("%q: got %+v, %v, status %d, %s, want 401, %s", header, p, ok, w.Code, w.Header().Get("WWW-Authenticate"), want)
 		}
 		if body := w.Body.String(); body != `{"error":{"code":"unauthorized","message":"a valid token is needed: make one in Fairlead, or sign in","retryable":false}}` {
-			t.Errorf("%q: body %s", header, body)
+			t.Errorf("%q: got body %s, want that a valid token is needed", header, body)
 		}
 		if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Content-Type") != "application/json" {
-			t.Errorf("%q: headers %v", header, w.Header())
+			t.Errorf("%q: got headers %v, want JSON that is not cached", header, w.Header())
 		}
 	}
 }
@@ -79,10 +79,10 @@ func TestInsufficientScopeNamesEveryScope(t *testing.T) {
 	guard().Insufficient(w, httptest.NewRequest(http.MethodPost, "/mcp", nil), need, protocol.NewFault(protocol.FaultForbidden, "no"))
 	want := `Bearer error="insufficient_scope", scope="fs.read fs.write", ` + metadata
 	if w.Code != http.StatusForbidden || w.Header().Get("WWW-Authenticate") != want {
-		t.Errorf("got %d %s", w.Code, w.Header().Get("WWW-Authenticate"))
+		t.Errorf("got status %d, %s, want 403, %s", w.Code, w.Header().Get("WWW-Authenticate"), want)
 	}
 	if w.Body.String() != `{"error":{"code":"forbidden","message":"no","retryable":false}}` {
-		t.Errorf("body %s", w.Body)
+		t.Errorf("got body %s, want the fault forbidden", w.Body)
 	}
 }
 

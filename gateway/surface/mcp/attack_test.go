@@ -30,10 +30,10 @@ func TestLimitedTokenLearnsNothingOfOtherMachines(t *testing.T) {
 		}
 		for _, uri := range []string{"fairlead://journal", "fairlead://machines/laptop"} {
 			if got, err := w.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
-				t.Errorf("%s: got %+v", uri, got.Contents[0])
+				t.Errorf("%s: got %+v, want an error", uri, got.Contents[0])
 			}
 			if legacy && w.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}) == nil {
-				t.Errorf("it can watch %s", uri)
+				t.Errorf("%s: got a subscription, want an error", uri)
 			}
 		}
 		b.bus.Publish(node("laptop", true, 1))
@@ -41,10 +41,10 @@ func TestLimitedTokenLearnsNothingOfOtherMachines(t *testing.T) {
 		b.bus.Publish(node("nas", true, 1))
 		got := []string{w.next(t), w.next(t)}
 		if slices.Sort(got); !slices.Equal(got, uris) {
-			t.Errorf("it is notified of %v", got)
+			t.Errorf("got notifications of %v, want %v", got, uris)
 		}
 		if n := len(w.updated); n > 0 {
-			t.Errorf("it is notified %d times too often", n)
+			t.Errorf("got %d further notifications, want none", n)
 		}
 	})
 }
@@ -71,7 +71,7 @@ func TestFailuresDoNotTellOfTheGatewaysFiles(t *testing.T) {
 		_, document := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "fairlead://journal"})
 		for _, err := range []error{prompt, document} {
 			if err == nil || strings.Contains(err.Error(), "/home/ann") {
-				t.Errorf("got %v", err)
+				t.Errorf("got error %v, want one without a path", err)
 			}
 		}
 	})

@@ -36,7 +36,7 @@ func command(t *testing.T, s *sdk.ClientSession) string {
 	params.SetProgressToken("p")
 	r, err := s.CallTool(t.Context(), params)
 	if err != nil || len(r.Content) != 1 {
-		t.Fatalf("got %+v, %v", r, err)
+		t.Fatalf("got %+v, error %v, want one content", r, err)
 	}
 	return r.Content[0].(*sdk.TextContent).Text
 }
@@ -59,7 +59,7 @@ func TestPersonAtTheClientIsAskedWhetherToWait(t *testing.T) {
 			return "accept"
 		}), legacy)
 		if got := command(t, s); got != `{"done":true}` || calls.Load() != 2 || !strings.Contains(asked, "command") || !strings.Contains(asked, "in Fairlead") {
-			t.Errorf("got %s after %d calls, asked %q", got, calls.Load(), asked)
+			t.Errorf("got %s after %d calls, asked %q, want it done after 2, with a question about the command", got, calls.Load(), asked)
 		}
 	})
 }
@@ -79,7 +79,7 @@ func TestAnAppCannotAllowItsOwnCall(t *testing.T) {
 		o.ProgressNotificationHandler = func(context.Context, *sdk.ProgressNotificationClientRequest) { reports.Add(1) }
 		s := b.connect(t, "all", o, legacy)
 		if got := command(t, s); !strings.Contains(got, `"code":"permission_denied"`) || asked != 1 || waits != 6 {
-			t.Errorf("asked %d times, waited %d times, got %s", asked, waits, got)
+			t.Errorf("got %s, asked %d times, waited %d times, want permission_denied, 1, 6", got, asked, waits)
 		}
 		polltest.Until(t, "progress for each wait", func() bool { return reports.Load() == 4 })
 	})
@@ -101,7 +101,7 @@ func TestOnlyDeclineGivesTheCallUp(t *testing.T) {
 				t.Errorf("%q: got %s after %d calls, want %s", action, got, calls.Load(), want)
 			}
 			if gaveUp := len(withdrawn) == 1 && withdrawn[0] == "app_all call_1"; gaveUp != (action == "decline") {
-				t.Errorf("%q: withdrawn %v", action, withdrawn)
+				t.Errorf("%q: got withdrawn %v, want it for decline alone", action, withdrawn)
 			}
 		}
 	})
@@ -136,7 +136,7 @@ func TestClientThatCannotAskGetsTheFailure(t *testing.T) {
 			},
 		} {
 			if got := command(t, b.connect(t, "all", o, legacy)); !strings.Contains(got, `"code":"approval_required"`) {
-				t.Errorf("%s: got %s", name, got)
+				t.Errorf("%s: got %s, want approval_required", name, got)
 			}
 		}
 	})
@@ -157,11 +157,11 @@ func TestCallKeepsTheRightsOfItsOwnToken(t *testing.T) {
 		})
 		s := b.connect(t, "all", person(func(*sdk.ElicitRequest) string { return "accept" }), legacy)
 		if got := command(t, s); got != `{}` {
-			t.Fatalf("got %s", got)
+			t.Fatalf("got %s, want {}", got)
 		}
 		for i, p := range callers {
 			if !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) {
-				t.Errorf("call %d has the rights %v", i+1, p.Scopes)
+				t.Errorf("call %d: got the rights %v, want the shell without writing", i+1, p.Scopes)
 			}
 		}
 	})

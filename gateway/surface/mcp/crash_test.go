@@ -42,7 +42,7 @@ func TestPanicFailsOneCall(t *testing.T) {
 			t.Errorf("the call that panics: got %+v, %v, want an error without the panic's value", r, err)
 		}
 		if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami", Arguments: map[string]any{}}); err != nil || r.IsError {
-			t.Errorf("the next call: got %+v, %v", r, err)
+			t.Errorf("the next call: got %+v, error %v, want no error", r, err)
 		}
 	})
 }
@@ -63,10 +63,10 @@ func TestProgressTokenCanBeAnyJSON(t *testing.T) {
 		for _, token := range []any{2, -1, 2.5, 1e300, uint64(1<<64 - 1), "", "a\x00", true, []any{}, []any{1, nil}, map[string]any{}, map[string]any{"a": 1}, nil} {
 			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami", Arguments: map[string]any{}, Meta: sdk.Meta{"progressToken": token}})
 			if err != nil || r.IsError {
-				t.Errorf("token %#v: got %+v, %v", token, r, err)
+				t.Errorf("token %#v: got %+v, error %v, want no error", token, r, err)
 			}
 			if mu.Lock(); emits != (token != nil) {
-				t.Errorf("token %#v: progress is %v", token, emits)
+				t.Errorf("token %#v: got progress %v, want %v", token, emits, token != nil)
 			}
 			mu.Unlock()
 		}

@@ -19,7 +19,7 @@ func TestStreamWithoutEventsStaysAlive(t *testing.T) {
 			w.close()
 			time.Sleep(2 * beatTime)
 			if got := r.Body.String(); got != want {
-				t.Errorf("%s: got %q", kind, got)
+				t.Errorf("%s: got %q, want %q", kind, got, want)
 			}
 		}
 	})

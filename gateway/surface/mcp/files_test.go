@@ -109,7 +109,7 @@ func TestSubscribersAreNotifiedOfChangedFiles(t *testing.T) {
 			t.Errorf("after the machine is back: got a notification of %s, want %s", got, fileA)
 		}
 		if n := len(w.updated); n != 0 {
-			t.Errorf("got %d more notifications", n)
+			t.Errorf("got %d further notifications, want none", n)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestFilesThatMayNotBeReadCannotBeWatched(t *testing.T) {
 	s := b.connect(t, "reader", nil, true)
 	for _, uri := range []string{"fairlead://nas/file/private/key", "fairlead://other/file/a.txt", "fairlead://nas/file/", "https://example.com/file/a"} {
 		if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err == nil {
-			t.Errorf("%s can be watched", uri)
+			t.Errorf("%s: got a subscription, want an error", uri)
 		}
 	}
 	if n := f.looked(); n != 1 { // at the file of the other machine, whose fs_stat the fake allows
@@ -151,7 +151,7 @@ func TestFilesThatMayNotBeReadCannotBeWatched(t *testing.T) {
 	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["fairlead://nas/file/private/key"]},` + modernMeta + `}}`
 	_, body := post(t, b, "reader", "", listen, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 	if !strings.Contains(body, `"notifications":{}`) {
-		t.Errorf("the acknowledgement is %s", body)
+		t.Errorf("got %s, want no notifications acknowledged", body)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestNumberOfWatchedFilesIsLimited(t *testing.T) {
 	}
 	err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fileA})
 	if err == nil || !strings.Contains(err.Error(), "64 files already: unsubscribe") {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want that 64 files are watched", err)
 	}
 	s.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "fairlead://nas/file/0"})
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fileA}); err != nil {

@@ -69,7 +69,7 @@ func (h heard) lists(t *testing.T, s *sdk.ClientSession, uri string, want bool) 
 		select {
 		case <-h.listed:
 		case <-time.After(3 * time.Minute):
-			t.Fatalf("%s: listed %v, and the client is not told otherwise", uri, !want)
+			t.Fatalf("%s: got no notification of the list, want it listed: %v", uri, want)
 		}
 		list, err := s.ListResources(t.Context(), nil)
 		if err != nil {
@@ -94,22 +94,22 @@ func TestStdioGoesOnAfterARestartOfTheGateway(t *testing.T) {
 	}
 	p.stop()
 	if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami"}); err == nil {
-		t.Errorf("a call without a gateway: %+v", r)
+		t.Errorf("a call without a gateway: got %+v, want an error", r)
 	}
 	p.start(second.mcp)
 	h.lists(t, s, "fairlead://machines/laptop", true)
 	// What has changed meanwhile is not known.
 	if got := h.next(t); got != "fairlead://journal" {
-		t.Errorf("after the restart %s has changed", got)
+		t.Errorf("after the restart: got a change of %s, want fairlead://journal", got)
 	}
 	for end := time.Now().Add(3 * time.Minute); len(h.updated) == 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		second.bus.Publish(call("a", protocol.CallDone)) // the subscription begins in the background
 	}
 	if got := h.next(t); got != "fairlead://journal" {
-		t.Errorf("a call changed %s", got)
+		t.Errorf("a call: got a change of %s, want fairlead://journal", got)
 	}
 	if got := command(t, s); got != `{"tool":"command"}` {
-		t.Errorf("a call: %s", got)
+		t.Errorf("got %s, want the result of command", got)
 	}
 	if err := s.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "fairlead://journal"}); err != nil {
 		t.Error(err)

@@ -46,7 +46,7 @@ func codeOf(t *testing.T, answer string) int {
 	t.Helper()
 	a := struct{ Error *struct{ Code *int } }{}
 	if err := json.Unmarshal([]byte(answer), &a); err != nil {
-		t.Fatalf("the answer is not JSON: %q", answer)
+		t.Fatalf("got %q, want JSON: %v", answer, err)
 	}
 	if a.Error == nil || a.Error.Code == nil {
 		return 1
@@ -86,11 +86,11 @@ func TestOddMessagesAreRefusedOverHTTP(t *testing.T) {
 		}
 		_, _, answer := b.post(t, body, "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-06-18")
 		if code := codeOf(t, answer); code >= 0 {
-			t.Errorf("%.80s: got code %d in %s", body, code, answer)
+			t.Errorf("%.80s: got code %d in %s, want an error", body, code, answer)
 		}
 	}
 	if _, _, answer := b.post(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Session-Id", session); codeOf(t, answer) != 1 {
-		t.Errorf("the session after them: got %s", answer)
+		t.Errorf("the session after them: got %s, want a result", answer)
 	}
 }
 
@@ -137,22 +137,22 @@ func TestOddMessagesAreRefusedOverStdio(t *testing.T) {
 	send, next := serve(t).pipe(t)
 	send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	if answer := next(); codeOf(t, answer) >= 0 {
-		t.Errorf("before initialize: got %s", answer)
+		t.Errorf("before initialize: got %s, want an error", answer)
 	}
 	send(handshake)
 	if answer := next(); codeOf(t, answer) != 1 {
-		t.Fatalf("initialize: got %s", answer)
+		t.Fatalf("initialize: got %s, want a result", answer)
 	}
 	for _, line := range odd() {
 		send(line)
 		if answer := next(); codeOf(t, answer) >= 0 {
-			t.Errorf("%.80s: got %s", line, answer)
+			t.Errorf("%.80s: got %s, want an error", line, answer)
 		}
 	}
 	send("")
 	send(`[{"jsonrpc":"2.0","id":1.0,"method":"ping"},5]`)
 	if a, b := next(), next(); codeOf(t, a)+codeOf(t, b) != 1-32600 {
-		t.Errorf("a batch: got %s and %s", a, b)
+		t.Errorf("a batch: got %s and %s, want a result and an error", a, b)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestSessionBeginsWithInitialize(t *testing.T) {
 		}
 	}
 	if status, _, answer := b.post(t, handshake); status != http.StatusOK {
-		t.Errorf("initialize: got %d %s", status, answer)
+		t.Errorf("initialize: got status %d, %s, want 200", status, answer)
 	}
 }
 
@@ -211,11 +211,11 @@ func TestNameOfHeaderCanBeEncoded(t *testing.T) {
 		encodeName(h)
 		for _, c := range h.Get(nameHeader) {
 			if c < ' ' || c > '~' {
-				t.Errorf("%q is encoded as %q", uri, h.Get(nameHeader))
+				t.Errorf("%q: got %q, want visible ASCII", uri, h.Get(nameHeader))
 			}
 		}
 		if decodeName(h); h.Get(nameHeader) != uri {
-			t.Errorf("%q: got %q", uri, h.Get(nameHeader))
+			t.Errorf("got %q, want %q again", h.Get(nameHeader), uri)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestEndOfInputWaitsForIDsInAnyForm(t *testing.T) {
 	p.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	p.Write([]byte(`{"jsonrpc":"2.0","id":"A","result":{}}`))
 	if len(p.open) > 0 {
-		t.Errorf("it waits for %v", p.open)
+		t.Errorf("got open requests %v, want none", p.open)
 	}
 }
 
@@ -239,10 +239,10 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m, failure := decode(raw)
 		if failure != nil && !json.Valid(encodeFailure(m.ID, failure)) {
-			t.Errorf("%q: the answer is not JSON", raw)
+			t.Errorf("%q: got %s, want JSON", raw, encodeFailure(m.ID, failure))
 		}
 		if correctError(raw); failure == nil && m.ID != nil && canonical(m.ID) == "" {
-			t.Errorf("%q has no ID", raw)
+			t.Errorf("%q: got no ID, want one", raw)
 		}
 	})
 }

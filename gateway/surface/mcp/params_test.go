@@ -65,7 +65,7 @@ func TestBadParamsAreNamedOverHTTP(t *testing.T) {
 	for _, params := range []string{`"name":5,`, ``, `"name":"whoami","inputResponses":5,`} {
 		status, _, answer := b.post(t, modern("tools/call", params, "2026-07-28"), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "whoami")
 		if status != 400 || codeOf(t, answer) != -32602 || libraryWords.MatchString(answer) {
-			t.Errorf("modern, %s: got %d %s", params, status, answer)
+			t.Errorf("modern, %s: got status %d, %s, want 400 in our words", params, status, answer)
 		}
 	}
 	for _, method := range []string{"nosuch", "tasks/get"} {
@@ -75,11 +75,11 @@ func TestBadParamsAreNamedOverHTTP(t *testing.T) {
 		}
 	}
 	if _, _, answer := b.post(t, `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}]`, "Mcp-Session-Id", session); libraryWords.MatchString(answer) {
-		t.Errorf("a batch: got %s", answer)
+		t.Errorf("a batch: got %s, want our words", answer)
 	}
 	for _, body := range odd() {
 		if _, _, answer := b.post(t, body, "Mcp-Session-Id", session); libraryWords.MatchString(answer) {
-			t.Errorf("%.80s: got %s", body, answer)
+			t.Errorf("%.80s: got %s, want our words", body, answer)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestBadParamsAreNamedOverStdio(t *testing.T) {
 	for _, line := range odd() {
 		send(line)
 		if answer := next(); libraryWords.MatchString(answer) {
-			t.Errorf("%.80s: got %s", line, answer)
+			t.Errorf("%.80s: got %s, want our words", line, answer)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 		})
 		list, err := s.ListResources(t.Context(), nil)
 		if err != nil || len(list.Resources) != 3 {
-			t.Fatalf("got %+v, %v", list, err)
+			t.Fatalf("got %+v, error %v, want 3 resources", list, err)
 		}
 		read := func(uri string) (*sdk.ResourceContents, error) {
 			r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
@@ -50,15 +50,15 @@ func TestResourcesAndPrompts(t *testing.T) {
 			"fairlead://machines/nas": `{"id":"nas","name":"nas"}`, "fairlead://My%20computer/file/etc/hosts": "hello",
 		} {
 			if got, err := read(uri); err != nil || got.Text != want {
-				t.Errorf("%s: got %+v, %v", uri, got, err)
+				t.Errorf("%s: got %+v, error %v, want %q", uri, got, err, want)
 			}
 		}
 		if got, err := read("fairlead://nas/file/binary"); err != nil || string(got.Blob) != "\x00\xff" {
-			t.Errorf("a binary file: %+v, %v", got, err)
+			t.Errorf("a binary file: got %+v, error %v, want its bytes", got, err)
 		}
 		for _, uri := range []string{"fairlead://nas/file/large", "fairlead://nas/other", "https://x/y"} {
 			if got, err := read(uri); err == nil {
-				t.Errorf("%s: got %+v", uri, got)
+				t.Errorf("%s: got %+v, want an error", uri, got)
 			}
 		}
 		reader := b.connect(t, "reader", nil, legacy)
@@ -67,7 +67,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 		}
 		prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"})
 		if err != nil || prompt.Messages[0].Content.(*sdk.TextContent).Text != "# deploy" {
-			t.Errorf("got %+v, %v", prompt, err)
+			t.Errorf("got %+v, error %v, want the prompt deploy", prompt, err)
 		}
 		complete := func(name, value, machine string) []string {
 			p := &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/resource", URI: fileURI}, Argument: sdk.CompleteParamsArgument{Name: name, Value: value}}
@@ -81,13 +81,13 @@ func TestResourcesAndPrompts(t *testing.T) {
 			return r.Completion.Values
 		}
 		if got := complete("machine", "la", ""); !slices.Equal(got, []string{"Laptop"}) {
-			t.Errorf("machines %v", got)
+			t.Errorf("got machines %v, want Laptop", got)
 		}
 		if got := complete("path", "/home/no", "nas"); !slices.Equal(got, []string{"/home/notes/", "/home/node.txt"}) {
-			t.Errorf("paths %v", got)
+			t.Errorf("got paths %v, want notes and node.txt", got)
 		}
 		if got := complete("path", "/home/no", ""); len(got) != 0 {
-			t.Errorf("paths without a machine %v", got)
+			t.Errorf("got paths without a machine %v, want none", got)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestPromptsNeedTheScopeToReadFilesOfAllMachines(t *testing.T) {
 				t.Errorf("%s with %v: got %+v, %v, want %d prompts", c.token, c.scopes[c.token], list, err, c.want)
 			}
 			if _, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"}); (err == nil) != (c.want > 0) {
-				t.Errorf("%s with %v: get: %v", c.token, c.scopes[c.token], err)
+				t.Errorf("%s with %v: got error %v, want one unless there are prompts", c.token, c.scopes[c.token], err)
 			}
 		}
 	})
@@ -120,7 +120,7 @@ func TestFileAddresses(t *testing.T) {
 	} {
 		machine, path, ok := parseFileURI(uri)
 		if ok != (want[0] != "") || ok && (machine != want[0] || path != want[1]) {
-			t.Errorf("%s: got %q %q %v", uri, machine, path, ok)
+			t.Errorf("%s: got %q, %q, %v, want %q", uri, machine, path, ok, want)
 		}
 	}
 }
@@ -137,6 +137,6 @@ func TestChangedSkillsChangeThePrompts(t *testing.T) {
 		t.Fatal("the client is not told")
 	}
 	if list, err := s.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {
-		t.Errorf("got %+v, %v", list, err)
+		t.Errorf("got %+v, error %v, want 2 prompts", list, err)
 	}
 }

@@ -19,7 +19,7 @@ func (b *bench) open(t *testing.T, token string) (session string) {
 	t.Helper()
 	resp, body := post(t, b, token, "", initialize)
 	if session = resp.Header.Get("Mcp-Session-Id"); session == "" {
-		t.Fatalf("got %d %s", resp.StatusCode, body)
+		t.Fatalf("got status %d, %s, want a session", resp.StatusCode, body)
 	}
 	return session
 }
@@ -43,7 +43,7 @@ func TestSessionWithoutRequestsExpires(t *testing.T) {
 	for _, after := range []time.Duration{0, sessionTime - time.Minute} {
 		b.mcp.expire(now.Add(after))
 		if resp, _ := post(t, b, "other", used, listTools); resp.StatusCode != 200 {
-			t.Fatalf("after %v: %d", after, resp.StatusCode)
+			t.Fatalf("after %v: got status %d, want 200", after, resp.StatusCode)
 		}
 	}
 	b.mcp.expire(now.Add(sessionTime + time.Minute))
@@ -57,7 +57,7 @@ func TestSessionWithoutRequestsExpires(t *testing.T) {
 	}
 	b.bus.Publish(call("a", protocol.CallDone))
 	if got := watcher.next(t); got != "fairlead://journal" {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want fairlead://journal", got)
 	}
 }
 
@@ -99,11 +99,11 @@ func TestSessionIsEndedByItsOwnTokenOnly(t *testing.T) {
 	session := b.open(t, "all")
 	b.send(t.Context(), t, http.MethodDelete, "other", session)
 	if resp, _ := post(t, b, "all", session, listTools); resp.StatusCode != 200 {
-		t.Errorf("after the other token: %d", resp.StatusCode)
+		t.Errorf("after the other token: got status %d, want 200", resp.StatusCode)
 	}
 	b.send(t.Context(), t, http.MethodDelete, "all", session)
 	if resp, _ := post(t, b, "all", session, listTools); resp.StatusCode != 404 {
-		t.Errorf("after its own token: %d", resp.StatusCode)
+		t.Errorf("after its own token: got status %d, want 404", resp.StatusCode)
 	}
 }
 
@@ -184,10 +184,10 @@ func TestSessionsAndStreamsOfATokenAreLimited(t *testing.T) {
 		session = b.open(t, "all")
 	}
 	if resp, body := post(t, b, "all", "", initialize); resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "resource_exhausted") {
-		t.Errorf("one more session: %d %s", resp.StatusCode, body)
+		t.Errorf("one more session: got status %d, %s, want 429", resp.StatusCode, body)
 	}
 	if resp, body := post(t, b, "all", session, listTools); resp.StatusCode != 200 {
-		t.Errorf("an open session: %d %s", resp.StatusCode, body)
+		t.Errorf("an open session: got status %d, %s, want 200", resp.StatusCode, body)
 	}
 	b.open(t, "other")
 	b.send(t.Context(), t, http.MethodDelete, "all", session)
@@ -195,14 +195,14 @@ func TestSessionsAndStreamsOfATokenAreLimited(t *testing.T) {
 	const body = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true},` + modernMeta + `}}`
 	for range maxOpen {
 		if resp := listenWith(t.Context(), t, b, "all", body); resp.StatusCode != 200 {
-			t.Fatalf("a stream: %d", resp.StatusCode)
+			t.Fatalf("a stream: got status %d, want 200", resp.StatusCode)
 		}
 	}
 	if resp := listenWith(t.Context(), t, b, "all", body); resp.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("one more stream: %d", resp.StatusCode)
+		t.Errorf("one more stream: got status %d, want 429", resp.StatusCode)
 	}
 	if resp := b.send(t.Context(), t, http.MethodGet, "all", session); resp.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("one more stream of a session: %d", resp.StatusCode)
+		t.Errorf("one more stream of a session: got status %d, want 429", resp.StatusCode)
 	}
 }
 
@@ -213,16 +213,16 @@ func TestTokenAndScopesAreChecked(t *testing.T) {
 		"wrong": `Bearer error="invalid_token", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`,
 	} {
 		if resp, _ := post(t, b, token, "", initialize); resp.StatusCode != 401 || resp.Header.Get("WWW-Authenticate") != want {
-			t.Errorf("%q: got %d %q", token, resp.StatusCode, resp.Header.Get("WWW-Authenticate"))
+			t.Errorf("%q: got status %d, %q, want 401, %q", token, resp.StatusCode, resp.Header.Get("WWW-Authenticate"), want)
 		}
 	}
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"file","arguments":{"op":"batch","ops":[{"op":"stat"},{"op":"write"}]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
 	resp, body := post(t, b, "reader", "", call)
 	if want := `Bearer error="insufficient_scope", scope="fs.read fs.write", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`; resp.StatusCode != 403 || resp.Header.Get("WWW-Authenticate") != want {
-		t.Errorf("got %d %q %s", resp.StatusCode, resp.Header.Get("WWW-Authenticate"), body)
+		t.Errorf("got status %d, %q, %s, want 403, %q", resp.StatusCode, resp.Header.Get("WWW-Authenticate"), body, want)
 	}
 	if resp, _ := post(t, b, "all", "", `{"x":"`+strings.Repeat("x", maxBody)+`"}`); resp.StatusCode != 413 {
-		t.Errorf("a large body: %d", resp.StatusCode)
+		t.Errorf("a large body: got status %d, want 413", resp.StatusCode)
 	}
 }
 
@@ -231,16 +231,16 @@ func TestSessionBelongsToItsToken(t *testing.T) {
 	resp, body := post(t, b, "all", "", initialize)
 	id := resp.Header.Get("Mcp-Session-Id")
 	if resp.StatusCode != 200 || id == "" || resp.Header.Get("X-Accel-Buffering") != "no" {
-		t.Fatalf("got %d %s %v", resp.StatusCode, body, resp.Header)
+		t.Fatalf("got status %d, %s, headers %v, want a session without buffering", resp.StatusCode, body, resp.Header)
 	}
 	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	if resp, body := post(t, b, "other", id, list); resp.StatusCode == 200 && strings.Contains(body, "whoami") {
-		t.Errorf("another token uses the session: %s", body)
+		t.Errorf("another token: got %s, want an error", body)
 	}
 	if resp, body := post(t, b, "all", id, list); resp.StatusCode != 200 || !strings.Contains(body, "whoami") {
-		t.Errorf("its own token: %d %s", resp.StatusCode, body)
+		t.Errorf("its own token: got status %d, %s, want the tools", resp.StatusCode, body)
 	}
 	if resp, _ := post(t, b, "all", "unknown", list); resp.StatusCode != 404 {
-		t.Errorf("an unknown session: %d", resp.StatusCode)
+		t.Errorf("an unknown session: got status %d, want 404", resp.StatusCode)
 	}
 }

@@ -72,13 +72,13 @@ func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
 		})
 		tools, err := s.ListTools(t.Context(), nil)
 		if err != nil || len(tools.Tools) != 18 {
-			t.Fatalf("got %+v, %v", tools, err)
+			t.Fatalf("got %+v, error %v, want 18 tools", tools, err)
 		}
 		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{}}
 		params.SetProgressToken("mine")
 		r, err := s.CallTool(t.Context(), params)
 		if err != nil || r.Content[0].(*sdk.TextContent).Text != `{"count":1,"matches":[1]}` {
-			t.Fatalf("got %+v, %v", r, err)
+			t.Fatalf("got %+v, error %v, want one match", r, err)
 		}
 		polltest.Until(t, "the progress", func() bool {
 			mu.Lock()
@@ -86,10 +86,10 @@ func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
 			return strings.Join(heard, ", ") == `mine {"matches":[1]}`
 		})
 		if prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"}); err != nil || len(prompt.Messages) != 1 {
-			t.Errorf("got %+v, %v", prompt, err)
+			t.Errorf("got %+v, error %v, want one message", prompt, err)
 		}
 		if list, err := s.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 3 {
-			t.Errorf("got %+v, %v", list, err)
+			t.Errorf("got %+v, error %v, want 3 resources", list, err)
 		}
 	})
 }
@@ -180,7 +180,7 @@ func TestStdioPassesNotificationsOn(t *testing.T) {
 	select {
 	case got := <-updated:
 		if got != "fairlead://journal" {
-			t.Errorf("a call changed %s", got)
+			t.Errorf("a call: got a change of %s, want fairlead://journal", got)
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("no notification")
@@ -212,11 +212,11 @@ func TestStdioPassesQuestionsOn(t *testing.T) {
 			return "accept"
 		}), legacy)
 		if got := command(t, s); got != `{"done":true}` || calls.Load() != 2 {
-			t.Errorf("got %s after %d calls", got, calls.Load())
+			t.Errorf("got %s after %d calls, want it done after 2", got, calls.Load())
 		}
 		allowed.Store(false)
 		if got := command(t, b.overStdio(t, "all", nil, legacy)); !strings.Contains(got, `"code":"approval_required"`) {
-			t.Errorf("a client that cannot ask: got %s", got)
+			t.Errorf("a client that cannot ask: got %s, want approval_required", got)
 		}
 	})
 }
@@ -228,10 +228,10 @@ func TestEndOfInputWaitsForAnswersOnly(t *testing.T) {
 		began := time.Now()
 		time.AfterFunc(5*time.Second, func() { p.Write([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n")) })
 		if got, err := io.ReadAll(p); err != nil || string(got) != lines {
-			t.Errorf("read %q, %v", got, err)
+			t.Errorf("got %q, error %v, want %q", got, err, lines)
 		}
 		if took := time.Since(began); took != 5*time.Second {
-			t.Errorf("the end came after %v", took)
+			t.Errorf("got the end after %v, want 5s", took)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestToolsAreThoseOfTheToken(t *testing.T) {
 			s := b.connect(t, token, nil, legacy)
 			list, err := s.ListTools(t.Context(), nil)
 			if err != nil || len(list.Tools) != want {
-				t.Fatalf("%s: %d tools, %v", token, len(list.Tools), err)
+				t.Fatalf("%s: got %d tools, error %v, want %d", token, len(list.Tools), err, want)
 			}
 			for _, x := range list.Tools {
 				same := slices.ContainsFunc(b.Catalog.Tools(auth.App(protocol.App{Scopes: protocol.AppScopes})), func(t catalog.Tool) bool {
@@ -38,7 +38,7 @@ func TestToolsAreThoseOfTheToken(t *testing.T) {
 						(t.ReadOnly || *x.Annotations.DestructiveHint == t.Destructive && x.Annotations.IdempotentHint == t.Idempotent)
 				})
 				if !same {
-					t.Errorf("%s is not described as over REST: %+v", x.Name, x)
+					t.Errorf("%s: got %+v, want the description of REST", x.Name, x)
 				}
 			}
 		}
@@ -140,10 +140,10 @@ func TestResultHasStructureAndText(t *testing.T) {
 		s := b.connect(t, "all", nil, legacy)
 		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "whoami", Arguments: map[string]any{}})
 		if err != nil || r.IsError || len(r.Content) != 1 || r.Content[0].(*sdk.TextContent).Text != `{"tool":"whoami"}` {
-			t.Fatalf("got %+v, %v", r, err)
+			t.Fatalf("got %+v, error %v, want the result of whoami", r, err)
 		}
 		if m, ok := r.StructuredContent.(map[string]any); !ok || m["tool"] != "whoami" {
-			t.Errorf("structure %v", r.StructuredContent)
+			t.Errorf("got structure %v, want the tool whoami", r.StructuredContent)
 		}
 	})
 }
@@ -157,7 +157,7 @@ func TestFailureIsAResultForTheModel(t *testing.T) {
 		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "command", Arguments: map[string]any{}})
 		want := `{"error":{"code":"approval_required","message":"not yet","retryable":true,"details":{"call_id":"c"}}}`
 		if err != nil || !r.IsError || r.Content[0].(*sdk.TextContent).Text != want {
-			t.Errorf("got %+v, %v", r, err)
+			t.Errorf("got %+v, error %v, want %s", r, err, want)
 		}
 		if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "nothing"}); err == nil {
 			t.Error("an unknown tool is called")
@@ -186,7 +186,7 @@ func TestPartsAreProgressAndPartOfTheResult(t *testing.T) {
 		params.SetProgressToken("p")
 		r, err := s.CallTool(t.Context(), params)
 		if err != nil || r.Content[0].(*sdk.TextContent).Text != `{"count":2,"matches":[1,2]}` {
-			t.Fatalf("got %+v, %v", r, err)
+			t.Fatalf("got %+v, error %v, want both matches", r, err)
 		}
 		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			mu.Lock()
@@ -195,12 +195,12 @@ func TestPartsAreProgressAndPartOfTheResult(t *testing.T) {
 			mu.Unlock()
 			if done {
 				if got != `1 Fairlead asks its owner, 2 {"matches":[1]}, 3 {"matches":[2]}` {
-					t.Errorf("heard %s", got)
+					t.Errorf("got progress %s, want the question and both parts", got)
 				}
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatalf("heard %s", got)
+				t.Fatalf("got progress %s, want all of it in time", got)
 			}
 		}
 	})
@@ -247,6 +247,6 @@ func TestChangedScopesChangeTheTools(t *testing.T) {
 		t.Fatal("the client is not told")
 	}
 	if len(before.Tools) != 18 || len(b.mcp.clients["app_all"].tools) != 2 {
-		t.Errorf("%d tools before, %d after", len(before.Tools), len(b.mcp.clients["app_all"].tools))
+		t.Errorf("got %d tools before, %d after, want 18, 2", len(before.Tools), len(b.mcp.clients["app_all"].tools))
 	}
 }

@@ -126,18 +126,18 @@ func TestSubscribersAreNotifiedOfChanges(t *testing.T) {
 		w := watch(t, b, "all", legacy, "fairlead://journal", "fairlead://machines", "fairlead://machines/nas")
 		b.bus.Publish(call("a", protocol.CallDone))
 		if got := w.next(t); got != "fairlead://journal" {
-			t.Errorf("a call changed %s", got)
+			t.Errorf("a call: got a change of %s, want fairlead://journal", got)
 		}
 		b.bus.Publish(node("nas", true, 1))
 		got := []string{w.next(t), w.next(t)}
 		if slices.Sort(got); !slices.Equal(got, []string{"fairlead://machines", "fairlead://machines/nas"}) {
-			t.Errorf("a machine changed %v", got)
+			t.Errorf("a machine: got changes of %v, want it and the list", got)
 		}
 		b.bus.Publish(node("nas", true, 2)) // only its ping
 		b.bus.Publish(protocol.Change{Kind: protocol.ChangeResync})
 		got = []string{w.next(t), w.next(t), w.next(t)}
 		if slices.Sort(got); !slices.Equal(got, []string{"fairlead://journal", "fairlead://machines", "fairlead://machines/nas"}) {
-			t.Errorf("a resync changed %v", got)
+			t.Errorf("a resync: got changes of %v, want all three", got)
 		}
 	})
 }
@@ -206,10 +206,10 @@ func TestOnlyWhatTheTokenMayReadCanBeWatched(t *testing.T) {
 	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["fairlead://journal","fairlead://x"]},` + modernMeta + `}}`
 	resp, body := post(t, b, "reader", "", listen, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 	if resp.StatusCode != 200 {
-		t.Fatalf("got %d %s", resp.StatusCode, body)
+		t.Fatalf("got status %d, %s, want 200", resp.StatusCode, body)
 	}
 	if !strings.Contains(body, `"method":"notifications/subscriptions/acknowledged"`) || !strings.Contains(body, `"notifications":{}`) {
-		t.Errorf("got %s", body)
+		t.Errorf("got %s, want it acknowledged without notifications", body)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestDocumentsAreReadFromPublicAddressesOnly(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "none.invalid"} {
 		// Nobody learns from the answer what the gateway can reach.
 		if _, err := FetchDocument(t.Context(), strings.Replace(inside.URL, "127.0.0.1", host, 1)+"/c"); !errors.Is(err, errUnreachable) || strings.Contains(err.Error(), "127.0.0.1") {
-			t.Errorf("%s: got %v", host, err)
+			t.Errorf("%s: got error %v, want %v without an address", host, err, errUnreachable)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestDocumentsAreLimited(t *testing.T) {
 		"/redirect": errUnreachable.Error(), "/large": "more than 10240 bytes", "/bomb": "more than 10240 bytes", "/silent": errUnreachable.Error(), "/slow": errUnreachable.Error(), "/none": "404",
 	} {
 		if err := fetch(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", path, err)
+			t.Errorf("%s: got error %v, want %q in it", path, err, want)
 		}
 	}
 }
@@ -83,15 +83,15 @@ func TestHostsThatDeceiveThePersonAreRefused(t *testing.T) {
 		id := "https://" + host + "/c"
 		b.docs[id] = `{"client_id":"` + id + `","redirect_uris":["http://127.0.0.1/callback"]}`
 		if resp, _ := b.get(authorizePath + "?" + query("client_id", id).Encode()); resp.StatusCode != 400 {
-			t.Errorf("published by %s: got %d", host, resp.StatusCode)
+			t.Errorf("published by %s: got status %d, want 400", host, resp.StatusCode)
 		}
 		if status, out := b.register(`{"redirect_uris":["https://` + host + `/"]}`); status != 400 || out["error"] != "invalid_redirect_uri" {
-			t.Errorf("returns to %s: got %d %v", host, status, out)
+			t.Errorf("returns to %s: got status %d, %v, want 400, invalid_redirect_uri", host, status, out)
 		}
 	}
 	b.docs["https://editor.example:8443/c"] = `{"client_id":"https://editor.example:8443/c","client_name":"Edi\u202etor\u001b[2J\n","redirect_uris":["http://127.0.0.1/callback"]}`
 	if _, asked := b.ask(query("client_id", "https://editor.example:8443/c")); asked.App.ClientHost != "editor.example:8443" || asked.App.Name != "Editor" {
-		t.Errorf("asked %+v", asked.App)
+		t.Errorf("got app %+v, want the host and a name without control characters", asked.App)
 	}
 }
 
@@ -105,10 +105,10 @@ func TestErrorsDoNotLeadToWebSites(t *testing.T) {
 	}
 	for name, change := range map[string]string{"response_type": "token", "code_challenge": "x", "code_challenge_method": "plain", "resource": "https://other.example"} {
 		if resp := ask("redirect_uri", "https://thief.example/fake-sign-in", name, change); resp.StatusCode != 400 || resp.Header.Get("Location") != "" {
-			t.Errorf("%s: got %d, %s", name, resp.StatusCode, resp.Header.Get("Location"))
+			t.Errorf("%s: got status %d, %s, want 400 without a redirect", name, resp.StatusCode, resp.Header.Get("Location"))
 		}
 		if resp := ask("redirect_uri", "http://127.0.0.1:7/x", name, change); resp.StatusCode != 302 || !strings.HasPrefix(resp.Header.Get("Location"), "http://127.0.0.1:7/x?error=") {
-			t.Errorf("%s, a program on this computer: got %d, %s", name, resp.StatusCode, resp.Header.Get("Location"))
+			t.Errorf("%s, a program on this computer: got status %d, %s, want a redirect with the error", name, resp.StatusCode, resp.Header.Get("Location"))
 		}
 	}
 }
@@ -130,17 +130,17 @@ func TestWebPageCannotAskThePersonUnseen(t *testing.T) {
 	}
 	for _, to := range []string{"image", "iframe", "frame", "script", "empty", "object"} {
 		if got := ask("Sec-Fetch-Dest", to); got != 400 {
-			t.Errorf("as %s: got %d", to, got)
+			t.Errorf("as %s: got status %d, want 400", to, got)
 		}
 	}
 	if got := ask("Sec-Purpose", "prefetch"); got != 400 {
-		t.Errorf("before the person clicked: got %d", got)
+		t.Errorf("before the person clicked: got status %d, want 400", got)
 	}
 	if list := b.pending(); len(list) != 0 {
-		t.Errorf("the person was asked: %+v", list)
+		t.Errorf("got questions %+v, want none", list)
 	}
 	if got := ask("Sec-Fetch-Dest", "document"); got != 302 {
-		t.Errorf("in a window: got %d", got)
+		t.Errorf("in a window: got status %d, want 302", got)
 	}
 }
 
@@ -156,11 +156,11 @@ func TestNobodyKeepsOthersFromRegistering(t *testing.T) {
 		}
 	}
 	if status, out := b.register(`{"redirect_uris":["http://localhost/"]}`); status != 201 {
-		t.Fatalf("got %d %v", status, out)
+		t.Fatalf("got status %d, %v, want 201", status, out)
 	}
 	list, err := b.db.Clients(t.Context())
 	if err != nil || len(list) != maxClients || list[0].ID != "client_0" || list[1].ID != "client_2" {
-		t.Errorf("%d are registered, first %s and %s, %v", len(list), list[0].ID, list[1].ID, err)
+		t.Errorf("got %d clients, first %s and %s, error %v, want %d without client_1", len(list), list[0].ID, list[1].ID, err, maxClients)
 	}
 }
 
@@ -171,17 +171,17 @@ func TestCodeThatAThiefTriedEndsTheAccess(t *testing.T) {
 	for name, changes := range map[string][]string{"another client": {"client_id", "https://thief.example/c"}, "another verifier": {"code_verifier", strings.Repeat("x", 46)}} {
 		code := b.connect(query(), allow).Get("code")
 		if status, _ := b.post(tokenPath, form(code, changes...)); status != 400 {
-			t.Errorf("%s: got %d", name, status)
+			t.Errorf("%s: got status %d, want 400", name, status)
 		}
 		if status, out := b.post(tokenPath, form(code)); status != 400 || out["error"] != "invalid_grant" {
-			t.Errorf("%s, the app itself: got %d %v", name, status, out)
+			t.Errorf("%s, the app itself: got status %d, %v, want invalid_grant", name, status, out)
 		}
 	}
 	if _, err := b.apps.Verify(t.Context(), before["access_token"].(string), ""); err == nil {
 		t.Error("the access goes on")
 	}
 	if status, out := b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {before["refresh_token"].(string)}, "client_id": {editor}}); status != 400 || out["error"] != "invalid_grant" {
-		t.Errorf("it is renewed: %d %v", status, out)
+		t.Errorf("renewed: got status %d, %v, want invalid_grant", status, out)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestStolenRefreshTokenEndsEveryTokenOfTheApp(t *testing.T) {
 	}
 	_, second := refresh(first["refresh_token"])
 	if status, out := refresh(first["refresh_token"]); status != 400 || out["error"] != "invalid_grant" {
-		t.Errorf("used twice: got %d %v", status, out)
+		t.Errorf("used twice: got status %d, %v, want invalid_grant", status, out)
 	}
 	for _, out := range []map[string]any{first, second} {
 		if _, err := b.apps.Verify(t.Context(), out["access_token"].(string), ""); err == nil {
@@ -201,11 +201,11 @@ func TestStolenRefreshTokenEndsEveryTokenOfTheApp(t *testing.T) {
 		}
 	}
 	if status, _ := refresh(second["refresh_token"]); status != 400 {
-		t.Errorf("the newest refresh token still works: %d", status)
+		t.Errorf("the newest refresh token: got status %d, want 400", status)
 	}
 	list, _ := b.apps.List(t.Context())
 	if len(list.Apps) != 1 || list.Apps[0].RevokedAt == 0 || list.Apps[0].Kind != protocol.AppOAuth {
-		t.Errorf("listed %+v", list.Apps)
+		t.Errorf("got %+v, want one revoked app", list.Apps)
 	}
 }
 

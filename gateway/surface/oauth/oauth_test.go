@@ -98,10 +98,10 @@ func (b *bench) post(path string, form url.Values) (int, map[string]any) {
 	raw, _ := io.ReadAll(resp.Body)
 	var out map[string]any
 	if len(raw) > 0 && json.Unmarshal(raw, &out) != nil {
-		b.t.Fatalf("%s: %s", path, raw)
+		b.t.Fatalf("%s: got %s, want JSON", path, raw)
 	}
 	if resp.Header.Get("Cache-Control") != "no-store" {
-		b.t.Errorf("%s may be cached", path)
+		b.t.Errorf("%s: got Cache-Control %q, want no-store", path, resp.Header.Get("Cache-Control"))
 	}
 	return resp.StatusCode, out
 }
@@ -135,7 +135,7 @@ func (b *bench) ask(q url.Values) (wait string, asked protocol.Question) {
 	b.t.Helper()
 	resp, body := b.get(authorizePath + "?" + q.Encode())
 	if resp.StatusCode != 302 || !strings.HasPrefix(resp.Header.Get("Location"), waitPath) {
-		b.t.Fatalf("got %d %s %s", resp.StatusCode, resp.Header.Get("Location"), body)
+		b.t.Fatalf("got status %d, %s, %s, want a redirect to %s", resp.StatusCode, resp.Header.Get("Location"), body, waitPath)
 	}
 	list := b.pending()
 	return resp.Header.Get("Location"), list[len(list)-1]
@@ -152,7 +152,7 @@ func (b *bench) connect(q url.Values, answer protocol.QuestionAnswerParams) url.
 	resp, body := b.get(wait)
 	at, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.StatusCode != 302 || !strings.HasPrefix(at.String(), q.Get("redirect_uri")) {
-		b.t.Fatalf("got %d %v %s", resp.StatusCode, at, body)
+		b.t.Fatalf("got status %d, %v, %s, want a redirect to the app", resp.StatusCode, at, body)
 	}
 	return at.Query()
 }
@@ -172,36 +172,36 @@ func TestAppSignsIn(t *testing.T) {
 	wait, asked := b.ask(query())
 	c := asked.App
 	if c.Name != "Editor" || c.ClientHost != "editor.example" || c.RedirectHost != "127.0.0.1" || !c.IsLocal || !slices.Equal(c.Scopes, []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}) {
-		t.Errorf("asked %+v", c)
+		t.Errorf("got app %+v, want Editor on this computer with two scopes", c)
 	}
 	resp, page := b.get(wait)
 	if resp.StatusCode != 200 || !strings.Contains(page, c.Code) || !strings.Contains(page, `http-equiv="refresh"`) || strings.Contains(page, "<script") || resp.Header.Get("X-Frame-Options") != "DENY" {
-		t.Errorf("got %d %s", resp.StatusCode, page)
+		t.Errorf("got status %d, %s, want a page with the code and without scripts", resp.StatusCode, page)
 	}
 	b.questions.Answer(t.Context(), auth.Owner("x"), protocol.QuestionAnswerParams{ID: asked.ID, Hash: asked.Hash, Decision: protocol.DecisionAllow, Scopes: []protocol.Scope{protocol.ScopeFilesRead}})
 	resp, _ = b.get(wait)
 	back, _ := url.Parse(resp.Header.Get("Location"))
 	q := back.Query()
 	if back.Host != "127.0.0.1:5555" || q.Get("state") != "s 1" || q.Get("iss") != b.URL || q.Get("code") == "" {
-		t.Fatalf("returned to %v", back)
+		t.Fatalf("got %v, want the app's address with a code", back)
 	}
 	if resp, _ := b.get(wait); resp.StatusCode != 404 {
-		t.Errorf("the page leads back twice: %d", resp.StatusCode)
+		t.Errorf("the page a second time: got status %d, want 404", resp.StatusCode)
 	}
 	status, out := b.post(tokenPath, form(q.Get("code"), "resource", b.URL+"/mcp"))
 	if status != 200 || out["token_type"] != "Bearer" || out["expires_in"] != 3600.0 || out["scope"] != "fs.read" || out["refresh_token"] == "" {
-		t.Fatalf("got %d %v", status, out)
+		t.Fatalf("got status %d, %v, want tokens for reading", status, out)
 	}
 	p, err := b.apps.Verify(t.Context(), out["access_token"].(string), b.URL+"/mcp")
 	if err != nil || !p.Has(protocol.ScopeFilesRead) || p.Has(protocol.ScopeShell) {
-		t.Errorf("got %+v, %v", p, err)
+		t.Errorf("got %+v, error %v, want reading alone", p, err)
 	}
 	status, again := b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {out["refresh_token"].(string)}, "client_id": {editor}})
 	if status != 200 || again["access_token"] == out["access_token"] {
-		t.Errorf("got %d %v", status, again)
+		t.Errorf("got status %d, %v, want new tokens", status, again)
 	}
 	if status, _ := b.post(revokePath, url.Values{"token": {again["refresh_token"].(string)}, "client_id": {editor}}); status != 200 {
-		t.Errorf("revoked: %d", status)
+		t.Errorf("revoked: got status %d, want 200", status)
 	}
 	if _, err := b.apps.Verify(t.Context(), again["access_token"].(string), ""); err == nil {
 		t.Error("a revoked app still has access")
@@ -216,7 +216,7 @@ func TestMetadataNamesEverything(t *testing.T) {
 		json.Unmarshal([]byte(body), &m)
 		if resp.StatusCode != 200 || m["issuer"] != b.URL || fmt.Sprint(m["code_challenge_methods_supported"]) != "[S256]" || m["authorization_response_iss_parameter_supported"] != true ||
 			m["client_id_metadata_document_supported"] != true || m["token_endpoint"] != b.URL+tokenPath {
-			t.Errorf("%s: %s", path, body)
+			t.Errorf("%s: got %s, want the metadata of the server", path, body)
 		}
 	}
 	for _, path := range []string{resourcePath, resourcePath + "/mcp"} {
@@ -224,7 +224,7 @@ func TestMetadataNamesEverything(t *testing.T) {
 		var m map[string]any
 		json.Unmarshal([]byte(body), &m)
 		if resp.StatusCode != 200 || m["resource"] != b.URL+"/mcp" || fmt.Sprint(m["authorization_servers"]) != "["+b.URL+"]" || strings.Contains(body, "offline_access") {
-			t.Errorf("%s: %s", path, body)
+			t.Errorf("%s: got %s, want the metadata of the resource", path, body)
 		}
 	}
 }
@@ -232,14 +232,14 @@ func TestMetadataNamesEverything(t *testing.T) {
 func TestPersonRefusesOrDoesNotAnswer(t *testing.T) {
 	b := serve(t)
 	if q := b.connect(query(), deny); q.Get("error") != "access_denied" || q.Get("state") != "s 1" || q.Get("iss") != b.URL || q.Has("code") {
-		t.Errorf("got %v", q)
+		t.Errorf("got %v, want access_denied", q)
 	}
 	for range 3 {
 		b.ask(query())
 	}
 	resp, _ := b.get(authorizePath + "?" + query().Encode())
 	if at := resp.Header.Get("Location"); !strings.Contains(at, "error=temporarily_unavailable") {
-		t.Errorf("a fourth question: %s", at)
+		t.Errorf("a fourth question: got %s, want temporarily_unavailable", at)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestWrongRequestsDoNotReachThePerson(t *testing.T) {
 	} {
 		resp, body := b.get(authorizePath + "?" + query(changes...).Encode())
 		if resp.StatusCode != 400 || resp.Header.Get("Location") != "" || strings.Contains(body, "<script") {
-			t.Errorf("%s: got %d %s", name, resp.StatusCode, resp.Header.Get("Location"))
+			t.Errorf("%s: got status %d, %s, want 400 without a redirect", name, resp.StatusCode, resp.Header.Get("Location"))
 		}
 	}
 	for name, c := range map[string]struct {
@@ -269,14 +269,14 @@ func TestWrongRequestsDoNotReachThePerson(t *testing.T) {
 	} {
 		resp, _ := b.get(authorizePath + "?" + query(c.changes...).Encode())
 		if at, _ := url.Parse(resp.Header.Get("Location")); at.Query().Get("error") != c.want || at.Query().Get("iss") != b.URL {
-			t.Errorf("%s: got %v", name, at)
+			t.Errorf("%s: got %v, want the error %s", name, at, c.want)
 		}
 	}
 	if resp, _ := b.get(authorizePath + "?" + query().Encode() + "&client_id=other"); resp.StatusCode != 400 {
-		t.Errorf("a parameter twice: %d", resp.StatusCode)
+		t.Errorf("a parameter twice: got status %d, want 400", resp.StatusCode)
 	}
 	if list := b.pending(); len(list) != 0 {
-		t.Errorf("the person was asked: %+v", list)
+		t.Errorf("got questions %+v, want none", list)
 	}
 }
 
@@ -288,25 +288,25 @@ func TestStolenCodesAreOfNoUse(t *testing.T) {
 	} {
 		code := b.connect(query(), allow).Get("code")
 		if status, out := b.post(tokenPath, form(code, changes...)); status != 400 || out["error"] != "invalid_grant" {
-			t.Errorf("%s: got %d %v", name, status, out)
+			t.Errorf("%s: got status %d, %v, want invalid_grant", name, status, out)
 		}
 	}
 	code := b.connect(query(), allow).Get("code")
 	if status, out := b.post(tokenPath, form(code, "resource", "https://other.example/mcp")); status != 400 || out["error"] != "invalid_target" {
-		t.Errorf("another resource: %d %v", status, out)
+		t.Errorf("another resource: got status %d, %v, want invalid_target", status, out)
 	}
 	_, first := b.post(tokenPath, form(code))
 	if status, out := b.post(tokenPath, form(code)); status != 400 || out["error"] != "invalid_grant" {
-		t.Errorf("used twice: %d %v", status, out)
+		t.Errorf("used twice: got status %d, %v, want invalid_grant", status, out)
 	}
 	if _, err := b.apps.Verify(t.Context(), first["access_token"].(string), ""); err == nil {
 		t.Error("a code that was used twice does not end the access")
 	}
 	if status, out := b.post(tokenPath, url.Values{"grant_type": {"password"}}); status != 400 || out["error"] != "unsupported_grant_type" {
-		t.Errorf("got %d %v", status, out)
+		t.Errorf("got status %d, %v, want unsupported_grant_type", status, out)
 	}
 	if status, out := b.post(revokePath, url.Values{}); status != 400 || out["error"] != "invalid_request" {
-		t.Errorf("got %d %v", status, out)
+		t.Errorf("got status %d, %v, want invalid_request", status, out)
 	}
 }
 
@@ -315,11 +315,11 @@ func TestRefreshDoesNotWiden(t *testing.T) {
 	_, out := b.post(tokenPath, form(b.connect(query(), allow).Get("code")))
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {out["refresh_token"].(string)}, "client_id": {editor}, "scope": {"fs.write"}}
 	if status, out := b.post(tokenPath, refresh); status != 400 || out["error"] != "invalid_scope" {
-		t.Errorf("got %d %v", status, out)
+		t.Errorf("got status %d, %v, want invalid_scope", status, out)
 	}
 	refresh.Set("client_id", "https://thief.example/c")
 	if status, out := b.post(tokenPath, refresh); status != 400 || out["error"] != "invalid_grant" {
-		t.Errorf("got %d %v", status, out)
+		t.Errorf("got status %d, %v, want invalid_grant", status, out)
 	}
 }
 
@@ -339,16 +339,16 @@ func TestRegisteredProgramSignsIn(t *testing.T) {
 	b := serve(t)
 	status, out := b.register(`{"client_name":" My \n editor ","redirect_uris":["http://localhost:1/cb"],"grant_types":["authorization_code"]}`)
 	if status != 201 || out["client_name"] != "My editor" || out["token_endpoint_auth_method"] != "none" {
-		t.Fatalf("got %d %v", status, out)
+		t.Fatalf("got status %d, %v, want My editor without a secret", status, out)
 	}
 	id := out["client_id"].(string)
 	_, asked := b.ask(query("client_id", id, "redirect_uri", "http://localhost:9/cb"))
 	c := asked.App
 	if c.Name != "My editor" || c.ClientHost != "" || !c.IsLocal {
-		t.Errorf("asked %+v", c)
+		t.Errorf("got app %+v, want My editor on this computer", c)
 	}
 	if q := b.connect(query("client_id", id, "redirect_uri", "http://localhost:9/cb"), allow); q.Get("code") == "" {
-		t.Errorf("got %v", q)
+		t.Errorf("got %v, want a code", q)
 	}
 	for body, want := range map[string]string{
 		`x`: "invalid_client_metadata", `{"redirect_uris":[]}`: "invalid_redirect_uri", `{"redirect_uris":["http://x.example/"]}`: "invalid_redirect_uri", `{"redirect_uris":["app://x"]}`: "invalid_redirect_uri",
@@ -356,7 +356,7 @@ func TestRegisteredProgramSignsIn(t *testing.T) {
 		`{"redirect_uris":["https://x/` + strings.Repeat("x", maxDocument) + `"]}`: "invalid_client_metadata",
 	} {
 		if status, out := b.register(body); status != 400 || out["error"] != want {
-			t.Errorf("%.60s: got %d %v", body, status, out)
+			t.Errorf("%.60s: got status %d, %v, want %s", body, status, out, want)
 		}
 	}
 }
@@ -368,6 +368,6 @@ func TestAHostThatAsksTooOftenIsSlowed(t *testing.T) {
 		last, _ = b.register(`x`)
 	}
 	if last != http.StatusTooManyRequests {
-		t.Errorf("got %d", last)
+		t.Errorf("got status %d, want 429", last)
 	}
 }

@@ -100,17 +100,17 @@ func TestCallIsPassedOn(t *testing.T) {
 	f, s := serve(t)
 	resp, body := request(t, s, "POST", "/api/v1/tools/whoami", `{"a":1}`, "Idempotency-Key", "k", "Content-Type", "application/json; charset=utf-8")
 	if resp.StatusCode != 200 || body != `{"data":{"ok":true},"message":"Done"}` || resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("got %d %s %v", resp.StatusCode, body, resp.Header)
+		t.Errorf("got status %d, %s, headers %v, want the result, not cached", resp.StatusCode, body, resp.Header)
 	}
 	if f.got.Tool != "whoami" || string(f.got.Args) != `{"a":1}` || f.got.IdempotencyKey != "k" || f.got.Emit != nil || f.who.App != "a" {
-		t.Errorf("called %+v", f.got)
+		t.Errorf("got call %+v, want whoami of the app a", f.got)
 	}
 	request(t, s, "POST", "/api/v1/tools/whoami", " ")
 	if string(f.got.Args) != `{}` {
-		t.Errorf("an empty body is %s", f.got.Args)
+		t.Errorf("an empty body: got %s, want {}", f.got.Args)
 	}
 	if _, body := request(t, s, "GET", "/api/v1/calls/c1", ""); body != `{"data":{"late":true},"message":""}` {
-		t.Errorf("got %s", body)
+		t.Errorf("got %s, want the result of the call", body)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 			resp, body := request(t, s, c.method, c.path, c.body, c.headers...)
 			var got struct{ Error protocol.Fault }
 			if err := json.Unmarshal([]byte(body), &got); err != nil || resp.StatusCode != c.status || got.Error.Code != c.code || got.Error.Message == "" || resp.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("got %d %s, %v", resp.StatusCode, body, err)
+				t.Errorf("got status %d, %s, error %v, want %d, %s", resp.StatusCode, body, err, c.status, c.code)
 			}
 			if c.header != "" && resp.Header.Get(c.header) != c.value {
 				t.Errorf("%s: got %q, want %q", c.header, resp.Header.Get(c.header), c.value)
@@ -187,20 +187,20 @@ func TestFailuresHaveTheirStatus(t *testing.T) {
 		}
 		resp, body := request(t, s, "POST", "/api/v1/tools/x", "{}")
 		if resp.StatusCode != want || resp.Header.Get("Retry-After") != "2" || !strings.Contains(body, `"retry_after_ms":1500`) {
-			t.Errorf("%s: got %d %s", code, resp.StatusCode, body)
+			t.Errorf("%s: got status %d, %s, want %d after 2 seconds", code, resp.StatusCode, body, want)
 		}
 		if code == protocol.FaultForbidden && !strings.HasPrefix(resp.Header.Get("WWW-Authenticate"), `Bearer error="insufficient_scope", scope="fs.read fs.write", resource_metadata=`) {
-			t.Errorf("challenge %q", resp.Header.Get("WWW-Authenticate"))
+			t.Errorf("got challenge %q, want the missing scopes", resp.Header.Get("WWW-Authenticate"))
 		}
 		if resp, body := request(t, s, "POST", "/api/v1/tools/x", "{}", "Accept", "text/event-stream"); resp.StatusCode != want {
-			t.Errorf("%s, before the first event: got %d %s", code, resp.StatusCode, body)
+			t.Errorf("%s, before the first event: got status %d, %s, want %d", code, resp.StatusCode, body, want)
 		}
 	}
 	f.call = func(context.Context, catalog.Request) (job.Result, error) {
 		return job.Result{}, errors.New("secret")
 	}
 	if resp, body := request(t, s, "POST", "/api/v1/tools/x", "{}"); resp.StatusCode != 500 || strings.Contains(body, "secret") {
-		t.Errorf("got %d %s", resp.StatusCode, body)
+		t.Errorf("got status %d, %s, want 500 without the cause", resp.StatusCode, body)
 	}
 }
 
@@ -220,11 +220,11 @@ func TestStreamHasAllEventsInOrder(t *testing.T) {
 	head := "event: progress\ndata: {\"message\":\"asks\"}\n\nevent: chunk\ndata: {\"matches\":[1]}\n\nevent: progress\ndata: {\"bytes\":1}\n\nevent: chunk\ndata: {\"matches\":[2]}\n\n"
 	resp, body := request(t, s, "POST", "/api/v1/tools/fs_grep", "{}", "Accept", "application/json;q=0.1, text/event-stream")
 	if want := head + "event: done\ndata: {\"data\":{\"count\":2},\"message\":\"2 matches\"}\n\n"; body != want || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("X-Accel-Buffering") != "no" {
-		t.Errorf("got %q %v", body, resp.Header)
+		t.Errorf("got %q, headers %v, want %q", body, resp.Header, want)
 	}
 	resp, body = request(t, s, "POST", "/api/v1/tools/fails", "{}", "Accept", "text/event-stream")
 	if want := head + "event: error\ndata: {\"error\":{\"code\":\"timeout\",\"message\":\"late\",\"retryable\":true}}\n\n"; body != want || resp.StatusCode != 200 {
-		t.Errorf("got %d %q", resp.StatusCode, body)
+		t.Errorf("got status %d, %q, want %q", resp.StatusCode, body, want)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestStreamWithoutEventsStaysAlive(t *testing.T) {
 		s := &events{w: w, control: http.NewResponseController(w), cancel: cancel}
 		s.beat(ctx)
 		if got := w.Body.String(); got != ": waiting\n\n: waiting\n\n" || w.Header().Get("Content-Type") != "text/event-stream" {
-			t.Errorf("got %q %v", got, w.Header())
+			t.Errorf("got %q, headers %v, want two comments", got, w.Header())
 		}
 	})
 }
@@ -286,7 +286,7 @@ func TestReaderThatGoesCancelsTheCall(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || line != "event: chunk\n" {
-		t.Errorf("got %q, %v", line, err)
+		t.Errorf("got %q, error %v, want the first chunk", line, err)
 	}
 	cancel()
 	select {
@@ -303,7 +303,7 @@ func TestDocumentIsAsCommitted(t *testing.T) {
 	resp, body := request(t, s, "GET", "/api/v1/openapi.json", "")
 	var out bytes.Buffer
 	if err := json.Indent(&out, []byte(body), "", "  "); err != nil || resp.StatusCode != 200 {
-		t.Fatalf("%d %v", resp.StatusCode, err)
+		t.Fatalf("got status %d, error %v, want JSON", resp.StatusCode, err)
 	}
 	out.WriteByte('\n')
 	path := filepath.Join("testdata", "openapi.json")
@@ -322,7 +322,7 @@ func TestDocumentIsAsCommitted(t *testing.T) {
 		t.Error("the document is not always the same")
 	}
 	if resp, _ := request(t, s, "GET", "/api/v1/openapi.json", "", "If-None-Match", tag); resp.StatusCode != 304 {
-		t.Errorf("with its tag: %d", resp.StatusCode)
+		t.Errorf("with its tag: got status %d, want 304", resp.StatusCode)
 	}
 }
 
@@ -359,12 +359,12 @@ func TestDocumentHasTheVerySchemasOfTheTools(t *testing.T) {
 		}
 		for _, status := range []string{"400", "401", "403", "404", "409", "412", "413", "429", "500", "501", "503", "504"} {
 			if _, ok := op.Responses[status]; !ok {
-				t.Errorf("%s: no response for status %s", x.Name, status)
+				t.Errorf("%s: got no response for status %s, want one", x.Name, status)
 			}
 		}
 	}
 	if len(tools) < 18 {
-		t.Errorf("only %d tools", len(tools))
+		t.Errorf("got %d tools, want at least 18", len(tools))
 	}
 }
 
@@ -372,18 +372,18 @@ func TestPageNeedsNoTokenAndRunsNoScript(t *testing.T) {
 	_, s := serve(t)
 	resp, body := request(t, s, "GET", "/api/", "", "Authorization", "")
 	if resp.StatusCode != 200 || !strings.Contains(body, `id="fs_grep"`) || !strings.Contains(body, "approval_required") || strings.Contains(body, "<script") {
-		t.Errorf("got %d %.200s", resp.StatusCode, body)
+		t.Errorf("got status %d, %.200s, want the page without scripts", resp.StatusCode, body)
 	}
 	for _, want := range []string{"curl -X POST " + s.URL + "/api/v1/tools/whoami", "<code>target.node_id</code> <span class=\"muted\">string", "base64 or utf8", "<code>path</code> <span class=\"muted\">string, required"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the page has no %q", want)
+			t.Errorf("got a page without %q, want it", want)
 		}
 	}
 	if policy := resp.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
-		t.Errorf("policy %q", policy)
+		t.Errorf("got policy %q, want default-src 'none'", policy)
 	}
 	if resp, _ := request(t, s, "POST", "/api/", ""); resp.StatusCode != 405 {
-		t.Errorf("POST: %d", resp.StatusCode)
+		t.Errorf("POST: got status %d, want 405", resp.StatusCode)
 	}
 }
 
@@ -394,7 +394,7 @@ func FuzzBody(f *testing.F) {
 		r.Header["Content-Type"] = []string{kind}
 		raw, err := body(httptest.NewRecorder(), r)
 		if err == nil && !json.Valid(raw) {
-			t.Errorf("%q is taken as %q", text, raw)
+			t.Errorf("%q: got %q, want JSON", text, raw)
 		}
 	})
 }
@@ -404,7 +404,7 @@ func BenchmarkCall(b *testing.B) {
 	_, s := serve(b)
 	for b.Loop() {
 		if resp, _ := request(b, s, "POST", "/api/v1/tools/whoami", `{}`); resp.StatusCode != 200 {
-			b.Fatal(resp.StatusCode)
+			b.Fatalf("got status %d, want 200", resp.StatusCode)
 		}
 	}
 }

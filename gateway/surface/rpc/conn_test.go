@@ -112,15 +112,15 @@ func TestMessagesOfOneClientKeepTheirOrder(t *testing.T) {
 		say(t, m, `{"type":"req","id":"s","method":"status.get"}`)
 		synctest.Wait()
 		if heard := strings.Join(m.heard(), "\n"); !strings.Contains(heard, `"id":"s"`) || strings.Contains(heard, `"id":"1"`) {
-			t.Errorf("while the first message waits: %s", heard)
+			t.Errorf("while the first message waits: got %s, want the answer s alone", heard)
 		}
 		close(first)
 		synctest.Wait()
 		if n := len(m.heard()); n != 50 {
-			t.Errorf("%d answers", n)
+			t.Errorf("got %d answers, want 50", n)
 		}
 		if !slices.IsSortedFunc(seen, func(a, b string) int { return len(a)*100 + strings.Compare(a, b) - len(b)*100 }) || len(seen) != 50 {
-			t.Errorf("order: %v", seen)
+			t.Errorf("got order %v, want that of the requests", seen)
 		}
 	})
 }
@@ -150,13 +150,13 @@ func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
 		}
 		synctest.Wait()
 		if heard := strings.Join(m.heard(), "\n"); !strings.Contains(heard, `"at once in two"`) || strings.Contains(heard, `"after in one"`) {
-			t.Errorf("while the first message waits: %s", heard)
+			t.Errorf("while the first message waits: got %s, want the other chat's alone", heard)
 		}
 		close(slow)
 		synctest.Wait()
 		heard := strings.Join(m.heard(), "\n")
 		if first, then := strings.Index(heard, `"slow in one"`), strings.Index(heard, `"after in one"`); first < 0 || then < first {
-			t.Errorf("in the end: %s", heard)
+			t.Errorf("in the end: got %s, want the first message before the second", heard)
 		}
 	})
 }
@@ -192,11 +192,11 @@ func TestProgressNeverOvertakesTheResult(t *testing.T) {
 		synctest.Wait()
 		for i, tail := range tails {
 			if tail != fmt.Sprint(i) {
-				t.Fatalf("progress %d is %s", i, tail)
+				t.Fatalf("progress: got %s, want %d", tail, i)
 			}
 		}
 		if len(tails) != 100 {
-			t.Errorf("%d reports", len(tails))
+			t.Errorf("got %d reports, want 100", len(tails))
 		}
 	})
 }

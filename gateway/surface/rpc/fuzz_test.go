@@ -79,10 +79,10 @@ func FuzzParams(f *testing.F) {
 		}
 		_, err := l.call(peer, m.Name, json.RawMessage(params))
 		if errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("%s %s was not answered", m.Name, params)
+			t.Fatalf("%s %s: got no answer, want one", m.Name, params)
 		}
 		if err != nil && strings.Contains(err.Error(), "internal error in") {
-			t.Fatalf("%s %s: %v", m.Name, params, err)
+			t.Fatalf("%s %s: got error %v, want no internal one", m.Name, params, err)
 		}
 	})
 }

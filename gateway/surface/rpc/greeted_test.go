@@ -67,7 +67,7 @@ func TestATransferWaitsForTheNodesHelloOk(t *testing.T) {
 				}
 			}
 			if took := time.Since(began); took < time.Second+c.settles {
-				t.Errorf("it was told after %s", took)
+				t.Errorf("got the notice after %s, want at least %s", took, time.Second+c.settles)
 			}
 		})
 	}

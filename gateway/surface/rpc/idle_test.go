@@ -29,10 +29,10 @@ func TestAConnectionThatAsksNothingEnds(t *testing.T) {
 			go io.WriteString(c, ask)
 			said, err := io.ReadAll(c)
 			if err != nil || time.Since(began) > time.Minute {
-				t.Errorf("%s: ended after %s, %v", name, time.Since(began), err)
+				t.Errorf("%s: got the end after %s, error %v, want it within a minute", name, time.Since(began), err)
 			}
 			if asked := strings.HasPrefix(ask, "GET /health HTTP"); asked != strings.Contains(string(said), "healthy") {
-				t.Errorf("%s: %s", name, said)
+				t.Errorf("%s: got %s, want the health for a health request alone", name, said)
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func TestAWebSocketOutlivesTheTimesOfARequest(t *testing.T) {
 		say(t, m, `{"type":"req","id":"2","method":"status.get"}`)
 		synctest.Wait()
 		if said := m.heard(); !strings.Contains(said[len(said)-1], `"id":"2","ok":true`) {
-			t.Error(said)
+			t.Errorf("got %s, want the answer 2 last", said)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func TestCallsWithLargeArgumentsDoNotHideTheJournal(t *testing.T) {
 	}
 	r, err := recordMethods{Records: Records{Journal: list}}.listJournal(t.Context(), protocol.JournalListParams{})
 	if err != nil || len(r.Calls) != 2 || !r.More {
-		t.Fatalf("%d calls, more %v, %v", len(r.Calls), r.More, err)
+		t.Fatalf("got %d calls, more %v, error %v, want 2 and more", len(r.Calls), r.More, err)
 	}
 	var cut struct {
 		Truncated bool
@@ -35,16 +35,16 @@ func TestCallsWithLargeArgumentsDoNotHideTheJournal(t *testing.T) {
 	}
 	if json.Unmarshal(r.Calls[0].Input, &cut) != nil || !cut.Truncated || cut.Bytes != len(list[0].Info.Args) ||
 		!strings.HasPrefix(cut.Preview, `{"command":"ü`) {
-		t.Errorf("%.200s", r.Calls[0].Input)
+		t.Errorf("got %.200s, want its beginning and its size", r.Calls[0].Input)
 	}
 	if string(r.Calls[1].Input) != string(list[1].Info.Args) || len(r.Calls[1].Output) != len(picture) {
 		t.Error("what is not too long is cut")
 	}
 	frame, err := protocol.EncodeResult("1", r)
 	if err != nil || len(frame) > protocol.MaxWriteFrame {
-		t.Errorf("%d bytes, %v", len(frame), err)
+		t.Errorf("got %d bytes, error %v, want at most %d", len(frame), err, protocol.MaxWriteFrame)
 	}
 	if r, err = (recordMethods{Records: Records{Journal: list[2:]}}).listJournal(t.Context(), protocol.JournalListParams{}); err != nil || len(r.Calls) != 1 {
-		t.Errorf("the next page has %d, %v", len(r.Calls), err)
+		t.Errorf("the next page: got %d calls, error %v, want 1", len(r.Calls), err)
 	}
 }

@@ -50,7 +50,7 @@ func TestTooManyCallsAtOnceAreRefusedAndTheRestGoesOn(t *testing.T) {
 		close(hold)
 		wg.Wait()
 		if done.Load() != maxInFlight || refused.Load() != 5 {
-			t.Errorf("%d done, %d refused", done.Load(), refused.Load())
+			t.Errorf("got %d done, %d refused, want %d, 5", done.Load(), refused.Load(), maxInFlight)
 		}
 		if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
 			t.Error(err)
@@ -97,7 +97,7 @@ func TestClientThatReadsNothingIsClosedAndHoldsUpNobody(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		if _, err := client.Call(t.Context(), quick, protocol.StatusGet, protocol.Empty{}); err != nil || time.Since(began) > time.Second {
-			t.Errorf("the other client waited %s, %v", time.Since(began), err)
+			t.Errorf("the other client: got an answer after %s, error %v, want it within a second", time.Since(began), err)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -105,7 +105,7 @@ func TestClientThatReadsNothingIsClosedAndHoldsUpNobody(t *testing.T) {
 		n := len(b.srv.conns)
 		b.srv.mu.Unlock()
 		if n != 1 {
-			t.Errorf("%d connections are open", n)
+			t.Errorf("got %d connections, want 1", n)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 					return
 				}
 				if ch.Notice.At < last {
-					t.Errorf("change %d after %d", ch.Notice.At, last)
+					t.Errorf("got change %d after %d, want a rising order", ch.Notice.At, last)
 				}
 				if last = ch.Notice.At; last == 20*event.MaxQueue {
 					cancel()
@@ -148,7 +148,7 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: 20 * event.MaxQueue}})
 		<-done
 		if snapshots < 2 {
-			t.Errorf("%d snapshots: nothing was too fast", snapshots)
+			t.Errorf("got %d snapshots, want at least 2", snapshots)
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestCloseEndsEverythingEvenWithAStuckPeer(t *testing.T) {
 		began := time.Now()
 		stop()
 		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %s", took)
+			t.Errorf("took %s, want at most 5s", took)
 		}
 		ws.Close()
 		stopNode()
@@ -207,7 +207,7 @@ func TestLargeFramesMayComeSlowly(t *testing.T) {
 			t.Error(err)
 		}
 		if got != 8<<20 || time.Since(began) < 90*time.Second {
-			t.Errorf("%d bytes in %s", got, time.Since(began))
+			t.Errorf("got %d bytes in %s, want %d in at least 90s", got, time.Since(began), 8<<20)
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestFrameBeyondTheLimitEndsTheConnection(t *testing.T) {
 				m.ws.WriteMessage(websocket.TextMessage, make([]byte, c.size))
 				synctest.Wait()
 				if heard := m.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "close 1009") {
-					t.Errorf("heard %v", heard)
+					t.Errorf("got %v, want close 1009", heard)
 				}
 			})
 		})
@@ -260,9 +260,9 @@ func TestTooLargeEventsAreRefusedNotSent(t *testing.T) {
 	}
 	b.srv.mu.Unlock()
 	if err := conn.socket.SendEvent(t.Context(), "x", strings.Repeat("x", protocol.MaxWriteFrame)); !errors.Is(err, protocol.ErrTooLarge) {
-		t.Errorf("SendEvent = %v", err)
+		t.Errorf("SendEvent: got error %v, want %v", err, protocol.ErrTooLarge)
 	}
 	if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
-		t.Errorf("Call after it = %v", err)
+		t.Errorf("Call after it: got error %v, want none", err)
 	}
 }

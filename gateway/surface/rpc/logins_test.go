@@ -130,7 +130,7 @@ func TestALoginWithAWrongTokenIsLoggedWithoutTheToken(t *testing.T) {
 			t.Errorf("got log\n%s\nwant one refused login and the count of the other two", got)
 		}
 		if strings.Contains(got, "hunter2") {
-			t.Errorf("the log holds the token:\n%s", got)
+			t.Errorf("got the token in the log, want none:\n%s", got)
 		}
 	})
 }

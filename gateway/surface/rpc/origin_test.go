@@ -41,7 +41,7 @@ func TestOtherHostsAndPagesAreRefused(t *testing.T) {
 		}
 	}
 	if got := status(t, b.owner, "gateway", "", "/ws"); got != http.StatusSwitchingProtocols {
-		t.Errorf("the owner got %d", got)
+		t.Errorf("the owner: got status %d, want %d", got, http.StatusSwitchingProtocols)
 	}
 }
 

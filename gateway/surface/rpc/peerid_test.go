@@ -54,7 +54,7 @@ func (l *live) addNode(id string) {
 	select {
 	case <-up:
 	case <-time.After(time.Minute):
-		l.t.Fatalf("the node %s is not accepted", id)
+		l.t.Fatalf("node %s: got no connection in time, want one", id)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestNodesWithDotsAndLongIDsWorkEverywhere(t *testing.T) {
 	for end := time.Now().Add(time.Minute); !slices.Contains(slices.Collect(maps.Values(results)), "done"); time.Sleep(20 * time.Millisecond) {
 		p, err := client.Call(ctx, l.client, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession})
 		if err != nil || time.Now().After(end) {
-			t.Fatalf("the answer does not come (%v): %v", err, results)
+			t.Fatalf("got error %v, results %v, want the answer in time", err, results)
 		}
 		for _, m := range p.Messages {
 			results[m.ToolName] = m.Content.Text()

@@ -60,10 +60,10 @@ func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
 				switch {
 				case r.mode == "":
 					if !errors.Is(err, protocol.ErrNotConnected) {
-						t.Errorf("%s of a %s: %v", m.Name, name, err)
+						t.Errorf("%s of a %s: got error %v, want %v", m.Name, name, err, protocol.ErrNotConnected)
 					}
 				case allowed == errors.Is(err, protocol.ErrForbidden):
-					t.Errorf("%s of a %s: allowed is %v, %v", m.Name, name, allowed, err)
+					t.Errorf("%s of a %s: got error %v, want allowed %v", m.Name, name, err, allowed)
 				}
 			})
 		}
@@ -77,20 +77,20 @@ func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
 		owners := m.Scope != protocol.ScopeNone && m.Scope != protocol.ScopeNode && m.Scope != "channel"
 		if m.Name == protocol.ToolsList.Name {
 			if !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient, protocol.ModeNode}) {
-				t.Errorf("%s: %v", m.Name, m.Modes)
+				t.Errorf("%s: got modes %v, want client and node", m.Name, m.Modes)
 			}
 			continue
 		}
 		if owners && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient}) {
-			t.Errorf("%s needs %s and is open to %v", m.Name, m.Scope, m.Modes)
+			t.Errorf("%s, which needs %s: got modes %v, want client", m.Name, m.Scope, m.Modes)
 		}
 		end := strings.HasPrefix(m.Name, "transfer.") // a window may also be an end of a transfer
 		if m.Scope == protocol.ScopeNode && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeNode}) && !end {
-			t.Errorf("%s is a node's and open to %v", m.Name, m.Modes)
+			t.Errorf("%s, which is a node's: got modes %v, want node", m.Name, m.Modes)
 		}
 		own := []string{protocol.Connect.Name, "device.leave"} // these affect the caller only
 		if m.Scope == protocol.ScopeNone && !slices.Contains(own, m.Name) {
-			t.Errorf("%s needs no right", m.Name)
+			t.Errorf("%s: got no scope, want one", m.Name)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
 		for _, m := range []string{protocol.TransferMeta.Name, protocol.TransferAccept.Name, protocol.TransferComplete.Name, protocol.TransferFinish.Name} {
 			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: []byte(`"x"`)})
 			if may == errors.Is(err, protocol.ErrForbidden) {
-				t.Errorf("%s with the right to %s: %v", m, scope, err)
+				t.Errorf("%s with the scope %s: got error %v, want allowed %v", m, scope, err, may)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
 				}
 				_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
 				if may == errors.Is(err, protocol.ErrForbidden) {
-					t.Errorf("%s by %s: %v", params, who, err)
+					t.Errorf("%s by %s: got error %v, want allowed %v", params, who, err, may)
 				}
 			})
 		}
@@ -153,7 +153,7 @@ func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
 			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeInvoke, scopes}})
 			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: params})
 			if errors.Is(err, protocol.ErrForbidden) != refused {
-				t.Errorf("%s with the right to %s: %v", m, scopes, err)
+				t.Errorf("%s with the scope %s: got error %v, want refused %v", m, scopes, err, refused)
 			}
 		}
 	}
@@ -194,11 +194,11 @@ func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
 			return !errors.Is(err, protocol.ErrForbidden)
 		}
 		if !call(c.needs...) {
-			t.Errorf("%s %s is refused to who has the rights", c.method, c.params)
+			t.Errorf("%s %s: got a refusal with all scopes, want none", c.method, c.params)
 		}
 		for i := range c.needs {
 			if call(slices.Delete(slices.Clone(c.needs), i, i+1)...) {
-				t.Errorf("%s %s passes without the right to %s", c.method, c.params, c.needs[i])
+				t.Errorf("%s %s: got no refusal without the scope %s, want one", c.method, c.params, c.needs[i])
 			}
 		}
 	}
@@ -214,23 +214,23 @@ func TestRequestsAreCountedOverTime(t *testing.T) {
 			return n
 		}
 		if n := take(); n != 20 {
-			t.Errorf("%d at once", n)
+			t.Errorf("got %d at once, want 20", n)
 		}
 		wait := b.take(time.Now())
 		if wait <= 0 || wait > 100*time.Millisecond {
-			t.Errorf("wait %s", wait)
+			t.Errorf("got wait %s, want at most 100ms", wait)
 		}
 		time.Sleep(wait)
 		if n := take(); n != 1 {
-			t.Errorf("%d after the time that was told", n)
+			t.Errorf("after the wait: got %d, want 1", n)
 		}
 		time.Sleep(time.Second)
 		if n := take(); n != 10 {
-			t.Errorf("%d after a second", n)
+			t.Errorf("after a second: got %d, want 10", n)
 		}
 		time.Sleep(time.Hour)
 		if n := take(); n != 20 {
-			t.Errorf("%d after an hour", n)
+			t.Errorf("after an hour: got %d, want 20", n)
 		}
 		none := bucket{}
 		for range 100_000 {

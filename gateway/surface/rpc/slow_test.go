@@ -85,7 +85,7 @@ func TestPeerThatIsSlowToReadKeepsItsConnection(t *testing.T) {
 		say(`{"type":"req","id":"s","method":"status.get"}`)
 		hear("s")
 		if ponged != "there?" {
-			t.Errorf("the pong answers %q", ponged)
+			t.Errorf("got pong %q, want there?", ponged)
 		}
 	})
 }

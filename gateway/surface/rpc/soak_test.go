@@ -189,19 +189,19 @@ func TestSoak(t *testing.T) {
 	label("end")
 	for i, w := range watchers {
 		if !soon(func() bool { return w.misses("end", peers) == "" }) {
-			t.Errorf("window %d has not heard all: %s", i, w.misses("end", peers))
+			t.Errorf("window %d: got not all changes, want them: %s", i, w.misses("end", peers))
 		}
 	}
 	cancel()
 	wg.Wait()
 	if !soon(func() bool { return runtime.NumGoroutine() <= before+4 }) {
-		t.Errorf("%d goroutines were there before, %d are left", before, runtime.NumGoroutine())
+		t.Errorf("got %d goroutines, want %d as before", runtime.NumGoroutine(), before)
 	}
 	runs, goroutines := made.Load(), runtime.NumGoroutine()
 	t.Logf("%s: %d connections, %d labels; %d goroutines before, %d after; smallest heap of each third %d, %d, %d KiB, after all %d KiB",
 		last, runs, n, before, goroutines, least[0]>>10, least[1]>>10, least[2]>>10, heap()>>10)
 	if early, late := least[1], least[2]; late > early+early/4+(8<<20) {
-		t.Errorf("the heap grew from %d to %d KiB", early>>10, late>>10)
+		t.Errorf("got a heap of %d KiB, want about %d KiB", late>>10, early>>10)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestRunningGatewayAnswersAsTheSpecificationSays(t *testing.T) {
 		got, err := l.call(peer, c.method, json.RawMessage(raw))
 		if err != nil {
 			if !unanswerable[c.method] || errors.Is(err, protocol.ErrBadRequest) {
-				t.Errorf("%s %s: %v", c.method, raw, err)
+				t.Errorf("%s %s: got error %v, want none", c.method, raw, err)
 			}
 			continue
 		}
@@ -143,7 +143,7 @@ func TestRunningGatewayAnswersAsTheSpecificationSays(t *testing.T) {
 	}
 	for name := range s.methods {
 		if !tried[name] {
-			t.Errorf("%s was not tried", name)
+			t.Errorf("%s: got no call, want one", name)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (l *live) refusesParts(s spec, peer *client.Client, method, raw string) {
 			part := maps.Clone(whole)
 			delete(part, f.name)
 			if _, err := l.call(peer, method, part); !errors.Is(err, protocol.ErrBadRequest) && !lenient[method] {
-				l.t.Errorf("%s without %s: %v", method, f.name, err)
+				l.t.Errorf("%s without %s: got error %v, want %v", method, f.name, err, protocol.ErrBadRequest)
 			}
 		}
 		if f.kind == "unknown" || f.kind == "object" && method == "tool.invoke" {
@@ -176,7 +176,7 @@ func (l *live) refusesParts(s spec, peer *client.Client, method, raw string) {
 			part[f.name] = "yes"
 		}
 		if _, err := l.call(peer, method, part); !errors.Is(err, protocol.ErrBadRequest) {
-			l.t.Errorf("%s with another type of %s: %v", method, f.name, err)
+			l.t.Errorf("%s with another type of %s: got error %v, want %v", method, f.name, err, protocol.ErrBadRequest)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestARequestedCallIsMadeOnce(t *testing.T) {
 		t.Error(err)
 	}
 	if n := results(); taken != 1 || n != 1 {
-		t.Errorf("%d requests were taken, %d results are in the chats", taken, n)
+		t.Errorf("got %d accepted requests, %d results, want 1, 1", taken, n)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestFeaturesAreWhatIsServed(t *testing.T) {
 		}
 	}
 	if len(served) != len(protocol.Methods) || len(l.hello.Features.Methods) != len(served) {
-		t.Errorf("%d methods advertised, %d of them once, %d in the table", len(l.hello.Features.Methods), len(served), len(protocol.Methods))
+		t.Errorf("got %d advertised methods, %d different ones, want %d", len(l.hello.Features.Methods), len(served), len(protocol.Methods))
 	}
 	for _, name := range []string{"nothing", "chat.Send", "connect "} {
 		if _, err := l.call(l.client, name, nil); !errors.Is(err, protocol.ErrNotFound) {
@@ -241,6 +241,6 @@ func TestFeaturesAreWhatIsServed(t *testing.T) {
 	}
 	if !slices.Equal(l.hello.Features.Events, protocol.Events) || !slices.Equal(l.hello.Features.Extensions, protocol.Extensions) ||
 		l.hello.Type != protocol.HelloOK || l.hello.Protocol != 1 {
-		t.Errorf("hello: %+v", l.hello)
+		t.Errorf("got hello %+v, want all events and extensions", l.hello)
 	}
 }

@@ -49,7 +49,7 @@ var events = map[string]reflect.Type{
 func TestTheSpecificationHasFiftyMethods(t *testing.T) {
 	s := readProtocol(t)
 	if len(s.methods) != 50 || len(s.events) != 7 {
-		t.Errorf("%d methods, %d events", len(s.methods), len(s.events))
+		t.Errorf("got %d methods, %d events, want 50, 7", len(s.methods), len(s.events))
 	}
 	modes := map[string]protocol.Mode{"C": protocol.ModeClient, "N": protocol.ModeNode, "H": protocol.ModeChannel}
 	served := map[string]bool{}
@@ -57,25 +57,25 @@ func TestTheSpecificationHasFiftyMethods(t *testing.T) {
 		served[m.Name] = true
 		b := s.methods[m.Name]
 		if m.Extension == (b != nil) {
-			t.Errorf("%s: it is said to be an extension: %v", m.Name, m.Extension)
+			t.Errorf("%s: got extension %v, want %v", m.Name, m.Extension, b == nil)
 		}
 		if b == nil {
 			continue
 		}
 		for _, who := range b.senders {
 			if !slices.Contains(m.Modes, modes[who]) {
-				t.Errorf("%s cannot be called by %s", m.Name, modes[who])
+				t.Errorf("%s: got modes %v, want %s among them", m.Name, m.Modes, modes[who])
 			}
 		}
 	}
 	for name := range s.methods {
 		if !served[name] {
-			t.Errorf("%s is not served", name)
+			t.Errorf("%s: got no method, want one", name)
 		}
 	}
 	for name := range s.events {
 		if !slices.Contains(protocol.Events, name) {
-			t.Errorf("the event %s is not advertised", name)
+			t.Errorf("%s: got no event, want one", name)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestGoTypesHaveTheSpecifiedFields(t *testing.T) {
 		have[sh.name] = true
 		b := s.methods[sh.name]
 		if b == nil {
-			t.Errorf("%s is not in the specification", sh.name)
+			t.Errorf("%s: got nothing in the specification, want it", sh.name)
 			continue
 		}
 		for _, err := range s.compare(sh.name+" >", b.params, sh.params, true) {
@@ -101,12 +101,12 @@ func TestGoTypesHaveTheSpecifiedFields(t *testing.T) {
 	}
 	for name := range s.methods {
 		if !have[name] {
-			t.Errorf("shapes lacks %s", name)
+			t.Errorf("%s: got no shape, want one", name)
 		}
 	}
 	for name, b := range s.events {
 		if events[name] == nil {
-			t.Errorf("events lacks %s", name)
+			t.Errorf("%s: got no event, want one", name)
 			continue
 		}
 		for _, err := range s.compare(name, b.fields, events[name], false) {

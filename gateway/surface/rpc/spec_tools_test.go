@@ -126,12 +126,12 @@ func TestNativeToolsAnswerAsTheSpecificationSays(t *testing.T) {
 		tried[c.tool] = true
 		got, err := l.call(l.client, "tool.invoke", map[string]any{"tool": "gsv__" + c.tool, "args": json.RawMessage(c.args)})
 		if err != nil {
-			t.Errorf("%s %s: %v", c.tool, c.args, err)
+			t.Errorf("%s %s: got error %v, want none", c.tool, c.args, err)
 			continue
 		}
 		shell, _ := got.(map[string]any)["result"].(map[string]any)
 		if shell["ok"] != true {
-			t.Errorf("%s %s: %v", c.tool, c.args, shell)
+			t.Errorf("%s %s: got %v, want ok", c.tool, c.args, shell)
 			continue
 		}
 		raw, _ := protocol.Marshal(shell["result"])
@@ -146,7 +146,7 @@ func TestNativeToolsAnswerAsTheSpecificationSays(t *testing.T) {
 	}
 	for _, name := range s.order {
 		if !tried[name] {
-			t.Errorf("%s was not tried", name)
+			t.Errorf("%s: got no call, want one", name)
 		}
 	}
 	for tool, args := range map[string]string{
@@ -160,7 +160,7 @@ func TestNativeToolsAnswerAsTheSpecificationSays(t *testing.T) {
 			}
 			shell, _ := got.(map[string]any)["result"].(map[string]any)
 			if text, _ := shell["error"].(string); shell["ok"] != false || text == "" {
-				t.Errorf("%s %s = %v", tool, args, got)
+				t.Errorf("%s %s: got %v, want an error", tool, args, got)
 			}
 		})
 	}

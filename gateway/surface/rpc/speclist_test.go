@@ -55,7 +55,7 @@ func readList(t testing.TB, path string) spec {
 			continue
 		}
 		if b == nil || len(w) < 2 {
-			t.Fatalf("line %q", line)
+			t.Fatalf("got line %q, want a method and its sender", line)
 			return s
 		}
 		list := &b.fields

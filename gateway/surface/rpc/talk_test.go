@@ -68,7 +68,7 @@ func (v *ids) show(s string) string {
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
-		t.Fatal("no conversations", err)
+		t.Fatalf("got %d conversations, error %v, want some", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -173,13 +173,13 @@ func play(t *testing.T, script *txtar.Archive) {
 				t.Errorf("section %d: %s heard\n%s\nwant\n%s", i+1, name, strings.Join(heard, "\n"), strings.Join(want, "\n"))
 			}
 		default:
-			t.Fatalf("section %q", section.Name)
+			t.Fatalf("got section %q, want a known one", section.Name)
 		}
 	}
 	synctest.Wait()
 	for name, m := range peers {
 		if rest := m.heard(); len(rest) > 0 {
-			t.Errorf("%s heard more:\n%s", name, strings.Join(rest, "\n"))
+			t.Errorf("%s: got further messages, want none:\n%s", name, strings.Join(rest, "\n"))
 		}
 	}
 }
@@ -213,14 +213,14 @@ func TestEveryMethodHasAConversation(t *testing.T) {
 	srv := New(newFakes().services())
 	for _, m := range protocol.Methods {
 		if !bytes.Contains(all, []byte(`"method":"`+m.Name+`"`)) {
-			t.Errorf("no conversation uses %s", m.Name)
+			t.Errorf("%s: got no conversation, want one", m.Name)
 		}
 		if m.Name != protocol.Connect.Name && srv.methods[m.Name] == nil {
-			t.Errorf("%s is advertised and not served", m.Name)
+			t.Errorf("%s: got no method, want the advertised one", m.Name)
 		}
 	}
 	if n := len(protocol.Methods) - 1; len(srv.methods) != n {
-		t.Errorf("%d methods are served, %d advertised", len(srv.methods), n)
+		t.Errorf("got %d methods, want the %d advertised", len(srv.methods), n)
 	}
 	for _, e := range []*protocol.Error{
 		protocol.ErrNotConnected, protocol.ErrVersion, protocol.ErrInvalidConnect, protocol.ErrBadRequest, protocol.ErrUnauthorized,
@@ -229,7 +229,7 @@ func TestEveryMethodHasAConversation(t *testing.T) {
 		protocol.ErrModelRateLimit, protocol.ErrContextOverflow, protocol.ErrModel,
 	} {
 		if !bytes.Contains(all, fmt.Appendf(nil, `"error":{"code":%d,`, e.Code)) {
-			t.Errorf("no conversation ends with code %d", e.Code)
+			t.Errorf("code %d: got no conversation, want one", e.Code)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestHealthAndOtherAddresses(t *testing.T) {
 			body.ReadFrom(res.Body)
 			res.Body.Close()
 			if res.StatusCode != want || path == "/health" && body.String() != `{"status":"healthy"}` {
-				t.Errorf("%s: %d %s", path, res.StatusCode, body.String())
+				t.Errorf("%s: got status %d, %s, want %d", path, res.StatusCode, body.String(), want)
 			}
 		})
 	}
@@ -259,6 +259,6 @@ func TestHealthAndOtherAddresses(t *testing.T) {
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.public(ctx) }}
 	_, res, err := d.Dial("ws://gateway/ws", http.Header{"Origin": {"http://evil.example"}})
 	if err == nil || res == nil || res.StatusCode != http.StatusForbidden {
-		t.Errorf("a page from elsewhere got %+v, %v", res, err)
+		t.Errorf("a page from elsewhere: got %+v, error %v, want 403", res, err)
 	}
 }

@@ -69,7 +69,7 @@ func TestTwoClientsAndANodeOverTCP(t *testing.T) {
 				args := fmt.Appendf(nil, `{"i":%d}`, i)
 				r, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: args})
 				if err != nil || string(r.Result) != string(args) {
-					t.Errorf("call %d = %s, %v", i, r.Result, err)
+					t.Errorf("call %d: got %s, error %v, want %s", i, r.Result, err, args)
 				}
 			})
 		}
@@ -78,11 +78,11 @@ func TestTwoClientsAndANodeOverTCP(t *testing.T) {
 		}
 		wg.Go(func() {
 			if _, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: []byte(`{"fail":true}`)}); err == nil || err.Error() != "no such file" {
-				t.Errorf("a failing call = %v", err)
+				t.Errorf("a failing call: got error %v, want no such file", err)
 			}
 			r, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: []byte(`{"image":true}`)})
 			if err != nil || len(r.Result) != len(image)+2 {
-				t.Errorf("an image = %d bytes, %v", len(r.Result), err)
+				t.Errorf("an image: got %d bytes, error %v, want %d", len(r.Result), err, len(image)+2)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestRefusedClientReadsWhyOverTCP(t *testing.T) {
 		}
 		_, data, err := ws.ReadMessage()
 		if err != nil || !strings.Contains(string(data), `"code":401`) {
-			t.Fatalf("read %s, %v", data, err)
+			t.Fatalf("got %s, error %v, want code 401", data, err)
 		}
 		for err == nil {
 			_, _, err = ws.ReadMessage()
@@ -125,7 +125,7 @@ func TestWhoSendsTooMuchReadsWhyOverTCP(t *testing.T) {
 	defer ws.Close()
 	ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"right"}}}`))
 	if _, data, err := ws.ReadMessage(); err != nil || !strings.Contains(string(data), "hello-ok") {
-		t.Fatalf("%s, %v", data, err)
+		t.Fatalf("got %s, error %v, want hello-ok", data, err)
 	}
 	// The whole message is sent before anything is read, as a simple client does.
 	if err := ws.WriteMessage(websocket.TextMessage, make([]byte, protocol.MaxReadFrame+8<<20)); err != nil {
