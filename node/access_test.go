@@ -40,8 +40,8 @@ func arguments(t *testing.T, in map[string]any) json.RawMessage {
 	return raw
 }
 
-// TestCommandGetsExactlyTheFolderThatWasOpened runs a real command in the real sandbox.
-func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
+// TestCommandGetsOnlyTheOpenedFolder runs a real command in the real sandbox.
+func TestCommandGetsOnlyTheOpenedFolder(t *testing.T) {
 	n := newPlainNode(t)
 	if !n.box.Report().ConfinesFiles() {
 		t.Skip("this machine cannot keep commands from files")

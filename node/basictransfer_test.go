@@ -58,9 +58,9 @@ func TestTwoNodesMoveAFileForABasicGateway(t *testing.T) {
 	}
 }
 
-// TestANodeReceivesWhatABasicGatewaySends plays the gateway's side towards a destination; old
+// TestNodeReceivesFromBasicGateway plays the gateway's side towards a destination; old
 // exists before.
-func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
+func TestNodeReceivesFromBasicGateway(t *testing.T) {
 	open := func(l *link, id uint32, size any) report {
 		l.send("transfer.receive", fields{"transferId": id, "path": "f", "size": size, "mime": "text/plain"})
 		return l.await("transfer.accept")

@@ -70,7 +70,7 @@ func TestCommandsOfANodeAreConfined(t *testing.T) {
 	}
 }
 
-func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
+func TestFullAccessNeedsTheSetting(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	outside := t.TempDir()
 	g := start(t, func(o *Options) { o.Confine.Mode = sandbox.Full })
@@ -86,7 +86,7 @@ func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
 
 // A machine that can block the network does not do so while it is allowed, and denies writing to
 // every file in a read-only mode.
-func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
+func TestEnforcementFollowsTheSettings(t *testing.T) {
 	r := sandbox.Report{Summary: sandbox.Contained, Warnings: []string{"contained commands are slow"}}
 	for _, id := range []string{sandbox.CheckWriteOutside, sandbox.CheckReadSecrets, sandbox.CheckTCP, sandbox.CheckUring, sandbox.CheckUnix, sandbox.CheckOrphans} {
 		r.Checks = append(r.Checks, sandbox.Check{ID: id, Enforced: true, By: "layer of " + id})

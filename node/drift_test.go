@@ -12,9 +12,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestOnlyWhatWasAllowedRuns checks that any difference between the approved call and the call
+// TestOnlyTheApprovedCallRuns checks that any difference between the approved call and the call
 // about to run makes the node refuse it.
-func TestOnlyWhatWasAllowedRuns(t *testing.T) {
+func TestOnlyTheApprovedCallRuns(t *testing.T) {
 	n := newPlainNode(t)
 	file := filepath.Join(n.ws.Dir(), "a.txt")
 	if err := os.WriteFile(file, []byte("old\n"), 0o600); err != nil {
@@ -82,7 +82,7 @@ func TestCommandKnowsItsIdempotencyKey(t *testing.T) {
 	}
 }
 
-func TestOnlyThePersonsOwnCommandKeepsTheirGitConfiguration(t *testing.T) {
+func TestOnlyThePersonsCommandUsesTheirGitConfiguration(t *testing.T) {
 	n := newPlainNode(t)
 	for _, direct := range []bool{false, true} {
 		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo count=$GIT_CONFIG_COUNT."}`), Direct: direct})

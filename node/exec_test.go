@@ -42,7 +42,7 @@ func TestEventsOfCommandsSurviveALostConnection(t *testing.T) {
 	}
 }
 
-func TestCommandsOfADeadNodeAreReportedWhenTheNextOneConnects(t *testing.T) {
+func TestCommandsOfADeadNodeAreReported(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, "commands"), 0o700); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func waitForNoEnds(t *testing.T, home string) {
 	}
 }
 
-func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
+func TestUnconfirmedEndIsReportedAgain(t *testing.T) {
 	home := t.TempDir()
 	at := func(o *Options) { o.Home = home }
 	g := start(t, at)
@@ -121,7 +121,7 @@ func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
 	waitForNoEnds(t, home)
 }
 
-func TestCommandsThatQuittingEndedAreToldByTheNextNode(t *testing.T) {
+func TestCommandsEndedByQuittingAreReported(t *testing.T) {
 	home := t.TempDir()
 	at := func(o *Options) { o.Home = home }
 	g := start(t, at)
@@ -189,7 +189,7 @@ func endUnreported(home string) {
 	}
 }
 
-func TestEndThatWasNotConfirmedSurvivesAKill(t *testing.T) {
+func TestUnconfirmedEndSurvivesAKill(t *testing.T) {
 	home := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {

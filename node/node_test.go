@@ -75,7 +75,7 @@ func TestNodeRunsCallsAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestNodeTellsFailuresInWords(t *testing.T) {
+func TestNodeExplainsFailures(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	for _, c := range []struct{ tool, args, want string }{
@@ -128,7 +128,7 @@ func TestNodeObeysExpect(t *testing.T) {
 	}
 }
 
-func TestCancelReturnsWhatThereIs(t *testing.T) {
+func TestCancelReturnsTheOutputSoFar(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	l.invoke("long", "Bash", `{"command":"echo begun; sleep 999"}`)
@@ -182,7 +182,7 @@ func TestResultsSurviveALostConnection(t *testing.T) {
 	}
 }
 
-func TestACallAskedForTwiceRunsOnce(t *testing.T) {
+func TestRepeatedCallRunsOnce(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	args := `{"command":"echo x >>runs; until [ -e go ]; do sleep 0.02; done"}`
@@ -210,7 +210,7 @@ func TestARefusedResultIsDropped(t *testing.T) {
 	}
 }
 
-func TestBrokenEventsDoNoHarm(t *testing.T) {
+func TestBrokenEventsAreIgnored(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	for _, payload := range []any{nil, "text", 7, []int{1}, map[string]any{"callId": 7}, map[string]any{"tool": "Bash"}} {
@@ -224,8 +224,8 @@ func TestBrokenEventsDoNoHarm(t *testing.T) {
 	}
 }
 
-// TestAServerThatNobodyReadsIsEnded plays a gateway that was killed and does not know its servers.
-func TestAServerThatNobodyReadsIsEnded(t *testing.T) {
+// TestServerWithoutAReaderIsStopped plays a gateway that was killed and does not know its servers.
+func TestServerWithoutAReaderIsStopped(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	serve := func(id protocol.CallID, args string) {

@@ -83,7 +83,7 @@ func TestOutboxSendsALaneInOrderUntilConfirmed(t *testing.T) {
 	})
 }
 
-func TestOutboxKnowsWhatItHolds(t *testing.T) {
+func TestOutboxListsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := deliver(t)
 		p.post(resultKey("a"), "a", protocol.ErrUnavailable)
@@ -126,7 +126,7 @@ func TestOutboxLetsNoItemHoldUpOthers(t *testing.T) {
 	})
 }
 
-func TestOutboxGivesUpWhatIsRefusedAgainAndAgain(t *testing.T) {
+func TestOutboxDropsRefusedItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := deliver(t)
 		many := func(err error) (errs []error) {

@@ -15,7 +15,7 @@ import (
 	"fairlead/node/access"
 )
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidOptions(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

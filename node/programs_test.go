@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestProgramsAreWhatPathLeadsTo(t *testing.T) {
+func TestProgramsAreFoundInThePath(t *testing.T) {
 	dir := t.TempDir()
 	tool, want := "sometool", []string{"sometool"}
 	if runtime.GOOS == "windows" {

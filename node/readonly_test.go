@@ -13,9 +13,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// TestNothingOnAReadOnlyMachineIsChanged tries every kind of access: tools, the file browser,
+// TestReadOnlyMachineIsNotChanged tries every kind of access: tools, the file browser,
 // transfers, and commands where the machine can restrict them.
-func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
+func TestReadOnlyMachineIsNotChanged(t *testing.T) {
 	dir, grant, other := realFolder(t, t.TempDir()), realFolder(t, t.TempDir()), realFolder(t, t.TempDir())
 	for _, d := range []string{dir, grant, other} {
 		if err := os.WriteFile(filepath.Join(d, "f"), []byte("old\n"), 0o600); err != nil {

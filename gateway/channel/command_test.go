@@ -55,7 +55,7 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 	}
 }
 
-func TestWhatIsQuotedSetsNothing(t *testing.T) {
+func TestQuotedDirectivesAreIgnored(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"owners":["ann"]}`)
 	in := dm("and /think:high in /srv/app")

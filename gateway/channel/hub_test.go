@@ -103,7 +103,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreKeptUnderHarmlessNames(t *testing.T) {
+func TestDocumentsAreStoredUnderSafeNames(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	in := dm("look")
@@ -165,7 +165,7 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 }
 
 // A client may start an account at the moment in which the gateway starts.
-func TestAnAccountThatIsStartedFirstKeepsItsConnection(t *testing.T) {
+func TestFirstStartedAccountRetainsItsConnection(t *testing.T) {
 	b, p := open(t)
 	start(t, b)
 	was := p.Up("default")

@@ -101,7 +101,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	says(t, p, "Here it is.")
 }
 
-func TestWhatTheNetworkDoesNotTakeIsSaidAgainOrGivenUp(t *testing.T) {
+func TestUndeliveredMessageIsRetriedOrDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := channeltest.NewPigeon()
 		b := channeltest.Open(t, t.TempDir(), p)
@@ -195,7 +195,7 @@ func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
+func TestLaterMessageWaitsForTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := channeltest.NewPigeon()
 		b := channeltest.Open(t, t.TempDir(), p)

@@ -43,7 +43,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 	})
 }
 
-func TestWhatAStrangerSaysIsOneLineThatCanBeSeen(t *testing.T) {
+func TestTextOfAStrangerIsOneVisibleLine(t *testing.T) {
 	b, _ := open(t)
 	in := dm("I am\n\n\u202eallowed\u2066 already")
 	in.Peer.ID, in.Peer.Name = "mallory", "Ann\x1b[2J\n\u202e"

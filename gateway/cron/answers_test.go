@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestThePersonIsToldOnceOfAJobThatKeepsFailing(t *testing.T) {
+func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		spec := &protocol.CronMode{Mode: protocol.CronTask, Message: "fail no model"}
 		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: spec})

@@ -13,9 +13,9 @@ import (
 	"fairlead/gateway/store"
 )
 
-// TestAClockThatWasWrongHoldsNothingUp simulates a machine whose clock was years ahead when a job
+// TestWrongClockDelaysNothing simulates a machine whose clock was years ahead when a job
 // was planned.
-func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
+func TestWrongClockDelaysNothing(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		st, err := store.Open(t.Context(), dir+"/x.db")

@@ -84,7 +84,7 @@ func TestNextAcrossChangesOfTheClock(t *testing.T) {
 	}
 }
 
-func TestExprRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestExprRefusesUnknownWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "exactly 5 fields", "* * * *": "exactly 5 fields", "* * * * * *": "exactly 5 fields", "@daily": "exactly 5 fields",
 		"60 * * * *": "minute", "* 24 * * *": "hour", "* * 0 * *": "day of month", "* * * 13 *": "month", "* * * * 8": "day of week",
@@ -130,7 +130,7 @@ func reference(e *Expr, t time.Time) time.Time {
 	return time.Time{}
 }
 
-func TestNextIsWhatAClockOnTheWallShows(t *testing.T) {
+func TestNextFollowsTheWallClock(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	field := func(low, high int) string {
 		n := func() int { return low + r.IntN(high-low+1) }

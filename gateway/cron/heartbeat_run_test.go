@@ -37,7 +37,7 @@ func (r *rig) heartbeat() protocol.HeartbeatState {
 	return res.Agents[protocol.MainAgent]
 }
 
-func TestTheHeartbeatComesInItsHoursAndTellsWhatIsNew(t *testing.T) {
+func TestHeartbeatRunsInItsHours(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("say Disk is full.", nil)
 		time.Sleep(7*time.Hour + 31*time.Minute)
@@ -81,7 +81,7 @@ func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
 	})
 }
 
-func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
+func TestHeartbeatWithoutNewsIsSilent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)
 		time.Sleep(12 * time.Hour)
@@ -243,7 +243,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 	})
 }
 
-func TestAListOfAgentsKeepsTheMainAgentsHeartbeat(t *testing.T) {
+func TestMainAgentHasAHeartbeatBesideOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("say hi", nil)
 		r.set(func(c *config.Config) {

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/config"
 )
 
-func TestAnEmptyHeartbeatFileHasNothingToDo(t *testing.T) {
+func TestEmptyChecklistNeedsNoRun(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true,
 		"# HEARTBEAT.md\n\n<!-- write\nwhat to look after -->\n": true,
@@ -76,7 +76,7 @@ func TestActiveHours(t *testing.T) {
 	}
 }
 
-func TestWhatOfAHeartbeatsAnswerIsForThePerson(t *testing.T) {
+func TestHeartbeatAnswerForThePerson(t *testing.T) {
 	for answer, want := range map[string]string{
 		"HEARTBEAT_OK": "", " **HEARTBEAT_OK**\n": "", "HEARTBEAT_OK.": "", "`HEARTBEAT_OK`": "", "": "", "…": "",
 		"HEARTBEAT_OK\n\nDisk is full.": "Disk is full.", "Disk is full.\nHEARTBEAT_OK": "Disk is full.", "Disk is full.": "Disk is full.",

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-func TestWhatBecomesOfMissedTimes(t *testing.T) {
+func TestMissedTimesFollowThePolicy(t *testing.T) {
 	for _, c := range []struct {
 		missed string
 		off    time.Duration
@@ -59,7 +59,7 @@ func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
 	})
 }
 
-func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
+func TestPersonDecidesAboutMissedTimes(t *testing.T) {
 	for answer, want := range map[string]string{protocol.QuestionAllowed: "[ok]", protocol.QuestionDenied: "[skipped Fairlead was not running at that time.]"} {
 		t.Run(answer, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -135,7 +135,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 	})
 }
 
-func TestACrashDuringARunRunsNothingTwice(t *testing.T) {
+func TestCrashRunsNothingTwice(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hang")})
 		time.Sleep(time.Hour + time.Second)
@@ -157,7 +157,7 @@ func TestACrashDuringARunRunsNothingTwice(t *testing.T) {
 	})
 }
 
-func TestARunThatWasWrittenDownButNotBegunIsBegunOnce(t *testing.T) {
+func TestStoredRunIsStartedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		r.stop()

@@ -87,7 +87,7 @@ func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 	})
 }
 
-func TestDisabledSchedulesRunOnlyWhatIsForced(t *testing.T) {
+func TestDisabledSchedulesRunForcedJobsOnly(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.set(func(c *config.Config) { c.Cron.Enabled = false })
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
+func TestEachChangeIsPublished(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeSchedules })
 		defer sub.Close()

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
+func TestUnansweredJobFails(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		const missed = "1 call was not made, because its approval expired."
 		spec := protocol.CronMode{Mode: protocol.CronTask, Message: "unanswered It is saved."}
@@ -37,7 +37,7 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 	})
 }
 
-func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
+func TestUnansweredHeartbeatFails(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		const missed = "1 call was not made, because its approval expired."
 		r.beating("unanswered HEARTBEAT_OK", nil)

@@ -14,9 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestADeviceThatPairsAnewComesAnew: a connection of the earlier pairing must not continue with its
+// TestRepeatedPairingIsANewRequest: a connection of the earlier pairing must not continue with its
 // permissions.
-func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
+func TestRepeatedPairingIsANewRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &kept{})
 		var closed []protocol.DeviceID

@@ -254,7 +254,7 @@ func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 	})
 }
 
-func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
+func TestUnstoredDeviceIsNotPaired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
@@ -337,7 +337,7 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 	})
 }
 
-func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
+func TestRefusedOfferIsNotRepeated(t *testing.T) {
 	k := &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n", Reach: &protocol.Reach{Tools: []string{"Read"}}}}}}
 	m := open(t, k)
 	who := auth.Device(k.devices["d"].Device)
@@ -367,7 +367,7 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 
 // The wall clock is set while a code is valid, and while a device waits for confirmation. This is
 // simulated by changing the stored time.
-func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
+func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			m := open(t, &kept{})

@@ -173,9 +173,9 @@ func TestABadResponseFailsItsCallAlone(t *testing.T) {
 	}
 }
 
-// TestAForgottenSessionIsBegunAnew calls a tool after the server has forgotten the session, in each way
+// TestExpiredSessionIsRestarted calls a tool after the server has forgotten the session, in each way
 // in which servers say so.
-func TestAForgottenSessionIsBegunAnew(t *testing.T) {
+func TestExpiredSessionIsRestarted(t *testing.T) {
 	h := openHouse(t)
 	b := newBadHTTP(t)
 	h.add("web", protocol.ServerSpec{URL: b.url + "/mcp"})
@@ -187,8 +187,8 @@ func TestAForgottenSessionIsBegunAnew(t *testing.T) {
 	}
 }
 
-// TestACallThatWasNotSentSaysSo calls a server that has ended.
-func TestACallThatWasNotSentSaysSo(t *testing.T) {
+// TestUnsentCallReportsIt calls a server that has ended.
+func TestUnsentCallReportsIt(t *testing.T) {
 	h := openHouse(t)
 	b := newBadHTTP(t)
 	s := httptest.NewServer(b)

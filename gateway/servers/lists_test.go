@@ -140,7 +140,7 @@ func TestEqualToolsAreOfferedOnce(t *testing.T) {
 	}
 }
 
-func TestNamesStayUniqueWhateverAServerChooses(t *testing.T) {
+func TestPublicNamesAreUnique(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	names := []string{"a.b", "a/b", "a_b", long, long + "1"}
 	first := publicNames(names)

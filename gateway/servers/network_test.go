@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestTheNetworkOfAServerIsWhatThePersonChose lets a server dial an address of this machine.
-func TestTheNetworkOfAServerIsWhatThePersonChose(t *testing.T) {
+// TestServerNetworkFollowsTheSetting lets a server dial an address of this machine.
+func TestServerNetworkFollowsTheSetting(t *testing.T) {
 	h := openHouse(t)
 	if e := ask(h, protocol.NodesList, protocol.Empty{}).Nodes[0].Host.Enforcement; e == nil || e.Network != "blocked" {
 		t.Skip("this system cannot keep commands off the network")

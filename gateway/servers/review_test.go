@@ -54,9 +54,9 @@ func pendingCount(t *testing.T, questions *question.Queue) int {
 	return len(list)
 }
 
-// TestChangedToolsAreAskedAboutAfterAFullDisk fails to store the question three times. The server
+// TestChangedToolsNeedAQuestionAfterAFullDisk fails to store the question three times. The server
 // reports no further change.
-func TestChangedToolsAreAskedAboutAfterAFullDisk(t *testing.T) {
+func TestChangedToolsNeedAQuestionAfterAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := &fullStore{questiontest.NewStore(), 3}
 		questions := question.New(rows, nil, new(event.Bus))

@@ -155,7 +155,7 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	count(6)
 }
 
-func TestWhatASummaryTakesIsCounted(t *testing.T) {
+func TestTokensOfASummaryAreCounted(t *testing.T) {
 	g := withModel(t, llmtest.Say("1").Usage(protocol.Usage{Input: 10, Output: 2, Total: 12}), llmtest.Say(condensed).Usage(protocol.Usage{Input: 300, Output: 40}))
 	g.end(g.send("one").RunID)
 	if _, err := g.Compact(t.Context(), keep(1)); err != nil {
@@ -198,7 +198,7 @@ func TestCompactWaitsForNoRun(t *testing.T) {
 	}
 }
 
-func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
+func TestRunCompactsItsChatAndRetainsTheGoal(t *testing.T) {
 	long := strings.Repeat("word ", 1600) // about 2,000 tokens
 	steps := []llmtest.Step{}
 	for i := range 3 {
@@ -229,9 +229,9 @@ func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
 	}
 }
 
-// TestAChatIsShortenedThoughALongMessageStandsInTheWay: preferring the position before a message of
+// TestChatWithALongMessageIsCompacted: preferring the position before a message of
 // the person must not retain a message that fills the window.
-func TestAChatIsShortenedThoughALongMessageStandsInTheWay(t *testing.T) {
+func TestChatWithALongMessageIsCompacted(t *testing.T) {
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
 	g.cfg.Compaction.ReserveTokens, g.cfg.Compaction.KeepRecentTokens = 4000, 6000

@@ -82,9 +82,9 @@ func TestAnswerIsRegeneratedWithAnotherModel(t *testing.T) {
 	}
 }
 
-// TestResentTurnGoesOnAfterAKill: the old turn is archived and the new one stored at once, so that
+// TestResentTurnContinuesAfterAKill: the old turn is archived and the new one stored at once, so that
 // a kill leaves either of them.
-func TestResentTurnGoesOnAfterAKill(t *testing.T) {
+func TestResentTurnContinuesAfterAKill(t *testing.T) {
 	g := start(t, llmtest.Say("One."), llmtest.Say("Tw").Hang())
 	g.end(g.send("first").RunID)
 	text := "changed"
@@ -96,7 +96,7 @@ func TestResentTurnGoesOnAfterAKill(t *testing.T) {
 	g.noneOpen()
 }
 
-func TestResendStopsTheRunAndKeepsTheQueue(t *testing.T) {
+func TestResendStopsTheRunAlone(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Fine."), llmtest.Say("Later."))
 	run := g.send("build")
 	g.question()
@@ -205,7 +205,7 @@ func TestDeletedAnswerTakesItsCallsAlong(t *testing.T) {
 	}
 }
 
-func TestNothingIsDeletedFromARunningTurn(t *testing.T) {
+func TestRunningTurnCannotBeDeleted(t *testing.T) {
 	g := start(t, llmtest.Say("One."), llmtest.Call(bash, `{"command":"make"}`))
 	g.end(g.send("first").RunID)
 	run := g.send("second")

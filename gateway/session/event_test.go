@@ -25,7 +25,7 @@ func (g *gateway) tell(id protocol.RunID) error {
 	return g.PostCompletion(g.t.Context(), chat, id, "", protocol.AskedBy{}, ended(string(id)))
 }
 
-func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
+func TestAgentAnswersAnEvent(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."), llmtest.Say("The build is done."))
 	g.end(g.send("Hi").RunID)
 	if err := g.tell("one"); err != nil {
@@ -77,7 +77,7 @@ func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
 	}
 }
 
-func TestEventsGoBeforeMessagesThatWaitAlsoAfterARestart(t *testing.T) {
+func TestEventsPrecedeQueuedMessages(t *testing.T) {
 	g := start(t, llmtest.Hang())
 	first := g.send("first").RunID
 	g.state(first, protocol.RunThinking)

@@ -28,8 +28,8 @@ func (g *gateway) made(key protocol.SessionKey, tool, args, result string) proto
 	return c.Info.CallID
 }
 
-// TestAgentIsNotWokenForWhatItKnows: several commands end after the chat has called Process.
-func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
+// TestAgentIsNotStartedForKnownEnds: several commands end after the chat has called Process.
+func TestAgentIsNotStartedForKnownEnds(t *testing.T) {
 	const other = protocol.SessionKey("agent:main:app:chat:other")
 	const killed = `{"status":"running","sessionId":"p","message":"SIGKILL was sent."}`
 	look := `{"action":"poll","sessionId":"p"}`

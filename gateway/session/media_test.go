@@ -28,7 +28,7 @@ func square(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-func TestImagesAreKeptByTheirContent(t *testing.T) {
+func TestImagesAreStoredByTheirContent(t *testing.T) {
 	g := start(t, llmtest.Say("A square."), llmtest.Say("Again."))
 	data := square(t)
 	for _, name := range []string{"a.png", "b.png"} {
@@ -64,7 +64,7 @@ func TestImagesAreKeptByTheirContent(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoImageIsRefused(t *testing.T) {
+func TestOtherFilesThanImagesAreRefused(t *testing.T) {
 	g := start(t)
 	for name, data := range map[string]string{
 		"text": base64.StdEncoding.EncodeToString([]byte("hello")), "base64": "%%%",

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-func TestMemoryIsToldInThePersonsOwnChatsOnly(t *testing.T) {
+func TestMemoryIsUsedInPrivateChatsOnly(t *testing.T) {
 	keys := []protocol.SessionKey{chat, newKey("main"), "agent:main:cron:job", "agent:main:heartbeat:system:internal", "agent:main:irc:group:1", "notes"}
 	var steps []llmtest.Step
 	for range keys {

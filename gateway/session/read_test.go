@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestReadingAChatThatNobodyBeganStoresNothing: reading a key must not add it to the list of chats.
-func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
+// TestReadingAnEmptyChatStoresNothing: reading a key must not add it to the list of chats.
+func TestReadingAnEmptyChatStoresNothing(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."))
 	key := protocol.SessionKey("agent:main:app:chat:new")
 	in := protocol.SessionParams{SessionKey: key}
@@ -57,9 +57,9 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	}
 }
 
-// TestBeginningAfreshWhatNobodyBeganStoresNothing: session.reset and session.compact of any key,
+// TestResettingAnEmptyChatStoresNothing: session.reset and session.compact of any key,
 // and the commands for them, must not add it to the list of chats.
-func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
+func TestResettingAnEmptyChatStoresNothing(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."))
 	key := protocol.SessionKey("agent:main:app:chat:new")
 	in := protocol.SessionParams{SessionKey: key}
@@ -109,7 +109,7 @@ func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 	}
 }
 
-func TestSettingsOfAChatThatNobodyBeganAreKept(t *testing.T) {
+func TestSettingsOfAnEmptyChatAreStored(t *testing.T) {
 	g := start(t)
 	label := "Garden"
 	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: "agent:main:app:chat:new", Label: &label}); err != nil {

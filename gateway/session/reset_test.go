@@ -97,7 +97,7 @@ func TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight(t *testing.T) {
 	}
 }
 
-func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
+func TestDueResetRetainsTheNewMessage(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	g.end(g.send("first").RunID)
 	before, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
@@ -220,7 +220,7 @@ func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
 	}
 }
 
-func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
+func TestResetWritesMemories(t *testing.T) {
 	g := withModel(t, llmtest.Say("Nice."), llmtest.Say("<summary>s</summary><memories>- Ann has a cat</memories>"), llmtest.Say("x"))
 	g.end(g.send("My cat sleeps").RunID)
 	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
@@ -281,7 +281,7 @@ func TestAnEmptyChatIsResetLikeAnyOther(t *testing.T) {
 	}
 }
 
-func TestAChatThatWasResetInTimeIsNotResetAgain(t *testing.T) {
+func TestRecentResetIsNotRepeated(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	g.end(g.send("first").RunID)
 	if _, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) { s.LastActiveAt -= time.Hour.Milliseconds() }); err != nil {

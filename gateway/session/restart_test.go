@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
+func TestRestartContinuesWithTheSameQuestion(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		g := start(t, llmtest.Say("Let me.").Call(bash, `{"command":"make"}`))
 		res := g.send("Build it")

@@ -53,7 +53,7 @@ func TestARestoredArchiveCanBeUndone(t *testing.T) {
 	}
 }
 
-func TestNothingIsBroughtBackIntoARunningChat(t *testing.T) {
+func TestArchiveIsNotRestoredIntoARunningChat(t *testing.T) {
 	g := start(t, llmtest.Say("One."), llmtest.Call(bash, `{"command":"make"}`))
 	g.end(g.send("first").RunID)
 	reset, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat})

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
+func TestMessagesOfOthersAreNeverCommands(t *testing.T) {
 	for _, p := range []auth.Principal{auth.ChannelSender("xmpp", "owner eve"), auth.Schedule("owner x"), auth.Agent("agent:main:other", "r")} {
 		t.Run(p.String(), func(t *testing.T) {
 			g := start(t)

@@ -31,7 +31,7 @@ func TestASearchThatIsCutByTimeSaysHowFarItCame(t *testing.T) {
 	}
 }
 
-func TestSearchFindsWhatWasSaidBeforeAReset(t *testing.T) {
+func TestSearchFindsMessagesBeforeAReset(t *testing.T) {
 	g := start(t, llmtest.Say("The Answer is forty two."))
 	g.end(g.send("What is the answer?").RunID)
 	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {

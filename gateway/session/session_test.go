@@ -50,7 +50,7 @@ func TestQueuedMessagesRunInOrderAndEachGetsItsEnd(t *testing.T) {
 	g.check("user: 1", "assistant: one", "user: 2", "assistant: two", "user: 3", "assistant: three")
 }
 
-func TestQueueKeepsItsOrderWithinAMillisecond(t *testing.T) {
+func TestQueueOrderIsStableWithinAMillisecond(t *testing.T) {
 	g := start(t)
 	g.setPaused(true)
 	want := []protocol.RunID{"e", "d", "c", "b", "a"}
@@ -94,7 +94,7 @@ func TestQueuedMessageCanBeTakenBack(t *testing.T) {
 	g.noneOpen()
 }
 
-func TestStopKeepsWhatWasSaidAndTheQueueGoesOn(t *testing.T) {
+func TestStopRetainsTheAnswerSoFar(t *testing.T) {
 	g := start(t, llmtest.Say("half").Hang(), llmtest.Say("two"))
 	first, second := g.send("1"), g.send("2")
 	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeDelta })

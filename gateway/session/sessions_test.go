@@ -42,7 +42,7 @@ func TestResetArchivesAndDropsGrants(t *testing.T) {
 	}
 }
 
-func TestResetStopsWhatRunsAndWaits(t *testing.T) {
+func TestResetStopsAllRuns(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`))
 	first, second := g.send("1"), g.send("2")
 	g.question()

@@ -43,7 +43,7 @@ func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
 	}
 }
 
-func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
+func TestStoredHeadShowsATruncatedChain(t *testing.T) {
 	s := openTest(t)
 	say := func(what string) {
 		if err := s.Audit.Append(t.Context(), protocol.AuditEntry{Kind: protocol.AuditCall, What: what}); err != nil {

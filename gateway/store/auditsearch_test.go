@@ -43,7 +43,7 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 	}
 }
 
-func TestAnAuditSearchWithFiltersFindsWhatTheyMean(t *testing.T) {
+func TestAuditSearchAppliesFilters(t *testing.T) {
 	s := openTest(t)
 	const long = protocol.SessionKey(`agent:main:"odd" chat:2`)
 	lines := []protocol.AuditEntry{

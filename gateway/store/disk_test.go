@@ -32,7 +32,7 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 	}
 }
 
-func TestStorageFailuresSayWhatToDo(t *testing.T) {
+func TestStorageFailureSaysWhatToDo(t *testing.T) {
 	s := openTest(t)
 	must(s.Messages.Append(t.Context(), key, user("kept")))(t)
 	fails := func(name, want string) {

@@ -44,7 +44,7 @@ func matchCount(t *testing.T, s *DB, word string) int {
 	return len(hits)
 }
 
-func TestReplacedMessageAndWhatFollowedAreArchivedTogether(t *testing.T) {
+func TestReplacedMessageIsArchivedWithTheFollowing(t *testing.T) {
 	s := openTest(t)
 	msgs := conversation(t, s, 2)
 	a := must(replace(t, s, msgs[2].ID, "r2", "better"))(t)

@@ -65,7 +65,7 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 	}
 }
 
-func TestCronHistoryKeepsTheNewestRunsWithTheirMessages(t *testing.T) {
+func TestCronHistoryRetainsTheNewestRuns(t *testing.T) {
 	s := openTest(t)
 	for _, id := range []string{"a", "b"} {
 		for i := range 5 {

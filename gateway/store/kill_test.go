@@ -55,7 +55,7 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 	}
 }
 
-func TestFullDiskSaysWhatToDoAndLosesNothing(t *testing.T) {
+func TestFullDiskLosesNothing(t *testing.T) {
 	s := openTest(t)
 	must(s.Messages.Append(t.Context(), key, user("kept")))(t)
 	var pages int

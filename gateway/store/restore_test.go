@@ -18,7 +18,7 @@ func texts(t *testing.T, s *DB) (list []string) {
 	return list
 }
 
-func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
+func TestRestoredArchiveContinues(t *testing.T) {
 	s := openTest(t)
 	for i := range 4 {
 		must(s.Messages.Append(t.Context(), key, user(fmt.Sprint("a", i))))(t)
@@ -78,7 +78,7 @@ func TestEmptyConversationLeavesNoArchiveBehind(t *testing.T) {
 	}
 }
 
-func TestArchiveThatIsNotWholeIsLeftAlone(t *testing.T) {
+func TestIncompleteArchiveIsNotRestored(t *testing.T) {
 	for what, damage := range map[string]string{
 		"cannot be read":            `UPDATE messages SET json = '{"role":' WHERE seq = 2`,
 		"2 of its 3 messages exist": `DELETE FROM messages WHERE seq = 2`,

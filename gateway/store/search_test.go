@@ -111,7 +111,7 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 	}
 }
 
-func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
+func TestSlowSearchReturnsPages(t *testing.T) {
 	s := openTest(t)
 	if s.Search.timeLimit != 0 {
 		t.Error("a small store is not searched whole")
@@ -140,9 +140,9 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestASearchThatFindsNothingAnswersInTimeToo: the search for a phrase of common words that does
+// TestSearchWithoutMatchesAnswersInTime: the search for a phrase of common words that does
 // not occur took as long as a scan of everything.
-func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
+func TestSearchWithoutMatchesAnswersInTime(t *testing.T) {
 	s := openTest(t)
 	s.Search.timeCheckEvery = 50
 	const texts = 430
@@ -371,7 +371,7 @@ func fillMessages(b *testing.B, s *DB) {
 	}
 }
 
-func TestWhatIsDeletedDuringASearchIsLeftOut(t *testing.T) {
+func TestMessagesDeletedDuringASearchAreLeftOut(t *testing.T) {
 	s := openTest(t)
 	must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
 	found, _, err := s.Search.newestMatches(s.reader, []string{"a OR b OR c"}, 0, 1<<62, 10)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestOwnerKeepsTheirID(t *testing.T) {
+func TestOwnerIDIsStable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	var ids []string
 	for range 2 {

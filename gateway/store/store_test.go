@@ -263,7 +263,7 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	}
 }
 
-func TestStoppedCallsAreThoseOfAMachineThatWereStopped(t *testing.T) {
+func TestStoppedCallsAreThoseOfOneMachine(t *testing.T) {
 	s := openTest(t)
 	for id, c := range map[protocol.CallID]struct {
 		node  protocol.NodeID

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestASessionIsMadeWithTheIDThatWasRead(t *testing.T) {
+func TestSessionIsCreatedWithItsReadID(t *testing.T) {
 	s := openTest(t)
 	first := must(s.Sessions.Peek(t.Context(), key, 5))(t)
 	again := must(s.Sessions.Peek(t.Context(), key, 6))(t)

@@ -25,7 +25,7 @@ func writeVersion(t *testing.T, version int, rows ...string) (path string) {
 	return path
 }
 
-func TestAnOlderDatabaseIsUpgradedAndKeepsItsData(t *testing.T) {
+func TestUpgradePreservesData(t *testing.T) {
 	for version := firstVersion; version <= schemaVersion; version++ {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			path := writeVersion(t, version, `INSERT INTO settings (key, value) VALUES ('a', '1')`)

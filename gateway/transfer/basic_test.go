@@ -55,8 +55,8 @@ func wantFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// TestABasicDestinationLosesNothing sends files to a node that always overwrites.
-func TestABasicDestinationLosesNothing(t *testing.T) {
+// TestBasicDestinationLosesNothing sends files to a node that always overwrites.
+func TestBasicDestinationLosesNothing(t *testing.T) {
 	const name = "/tmp/y [1]*.txt"
 	for what, c := range map[string]struct {
 		conflict string

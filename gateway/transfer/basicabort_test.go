@@ -152,8 +152,8 @@ func (s *stage) puppet(id protocol.NodeID) *puppet {
 	return s.machines[id]
 }
 
-// TestAnUnclearListingSendsNothing: the destination fails to report whether a file exists.
-func TestAnUnclearListingSendsNothing(t *testing.T) {
+// TestInvalidListingSendsNothing: the destination fails to report whether a file exists.
+func TestInvalidListingSendsNothing(t *testing.T) {
 	answer := func(raw string, err error) oneTool {
 		return func(context.Context) (json.RawMessage, error) { return json.RawMessage(raw), err }
 	}
@@ -189,8 +189,8 @@ func TestAnUnclearListingSendsNothing(t *testing.T) {
 	}
 }
 
-// TestTheToolSaysWhatWasReallyWritten checks the result of gsv__Transfer.
-func TestTheToolSaysWhatWasReallyWritten(t *testing.T) {
+// TestToolReportsTheWrittenPathAndBytes checks the result of gsv__Transfer.
+func TestToolReportsTheWrittenPathAndBytes(t *testing.T) {
 	written := func(n int64) *int64 { return &n }
 	for name, c := range map[string]struct {
 		destination string

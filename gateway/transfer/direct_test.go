@@ -142,7 +142,7 @@ func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 	}
 }
 
-func TestACutInTheMiddleGoesOnThroughTheGateway(t *testing.T) {
+func TestBrokenDirectTransferContinuesOverTheGateway(t *testing.T) {
 	var l lan
 	l.limit.Store(6 << 20)
 	r := newNear(t, &l, "a", "b")
@@ -190,7 +190,7 @@ func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
 	return tr
 }
 
-func TestADirectTransferRestsAndGoesOn(t *testing.T) {
+func TestDirectTransferResumes(t *testing.T) {
 	const size = 12 << 20
 	var l lan
 	r := newNear(t, &l, "a", "b")
@@ -232,7 +232,7 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
+func TestCancelledDirectTransferLeavesNothing(t *testing.T) {
 	var l lan
 	r := newNear(t, &l, "a", "b")
 	r.file("a", "x.bin", 16<<20)
@@ -255,9 +255,9 @@ func (r *rig) cancelled(tr protocol.Transfer) {
 	r.t.Errorf("got leftovers %v, error %v, want none", left, err)
 }
 
-// TestOneInTheMiddleGetsNothing: another machine answers in place of the destination, with a
+// TestManInTheMiddleGetsNothing: another machine answers in place of the destination, with a
 // certificate of its own.
-func TestOneInTheMiddleGetsNothing(t *testing.T) {
+func TestManInTheMiddleGetsNothing(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)

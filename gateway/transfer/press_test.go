@@ -90,7 +90,7 @@ func (s lateStore) Put(ctx context.Context, t store.Transfer) error {
 
 // Windows send all requests at once: the last change must be the one in the database, and a
 // cancelled transfer must stay cancelled.
-func TestWhatWasPressedLastIsStored(t *testing.T) {
+func TestLastActionIsStored(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
 		t.Fatal(err)

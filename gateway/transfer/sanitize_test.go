@@ -10,7 +10,7 @@ import (
 )
 
 // Reports of a node go to the database and to every window, so they are limited.
-func TestWhatAMachineSaysIsCut(t *testing.T) {
+func TestTextsOfAMachineAreTruncated(t *testing.T) {
 	long := strings.Repeat("long ", 20<<10)
 	onStage(t, none, func(s *stage) {
 		s.comes("a", s.source(100, 0))

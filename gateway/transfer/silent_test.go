@@ -209,7 +209,7 @@ func none(*stage) {}
 
 // A machine that sleeps is silent for a minute before its connection is given up. That may happen
 // any number of times.
-func TestATransferThatWasInterruptedOftenOutlivesSilence(t *testing.T) {
+func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
 	onStage(t, none, func(s *stage) {
 		s.comes("a", s.source(100, 0))
 		b := s.comes("b", s.accepts(nil))
@@ -268,7 +268,7 @@ func TestASourceMayCountForMinutes(t *testing.T) {
 }
 
 // A node that must remove unfinished files but does not read must not block others.
-func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
+func TestStalledMachineDelaysNoOther(t *testing.T) {
 	onStage(t, func(s *stage) {
 		for i := range 30 {
 			row := store.Transfer{Transfer: protocol.Transfer{
@@ -295,7 +295,7 @@ func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 
 // Transfers that wait for the approval of an absent person must not block those that need no
 // approval.
-func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
+func TestTransfersWithQuestionsOccupyNoSlot(t *testing.T) {
 	onStage(t, none, func(s *stage) {
 		for range 20 {
 			s.start()
@@ -315,7 +315,7 @@ func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
 }
 
 // Transfers that wait for the person at their destination must not block transfers to other nodes.
-func TestWhatGoesToAMachineWaitsForNoOthersPerson(t *testing.T) {
+func TestTransferDoesNotWaitForQuestionsOfOthers(t *testing.T) {
 	onStage(t, none, func(s *stage) {
 		s.comes("a", s.source(100, 0))
 		var asked, begun atomic.Int32

@@ -131,7 +131,7 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 	}
 }
 
-func TestAPausedTransferGoesOn(t *testing.T) {
+func TestPausedTransferResumes(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "x.bin", 24<<20)
 	r.nodes["a"].wire.slow.turn(true)

@@ -32,7 +32,7 @@ func (r *rig) undo(id protocol.TransferID) (protocol.Transfer, error) {
 	return client.Call(r.t.Context(), r.c, protocol.TransferUndo, protocol.TransferParams{ID: id})
 }
 
-func TestWhatATransferReplacedCanBeBroughtBack(t *testing.T) {
+func TestReplacedFilesCanBeRestored(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from, to := r.nodes["a"].dir, r.nodes["b"].dir
 	for _, name := range []string{"tree/x.txt", "tree/deep/y.txt", "tree/same.txt", "tree/new.txt", "tree/edited.txt"} {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-func TestWhatIsUnderWayToAMachineEndsWithItsPairing(t *testing.T) {
+func TestTransfersEndWithThePairing(t *testing.T) {
 	onStage(t, none, func(s *stage) {
 		s.comes("a", s.source(100, 0))
 		s.comes("b", s.accepts(nil))

@@ -117,7 +117,7 @@ func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 
 // The OK to a report of the end confirms only the report: a gateway that stops before it has stored
 // the end continues the transfer, finds the files that arrived, and ends it once.
-func TestEndThatWasReportedButNotStoredComesAgain(t *testing.T) {
+func TestUnstoredEndIsReportedAgain(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "x.bin", 100)
 	db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(r.home, "fairlead.db"))+"?_pragma=busy_timeout(5000)")

@@ -17,7 +17,7 @@ import (
 	"fairlead/node/access"
 )
 
-func TestRemovedFoldersComeBack(t *testing.T) {
+func TestRemovedFoldersAreRestored(t *testing.T) {
 	k := newKit(t)
 	k.write(".vscode/tasks.json", "tasks")
 	k.write(".config/mise/config.toml", "mise")

@@ -2,7 +2,7 @@ package baseline
 
 import "testing"
 
-func TestNotesNameWhatIsProtected(t *testing.T) {
+func TestNotesNameProtectedFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		paths []string

@@ -49,7 +49,7 @@ func text(t *testing.T, name string) string {
 	return string(data)
 }
 
-func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
+func TestRevertRestoresTheContentBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")
@@ -151,7 +151,7 @@ func TestChangeOfOneCallIsRevertedAndRepeated(t *testing.T) {
 	}
 }
 
-func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
+func TestRevertRefusesAnAlteredFile(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")
@@ -203,7 +203,7 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
+func TestTooLargeOrOldBackupsAreDropped(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1), strings.NewReader(""))

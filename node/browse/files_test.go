@@ -52,7 +52,7 @@ func do[R any](t *testing.T, b *Browser, name string, args any) (out R, err erro
 	return out, nil
 }
 
-func TestListTellsWhatIsInAFolder(t *testing.T) {
+func TestListDescribesAFolder(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "sub/a.txt"), "12345")
@@ -155,7 +155,7 @@ func TestTrashSaysHowFarItCame(t *testing.T) {
 	}
 }
 
-func TestWhereBelowAListedFolderSomethingChangesIsTold(t *testing.T) {
+func TestWatchedListReportsChangedSubfolders(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells of what is below a folder")

@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
+func TestSourceIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	call, l := pairOf(t)
 	ended := acceptInBackground(t, l)
@@ -38,7 +38,7 @@ func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
 	}
 }
 
-func TestOfManyThatProveThemselvesAtOnceOneIsLetIn(t *testing.T) {
+func TestOneOfManyConcurrentProofsIsAccepted(t *testing.T) {
 	t.Parallel()
 	call, l := pairOf(t)
 	acceptInBackground(t, l)
@@ -113,9 +113,9 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 	}
 }
 
-// TestOneInTheMiddleWithItsOwnCertificateLearnsNothing passes all data of both ends through a third
+// TestManInTheMiddleLearnsNothing passes all data of both ends through a third
 // machine that knows the addresses, the pins and even the token, which no attacker has.
-func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
+func TestManInTheMiddleLearnsNothing(t *testing.T) {
 	t.Parallel()
 	call, l := pairOf(t)
 	ended := acceptInBackground(t, l)
@@ -180,9 +180,9 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	}
 }
 
-// TestAProofIsWorthNothingInAnotherSession replays the source's proof by someone who has the
+// TestProofIsInvalidInAnotherSession replays the source's proof by someone who has the
 // source's key, but not the token.
-func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
+func TestProofIsInvalidInAnotherSession(t *testing.T) {
 	t.Parallel()
 	call, l := pairOf(t)
 	ended := acceptInBackground(t, l)
@@ -218,7 +218,7 @@ func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
 	}
 }
 
-func TestAPortClosesWhenNobodyComes(t *testing.T) {
+func TestUnusedPortCloses(t *testing.T) {
 	t.Parallel()
 	_, l := pairOf(t)
 	l.limit = 50 * time.Millisecond

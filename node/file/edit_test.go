@@ -48,7 +48,7 @@ func TestEditReplacesExactly(t *testing.T) {
 	}
 }
 
-func TestEditRefusesWhatIsNotClear(t *testing.T) {
+func TestEditRefusesUnclearArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "a b a")
@@ -125,7 +125,7 @@ func TestEditAgreesWithASlowReference(t *testing.T) {
 	}
 }
 
-func TestEditsOfOneFileAtOnceLoseNothing(t *testing.T) {
+func TestConcurrentEditsAreAllMade(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var lines []string

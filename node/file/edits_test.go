@@ -23,7 +23,7 @@ func mustResolve(t testing.TB, b *tooltest.Bench, path string) workspace.Path {
 	return p
 }
 
-func TestEditKeepsLineEndsMarksAndEncoding(t *testing.T) {
+func TestEditPreservesLineEndsAndEncoding(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	wideText := func(s string) string {
@@ -148,7 +148,7 @@ func TestAnExpectedHashHolds(t *testing.T) {
 	tooltest.MustFail(b, "Write", tooltest.Args{"path": "none", "content": "", "expectedSha256": sum})
 }
 
-func TestAnEditThatChangesNothingKeepsTheFile(t *testing.T) {
+func TestEditWithoutChangeLeavesFileAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "a b")

@@ -25,7 +25,7 @@ func newLimitedBench(t *testing.T, change func(*limits)) *tooltest.Bench {
 	})
 }
 
-func TestReadReturnsWhatFitsAndSaysSo(t *testing.T) {
+func TestReadIsTruncatedAtItsLimit(t *testing.T) {
 	t.Parallel()
 	b := newLimitedBench(t, func(l *limits) { l.readText = 100 })
 	b.File("f", strings.Repeat("123456789\n", 50))
@@ -62,7 +62,7 @@ func TestReadReturnsWhatFitsAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestReadFitsAFrameWhateverIsInTheFile(t *testing.T) {
+func TestReadFitsIntoAFrame(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.File("f", strings.Repeat(strings.Repeat("\x01", 99)+"\n", 40_000))

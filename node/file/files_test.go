@@ -129,7 +129,7 @@ func TestReadReturnsImagesToLookAt(t *testing.T) {
 	}
 }
 
-func TestReadSaysWhatItCannotRead(t *testing.T) {
+func TestReadNamesTheTypeOfBinaryFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	gz := append([]byte{0x1f, 0x8b, 8, 0}, bytes.Repeat([]byte{0xff}, 96)...)
@@ -195,7 +195,7 @@ func TestWriteCreatesAndReplaces(t *testing.T) {
 	}
 }
 
-func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
+func TestWriteFailsAfterTheFileChanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "one\ntwo\n")

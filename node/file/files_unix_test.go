@@ -82,7 +82,7 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 	}
 }
 
-func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
+func TestReadDoesNotWaitForTheKernelLog(t *testing.T) {
 	t.Parallel()
 	const log = "/proc/kmsg" // reading it to its end blocks
 	if _, err := os.Stat(log); err != nil {
@@ -107,7 +107,7 @@ func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
 	}
 }
 
-func TestModeOwnerAndAttributesAreKept(t *testing.T) {
+func TestWritePreservesModeAndOwner(t *testing.T) {
 	b := newBench(t)
 	for _, mode := range []os.FileMode{0o600, 0o755, 0o640, 0o444 | 0o200} {
 		path := b.File("f", "old")
@@ -168,7 +168,7 @@ func TestToolsObeyGrants(t *testing.T) {
 }
 
 // A preview must agree with the call.
-func TestPreviewsComeTrue(t *testing.T) {
+func TestPreviewMatchesTheCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.File("f", "one\ntwo\n")

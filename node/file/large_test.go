@@ -58,7 +58,7 @@ func TestReadFindsEachLineOfALargeFile(t *testing.T) {
 	}
 }
 
-func TestReadNoticesWhatBecameOfALargeFile(t *testing.T) {
+func TestReadNoticesChangesOfALargeFile(t *testing.T) {
 	b := newBench(t)
 	const lines = 30_000
 	path := logFile(t, b, "log", lines)
@@ -100,7 +100,7 @@ func TestReadNoticesWhatBecameOfALargeFile(t *testing.T) {
 	}
 }
 
-func TestReadOfAFileThatGrowsOrShrinksMeanwhileIsWhole(t *testing.T) {
+func TestReadOfAChangingFileIsConsistent(t *testing.T) {
 	b := newBench(t)
 	path := logFile(t, b, "log", 20_000)
 	data, _ := os.ReadFile(path)

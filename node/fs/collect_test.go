@@ -98,7 +98,7 @@ func TestWriteShowsTheChangeOfUTF16(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatWasShownTakesEffect(t *testing.T) {
+func TestOnlyTheShownContentTakesEffect(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "old")

@@ -92,7 +92,7 @@ func TestPathsMustBeAbsolute(t *testing.T) {
 	}
 }
 
-func TestNothingOutsideTheWorkspaceIsReached(t *testing.T) {
+func TestFilesOutsideAreNotReached(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	outside := tooltest.Folder(t)

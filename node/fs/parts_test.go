@@ -85,7 +85,7 @@ func TestTextIsNeverCutInsideACharacter(t *testing.T) {
 	fault(b, "fs_read", tooltest.Args{"path": b.File("bin", "a\xff"), "encoding": "utf8"}, protocol.FaultInvalidArgs, "base64")
 }
 
-func TestWrongReadsSayWhatToDo(t *testing.T) {
+func TestInvalidReadExplainsItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	path := b.File("a", "hello")

@@ -75,7 +75,7 @@ func TestGlobGivesTheNewestFirst(t *testing.T) {
 	}
 }
 
-func TestGlobRefusesWhatIsNoPatternOrFolder(t *testing.T) {
+func TestGlobRefusesInvalidPatternsAndFolders(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.File("f", "")

@@ -63,7 +63,7 @@ func TestFoundFilesAreSentInPartsAndReturnedNewestFirst(t *testing.T) {
 	}
 }
 
-func TestWrongGlobSaysWhatToDo(t *testing.T) {
+func TestInvalidGlobExplainsItself(t *testing.T) {
 	t.Parallel()
 	b := globStreamBench(t)
 	for _, path := range []string{"", "relative"} {
@@ -78,7 +78,7 @@ func TestWrongGlobSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestGlobEndsWhenNobodyReadsIt(t *testing.T) {
+func TestGlobEndsWithoutAReader(t *testing.T) {
 	t.Parallel()
 	b := globStreamBench(t)
 	b.File("f", "")

@@ -72,7 +72,7 @@ func TestGrepFindsLinesInOrder(t *testing.T) {
 	}
 }
 
-func TestGrepSaysWhatItDoesNotUnderstand(t *testing.T) {
+func TestGrepExplainsInvalidExpressions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for want, a := range map[string]tooltest.Args{
@@ -125,7 +125,7 @@ func TestGrepCutsLinesOnACharacter(t *testing.T) {
 	}
 }
 
-func TestPreviewOfASearchSaysWhatTheCallWouldSay(t *testing.T) {
+func TestPreviewOfASearchMatchesTheCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.File("d/f", "")

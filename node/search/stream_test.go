@@ -83,7 +83,7 @@ func TestMatchesAreSentInParts(t *testing.T) {
 	}
 }
 
-func TestStreamLeavesOutWhatItShould(t *testing.T) {
+func TestStreamSkipsExcludedFiles(t *testing.T) {
 	t.Parallel()
 	b := streamBench(t)
 	for _, name := range []string{"a", ".hidden", "ignored", "id_rsa"} {
@@ -106,7 +106,7 @@ func TestStreamLeavesOutWhatItShould(t *testing.T) {
 	}
 }
 
-func TestWrongSearchesSayWhatToDo(t *testing.T) {
+func TestInvalidSearchExplainsItself(t *testing.T) {
 	t.Parallel()
 	b := streamBench(t)
 	dir := b.WS.Dir()
@@ -138,7 +138,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 	tooltest.Documented(t, "ends at `max_matches` (%s, up to %s) and shows at most %d lines", tooltest.Grouped(defaultStream), tooltest.Grouped(maxStream), maxContext)
 }
 
-func TestSearchEndsWhenNobodyReadsIt(t *testing.T) {
+func TestSearchEndsWithoutAReader(t *testing.T) {
 	t.Parallel()
 	b := streamBench(t)
 	for i := range 200 {

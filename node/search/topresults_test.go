@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestBestKeepsTheFirstInWhateverOrderTheyCome(t *testing.T) {
+func TestTopResultsAreTheFirstInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(31, 32))
 	for range 300 {

@@ -20,7 +20,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-func TestNothingStopsASearch(t *testing.T) {
+func TestUnreadableFilesDoNotStopASearch(t *testing.T) {
 	b := newBench(t)
 	b.File("a/f", "needle\n")
 	b.File("z/f", "needle\n")
@@ -62,7 +62,7 @@ func TestNothingStopsASearch(t *testing.T) {
 	}
 }
 
-func TestFilesThatChangeMeanwhileDisturbNobody(t *testing.T) {
+func TestChangingFilesDoNotDisturbASearch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for i := range 50 {

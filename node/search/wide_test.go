@@ -8,7 +8,7 @@ import (
 	"fairlead/node/tooltest"
 )
 
-func TestGrepSearchesWhatReadShows(t *testing.T) {
+func TestGrepSearchesTheTextOfRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for name, c := range map[string]struct {

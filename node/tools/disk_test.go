@@ -9,7 +9,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
+func TestSearchOfTheWholeDiskStaysInItsFolder(t *testing.T) {
 	out, dir := tooltest.Folder(t), tooltest.Folder(t)
 	for _, d := range []string{out, dir} {
 		if err := os.WriteFile(filepath.Join(d, "f"), []byte("needle"), 0o644); err != nil {

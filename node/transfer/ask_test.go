@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestThePersonAtTheTerminalIsAsked(t *testing.T) {
+func TestTerminalAsksThePerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, keys := io.Pipe()
 		var out strings.Builder

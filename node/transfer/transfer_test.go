@@ -25,7 +25,7 @@ func open(t *testing.T, c workspace.Config) (*workspace.Root, string) {
 	return ws, ws.Dir()
 }
 
-func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
+func TestTransfersReachTheSameFilesAsTools(t *testing.T) {
 	granted, outside := t.TempDir(), t.TempDir()
 	ws, dir := open(t, workspace.Config{Grants: []workspace.Grant{{Dir: granted, ReadOnly: true}}})
 	f := NewFiles(ws, Policy{})
@@ -89,7 +89,7 @@ func TestSourceNamesTheFileThatLooksTheSame(t *testing.T) {
 	}
 }
 
-func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
+func TestReceivePolicyDecides(t *testing.T) {
 	ws, dir := open(t, workspace.Config{})
 	from := func(id protocol.NodeID) []protocol.TransferReceive {
 		return []protocol.TransferReceive{{Stream: &protocol.TransferStream{From: id}}, {From: id}}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestAttributesAreKept(t *testing.T) {
+func TestWritePreservesAttributes(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	file := filepath.Join(r.Dir(), "f")

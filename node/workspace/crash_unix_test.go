@@ -109,7 +109,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatNobodyWritesIsSwept(t *testing.T) {
+func TestOnlyUnusedFilesAreSwept(t *testing.T) {
 	r := openTemp(t)
 	old := time.Now().Add(-2 * tempAge)
 	for name, c := range map[string]struct {

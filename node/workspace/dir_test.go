@@ -20,7 +20,7 @@ func openDirTest(t *testing.T, r *Root, name string) *Dir {
 	return d
 }
 
-func TestADirectoryListsWhatIsInIt(t *testing.T) {
+func TestDirListsItsEntries(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	var want []string

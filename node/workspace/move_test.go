@@ -54,7 +54,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 	}
 }
 
-func TestMoveOfManyAtOnceLosesNothing(t *testing.T) {
+func TestConcurrentMovesLoseNothing(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
@@ -83,7 +83,7 @@ func TestMoveOfManyAtOnceLosesNothing(t *testing.T) {
 	}
 }
 
-func TestMkdirLeavesWhatIsThere(t *testing.T) {
+func TestMkdirLeavesExistingFolders(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()
@@ -96,7 +96,7 @@ func TestMkdirLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestTrashGivesBackWhatItTook(t *testing.T) {
+func TestTrashRestoresEntries(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()

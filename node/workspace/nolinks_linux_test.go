@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestNothingIsOpenedThroughALinkThatCameMeanwhile opens by names that were free of links when they
+// TestNewLinkIsNotFollowed opens by names that were free of links when they
 // were checked.
-func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
+func TestNewLinkIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -70,7 +70,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 	}
 }
 
-func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
+func TestProcessFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("no such files here")

@@ -35,7 +35,7 @@ func allContent(t *testing.T, dir string) string {
 	return all.String()
 }
 
-func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
+func TestReadOnlyRootChangesNothing(t *testing.T) {
 	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -75,7 +75,7 @@ func unprivileged(dir string) {
 	fmt.Printf("open/set||%v\n", err)
 }
 
-func TestWhatTheUserMayNotDoIsSaid(t *testing.T) {
+func TestRefusalOfTheSystemIsExplained(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "ws")
 	for name, mode := range map[string]os.FileMode{"open/secret": 0o000, "open/fixed": 0o444, "fixed/f": 0o666, "closed/f": 0o666, "open/set": 0o666 | os.ModeSetuid} {

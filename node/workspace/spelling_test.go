@@ -34,7 +34,7 @@ func TestNamesThatAreNoTextAreSpelled(t *testing.T) {
 }
 
 // A rule about the text of a path must not be circumvented by other text for the same file.
-func TestTextThatNobodyWouldSpellSoStandsForItself(t *testing.T) {
+func TestUnusualSpellingStandsForItself(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`/srv/\xC3\xA9`, `\x5C`, `a\x5Cb`, `\x5Cxff`, `\xE2\x82\xAC`, "x\xff" + `\xE9`} {
 		if got := unspell("linux", text); got != text {

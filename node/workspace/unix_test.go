@@ -65,7 +65,7 @@ func TestAReadOnlyFileIsNotOverwritten(t *testing.T) {
 	}
 }
 
-func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
+func TestHardLinkOutsideIsNotChanged(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "f")
 	put(t, out, "outside")

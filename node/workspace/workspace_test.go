@@ -180,7 +180,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestReadFileRefusesWhatIsTooLarge(t *testing.T) {
+func TestReadFileRefusesTooLargeFiles(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "12345")

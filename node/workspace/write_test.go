@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
+func TestWritePreservesModeAndFollowsLinks(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	file := filepath.Join(r.Dir(), "script")

@@ -65,7 +65,7 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	}
 }
 
-func TestFilesAreFetchedForThoseAloneWhoAreLetIn(t *testing.T) {
+func TestFilesAreFetchedForAllowedSendersOnly(t *testing.T) {
 	p := startWith(t, true)
 	b := p.agent(t, `{"dmPolicy":"allowlist","allowFrom":["bob@town.test"]}`)
 	ann, bob := p.person(t, "ann"), p.person(t, "bob")
@@ -94,7 +94,7 @@ func web(t *testing.T, h http.HandlerFunc) (g getter, at *url.URL) {
 	return getter{roots: roots, own: netip.MustParseAddr("127.0.0.1")}, at
 }
 
-func TestWhatIsNotAFileOfTheServerIsRefused(t *testing.T) {
+func TestFilesElsewhereAreRefused(t *testing.T) {
 	ok := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png; x=y")
 		w.Write(pixel)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestMomentsAreTheFirstAtWhichTheClockShowsThem checks every minute around a year's clock changes
+// TestAmbiguousTimeIsTheFirstOne checks every minute around a year's clock changes
 // in various time zones.
-func TestMomentsAreTheFirstAtWhichTheClockShowsThem(t *testing.T) {
+func TestAmbiguousTimeIsTheFirstOne(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "America/Havana", "America/Santiago", "Africa/Cairo", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Atlantic/Azores"} {
 		t.Run(name, func(t *testing.T) {

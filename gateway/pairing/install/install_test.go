@@ -31,7 +31,7 @@ func get(t *testing.T, url string) (int, string, http.Header) {
 	return res.StatusCode, string(body), res.Header
 }
 
-func TestAGatewayWithoutNodesSaysWhatIsMissing(t *testing.T) {
+func TestGatewayWithoutNodeProgramsExplainsIt(t *testing.T) {
 	dir := t.TempDir()
 	srv := httptest.NewServer(New(func() identity.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...))
 	defer srv.Close()
@@ -71,8 +71,8 @@ func TestOnlyNodeProgramsAreServed(t *testing.T) {
 	}
 }
 
-// TestTheScriptInstallsOnlyWhatTheGatewayShips runs the real script with the real curl.
-func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
+// TestScriptInstallsOnlyTheShippedProgram runs the real script with the real curl.
+func TestScriptInstallsOnlyTheShippedProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script is for Unix")
 	}

@@ -45,7 +45,7 @@ func TestCommandsOfOtherProgramsAreRead(t *testing.T) {
 	}
 }
 
-func TestAnErrorNamesWhatIsWrongWithACommand(t *testing.T) {
+func TestErrorNamesTheProblemOfACommand(t *testing.T) {
 	for text, want := range map[string]string{
 		`claude mcp add --callback-port 8080 x https://x.example`:  "--callback-port",
 		`claude mcp add x npx -y pkg`:                              "the flag -y",

@@ -171,7 +171,7 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	}
 }
 
-func TestEventThatComesBeforeTheResultIsAskedForAgain(t *testing.T) {
+func TestEventBeforeTheResultIsRequestedAgain(t *testing.T) {
 	d := open(t)
 	c := d.begin("a", "one")
 	named := protocol.NodeExecEvent{EventID: "1", SessionID: "p", CallID: "a", Event: protocol.ExecFinished}
@@ -185,7 +185,7 @@ func TestEventThatComesBeforeTheResultIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestCommandThatNoCallNamesIsGivenUp(t *testing.T) {
+func TestCommandWithoutACallIsDropped(t *testing.T) {
 	d := open(t)
 	d.begin("a", "one") // runs for ever, and belongs to another chat
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestCommandThatNoCallNamesIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyWaitsForIsDropped(t *testing.T) {
+func TestUnexpectedReportIsDropped(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("told", "one"), "", `{"status":"completed","sessionId":"p"}`)
 	d.end(d.begin("tool.invoke", ""), "q", running)
@@ -244,7 +244,7 @@ func TestEventThatCannotBeStoredStaysWithItsMachine(t *testing.T) {
 	d.want(d.report(finished("2", "q")), "again")
 }
 
-func TestWhatACommandPrintedIsCut(t *testing.T) {
+func TestCommandOutputIsTruncated(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
 	e := finished("1", "p")

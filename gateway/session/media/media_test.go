@@ -72,7 +72,7 @@ func TestPicturesAreMadeToFitTheModels(t *testing.T) {
 	}
 }
 
-func TestARecordingIsStoredThoughNothingCanTranscribeIt(t *testing.T) {
+func TestRecordingIsStoredWithoutTranscription(t *testing.T) {
 	t.Parallel()
 	wav := append([]byte("RIFF\x00\x00\x00\x00WAVEfmt "), make([]byte, 20)...)
 	file := protocol.Attachment{Filename: "v.wav", MimeType: "audio/wav", Data: base64.StdEncoding.EncodeToString(wav)}

@@ -48,7 +48,7 @@ func person(answer func(*sdk.ElicitRequest) string) *sdk.ClientOptions {
 	}}
 }
 
-func TestPersonAtTheClientIsAskedWhetherToWait(t *testing.T) {
+func TestClientAsksThePersonWhetherToWait(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		var allowed atomic.Bool
 		calls := b.waiting(&allowed)
@@ -143,7 +143,7 @@ func TestClientThatCannotAskGetsTheFailure(t *testing.T) {
 }
 
 // An app can have tokens with different scopes, whose requests run at the same time.
-func TestCallKeepsTheRightsOfItsOwnToken(t *testing.T) {
+func TestCallHasTheScopesOfItsToken(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		b.scopes.Store(&map[string][]protocol.Scope{"all": {protocol.ScopeShell}})
 		var callers []auth.Principal

@@ -81,7 +81,7 @@ func (h heard) lists(t *testing.T, s *sdk.ClientSession, uri string, want bool) 
 	}
 }
 
-func TestStdioGoesOnAfterARestartOfTheGateway(t *testing.T) {
+func TestStdioContinuesAfterARestart(t *testing.T) {
 	first, second := serve(t), serve(t)
 	second.machines.set(protocol.NodeInfo{ID: "nas"}, protocol.NodeInfo{ID: "laptop"})
 	p := &port{t: t, address: "127.0.0.1:0"}

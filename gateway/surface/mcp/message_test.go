@@ -247,7 +247,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestRemovedMethodsAreUnknownWhateverTheirParams(t *testing.T) {
+func TestRemovedMethodsAreUnknown(t *testing.T) {
 	b := serve(t)
 	for _, method := range []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"} {
 		status, _, answer := b.post(t, modern(method, "", "2026-07-28"), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method)

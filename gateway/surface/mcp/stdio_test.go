@@ -55,7 +55,7 @@ func throughStdio(t *testing.T, gateway, token string, o *sdk.ClientOptions, leg
 	return s
 }
 
-func TestStdioOffersWhatTheGatewayOffers(t *testing.T) {
+func TestStdioOffersTheToolsOfTheGateway(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		var mu sync.Mutex
 		var heard []string

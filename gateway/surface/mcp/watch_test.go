@@ -192,7 +192,7 @@ func TestMachinesThatComeAndGoChangeTheList(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatTheTokenMayReadCanBeWatched(t *testing.T) {
+func TestOnlyReadableFilesCanBeWatched(t *testing.T) {
 	b := serve(t)
 	legacy := b.connect(t, "reader", nil, true)
 	for uri, ok := range map[string]bool{

@@ -144,7 +144,7 @@ func TestWebPageCannotAskThePersonUnseen(t *testing.T) {
 	}
 }
 
-func TestNobodyKeepsOthersFromRegistering(t *testing.T) {
+func TestRegistrationsDoNotBlockOthers(t *testing.T) {
 	b := serve(t)
 	for i := range maxClients {
 		c := store.AppClient{ID: fmt.Sprint("client_", i), RedirectURIs: []string{"http://localhost/"}, CreatedAt: time.Now().UnixMilli() + int64(i)}

@@ -154,7 +154,7 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 	}
 }
 
-func TestListSaysWhatEachToolIs(t *testing.T) {
+func TestListDescribesEachTool(t *testing.T) {
 	f, s := serve(t)
 	_, body := request(t, s, "GET", "/api/v1/tools", "")
 	var got struct{ Tools []map[string]any }

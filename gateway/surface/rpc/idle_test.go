@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestAConnectionThatAsksNothingEnds: a connection that had once requested /health, or sent half a
+// TestIdleConnectionEnds: a connection that had once requested /health, or sent half a
 // body, used to stay open for as long as its sender wanted.
-func TestAConnectionThatAsksNothingEnds(t *testing.T) {
+func TestIdleConnectionEnds(t *testing.T) {
 	for name, ask := range map[string]string{
 		"nothing":     "",
 		"half a line": "GET /hea",

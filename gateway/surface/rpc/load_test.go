@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-func TestTooManyCallsAtOnceAreRefusedAndTheRestGoesOn(t *testing.T) {
+func TestTooManyConcurrentCallsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakes()
 		hold := make(chan struct{})
@@ -85,7 +85,7 @@ func fill(b *bench) {
 	}
 }
 
-func TestClientThatReadsNothingIsClosedAndHoldsUpNobody(t *testing.T) {
+func TestStalledClientIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := open(newFakes())
 		defer stop()

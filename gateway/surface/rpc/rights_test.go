@@ -30,8 +30,8 @@ func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
 	return caller{c}
 }
 
-// TestNobodyCallsWhatIsNotTheirs tries every method with every role of the method table.
-func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
+// TestMethodsNeedTheirMode tries every method with every role of the method table.
+func TestMethodsNeedTheirMode(t *testing.T) {
 	const params = `"not an object"` // a permitted caller gets this error, and nothing happens
 	roles := map[string]struct {
 		who  auth.Principal

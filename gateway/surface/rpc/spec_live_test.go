@@ -221,7 +221,7 @@ func TestARequestedCallIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestFeaturesAreWhatIsServed(t *testing.T) {
+func TestFeaturesListServedMethods(t *testing.T) {
 	l := startLive(t)
 	served := map[string]bool{}
 	for _, name := range l.hello.Features.Methods {

@@ -58,7 +58,7 @@ func TestParseReadsTheConfinement(t *testing.T) {
 	}
 }
 
-func TestParseReadsWhatTheMachineTakes(t *testing.T) {
+func TestParseReadsTheReceivePolicy(t *testing.T) {
 	dir := t.TempDir()
 	o, _, err := parse([]string{"--gateway", "ws://x/ws", "--receive", "ask", "--receive-from", "tower, gsv", "--receive-folder", dir}, io.Discard)
 	if err != nil || o.Receive.Mode != transfer.Ask || !slices.Equal(o.Receive.From, []protocol.NodeID{"tower", "gsv"}) || o.Receive.Folder != dir {
@@ -93,7 +93,7 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 	}
 }
 
-func TestRunTellsWhyItCannotStart(t *testing.T) {
+func TestRunExplainsWhyItCannotStart(t *testing.T) {
 	err := run(t.Context(), []string{"--gateway", "ws://127.0.0.1:1/ws", "--workspace", t.TempDir() + "/none"}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("got error %v, want one that names the folder", err)

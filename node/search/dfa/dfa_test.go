@@ -65,7 +65,7 @@ var patterns = []string{
 	`\n`, "a\nb", `(^|a)b($|x)`, `a{2,5}?b`, `.*a.*b`, "(?i)é", `\x{FFFD}`, `[^日]a`, "(a|b|ab)*x", `^.{3}$`, `\w\W\w`, `a$|^\s+$`,
 }
 
-func TestMatchesWhatRegexpMatches(t *testing.T) {
+func TestMachineMatchesLikeRegexp(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "b", "ab", "x", " ", "\n", "\n", "\r\n", "\r", "é", "ÿ", "K", "k", "K", "ſ", "日", "本", "語", "😀", "_", "B", "\ufffd"}
@@ -104,7 +104,7 @@ func TestLongTextsAreNoDifferent(t *testing.T) {
 	}
 }
 
-func TestALineMayComeInPieces(t *testing.T) {
+func TestLineCanArriveInPieces(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range patterns {
 		m, re := machine(t, pattern), regexp.MustCompile(pattern)
@@ -167,7 +167,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooLargeIsRefused(t *testing.T) {
+func TestTooLargeExpressionIsRefused(t *testing.T) {
 	t.Parallel()
 	tree, err := syntax.Parse(strings.Repeat("(abcdefghij){100}", 60), syntax.Perl)
 	if err != nil {

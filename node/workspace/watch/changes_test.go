@@ -16,7 +16,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
+func TestWatcherReportsChangedSubfolders(t *testing.T) {
 	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 100)
 		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
@@ -36,7 +36,7 @@ func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
 	})
 }
 
-func TestAFolderThatIsMadeAndFilledAtOnceIsWatchedWhole(t *testing.T) {
+func TestNewFullFolderIsWatched(t *testing.T) {
 	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 10_000)
 		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
@@ -95,7 +95,7 @@ func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 	})
 }
 
-func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
+func TestTooLargeTreeIsWatchedAtItsTop(t *testing.T) {
 	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		if runtime.GOOS == "windows" {
 			t.Skip("one handle is enough here, however many there are")
@@ -132,7 +132,7 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 	})
 }
 
-func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
+func TestLostEventRescansTheTree(t *testing.T) {
 	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		if text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events"); err == nil {
 			if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n > 40_000 {
@@ -173,7 +173,7 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 	})
 }
 
-func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
+func TestRemovedTreeIsNotWatched(t *testing.T) {
 	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 1000)
 		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))
@@ -186,7 +186,7 @@ func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
 	})
 }
 
-func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
+func TestNestedTreesAreWatched(t *testing.T) {
 	inEachWay(t, func(t *testing.T, watchDeep deepWatch) {
 		heard := make(chan Change, 1000)
 		dir, w := watchDeep(t, func(c Change) { heard <- c }, fillThree(t))

@@ -68,9 +68,9 @@ func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 	}
 }
 
-// TestRoundsLeaveOutWhatNoToolIsGiven changes files behind links, in the program's own folder, and
+// TestPollingSkipsPrivateFolders changes files behind links, in the program's own folder, and
 // temporary files: none of the changes is reported.
-func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
+func TestPollingSkipsPrivateFolders(t *testing.T) {
 	base, out := t.TempDir(), t.TempDir()
 	private := filepath.Join(base, "sub/own")
 	for _, p := range []string{filepath.Join(private, "in/f"), filepath.Join(base, "sub/open/f"), filepath.Join(out, "canary/f")} {
@@ -114,8 +114,8 @@ func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
 	}
 }
 
-// TestRoundsAreNotLedOutOfTheFolder replaces a folder by a link and back, again and again.
-func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
+// TestPollingStaysInTheFolder replaces a folder by a link and back, again and again.
+func TestPollingStaysInTheFolder(t *testing.T) {
 	heard := make(chan Change, 10_000)
 	out := t.TempDir()
 	put(t, filepath.Join(out, "canary/f"), "")
@@ -140,7 +140,7 @@ func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 	}
 }
 
-func TestClosingEndsARoundInItsMiddle(t *testing.T) {
+func TestClosingEndsARound(t *testing.T) {
 	dir, w := pollDeep(t, func(Change) {}, func(dir string) {
 		for i := range 3000 {
 			put(t, filepath.Join(dir, fmt.Sprint("n", i/100), fmt.Sprint(i)), "")
@@ -155,7 +155,7 @@ func TestClosingEndsARoundInItsMiddle(t *testing.T) {
 	w.Remove(dir) // during the pause: the test must end all the same
 }
 
-func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
+func TestManyChangesAreOneRescan(t *testing.T) {
 	heard := make(chan Change, 1000)
 	dir, w := pollDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	w.rounds(t)

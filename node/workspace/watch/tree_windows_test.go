@@ -53,7 +53,7 @@ func bare(t *testing.T, tell func(Change)) (dir string, w *Watcher) {
 	return w.looksAt(t, r.Dir()), w
 }
 
-func TestWindowsTellsOfATree(t *testing.T) {
+func TestWindowsReportsChangesOfATree(t *testing.T) {
 	heard := make(chan Change, 1000)
 	dir, w := bare(t, func(c Change) { heard <- c })
 	defer w.Close()
@@ -79,7 +79,7 @@ func TestWindowsTellsOfATree(t *testing.T) {
 	waitForChanges(t, heard, "z")
 }
 
-func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
+func TestWindowsOverflowIsARescan(t *testing.T) {
 	heard, telling, wait := make(chan Change, 1000), make(chan struct{}), make(chan struct{})
 	first := sync.OnceFunc(func() { close(telling) })
 	dir, w := bare(t, func(c Change) { first(); <-wait; heard <- c })

@@ -66,7 +66,7 @@ func until(t *testing.T, heard chan Change, have map[string]bool, ok func(map[st
 	}
 }
 
-func TestWatcherTellsWhatChanged(t *testing.T) {
+func TestWatcherReportsChanges(t *testing.T) {
 	_, dir, w, heard := watching(t)
 	have := map[string]bool{"a": true, "b": true}
 	put(t, filepath.Join(dir, "new"), "N")
@@ -93,7 +93,7 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 	}
 }
 
-func TestWatcherListsAFolderAnewInWhichMuchHappens(t *testing.T) {
+func TestWatcherListsABusyFolderAgain(t *testing.T) {
 	_, dir, w, heard := watching(t)
 	have := map[string]bool{"a": true, "b": true}
 	for i := range maxDirtyNames + 100 {
@@ -129,7 +129,7 @@ func TestWatcherGivesUpAFolderThatIsReplaced(t *testing.T) {
 	}
 }
 
-func TestChangesBeforeTheListAreToldAfterIt(t *testing.T) {
+func TestChangesBeforeTheListFollowIt(t *testing.T) {
 	r := openTemp(t)
 	heard := make(chan Change, 10)
 	w, err := New(r, func(c Change) { heard <- c })
