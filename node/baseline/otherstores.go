@@ -15,9 +15,12 @@ import (
 var ordinaryLines = map[string]*regexp.Regexp{
 	".hg/requires":              regexp.MustCompile(`^[\w.-]*$`),
 	".hg/hgrc":                  regexp.MustCompile(`^([#;].*|\[paths\]|\[ui\]|username\s*=.*|(default|default-push|default:pushurl|[\w-]+-clone)\s*=.*|)$`),
+	".sl/requires":              regexp.MustCompile(`^[\w.-]*$`),
+	".sl/config":                regexp.MustCompile(`^([#;].*|\[paths\]|\[ui\]|\[remotefilelog\]|username\s*=.*|reponame\s*=.*|(default|default-push)\s*=.*|)$`),
 	".bzr/branch/branch.conf":   regexp.MustCompile(`^(#.*|(parent|push|public|submit|bound)_(location|branch)\s*=.*|(bound|append_revisions_only|nickname|last_revision_mailbox)\s*=.*|)$`),
 	".bzr/branch/location":      nil,
 	".hg/sharedpath":            nil,
+	".sl/sharedpath":            nil,
 	".jj/repo/store/git_target": nil,
 	".pijul/config":             regexp.MustCompile(`^(#.*|\[hooks\]|record\s*=\s*\[\]|default_remote\s*=\s*["'][^"']*["']|)$`),
 }

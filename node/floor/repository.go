@@ -15,9 +15,11 @@ import (
 var stores = map[string][]string{
 	// githooks(5), git-config(1), gitattributes(5), gitrepository-layout(5). A folder of a work tree
 	// has commondir, which leads to the repository.
-	".git": {"hooks", "config", "config.worktree", "commondir", "info/attributes"},
+	".git": {"hooks", "config", "config.worktree", "commondir", "info/attributes", "sl/config"},
 	// hgrc(5). sharedpath leads to another repository.
 	".hg": {"hgrc", "hgrc-not-shared", "requires", "sharedpath"},
+	// Sapling (sl help config).
+	".sl": {"config", "requires", "sharedpath"},
 	// Settings of a repository; git_target leads to the Git repository behind it.
 	".jj":    {"repo/config.toml", "repo/store/git_target", "workspace-config.toml"},
 	".bzr":   {"branch/branch.conf", "branch/location"},
