@@ -10,9 +10,9 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -120,7 +120,7 @@ func serverText(s protocol.DetectedServer) string {
 	if len(s.Models) == 1 {
 		return fmt.Sprintf("%s at %s, with %s", s.Name, s.BaseURL, s.Models[0].ID)
 	}
-	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, state.Plural(len(s.Models), "model", "models"))
+	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, wording.Plural(len(s.Models), "model", "models"))
 }
 
 func (p *firstPage) useServer(server protocol.DetectedServer) {

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/notify"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -157,7 +158,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 		case q.App != nil:
 			text = state.ConsentText(*q.App)
 		case q.Input != nil:
-			text, _ = state.Reveal(format.Line(q.Input.Message, 160))
+			text, _ = wording.Reveal(format.Line(q.Input.Message, 160))
 		case q.Tools != nil:
 			text = state.ToolsWait
 		}

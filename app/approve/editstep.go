@@ -6,6 +6,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +44,7 @@ func newEditStep(q protocol.Question, onKey func(fyne.KeyName) bool, onType func
 
 func (s *editStep) content() fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewText(s.name, style.ColorMuted, style.SizeSmall), s.entry}
-	if revealed, _ := state.Reveal(s.original); revealed != s.original {
+	if revealed, _ := wording.Reveal(s.original); revealed != s.original {
 		rows = append(rows, warning("It contains invisible characters. Check them before you continue: "+revealed))
 	}
 	rows = append(rows, widgets.NewParagraph("Your version is checked again and runs once. The agent sees what you changed.", style.ColorMuted, style.SizeSmall))

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/tools"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -230,8 +231,8 @@ func (r *inboxRow) set(g state.Group) {
 	r.group = g
 	r.mark.Set(r.in.machines.Color(string(g.Node)), "")
 	title, where := display.CallText(g.Question, r.in.machines.Name(string(g.Node)))
-	title, _ = state.Reveal(title)
-	where, _ = state.Reveal(where)
+	title, _ = wording.Reveal(title)
+	where, _ = wording.Reveal(where)
 	_, deny := display.AnswerWords(g.Question)
 	review := "Review"
 	if n := len(g.All); n > 1 {
@@ -246,7 +247,7 @@ func (r *inboxRow) set(g state.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(state.AskerText(g.AskedBy) + " · " + display.Why(g.Question))
+	text, _ := wording.Reveal(state.AskerText(g.AskedBy) + " · " + display.Why(g.Question))
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }

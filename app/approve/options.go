@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -78,7 +79,7 @@ func (o *options) folderRows(places ...int) []fyne.CanvasObject {
 		}
 		o.placed[i] = true
 		f := offers[i]
-		path, _ := state.Reveal(f.Path)
+		path, _ := wording.Reveal(f.Path)
 		switch {
 		case state.GrantsFolder(o.approval) && f.Write:
 			rows = append(rows, o.fact("access", path+" (write, for this call only)"))

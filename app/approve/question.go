@@ -12,6 +12,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -69,7 +70,7 @@ func (f facts) serverTool(t *protocol.QuestionTool) (rows []fyne.CanvasObject) {
 type facts struct{ labels *widgets.Labels }
 
 func (f facts) fact(label, text string) fyne.CanvasObject {
-	text, _ = state.Reveal(text)
+	text, _ = wording.Reveal(text)
 	return f.labels.Row(label, newWrapText("text", false, span{text: text, color: style.ColorText}))
 }
 
@@ -145,7 +146,7 @@ func (v *questionView) machine(q protocol.Question) fyne.CanvasObject {
 			}
 		}
 	}
-	text, _ := state.Reveal(strings.Join(about, ", "))
+	text, _ := wording.Reveal(strings.Join(about, ", "))
 	head := widgets.Row(style.Inside, -1, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), icon, name)
 	return widgets.Beside(style.Inside, machineWidth, head, newWrapText("text", false, span{text: text, color: style.ColorMuted}))
 }
@@ -155,9 +156,9 @@ const machineWidth float32 = 240
 
 // call shows the command or the change itself, with hidden characters made visible.
 func (v *questionView) call(q protocol.Question, o *options) []fyne.CanvasObject {
-	text, hidden := state.Reveal(display.Subject(q) + "\n" + display.OtherArguments(q))
+	text, hidden := wording.Reveal(display.Subject(q) + "\n" + display.OtherArguments(q))
 	if q.Preview != nil && q.Preview.Diff != "" {
-		diff, more := state.Reveal(q.Preview.Diff)
+		diff, more := wording.Reveal(q.Preview.Diff)
 		text, hidden = text+"\n"+diff, hidden || more
 	}
 	var rows []fyne.CanvasObject
@@ -180,19 +181,19 @@ func (v *questionView) call(q protocol.Question, o *options) []fyne.CanvasObject
 
 func warning(text string) fyne.CanvasObject {
 	icon := widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou))
-	text, _ = state.Reveal(text)
+	text, _ = wording.Reveal(text)
 	return widgets.WithIcon("text", 0, icon, newWrapText("text", false, span{text: text, color: style.ColorNeedsYou}))
 }
 
 // change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Question, o *options) []fyne.CanvasObject {
-	name, _ := state.Reveal(display.Subject(q))
+	name, _ := wording.Reveal(display.Subject(q))
 	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
 	rows := []fyne.CanvasObject{v.fact(widgets.Choose(display.IsKeep(q), "what", "file"), name), v.labels.Row("change", o.changeText)}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
-		text, _ := state.Reveal(q.Preview.Diff)
+		text, _ := wording.Reveal(q.Preview.Diff)
 		whole := diff.NewPanel(text)
 		whole.SetForward(v.onScroll)
 		return append(rows, whole)
@@ -215,7 +216,7 @@ func (v *questionView) command(q protocol.Question, o *options) []fyne.CanvasObj
 		parts = []state.CommandSpan{{Text: "no arguments"}}
 	}
 	for _, s := range parts {
-		shown, _ := state.Reveal(s.Text)
+		shown, _ := wording.Reveal(s.Text)
 		shown = strings.ReplaceAll(shown, "\t", "    ")
 		spans = append(spans, span{shown, widgets.Choose(s.Risky, style.ColorBad, style.ColorText), s.Risky})
 	}
@@ -251,7 +252,7 @@ func part(p state.CommandPart) fyne.CanvasObject {
 	var lines []fyne.CanvasObject
 	line := func(text string, c fyne.ThemeColorName) {
 		if text != "" {
-			text, _ = state.Reveal(text)
+			text, _ = wording.Reveal(text)
 			lines = append(lines, newWrapText("text", false, span{text: format.Capital(text), color: c}))
 		}
 	}
@@ -263,7 +264,7 @@ func part(p state.CommandPart) fyne.CanvasObject {
 	case p.Stopped != "":
 		icon, color = "warning", style.ColorNeedsYou
 	}
-	program, _ := state.Reveal(p.Program)
+	program, _ := wording.Reveal(p.Program)
 	name := widgets.NewText(program, widgets.Choose(lines == nil, style.ColorMuted, style.ColorText), style.SizeCode)
 	name.Style.Monospace, name.Ellipsis = true, lines == nil
 	var text fyne.CanvasObject = name

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -53,7 +54,7 @@ func newRuleStep(q protocol.Question, scope string, now func() time.Time, onKey 
 func (r *ruleStep) content() fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Don’t ask again for", "text")}
 	for _, offer := range r.rules {
-		text, _ := state.Reveal(offer.Text)
+		text, _ := wording.Reveal(offer.Text)
 		row := &ruleChoice{offer: offer, icon: widget.NewIcon(nil)}
 		row.press = widgets.NewClickable(widgets.Inset(style.Gap, style.Gap, style.Gap, style.Gap,
 			widgets.WithIcon("text", 0, row.icon, widgets.NewParagraph(text, style.ColorText, "text"))), func() { r.choose(offer.Place) })
@@ -200,7 +201,7 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 func (r *ruleStep) callLines(calls []protocol.RuleChange) (lines []string) {
 	times := make(map[string]int)
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(c.Call, r.machineName(string(c.Call.Node))))
+		line, _ := wording.Reveal(state.CallLine(c.Call, r.machineName(string(c.Call.Node))))
 		if times[line]++; times[line] == 1 {
 			lines = append(lines, line)
 		}

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,7 +26,7 @@ func NewConsent(asked protocol.Question, nodes []protocol.NodeInfo, now time.Tim
 	}
 	permissions := newPermissions(c.Scopes, c.Scopes, changed)
 	machines := newMachines(nodes, len(c.Nodes) > 0, c.Nodes, changed)
-	text, _ := state.Reveal(state.ConsentText(c))
+	text, _ := wording.Reveal(state.ConsentText(c))
 	rows := []fyne.CanvasObject{
 		widgets.NewParagraph(text, style.ColorText, "text"),
 		widgets.NewParagraph("Allow it only if your browser shows the same code:", style.ColorMuted, style.SizeSmall),
@@ -46,7 +47,7 @@ func NewConsent(asked protocol.Question, nodes []protocol.NodeInfo, now time.Tim
 		now = t
 		_, chosen := machines.chosen()
 		can := arming.IsArmed(now) && chosen && len(permissions.chosen()) > 0
-		q.Set(state.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), can)
+		q.Set(wording.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), can)
 	}
 	q.Tick(now)
 	return q

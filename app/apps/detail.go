@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -52,7 +53,7 @@ func (d *detail) show() {
 		}
 		return
 	}
-	name, _ := state.Reveal(a.Name)
+	name, _ := wording.Reveal(a.Name)
 	drawn := p.Draw(fmt.Sprint("app ", d.id, name), func() fyne.CanvasObject {
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.running.Box, d.choices.Box, d.calls.Box)
 		d.scroll = form.Scrolled
@@ -123,7 +124,7 @@ func (d *detail) loadCalls(a protocol.App) {
 	})
 }
 
-func (d *detail) showCalls(calls []state.MachineFact) fyne.CanvasObject {
+func (d *detail) showCalls(calls []wording.Fact) fyne.CanvasObject {
 	body := nodes.FactList(calls)
 	switch {
 	case d.callProblem != "":

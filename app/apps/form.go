@@ -11,6 +11,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -24,7 +25,7 @@ type form struct {
 	machines    *machines
 	message     *widgets.Paragraph
 	create      *widgets.Button
-	draft       state.Draft[tokenDraft]
+	draft       unsaved.Draft[tokenDraft]
 }
 
 // tokenDraft is the content of a form.
@@ -46,7 +47,7 @@ var newTokenScopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeF
 
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
-	draft, left := state.OpenDraft(p.app.Drafts, "token", tokenDraft{scopes: newTokenScopes})
+	draft, left := unsaved.Open(p.app.Drafts, "token", tokenDraft{scopes: newTokenScopes})
 	f := &form{p: p, name: widgets.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text"), draft: draft}
 	f.name.SetText(left.name)
 	f.name.OnChanged = func(string) { f.saveDraft() }

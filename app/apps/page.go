@@ -15,6 +15,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/clients"
 	"fairlead/gateway/protocol"
 )
@@ -109,11 +110,11 @@ func (p *Page) fill() {
 	asking := lists.Map(v.Questions.Others.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
-			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
+			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
 	p.list.Set(append(asking, lists.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
-		name, _ := state.Reveal(a.Name)
+		name, _ := wording.Reveal(a.Name)
 		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: state.AppLine(v, a, now), Detail: state.AppPresence(v, a, now)}
 		if state.HasEnded(a, now) {
 			item.Color, item.Muted = style.ColorMuted, true

@@ -17,6 +17,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -73,7 +74,7 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 	}
 	p.archives = list
 	p.list.Set(lists.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
-		return widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
+		return widgets.ListItem{Icon: "chat", Title: "Until " + wording.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
 	}))
 	if p.pane == nil {
 		p.draw()

@@ -13,16 +13,17 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
 func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
 	title, text := state.AuditLine(e, v)
-	title, _ = state.Reveal(title)
-	text, _ = state.Reveal(text)
+	title, _ = wording.Reveal(title)
+	text, _ = wording.Reveal(text)
 	icon, bad, unclear := state.AuditIcon(e)
-	it := widgets.ListItem{Icon: icon, Title: title, Text: format.Capital(text), Detail: state.When(e.At, now)}
+	it := widgets.ListItem{Icon: icon, Title: title, Text: format.Capital(text), Detail: wording.When(e.At, now)}
 	switch {
 	case bad:
 		it.Color = style.ColorBad
@@ -33,7 +34,7 @@ func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
 	case icon == "stop":
 		it.Color = style.ColorMuted
 	}
-	it.Full = state.FullTime(e.At, now)
+	it.Full = wording.FullTime(e.At, now)
 	return it
 }
 
@@ -43,7 +44,7 @@ func (p *Page) open(i int) {
 	view := p.h.View()
 	title, text := state.AuditLine(e, view)
 	machine, chat := state.AuditPlace(e, view)
-	title, _ = state.Reveal(title)
+	title, _ = wording.Reveal(title)
 	heading := widgets.NewParagraph(title, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, style.ColorText, "text")}
@@ -62,7 +63,7 @@ func (p *Page) open(i int) {
 		{"Checksum of the entry", e.Hash},
 	} {
 		if f.value != "" {
-			value, _ := state.Reveal(f.value)
+			value, _ := wording.Reveal(f.value)
 			rows = append(rows, widgets.NewField(f.name, widgets.NewSelectableText(value)))
 		}
 	}
@@ -109,10 +110,10 @@ func (p *Page) undo(e protocol.AuditEntry) {
 func revokedText(r protocol.QuestionUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {
-		parts = append(parts, state.Plural(r.Rules, "rule", "rules"))
+		parts = append(parts, wording.Plural(r.Rules, "rule", "rules"))
 	}
 	if r.Grants > 0 {
-		parts = append(parts, state.Plural(r.Grants, "permission", "permissions")+" of a chat")
+		parts = append(parts, wording.Plural(r.Grants, "permission", "permissions")+" of a chat")
 	}
 	if len(parts) == 0 {
 		return "There was nothing left to revoke."
@@ -176,7 +177,7 @@ const maxChats = 20
 func (p *Page) machines() []*fyne.MenuItem {
 	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
 	return append([]*fyne.MenuItem{all}, lists.Map(p.h.View().Machines, func(n protocol.NodeInfo) *fyne.MenuItem {
-		name, _ := state.Reveal(feed.NameOf(n))
+		name, _ := wording.Reveal(feed.NameOf(n))
 		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
 	})...)
 }
@@ -186,7 +187,7 @@ func (p *Page) chats() []*fyne.MenuItem {
 	list := p.h.View().Sessions.List
 	list = list[:min(len(list), maxChats)]
 	return append([]*fyne.MenuItem{all}, lists.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
-		title, _ := state.Reveal(feed.TitleOf(s))
+		title, _ := wording.Reveal(feed.TitleOf(s))
 		return p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey })
 	})...)
 }

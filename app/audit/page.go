@@ -17,6 +17,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -167,6 +168,6 @@ func (p *Page) export(asCSV bool) {
 	}
 	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
 		n, err := state.ExportAudit(ctx, p.gateway, w, params, asCSV)
-		return state.Plural(n, "entry", "entries") + " exported.", err
+		return wording.Plural(n, "entry", "entries") + " exported.", err
 	})
 }

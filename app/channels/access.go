@@ -15,6 +15,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -85,7 +86,7 @@ func (o *policy) list() {
 		o.allowed.Objects = append(o.allowed.Objects, widgets.NewText("Nobody yet.", style.ColorMuted, "text"))
 	}
 	for i, who := range o.now.AllowFrom {
-		shown, _ := state.Reveal(who)
+		shown, _ := wording.Reveal(who)
 		if who == "*" {
 			shown = "* (everyone)"
 		}
@@ -152,8 +153,8 @@ func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.
 	if s.AccountID != "" && s.AccountID != "default" {
 		where += ", account " + s.AccountID
 	}
-	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+state.When(s.RequestedAt, p.now()), style.ColorMuted, style.SizeSmall)}
-	if text, _ := state.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
+	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+wording.When(s.RequestedAt, p.now()), style.ColorMuted, style.SizeSmall)}
+	if text, _ := wording.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
 		parts = append(parts, widgets.NewParagraph("“"+text+"”", style.ColorText, "text"))
 	}
 	refuse := widgets.NewButton("Deny", "cross", func() { p.m.Answer(s, false) })

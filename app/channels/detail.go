@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 )
@@ -174,10 +175,10 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	rows = append(rows, fact("Channel", state.ChannelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
 	if a.LastActivity > 0 {
-		rows = append(rows, fact("Last activity", state.When(a.LastActivity, now)))
+		rows = append(rows, fact("Last activity", wording.When(a.LastActivity, now)))
 	}
 	if a.Waiting > 0 {
-		rows = append(rows, fact("Waiting", state.Plural(a.Waiting, "message", "messages")+" waiting to be delivered"))
+		rows = append(rows, fact("Waiting", wording.Plural(a.Waiting, "message", "messages")+" waiting to be delivered"))
 	}
 	form := state.FormOfAccount(a)
 	for _, f := range a.Kind.Fields {

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -30,7 +31,7 @@ func (p *Page) openForm() {
 type form struct {
 	p          *Page
 	f          state.ChannelForm
-	draft      state.Draft[state.ChannelForm]
+	draft      unsaved.Draft[state.ChannelForm]
 	onClose    func()
 	fields     *fyne.Container
 	message    *fyne.Container
@@ -43,7 +44,7 @@ type form struct {
 // openFields shows a form that starts with a copy of start, or with its draft; id names the form among
 // the drafts.
 func (p *Page) openFields(id string, start state.ChannelForm, leave func()) {
-	draft, f := state.OpenDraft(p.drafts, "channel "+id, start)
+	draft, f := unsaved.Open(p.drafts, "channel "+id, start)
 	o := &form{p: p, f: f.Copy(), draft: draft, onClose: leave, fields: container.NewStack(), message: container.NewStack()}
 	p.form, p.detail = o, nil
 	title := "Add an account"

@@ -14,7 +14,9 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,7 +30,7 @@ type Page struct {
 	view        state.ChannelsView
 	detail      *detail // nil while the list or the form is shown
 	form        *form   // nil while no form is shown: updates do not disturb it
-	drafts      *state.Drafts
+	drafts      *unsaved.Store
 	maxRequests int                       // maximum number of access requests shown
 	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
 	first       fyne.Focusable            // the one to focus first
@@ -52,7 +54,7 @@ func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Channels, drafts *state.Drafts, offerUndo state.OfferUndo) *Page {
+func newPage(ctx context.Context, m *state.Channels, drafts *unsaved.Store, offerUndo state.OfferUndo) *Page {
 	p := &Page{ctx: ctx, m: m, drafts: drafts, offerUndo: offerUndo, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
 	p.openList()
 	return p
@@ -181,7 +183,7 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	if a.Error != "" {
 		about += " · " + a.Error
 	} else if a.LastActivity > 0 {
-		about += " · last active " + state.When(a.LastActivity, p.now())
+		about += " · last active " + wording.When(a.LastActivity, p.now())
 	}
 	text := widgets.NewText(about, style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true

@@ -9,6 +9,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -108,14 +109,14 @@ func (b *builder) recordSighting(id protocol.QuestionID, hash string, whole bool
 // arguments, what the dialog shows beside it, and hidden characters.
 func showWholeCall(c *transcript.Call, q protocol.Question) {
 	if len(q.Args) > 0 {
-		subject, _ := state.Reveal(display.Subject(q))
+		subject, _ := wording.Reveal(display.Subject(q))
 		c.Argument, c.Input = subject, ""
 		if first, _, many := strings.Cut(subject, "\n"); many {
 			c.Argument, c.Input = first+" …", subject
 		}
 	}
-	c.Diff, _ = state.Reveal(c.Diff)
-	c.Facts, _ = state.Reveal(state.CardFacts(q))
+	c.Diff, _ = wording.Reveal(c.Diff)
+	c.Facts, _ = wording.Reveal(state.CardFacts(q))
 	c.NeedsReview = !state.FitsOnCard(q)
 	if display.IsKeep(q) {
 		c.Verb, c.DenyText = display.AnswerWords(q)

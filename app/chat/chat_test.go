@@ -12,6 +12,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -276,8 +277,8 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 func TestWordsForTimesAndCounts(t *testing.T) {
 	for got, want := range map[string]string{
 		formatTime(at(time.Hour), noon):              "11:00",
-		state.FullTime(at(time.Hour), noon):          "Sunday, 3 May 2026, 11:00:00",
-		state.FullTime(0, noon):                      "",
+		wording.FullTime(at(time.Hour), noon):        "Sunday, 3 May 2026, 11:00:00",
+		wording.FullTime(0, noon):                    "",
 		state.DayName(noon.AddDate(0, 0, -1), noon):  "Yesterday",
 		state.DayName(noon.AddDate(0, 0, -3), noon):  "Thursday, 30 April",
 		state.DayName(noon.AddDate(-1, 0, -3), noon): "30 April 2025",

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -47,11 +48,11 @@ func usageText(s protocol.SessionEntry) string {
 	var parts []string
 	switch {
 	case s.ContextTokens > 0 && s.ContextWindow > 0:
-		parts = append(parts, state.Tokens(s.ContextTokens)+" of "+state.Tokens(s.ContextWindow))
+		parts = append(parts, wording.Tokens(s.ContextTokens)+" of "+wording.Tokens(s.ContextWindow))
 	case s.ContextTokens > 0:
-		parts = append(parts, state.Tokens(s.ContextTokens))
+		parts = append(parts, wording.Tokens(s.ContextTokens))
 	case s.Usage != nil && s.Usage.Total > 0:
-		parts = append(parts, state.Tokens(s.Usage.Total))
+		parts = append(parts, wording.Tokens(s.Usage.Total))
 	}
 	if s.Usage != nil && s.Usage.Cost != nil {
 		if c := *s.Usage.Cost; c > 0 {

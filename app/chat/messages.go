@@ -9,6 +9,7 @@ import (
 	"fairlead/app/markdown"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -191,7 +192,7 @@ func (p *pass) startSpeech(run protocol.RunID) bool {
 }
 
 func (p *pass) sentBy(sender string, m protocol.Message) sentBy {
-	return sentBy{sender, formatTime(m.Timestamp, p.now), state.FullTime(m.Timestamp, p.now)}
+	return sentBy{sender, formatTime(m.Timestamp, p.now), wording.FullTime(m.Timestamp, p.now)}
 }
 
 // answer adds the agent's text, with its name above the first text of a run.

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -74,12 +75,12 @@ func askArguments(c fyne.Canvas, i protocol.ServerItem, done func(map[string]str
 			submit()
 		}
 		entries = append(entries, e)
-		name, _ := state.Reveal(a.Name)
+		name, _ := wording.Reveal(a.Name)
 		if !a.Required {
 			name += " (optional)"
 		}
 		row := []fyne.CanvasObject{e}
-		if about, _ := state.Reveal(a.Description); about != "" {
+		if about, _ := wording.Reveal(a.Description); about != "" {
 			row = append(row, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))
 		}
 		rows = append(rows, widgets.NewNamedField(name, row...))

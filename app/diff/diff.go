@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 // signs are the signs of lines as they are shown: changes must be recognizable without colours.
@@ -278,7 +279,7 @@ func highlight(h state.Hunk, sign byte, lang string) []code.Line {
 	var lines []string
 	for _, l := range h.Lines {
 		if l[0] == sign || l[0] == ' ' {
-			text, _ := state.Reveal(l[1:])
+			text, _ := wording.Reveal(l[1:])
 			lines = append(lines, text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 )
 
@@ -139,7 +140,7 @@ func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // fileMarks adds the purpose of each agent file, and whether it is missing or unsaved.
-func fileMarks(v state.FilesView, drafts *state.Drafts, marks map[string]string) map[string]string {
+func fileMarks(v state.FilesView, drafts *unsaved.Store, marks map[string]string) map[string]string {
 	if v.Place != "" {
 		return marks
 	}

@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func (e *editor) showConflict(c state.Conflict) {
+func (e *editor) showConflict(c feed.Conflict) {
 	e.diskVersion = c
 	e.conflictText.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
 	if c.Deleted {
@@ -137,7 +137,7 @@ func (e *editor) fileChanged(text string, there bool) {
 		e.text.SetText(text)
 		e.setStatus("The file changed on disk. This is the current version.", style.ColorMuted)
 	default:
-		e.showConflict(state.Conflict{Current: text, Deleted: !there})
+		e.showConflict(feed.Conflict{Current: text, Deleted: !there})
 	}
 }
 

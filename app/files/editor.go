@@ -13,6 +13,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 )
 
@@ -25,9 +26,9 @@ type editor struct {
 	isAgent   bool // one of the agent's own files
 	path      string
 	draftKey  string
-	draft     state.Draft[newFile] // of a new file, until it is saved
-	isNew     bool                 // a new file without a name
-	savedName string               // name under which a new file was saved
+	draft     unsaved.Draft[newFile] // of a new file, until it is saved
+	isNew     bool                   // a new file without a name
+	savedName string                 // name under which a new file was saved
 	box       fyne.CanvasObject
 
 	base          string // the last known version on the disk
@@ -38,7 +39,7 @@ type editor struct {
 	lengthNote    *widgets.Paragraph
 	conflictBox   *fyne.Container // the question after conflicting changes
 	conflictText  *widgets.Paragraph
-	diskVersion   state.Conflict
+	diskVersion   feed.Conflict
 	discardButton *widgets.Button
 	leaveBox      *fyne.Container // the question whether to leave unsaved changes
 	isLeaving     bool            // the file closes when it is saved
@@ -106,7 +107,7 @@ func (e *editor) restoreDraft(f state.OpenFile) {
 	draft, ok := e.page.app.Drafts.File(e.draftKey)
 	if e.isNew {
 		var left newFile
-		e.draft, left = state.OpenDraft(e.page.app.Drafts, "new file "+e.draftKey, newFile{name: f.Path})
+		e.draft, left = unsaved.Open(e.page.app.Drafts, "new file "+e.draftKey, newFile{name: f.Path})
 		e.name.SetText(left.name)
 		draft, ok = left.text, e.draft.IsRestored
 	}
@@ -200,7 +201,7 @@ func (e *editor) save() {
 }
 
 func (e *editor) afterSave(at, text string, err error) {
-	if c, ok := errors.AsType[*state.Conflict](err); ok {
+	if c, ok := errors.AsType[*feed.Conflict](err); ok {
 		e.isLeaving = false
 		if e.isNew {
 			e.setStatus("A file with this name already exists. Choose another name, or open that file.", style.ColorBad)

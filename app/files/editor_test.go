@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -82,7 +83,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 			t.Errorf("taking theirs leaves %q", e.text.Text)
 		}
 		e.text.SetText("mine")
-		e.afterSave("SOUL.md", "mine", &state.Conflict{Current: "other"})
+		e.afterSave("SOUL.md", "mine", &feed.Conflict{Current: "other"})
 		pagetest.Settle()
 		if !e.conflictBox.Visible() || e.text.Text != "mine" {
 			t.Error("a conflict while saving is not asked about")

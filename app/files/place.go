@@ -10,6 +10,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -76,7 +77,7 @@ func (p *Page) showSelection() {
 			note += ", " + format.Size(size)
 		}
 	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
-		note = state.Plural(len(p.view.Entries), "item", "items")
+		note = wording.Plural(len(p.view.Entries), "item", "items")
 		if n := p.view.Hidden; n > 0 {
 			note += fmt.Sprintf(" · %d hidden", n)
 		}

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -93,7 +94,7 @@ func (r *row) show(i int) {
 		size = format.Size(e.Info.Size)
 	}
 	if e.Info.Time > 0 {
-		when = state.When(e.Info.Time, t.now())
+		when = wording.When(e.Info.Time, t.now())
 	}
 	r.size.SetText(size)
 	r.time.SetText(when)

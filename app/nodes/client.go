@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -124,8 +125,8 @@ func (p *Page) setExpiry(a *widgets.Actions, id protocol.DeviceID, until int64) 
 }
 
 // FactList lists facts with their names.
-func FactList(facts []state.MachineFact) fyne.CanvasObject {
-	return widgets.Col(style.Gap, lists.Map(facts, func(f state.MachineFact) fyne.CanvasObject {
+func FactList(facts []wording.Fact) fyne.CanvasObject {
+	return widgets.Col(style.Gap, lists.Map(facts, func(f wording.Fact) fyne.CanvasObject {
 		return widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text"))
 	})...)
 }

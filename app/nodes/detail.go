@@ -15,6 +15,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -103,7 +104,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	d.runs.Box.Show()
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Machines.Name(c.Node)))
+		line, _ := wording.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Machines.Name(c.Node)))
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {

@@ -17,6 +17,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -129,7 +130,7 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: feed.NameOf(n), Text: state.MachineLine(p.view, n), Detail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
-		item.Full = state.FullTime(n.LastSeenAt, p.now())
+		item.Full = wording.FullTime(n.LastSeenAt, p.now())
 		if d, ok := p.pairing.Machine(n); ok && state.HasExpired(d, p.now()) {
 			// that text says why it is offline
 			item.Detail = state.ClientPresence(p.view, d, p.now())

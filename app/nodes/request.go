@@ -10,6 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -28,7 +29,7 @@ func NewRequest(r protocol.Question, now time.Time, answer func(protocol.Questio
 	q := widgets.NewQuestion(state.RequestTitle(r), rows, func(allow bool) { answer(r, state.AnswerParams(allow)) }, notNow)
 	arming := state.ArmingInView(r.Hash, now)
 	q.Tick = func(now time.Time) {
-		q.Set(state.TimeLeft(r.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), arming.IsArmed(now))
+		q.Set(wording.TimeLeft(r.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), arming.IsArmed(now))
 	}
 	q.Tick(now)
 	return q

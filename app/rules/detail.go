@@ -12,7 +12,9 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,7 +24,7 @@ type detail struct {
 	rule    protocol.Rule
 	policy  json.RawMessage // as edited so far
 	command string          // as typed, also while it is incomplete
-	draft   state.Draft[draft]
+	draft   unsaved.Draft[draft]
 	edit    bool // it may be edited
 
 	form    *form // nil while the JSON is shown
@@ -37,7 +39,7 @@ type detail struct {
 type draft struct{ policy, command string }
 
 func (p *Page) open(r protocol.Rule) {
-	saved, left := state.OpenDraft(p.drafts, "rule "+r.ID, draft{policy: string(r.Policy)})
+	saved, left := unsaved.Open(p.drafts, "rule "+r.ID, draft{policy: string(r.Policy)})
 	d := &detail{p: p, rule: r, policy: json.RawMessage(left.policy), command: left.command, draft: saved, note: widgets.NewParagraph("", style.ColorBad, "text"), editor: widgets.Col(style.Group)}
 	p.detail = d
 	var remove bool
@@ -77,12 +79,12 @@ func (d *detail) heading() []fyne.CanvasObject {
 	if r.ID == "" {
 		return nil
 	}
-	words, _ := state.Reveal(r.Words)
+	words, _ := wording.Reveal(r.Words)
 	heading := widgets.NewParagraph(words, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	about := state.RuleOrigin(r)
 	if r.CreatedAt != 0 {
-		about += ", " + state.When(r.CreatedAt, d.p.now())
+		about += ", " + wording.When(r.CreatedAt, d.p.now())
 	}
 	if use := state.RuleUse(r, d.p.now()); use != "" {
 		about += " · " + use
@@ -269,7 +271,7 @@ func (v *preview) update() {
 }
 
 func (v *preview) rows(r state.RulePreview) []fyne.CanvasObject {
-	words, _ := state.Reveal(r.Words)
+	words, _ := wording.Reveal(r.Words)
 	rows := []fyne.CanvasObject{
 		widgets.NewSectionHeading("PREVIEW"), widgets.NewParagraph(words, style.ColorText, "text"), widgets.NewParagraph(r.Summary, style.ColorMuted, style.SizeSmall),
 	}
@@ -280,7 +282,7 @@ func (v *preview) rows(r state.RulePreview) []fyne.CanvasObject {
 		lines := []fyne.CanvasObject{widgets.NewText(heading, style.ColorMuted, style.SizeSmall)}
 		for i, c := range calls {
 			if i == maxPreview {
-				lines = append(lines, widgets.NewText(state.Plural(len(calls)-i, more, more), style.ColorMuted, style.SizeSmall))
+				lines = append(lines, widgets.NewText(wording.Plural(len(calls)-i, more, more), style.ColorMuted, style.SizeSmall))
 				break
 			}
 			t := widgets.NewText(c, style.ColorText, style.SizeSmall)

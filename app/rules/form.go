@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 // form edits a rule without JSON.
@@ -90,12 +91,12 @@ func (f *form) draw() {
 	f.tool.SetText(state.RuleToolWords(r.Tool))
 	f.machine.SetText("All machines")
 	if r.Node != "" {
-		name, _ := state.Reveal(f.d.p.view.Machines.Name(r.Node))
+		name, _ := wording.Reveal(f.d.p.view.Machines.Name(r.Node))
 		f.machine.SetText(name)
 	}
 	f.chat.SetText("All chats")
 	if r.Session != "" {
-		name, _ := state.Reveal(f.d.p.view.ChatName(r.Session))
+		name, _ := wording.Reveal(f.d.p.view.ChatName(r.Session))
 		f.chat.SetText(name)
 	}
 	f.drawSubject()
@@ -120,7 +121,7 @@ func (f *form) drawSubject() {
 func (f *form) drawWords() {
 	var buttons []fyne.CanvasObject
 	for i, w := range f.rule.Words {
-		label, _ := state.Reveal(w.Label())
+		label, _ := wording.Reveal(w.Label())
 		buttons = append(buttons, widgets.NewMenuButton(label, "", func() []*fyne.MenuItem { return f.wordMenu(i) }))
 	}
 	after := "nothing after it"
@@ -173,7 +174,7 @@ func (f *form) wordMenu(i int) []*fyne.MenuItem {
 		}
 	}
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Any value", set(true))}
-	if text, _ := state.Reveal(f.rule.Words[i].Text); text != "" {
+	if text, _ := wording.Reveal(f.rule.Words[i].Text); text != "" {
 		items = append([]*fyne.MenuItem{fyne.NewMenuItem(fmt.Sprintf("Exactly “%s”", text), set(false))}, items...)
 	}
 	return items
@@ -206,7 +207,7 @@ func (f *form) toolMenu() (items []*fyne.MenuItem) {
 func (f *form) machineMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *state.RuleForm) { r.Node = "" }) })}
 	for _, n := range f.d.p.view.Machines {
-		name, _ := state.Reveal(feed.NameOf(n))
+		name, _ := wording.Reveal(feed.NameOf(n))
 		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *state.RuleForm) { r.Node = n.ID }) }))
 	}
 	return items
@@ -219,7 +220,7 @@ func (f *form) chatMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { f.change(func(r *state.RuleForm) { r.Session = "" }) })}
 	list := f.d.p.view.Sessions.List
 	for _, s := range list[:min(len(list), maxChats)] {
-		title, _ := state.Reveal(feed.TitleOf(s))
+		title, _ := wording.Reveal(feed.TitleOf(s))
 		items = append(items, fyne.NewMenuItem(title, func() { f.change(func(r *state.RuleForm) { r.Session = s.SessionKey }) }))
 	}
 	return items

@@ -17,7 +17,9 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -36,7 +38,7 @@ type Handlers struct {
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	gateway feed.Gateway
-	drafts  *state.Drafts
+	drafts  *unsaved.Store
 	h       Handlers
 	Box     *fyne.Container
 
@@ -68,7 +70,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(g feed.Gateway, drafts *state.Drafts, h Handlers) *Page {
+func newPage(g feed.Gateway, drafts *unsaved.Store, h Handlers) *Page {
 	p := &Page{gateway: g, drafts: drafts, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.shown[i]) })
 	p.search = widgets.NewSearchField("Search rules", "")
@@ -111,10 +113,10 @@ func (p *Page) draw() {
 	if p.loaded {
 		text = state.DefaultText(p.all.Default, len(p.all.Rules) > 0, p.view.Machines)
 		if n := len(p.all.Rules); n > 0 {
-			text = widgets.Choose(len(p.shown) < n, fmt.Sprintf("%d of ", len(p.shown)), "") + state.Plural(n, "rule", "rules") + ". " + text
+			text = widgets.Choose(len(p.shown) < n, fmt.Sprintf("%d of ", len(p.shown)), "") + wording.Plural(n, "rule", "rules") + ". " + text
 		}
 		if off > 0 {
-			text += " " + state.Plural(off, "rule is", "rules are") + " turned off."
+			text += " " + wording.Plural(off, "rule is", "rules are") + " turned off."
 		}
 	}
 	p.count.Set(text, style.ColorMuted)
@@ -140,7 +142,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	case "ask":
 		icon, color = "question", style.ColorNeedsYou
 	}
-	words, _ := state.Reveal(r.Words)
+	words, _ := wording.Reveal(r.Words)
 	it := widgets.ListItem{Icon: icon, Color: color, Title: format.Capital(words), Text: state.RuleOrigin(r), Detail: state.RuleUse(r, now)}
 	if !expires.IsZero() && expires.Before(now) {
 		it.Detail, it.Muted = "expired", true
@@ -187,7 +189,7 @@ func (p *Page) load() {
 			if p.h.Say.Failed("The rules were not imported", err) {
 				return
 			}
-			text := state.Plural(res.Added, "rule was", "rules were") + " added."
+			text := wording.Plural(res.Added, "rule was", "rules were") + " added."
 			if n := res.Skipped; n > 0 {
 				text += fmt.Sprintf(" %d already existed.", n)
 			}

@@ -15,8 +15,8 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -89,7 +89,7 @@ func newBench(t testing.TB, mode style.Mode) *bench {
 		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
 		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
 	}
-	b.Page = newPage(b.g, &state.Drafts{}, Handlers{
+	b.Page = newPage(b.g, &unsaved.Store{}, Handlers{
 		Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
 		Say:  func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
 		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) },

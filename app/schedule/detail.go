@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
@@ -77,9 +78,9 @@ func (d *detail) show(v state.SchedulesView) {
 func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) string {
 	switch {
 	case j.State.NeedsApproval:
-		return "Waiting for your approval since " + state.When(j.State.RunningAtMs, now) + "."
+		return "Waiting for your approval since " + wording.When(j.State.RunningAtMs, now) + "."
 	case j.State.RunningAtMs > 0:
-		return "Running since " + state.When(j.State.RunningAtMs, now) + "."
+		return "Running since " + wording.When(j.State.RunningAtMs, now) + "."
 	case state.IsFinished(j, now):
 		return "Finished. Edit it to set another time."
 	case !j.Enabled:
@@ -97,16 +98,16 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	word := shown.word
 	if r.Denied > 0 && r.Status == protocol.CronOK {
 		shown.icon, shown.color = "denied", style.ColorNeedsYou
-		word += ", but " + state.Plural(r.Denied, "call was denied", "calls were denied")
+		word += ", but " + wording.Plural(r.Denied, "call was denied", "calls were denied")
 	}
 	if text := firstLine(cmp.Or(r.Error, r.Summary)); text != "" {
 		word += ": " + text
 	}
 	took := ""
 	if r.DurationMs > 0 { // it ran
-		took = state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)
+		took = wording.DurationText(time.Duration(r.DurationMs) * time.Millisecond)
 	}
-	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: took}
+	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: wording.When(r.Ts, d.p.now()), Text: word, Detail: took}
 }
 
 // firstLine returns the first line of an answer for a row of the list.

@@ -17,6 +17,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
@@ -64,7 +65,7 @@ func entry(text, hint string, changed func(string)) *widgets.Entry {
 type form struct {
 	p       *Page
 	f       state.ScheduleForm
-	draft   state.Draft[state.ScheduleForm]
+	draft   unsaved.Draft[state.ScheduleForm]
 	errors  map[string]*widgets.Paragraph // beside the fields of [state.FieldError]
 	shown   map[fyne.CanvasObject]func() bool
 	box     *fyne.Container
@@ -75,7 +76,7 @@ type form struct {
 
 // openForm shows a form that starts with f, or with its draft; id names the form among the drafts.
 func (p *Page) openForm(id string, start state.ScheduleForm) {
-	draft, f := state.OpenDraft(p.drafts, "schedule "+id, start)
+	draft, f := unsaved.Open(p.drafts, "schedule "+id, start)
 	title := "New schedule"
 	if f.ID != "" {
 		title = "Edit " + start.Name

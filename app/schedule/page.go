@@ -12,7 +12,9 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
@@ -39,7 +41,7 @@ type Page struct {
 	list      *widgets.ItemList
 	detail    *detail // nil while the list or the form is shown
 	form      *form   // nil while no form is shown: updates do not disturb it
-	drafts    *state.Drafts
+	drafts    *unsaved.Store
 	heartbeat *heartbeat
 	now       func() time.Time
 }
@@ -52,7 +54,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Schedules, drafts *state.Drafts, h Handlers) *Page {
+func newPage(ctx context.Context, m *state.Schedules, drafts *unsaved.Store, h Handlers) *Page {
 	p := &Page{ctx: ctx, m: m, drafts: drafts, h: h, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) })
 	p.heartbeat = newHeartbeat(p)
@@ -89,7 +91,7 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	case !j.Enabled:
 		item.Detail, item.Muted, item.Icon, item.Color = "paused", true, "pause", style.ColorMuted
 	case j.State.NextRunAtMs > 0:
-		item.Detail = state.UntilText(j.State.NextRunAtMs, now)
+		item.Detail = wording.UntilText(j.State.NextRunAtMs, now)
 	default:
 		item.Detail = "no further runs"
 	}

@@ -7,8 +7,8 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -49,7 +49,7 @@ func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 	p, _ := inPage(t)
 	p.query, p.wanted = "nas", 3
 	reached := pagetest.Noon.Add(-50 * time.Hour).UnixMilli()
-	when := state.When(reached, pagetest.Clock())
+	when := wording.When(reached, pagetest.Clock())
 	p.show(protocol.SessionsSearchResult{Next: 9, Reached: reached})
 	pagetest.Shows(t, p.Box, "Still searching", "Nothing found so far, back to "+when)
 	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 7, Reached: reached})

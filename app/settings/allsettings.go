@@ -13,6 +13,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -21,7 +22,7 @@ import (
 type allSettings struct {
 	ctx    context.Context
 	model  *state.Settings
-	drafts *state.Drafts
+	drafts *unsaved.Store
 	box    *fyne.Container
 
 	view state.SettingsView
@@ -47,10 +48,10 @@ const rowBatch = 9
 // allGroups is the choice of all groups.
 const allGroups = "All groups"
 
-func newAllSettings(ctx context.Context, m *state.Settings, drafts *state.Drafts) *allSettings {
+func newAllSettings(ctx context.Context, m *state.Settings, drafts *unsaved.Store) *allSettings {
 	a := &allSettings{ctx: ctx, model: m, drafts: drafts, rows: map[string]*settingRow{}, column: widgets.Col(style.Group), body: container.NewStack()}
 	a.save = func(name string, value []byte, done func(error)) {
-		draft, _ := state.OpenDraft(drafts, draftOf(name), "")
+		draft, _ := unsaved.Open(drafts, draftOf(name), "")
 		bind.Run(ctx, draft.Saving(func(ctx context.Context) error { return m.Save(ctx, name, value) }), done)
 	}
 	a.afterDraw = func(f func()) {

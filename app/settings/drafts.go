@@ -6,13 +6,13 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/lists"
-	"fairlead/app/state"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 )
 
 // keepDraft restores what the person left in fields, which show the saved texts, and retains what
 // they type. It returns the line about a restored draft, and the draft.
-func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (line fyne.CanvasObject, draft state.Draft[[]string]) {
+func keepDraft(drafts *unsaved.Store, form string, fields ...*widgets.Entry) (line fyne.CanvasObject, draft unsaved.Draft[[]string]) {
 	texts := func() []string { return lists.Map(fields, func(e *widgets.Entry) string { return e.Text }) }
 	fill := func(texts []string) {
 		for i, e := range fields {
@@ -20,7 +20,7 @@ func keepDraft(drafts *state.Drafts, form string, fields ...*widgets.Entry) (lin
 		}
 	}
 	saved := texts()
-	draft, left := state.OpenDraft(drafts, form, saved)
+	draft, left := unsaved.Open(drafts, form, saved)
 	fill(left)
 	line = widgets.NewDraftLine(draft.IsRestored, func() {
 		fill(saved) // and drops the draft

@@ -13,7 +13,9 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -65,7 +67,7 @@ type gatewaysPage struct {
 
 	invitation, address, name *widgets.Entry
 	asMachine                 bool // pair as a machine
-	draft                     state.Draft[pairingDraft]
+	draft                     unsaved.Draft[pairingDraft]
 	draftLine                 fyne.CanvasObject
 	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
@@ -86,7 +88,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
 	e.name.SetPlaceHolder("same as here")
 	how, name := widgets.NewStatus(), widgets.NewField("Name of this computer there", e.name)
-	draft, left := state.OpenDraft(p.app.Drafts, "pairing", pairingDraft{})
+	draft, left := unsaved.Open(p.app.Drafts, "pairing", pairingDraft{})
 	e.draft, e.draftLine = draft, widgets.NewDraftLine(draft.IsRestored, func() { e.fill(pairingDraft{}) })
 	chosen := func(work bool) {
 		e.asMachine = work
@@ -153,7 +155,7 @@ func (e *gatewaysPage) load() {
 func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, style.ColorText, "text")
 	name.Ellipsis = true
-	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())
+	text := strings.Join(g.Addresses, ", ") + " · paired " + wording.When(g.PairedAt.UnixMilli(), time.Now())
 	color := style.ColorMuted
 	switch {
 	case g.RefusedReason != "":

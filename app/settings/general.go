@@ -170,7 +170,7 @@ type UI struct {
 
 // ReadUI loads it. It blocks.
 func ReadUI(ctx context.Context, app *state.App) (UI, error) {
-	return state.ConfigAt[UI](ctx, app, "ui")
+	return feed.ConfigAt[UI](ctx, app, "ui")
 }
 
 // watchConfig calls read now, whenever the configuration changes, and after a reconnection.

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/doctor"
 	"fairlead/gateway/peer/format"
 )
@@ -75,7 +76,7 @@ func (c *checkUp) show(found []doctor.Finding) {
 	if problems == 0 {
 		c.status.Set("✓ No problems found.", style.ColorGood)
 	} else {
-		c.status.Set(state.Plural(problems, "problem", "problems")+" found.", style.ColorNeedsYou)
+		c.status.Set(wording.Plural(problems, "problem", "problems")+" found.", style.ColorNeedsYou)
 	}
 	c.copy.Show()
 	c.list.Refresh()

@@ -86,7 +86,7 @@ func (m *models) load(selected string) {
 		if err != nil {
 			return modelState{}, err
 		}
-		ref, err := state.ConfigAt[modelConfig](ctx, m.page.app, "model")
+		ref, err := feed.ConfigAt[modelConfig](ctx, m.page.app, "model")
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {

@@ -14,7 +14,9 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -29,7 +31,7 @@ type access struct {
 	key      *widgets.Entry
 	asksKey  bool // the field of the key is shown, and not only that one is set
 	saveArea *fyne.Container
-	draft    state.Draft[[]string]
+	draft    unsaved.Draft[[]string]
 }
 
 func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *access {
@@ -149,7 +151,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 						return err
 					}, func() { m.load(s.Provider) })
 				})
-				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
+				word := map[string]string{"ready": wording.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
 				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
 					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
 			}

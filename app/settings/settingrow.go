@@ -15,6 +15,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -79,7 +80,7 @@ func (r *settingRow) restoreDraft() {
 	if !ok || r.typedText == nil {
 		return
 	}
-	draft, text := state.OpenDraft(r.page.drafts, draftOf(r.setting.Name), "")
+	draft, text := unsaved.Open(r.page.drafts, draftOf(r.setting.Name), "")
 	r.dropDraft = draft.Drop
 	if draft.IsRestored {
 		if r.setting.Secret {

@@ -19,6 +19,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -225,7 +226,7 @@ func formatPrice(v *float64) string {
 func modelFacts(m protocol.ModelInfo) string {
 	var parts []string
 	if m.ContextWindow > 0 {
-		parts = append(parts, state.Tokens(m.ContextWindow))
+		parts = append(parts, wording.Tokens(m.ContextWindow))
 	}
 	if m.PriceIn != nil {
 		parts = append(parts, formatPrice(m.PriceIn)+" in, "+formatPrice(m.PriceOut)+" out")

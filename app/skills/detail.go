@@ -14,7 +14,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/markdown"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
@@ -82,7 +81,7 @@ func (d *detail) show() {
 func (d *detail) lines() []fyne.CanvasObject {
 	e := d.e
 	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, style.ColorText, "text")}
-	word, why := state.SkillState(e)
+	word, why := stateWords(e)
 	icon, color := "check", style.ColorGood
 	switch {
 	case !e.Enabled:
@@ -100,7 +99,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	for _, fault := range e.Problems {
 		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
 	}
-	from := state.SkillSource(e) + ", " + e.Location
+	from := source(e) + ", " + e.Location
 	if e.Source != protocol.SkillAgent {
 		from += ". An edited copy replaces it."
 	}
@@ -110,13 +109,13 @@ func (d *detail) lines() []fyne.CanvasObject {
 			rows = append(rows, d.linkFact(f[0], f[1]))
 		}
 	}
-	needs := state.SkillNeeds(e.Requirements)
+	needs := needsOf(e.Requirements)
 	if len(needs) == 0 {
 		return append(rows, widgets.NewFact("Needs", "nothing: no machine needs to be online"))
 	}
 	rows = append(rows, widgets.NewFact("Needs (on one machine)", strings.Join(needs, "\n")))
 	var machines []fyne.CanvasObject
-	all := state.SkillMachines(e, d.p.view)
+	all := machinesOf(e, d.p.view)
 	for i, m := range all {
 		if i == machinesShown {
 			machines = append(machines, widgets.NewText(fmt.Sprintf("and %d more", len(all)-i), style.ColorMuted, style.SizeSmall))

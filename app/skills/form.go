@@ -8,15 +8,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
-	draft, n := state.OpenDraft(p.drafts, "skill", state.NewSkill{})
+	draft, n := unsaved.Open(p.drafts, "skill", newSkill{})
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
 	message.Hide()
 	say := func(text string, color fyne.ThemeColorName) {
@@ -77,7 +77,7 @@ func newNameField(text string, save func(string)) (name *widgets.Entry, where *w
 	name.OnChanged = func(s string) {
 		save(s)
 		where.SetText("")
-		if folder := state.SkillFolder(s); folder != "" {
+		if folder := SkillFolder(s); folder != "" {
 			where.SetText("skills/" + folder + "/SKILL.md")
 		}
 	}
@@ -118,7 +118,7 @@ func newSettings(p *Page) *settings {
 	return s
 }
 
-func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
+func (s *settings) show(e protocol.SkillStatusEntry, set Settings) {
 	s.e = e
 	s.updating = true
 	defer func() { s.updating = false }()

@@ -16,7 +16,9 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -33,11 +35,11 @@ type Handlers struct {
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	ctx context.Context
-	m   *state.Skills
+	m   *Model
 	h   Handlers
 	widgets.Body
 
-	view    state.SkillsView
+	view    View
 	results []protocol.SkillStatusEntry
 	search  *widgets.SearchField
 	list    *widgets.ItemList
@@ -45,19 +47,19 @@ type Page struct {
 	body    widgets.Body // the list, or a text in its place
 	detail  *detail      // nil while the list or the form is shown
 	form    bool         // the form is open: updates do not disturb it
-	drafts  *state.Drafts
+	drafts  *unsaved.Store
 	now     func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, state.NewSkills(a), a.Drafts, h)
+	p := newPage(ctx, newModel(a), a.Drafts, h)
 	bind.Follow(ctx, p.m.Follow)
 	bind.Watch(ctx, p.m.Value, p.show)
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Skills, drafts *state.Drafts, h Handlers) *Page {
+func newPage(ctx context.Context, m *Model, drafts *unsaved.Store, h Handlers) *Page {
 	p := &Page{ctx: ctx, m: m, drafts: drafts, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.results[i].Path) })
 	p.list.OnMenu = p.menu
@@ -74,7 +76,7 @@ func newPage(ctx context.Context, m *state.Skills, drafts *state.Drafts, h Handl
 	return p
 }
 
-func (p *Page) show(v state.SkillsView) {
+func (p *Page) show(v View) {
 	p.view = v
 	p.fill()
 	if p.detail != nil {
@@ -101,7 +103,7 @@ func (p *Page) back() {
 // fill lists the results; the objects around the list stay, so that the field keeps the focus.
 func (p *Page) fill() {
 	v := p.view
-	p.results = state.FindSkills(v.Skills, p.search.Text)
+	p.results = find(v.Skills, p.search.Text)
 	p.list.Set(lists.Map(p.results, item))
 	p.count.SetText(stateCounts(v.Skills, len(p.results)))
 	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
@@ -134,7 +136,7 @@ func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 			ready++
 		}
 	}
-	text := fmt.Sprintf("%s · %d ready", state.Plural(len(list), "skill", "skills"), ready)
+	text := fmt.Sprintf("%s · %d ready", wording.Plural(len(list), "skill", "skills"), ready)
 	if off > 0 {
 		text += fmt.Sprintf(" · %d off", off)
 	}
@@ -145,7 +147,7 @@ func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 }
 
 func item(e protocol.SkillStatusEntry) widgets.ListItem {
-	word, _ := state.SkillState(e)
+	word, _ := stateWords(e)
 	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
 	text := strings.Join(strings.Fields(e.Description), " ")
 	it := widgets.ListItem{Icon: "skill", Color: style.ColorAccent, Title: e.Name, Detail: word}
@@ -153,7 +155,7 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	case !e.Enabled:
 		it.Color, it.Muted = style.ColorMuted, true
 	case !e.Eligible:
-		it.Color, it.Warn, text = style.ColorNeedsYou, true, cmp.Or(state.SkillLack(e), text)
+		it.Color, it.Warn, text = style.ColorNeedsYou, true, cmp.Or(lack(e), text)
 	}
 	if len(e.Problems) > 0 {
 		it.Icon, it.Color, it.Warn = "warning", style.ColorNeedsYou, true

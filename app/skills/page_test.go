@@ -11,7 +11,6 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -31,7 +30,7 @@ func inPage(t testing.TB, mode style.Mode, width float32) *bench {
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
 	note := func(what string) func(string) { return func(s string) { b.did = append(b.did, what+" "+s) } }
-	b.Page = newPage(ctx, state.NewSkills(app), app.Drafts, Handlers{
+	b.Page = newPage(ctx, newModel(app), app.Drafts, Handlers{
 		Edit: note("edit"), Folder: note("folder"), Say: note("say"), Copy: note("copy"),
 		OpenURL: func(u *url.URL) { note("open")(u.String()) }, Undo: func(text string, undo func(), _ time.Time) { note("undo")(text); b.undo = undo },
 	})
@@ -40,11 +39,11 @@ func inPage(t testing.TB, mode style.Mode, width float32) *bench {
 	return b
 }
 
-func taught() state.SkillsView {
+func taught() View {
 	yes := true
-	return state.SkillsView{
+	return View{
 		Loaded: true, Nodes: []protocol.SkillNodeStatus{{NodeID: "laptop", Online: true}, {NodeID: "server", Online: true}, {NodeID: "nas"}}, Names: map[protocol.NodeID]string{"laptop": "laptop", "server": "server", "nas": "Cellar"},
-		Set: map[string]state.SkillSettings{"release-notes": {Always: &yes}},
+		Set: map[string]Settings{"release-notes": {Always: &yes}},
 		Skills: []protocol.SkillStatusEntry{
 			{
 				Name: "release-notes", Description: "Write the release notes.\nUse it before a release.", Path: "skills/release-notes/SKILL.md", Location: "agents/main/skills/release-notes/SKILL.md",
@@ -67,9 +66,9 @@ func taught() state.SkillsView {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.SkillsView{Loaded: true})
+	p.show(View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
-	p.show(state.SkillsView{Problem: "The disk is full"})
+	p.show(View{Problem: "The disk is full"})
 	golden.Markup(t, "problem", p.Box)
 	p.show(taught())
 	golden.Markup(t, "list", p.Box)
@@ -172,7 +171,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 	p.show(taught())
 	frame := p.Box.Objects[0]
 	p.search.SetText("git")
-	p.show(state.SkillsView{Loaded: true})
+	p.show(View{Loaded: true})
 	p.show(taught())
 	if p.Box.Objects[0] != frame || len(p.results) != 0 {
 		t.Errorf("the field was replaced, or %d found", len(p.results))
@@ -245,7 +244,7 @@ func BenchmarkThousandsOfSkills(b *testing.B) {
 	}
 }
 
-func manySkills() state.SkillsView {
+func manySkills() View {
 	v := taught()
 	one := v.Skills[0]
 	for range 5000 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -104,7 +105,7 @@ func (a ActivityView) Lines(v feed.View, now time.Time) (lines []ActivityLine) {
 
 func nowLines(v feed.View) (lines []ActivityLine) {
 	if n := v.Needs(); n > 0 {
-		lines = append(lines, ActivityLine{NeedsYou: true, Icon: "needsyou", Title: Plural(n, "question needs you", "questions need you"), Opens: OpenApprovals})
+		lines = append(lines, ActivityLine{NeedsYou: true, Icon: "needsyou", Title: wording.Plural(n, "question needs you", "questions need you"), Opens: OpenApprovals})
 	}
 	for _, r := range v.Runs.List {
 		if r.Over() {
@@ -120,7 +121,7 @@ func nowLines(v feed.View) (lines []ActivityLine) {
 		lines = append(lines, ActivityLine{Icon: "chat", Title: v.ChatName(r.SessionKey), Text: text, Opens: OpenChat, Chat: r.SessionKey})
 	}
 	if n := len(v.Transfers.List); n > 0 {
-		lines = append(lines, ActivityLine{Icon: "transfer", Title: Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: OpenTransfers})
+		lines = append(lines, ActivityLine{Icon: "transfer", Title: wording.Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: OpenTransfers})
 	}
 	if v.Status.Paused {
 		lines = append(lines, ActivityLine{Icon: "pause", Title: "The agent is paused"})
@@ -141,11 +142,11 @@ func (a ActivityView) todayLines(v feed.View, now time.Time) []ActivityLine {
 	lines := []ActivityLine{{Icon: "activity", Title: a.summary()}}
 	for _, e := range a.Calls {
 		title, text := AuditLine(e, v)
-		title, _ = Reveal(title)
-		text, _ = Reveal(format.Capital(text))
-		line := ActivityLine{Title: title, Text: text, Detail: When(e.At, now)}
+		title, _ = wording.Reveal(title)
+		text, _ = wording.Reveal(format.Capital(text))
+		line := ActivityLine{Title: title, Text: text, Detail: wording.When(e.At, now)}
 		line.Icon, line.Failed, line.NeedsYou = AuditIcon(e)
-		line.FullTime = FullTime(e.At, now)
+		line.FullTime = wording.FullTime(e.At, now)
 		if e.SessionKey != "" {
 			line.Opens, line.Chat = OpenChat, e.SessionKey
 		}
@@ -188,7 +189,7 @@ func (a ActivityView) summary() string {
 		{denied, "denied", "denied"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, Plural(p.n, p.one, p.many))
+			parts = append(parts, wording.Plural(p.n, p.one, p.many))
 		}
 	}
 	text := strings.Join(parts, " · ")
@@ -202,9 +203,9 @@ func (a ActivityView) costLines() []ActivityLine {
 	u := a.Usage
 	b := u.Budget
 	today := ActivityLine{Icon: "clock", Title: "Today", Detail: ofLimit(a.spent(u.Today), b.DailyUSD, Dollars(b.DailyUSD)), Opens: OpenBudget}
-	today.Text = ofLimit(Tokens(u.Today.Tokens), float64(b.DailyTokens), Tokens(int64(b.DailyTokens))) + " tokens"
+	today.Text = ofLimit(wording.Tokens(u.Today.Tokens), float64(b.DailyTokens), wording.Tokens(int64(b.DailyTokens))) + " tokens"
 	month := ActivityLine{Icon: "calendar", Title: "This month", Detail: ofLimit(a.spent(u.Month), b.MonthlyUSD, Dollars(b.MonthlyUSD)), Opens: OpenBudget}
-	month.Text = Tokens(u.Month.Tokens) + " tokens"
+	month.Text = wording.Tokens(u.Month.Tokens) + " tokens"
 	switch {
 	case isUsedUp(u.Today.Cost, b.DailyUSD), isUsedUp(float64(u.Today.Tokens), float64(b.DailyTokens)):
 		today.NeedsYou, today.Text = true, "Budget reached. The agent is stopped until tomorrow, or until you raise the budget."
@@ -253,7 +254,7 @@ func modelLine(day string, m protocol.ModelUsage, now time.Time) ActivityLine {
 	if m.Unpriced == m.Steps {
 		cost = priceUnknown
 	}
-	return ActivityLine{Icon: "activity", Title: name + " · " + m.Model.ID, Text: Plural(m.Steps, "step", "steps") + ", " + Tokens(m.Tokens()) + " tokens", Detail: cost}
+	return ActivityLine{Icon: "activity", Title: name + " · " + m.Model.ID, Text: wording.Plural(m.Steps, "step", "steps") + ", " + wording.Tokens(m.Tokens()) + " tokens", Detail: cost}
 }
 
 func isUsedUp(used, limit float64) bool { return limit > 0 && used >= limit }

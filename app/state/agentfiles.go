@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -70,94 +71,26 @@ func missingFiles(there []FileEntry) []FileEntry {
 }
 
 // AgentFiles reads and writes the agent's files. It implements [TextFiles]; its methods block.
-type AgentFiles struct {
-	app     *App
-	changed func() // called after each change; may be called on any goroutine
-}
+type AgentFiles struct{ feed.AgentFiles }
 
 // list lists a folder, and in the top folder those files that are missing.
 func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
-	r, err := feed.Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
+	r, err := feed.Call(ctx, f.Feed, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
 	dirs := lists.Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} })
 	list := append(dirs, lists.Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
 	if dir == "" {
 		list = append(list, missingFiles(list)...)
 	}
-	return lists.Without(list, func(e FileEntry) bool { return !matches(e.Path, filter) }), err
+	return lists.Without(list, func(e FileEntry) bool { return !wording.Matches(e.Path, filter) }), err
 }
-
-// Text implements [TextFiles].
-func (f AgentFiles) Text(ctx context.Context, p string) (text string, exists bool, err error) {
-	r, err := feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
-	if errors.Is(err, protocol.ErrNotFound) {
-		return "", false, nil
-	}
-	return r.Content, err == nil, err
-}
-
-// readFile is [protocol.WorkspaceRead] for a path that is a file.
-var readFile = protocol.Method[protocol.WorkspaceReadParams, protocol.WorkspaceReadResult]{Name: protocol.WorkspaceRead.Name}
 
 // open opens a file for editing. A missing file starts with the content that a new agent has.
 func (f AgentFiles) open(ctx context.Context, p string) (OpenFile, error) {
 	missing := false
-	r, err := feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
+	r, err := feed.Call(ctx, f.Feed, feed.ReadFile, protocol.WorkspaceReadParams{Path: p})
 	if short, _, _ := AboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
 		missing = true
-		r, err = feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Default: true})
+		r, err = feed.Call(ctx, f.Feed, feed.ReadFile, protocol.WorkspaceReadParams{Path: p, Default: true})
 	}
 	return OpenFile{Path: p, Text: r.Content, Editable: true, Missing: missing}, err
-}
-
-// Conflict is the error for a file that somebody else changed since it was opened.
-type Conflict struct {
-	Current string
-	Deleted bool // the file was deleted
-}
-
-// Error implements error.
-func (c *Conflict) Error() string {
-	if c.Deleted {
-		return "the file was deleted in the meantime"
-	}
-	return "the file was changed in the meantime"
-}
-
-// SaveOver implements [TextFiles].
-func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed bool) error {
-	if strings.TrimSpace(p) == "" {
-		return protocol.ErrBadRequest.With("the file needs a name")
-	}
-	now, exists, err := f.Text(ctx, p)
-	switch {
-	case err != nil:
-		return err
-	case exists && (!existed || now != base) && now != text:
-		return &Conflict{Current: now}
-	case !exists && existed:
-		return &Conflict{Deleted: true}
-	}
-	err = feed.Send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text})
-	if err == nil {
-		f.changed()
-	}
-	return err
-}
-
-// Delete deletes a file and returns a function that restores it.
-func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err error) {
-	before, err := feed.Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
-	if err != nil {
-		return nil, err
-	}
-	if err := feed.Send(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
-		return nil, err
-	}
-	f.changed()
-	return func() {
-		f.app.Tasks.Do(func(ctx context.Context) error {
-			defer f.changed()
-			return feed.Send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
-		})
-	}, nil
 }

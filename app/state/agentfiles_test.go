@@ -6,13 +6,15 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
 func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
 	files := map[string]string{"SOUL.md": "be kind"}
-	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
-		on(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
+	bubble(t, disk(files), func(t *testing.T, a *App, f *feedtest.Gateway) {
+		feedtest.On(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
 			if text, ok := files[p.Path]; ok && !p.Default {
 				return protocol.WorkspaceReadResult{Path: p.Path, Content: text}, nil
 			}
@@ -39,9 +41,9 @@ func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
 
 func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 	files := map[string]string{"SOUL.md": "theirs"}
-	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
+	bubble(t, disk(files), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
-		var c *Conflict
+		var c *feed.Conflict
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Current != "theirs" || files["SOUL.md"] != "theirs" {
 			t.Errorf("%v, %v", err, files)
 		}
@@ -58,7 +60,7 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 			t.Errorf("%v, %v", err, files)
 		}
 		before := a.View().Changed.Files
-		f.change(protocol.Change{Kind: protocol.ChangeFile, Path: "agents/main/SOUL.md"})
+		f.Change(protocol.Change{Kind: protocol.ChangeFile, Path: "agents/main/SOUL.md"})
 		if a.View().Changed.Files != before+1 {
 			t.Error("a change on the disk is not told")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -55,7 +56,7 @@ func (v SettingsView) Groups() []string {
 // empty, and to changed ones. Settings of a group are adjacent.
 func (v SettingsView) Find(query, group string, changed bool) []Setting {
 	list := lists.Without(v.List, func(s Setting) bool {
-		found := matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
+		found := wording.Matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
 		return !found || group != "" && s.Group != group || changed && !s.Changed
 	})
 	order := v.Groups()
@@ -85,7 +86,7 @@ func (s *Settings) fetch(ctx context.Context) (func(*SettingsView), error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := ConfigAt[map[string]json.RawMessage](ctx, s.app, "")
+	tree, err := feed.ConfigAt[map[string]json.RawMessage](ctx, s.app, "")
 	if err != nil {
 		return nil, err
 	}
@@ -161,22 +162,6 @@ func plainValue(raw json.RawMessage) any {
 		return nil
 	}
 	return v
-}
-
-// ConfigAt decodes the configuration at a path; empty is all. A missing value is zero. It blocks.
-func ConfigAt[T any](ctx context.Context, a feed.Gateway, path string) (T, error) {
-	var out T
-	r, err := feed.Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
-	if path == "" {
-		r.Value = r.Config
-	}
-	if err != nil || r.Value == nil {
-		return out, err
-	}
-	if err := json.Unmarshal(r.Value, &out); err != nil {
-		return out, fmt.Errorf("reading %s: %w", cmp.Or(path, "the configuration"), err)
-	}
-	return out, nil
 }
 
 // SecretPlace says where a pasted key will be stored.

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,12 +25,12 @@ var someFields = []protocol.ConfigField{
 	{Path: "old.key", Type: "string"},
 }
 
-func serveSettings(config *string) func(*fake) {
-	return func(f *fake) {
-		on(f, protocol.ConfigSchema, func(protocol.Empty) (protocol.ConfigSchemaResult, error) {
+func serveSettings(config *string) func(*feedtest.Gateway) {
+	return func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.ConfigSchema, func(protocol.Empty) (protocol.ConfigSchemaResult, error) {
 			return protocol.ConfigSchemaResult{Fields: someFields}, nil
 		})
-		on(f, protocol.ConfigGet, func(protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+		feedtest.On(f, protocol.ConfigGet, func(protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 			return protocol.ConfigGetResult{Config: json.RawMessage(*config)}, nil
 		})
 	}
@@ -49,7 +50,7 @@ func settingNames(list []Setting) string {
 
 func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
 	config := `{"apiKeys":{"openai":"***"},"timeouts":{"llmMs":60000},"cron":{"enabled":true},"session":{"identityLinks":{"ann":["irc:ann"]}}}`
-	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *fake) {
+	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		s := NewSettings(a)
 		s.Load(t.Context())
 		v := s.Value.Get()
@@ -79,19 +80,19 @@ func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
 
 func TestSettingChangedElsewhereIsLoaded(t *testing.T) {
 	config := `{"cron":{"enabled":true}}`
-	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *fake) {
+	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		s := NewSettings(a)
 		a.Tasks.Start(s.Follow)
 		synctest.Wait()
 		config = `{"cron":{"enabled":false}}`
-		f.change(protocol.Change{Kind: protocol.ChangeConfig, Path: "cron.enabled"})
+		f.Change(protocol.Change{Kind: protocol.ChangeConfig, Path: "cron.enabled"})
 		if got := settingNames(s.Value.Get().Find("cron", "", true)); got != "cron.enabled!" {
 			t.Errorf("changed: %q", got)
 		}
-		on(f, protocol.ConfigGet, func(protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+		feedtest.On(f, protocol.ConfigGet, func(protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 			return protocol.ConfigGetResult{}, protocol.ErrInternal.With("the disk is full")
 		})
-		f.change(protocol.Change{Kind: protocol.ChangeConfig, Path: "x"})
+		f.Change(protocol.Change{Kind: protocol.ChangeConfig, Path: "x"})
 		if v := s.Value.Get(); v.Problem != "The disk is full" || len(v.List) == 0 {
 			t.Errorf("a failure leaves %+v", v)
 		}

@@ -4,11 +4,11 @@ package state
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/unsaved"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,7 +26,7 @@ type App struct {
 	Servers   Servers
 	Transfers Transfers
 	Models    Models
-	Drafts    *Drafts
+	Drafts    *unsaved.Store
 
 	mu    sync.Mutex // guards the field below
 	files []*Files   // open pages of files
@@ -42,7 +42,7 @@ func NewRemoteApp(device protocol.DeviceID) *App { return newApp(feed.NewRemote(
 func newApp(f *feed.Feed) *App {
 	a := &App{Feed: f}
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
-	a.Drafts = &Drafts{}
+	a.Drafts = &unsaved.Store{}
 	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
 	a.Machines, a.Pairings, a.Apps, a.Servers, a.Models = Machines{a}, Pairings{a}, Apps{a}, Servers{a}, Models{a}
 	f.OnSnapshot, f.OnChange = a.Chats.reload, a.Chats.apply
@@ -70,13 +70,5 @@ func (a *App) SetPaused(ctx context.Context, paused bool) error {
 
 // Set changes a setting of the configuration; nil resets it. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {
-	raw, err := protocol.Marshal(value)
-	if err != nil {
-		return err
-	}
-	err = feed.Send(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
-	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-		return refusal.With(withoutPath(path, refusal.Message))
-	}
-	return err
+	return feed.Set(ctx, a, path, value)
 }

@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
 
 func TestViewFollowsTheFeed(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "First", LastActiveAt: 10}}
-		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas"}}
-	}, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "First", LastActiveAt: 10}}
+		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "nas"}}
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		v := a.View()
 		if !v.Status.Connected || !v.Status.Loaded || len(v.Sessions.List) != 1 || v.Status.Problem != "" {
 			t.Fatalf("after the snapshot: %+v", v)
 		}
-		f.change(
+		f.Change(
 			protocol.Change{Kind: protocol.ChangeSession, Session: &protocol.SessionEntry{SessionKey: "b", LastActiveAt: 20}},
 			protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "tower", Online: true}},
 			protocol.Change{Kind: protocol.ChangeStatus, Status: &protocol.Status{Paused: true}},
@@ -37,7 +38,7 @@ func TestViewFollowsTheFeed(t *testing.T) {
 		if !v.Status.Paused || v.Notice.Text != "Hello" {
 			t.Errorf("status %+v, notice %+v", v.Status.Status, v.Notice)
 		}
-		f.change(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: "a"})
+		f.Change(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: "a"})
 		if _, ok := a.View().Session("a"); ok {
 			t.Error("a deleted chat stays in the list")
 		}
@@ -46,13 +47,13 @@ func TestViewFollowsTheFeed(t *testing.T) {
 
 func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 	nightly := protocol.SessionEntry{SessionKey: protocol.ScheduleChat("main", "j"), Schedule: "j", Title: "Nightly"}
-	bubble(t, func(f *fake) {
-		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", LastActiveAt: 10}, nightly}
-	}, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", LastActiveAt: 10}, nightly}
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		later := nightly
 		later.LastActiveAt = 20
 		for _, step := range []protocol.Change{{}, {Kind: protocol.ChangeSession, Session: &later}} {
-			f.change(step)
+			f.Change(step)
 			v := a.View()
 			if len(v.Sessions.List) != 1 || v.Sessions.List[0].SessionKey != "a" || len(v.Sessions.Scheduled) != 1 {
 				t.Errorf("the chats are %+v, those of schedules %+v", v.Sessions.List, v.Sessions.Scheduled)
@@ -61,7 +62,7 @@ func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 				t.Errorf("the schedule's chat is called %q", got)
 			}
 		}
-		f.change(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: nightly.SessionKey})
+		f.Change(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: nightly.SessionKey})
 		if v := a.View(); len(v.Sessions.Scheduled) != 0 {
 			t.Errorf("after its deletion: %+v", v.Sessions.Scheduled)
 		}
@@ -69,14 +70,14 @@ func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 }
 
 func TestLostConnectionIsSaidAndMendsItself(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		f.cut()
+	bubble(t, nil, func(t *testing.T, a *App, f *feedtest.Gateway) {
+		f.Cut()
 		if v := a.View(); v.Status.Connected || v.Status.Problem == "" {
 			t.Fatalf("after the cut: connected %v, problem %q", v.Status.Connected, v.Status.Problem)
 		}
-		f.mu.Lock()
-		f.snap.Status.Version = "after"
-		f.mu.Unlock()
+		f.Mu.Lock()
+		f.Snapshot.Status.Version = "after"
+		f.Mu.Unlock()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if v := a.View(); !v.Status.Connected || v.Status.Problem != "" || v.Status.Version != "after" {
@@ -121,19 +122,19 @@ func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
 }
 
 func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Status.Model = protocol.ModelRef{Provider: "ollama", ID: "qwen"}
-		on(f, protocol.ModelsList, func(p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Status.Model = protocol.ModelRef{Provider: "ollama", ID: "qwen"}
+		feedtest.On(f, protocol.ModelsList, func(p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
 			return protocol.ModelsListResult{Models: []protocol.ModelInfo{{ID: "qwen", Tools: true}, {ID: "embed"}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		if m := a.View().Models; len(m) != 2 || m[0].Ref.Provider != "operator" || m[1].Ref.ID != "qwen" {
 			t.Errorf("choices: %+v", m)
 		}
-		on(f, protocol.ModelsList, func(protocol.ModelsListParams) (protocol.ModelsListResult, error) {
+		feedtest.On(f, protocol.ModelsList, func(protocol.ModelsListParams) (protocol.ModelsListResult, error) {
 			return protocol.ModelsListResult{}, protocol.ErrModelAuth
 		})
-		f.change(protocol.Change{Kind: protocol.ChangeConfig, Path: "apiKeys.ollama"})
+		f.Change(protocol.Change{Kind: protocol.ChangeConfig, Path: "apiKeys.ollama"})
 		if m := a.View().Models; len(m) != 2 || m[1].Ref.ID != "qwen" {
 			t.Errorf("choices when the provider does not answer: %+v", m)
 		}
@@ -172,7 +173,7 @@ func TestRefusalOfASettingDoesNotNameItsPath(t *testing.T) {
 		"providers.compatible.baseUrlX is unknown":        "providers.compatible.baseUrlX is unknown",
 		"the disk is full": "the disk is full",
 	} {
-		if got := withoutPath("providers.compatible.baseUrl", text); got != want {
+		if got := feed.WithoutPath("providers.compatible.baseUrl", text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

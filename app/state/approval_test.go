@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -101,49 +103,49 @@ func TestKeysTypedForAnotherWindowAnswerNothing(t *testing.T) {
 
 func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 	release := make(chan struct{})
-	bubble(t, func(f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
 		release = make(chan struct{})
-		f.snap.Questions = []protocol.Question{question}
-		on(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
+		f.Snapshot.Questions = []protocol.Question{question}
+		feedtest.On(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			<-release
 			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: question.ID, Won: true, Question: &question}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		if len(a.View().Questions.Approvals) != 0 {
 			t.Error("the question is still there")
 		}
 		shown := question
 		shown.Shown = true
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &shown})
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &shown})
 		if len(a.View().Questions.Approvals) != 0 {
 			t.Error("a change of the question brought it back while its answer is on the way")
 		}
 		close(release)
 		closed := question
 		closed.State, closed.AnsweredBy = protocol.QuestionAllowed, "desktop"
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
 		v := a.View()
 		if len(v.Questions.Closed) != 1 || v.Questions.Closed[0].AnsweredBy != "desktop" || !v.Questions.Closed[0].AnsweredHere {
 			t.Errorf("closed %+v", v.Questions.Closed)
 		}
 		var sent protocol.QuestionAnswerAllParams
-		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {
+		if list := f.Called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {
 			t.Errorf("sent %s", list)
 		}
 	})
 }
 
 func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Questions = []protocol.Question{question}
-		on(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Questions = []protocol.Question{question}
+		feedtest.On(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			return protocol.QuestionAnswerAllResult{}, protocol.ErrConflict.With("the question changed")
 		})
-		on(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
+		feedtest.On(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
 			return protocol.QuestionListResult{Questions: []protocol.Question{question}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		v := a.View()
@@ -154,14 +156,14 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 }
 
 func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Questions = []protocol.Question{question}
-		on(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Questions = []protocol.Question{question}
+		feedtest.On(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			q := question
 			q.State, q.AnsweredBy = protocol.QuestionDenied, "owner phone"
 			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: q.ID, Question: &q}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		if n := a.View().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
@@ -248,7 +250,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 		"variation\ufe0f":       "variation⟨U+FE0F⟩",
 		"wide\u3000space\u2009": "wide⟨U+3000⟩space⟨U+2009⟩",
 	} {
-		got, changed := Reveal(in)
+		got, changed := wording.Reveal(in)
 		if got != want || changed != (in != want && !strings.Contains(in, "\xff")) {
 			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
 		}
@@ -261,8 +263,8 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 func FuzzReveal(f *testing.F) {
 	f.Add("rm -rf \u202e/ ; \x00\x1b[0m")
 	f.Fuzz(func(t *testing.T, s string) {
-		got, _ := Reveal(s)
-		if again, changed := Reveal(got); changed || again != got {
+		got, _ := wording.Reveal(s)
+		if again, changed := wording.Reveal(got); changed || again != got {
 			t.Errorf("something hidden is left in %q", got)
 		}
 	})
@@ -274,19 +276,19 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 		open[i] = question
 		open[i].ID = protocol.QuestionID("q" + string(rune('0'+i)))
 	}
-	bubble(t, func(f *fake) {
-		f.snap.Questions = open
-		on(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (r protocol.QuestionAnswerAllResult, err error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Questions = open
+		feedtest.On(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (r protocol.QuestionAnswerAllResult, err error) {
 			time.Sleep(time.Second) // check the view before the answer arrives
 			gone := open[2]
 			gone.State, gone.AnsweredBy = protocol.QuestionDenied, "owner phone"
 			r.Outcomes = []protocol.QuestionOutcome{{ID: "q0", Won: true, Question: &open[0]}, {ID: "q1", Error: protocol.ErrConflict.With("it changed")}, {ID: "q2", Question: &gone}}
 			return r, nil
 		})
-		on(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
+		feedtest.On(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
 			return protocol.QuestionListResult{Questions: []protocol.Question{open[1]}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Answer(open, Reply{Decision: protocol.DecisionDeny})
 		if v := a.View(); len(v.Questions.Approvals) != 0 {
 			t.Errorf("still there: %v", v.Questions.Approvals)
@@ -294,7 +296,7 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		var sent protocol.QuestionAnswerAllParams
-		if list := f.called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
+		if list := f.Called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
 			t.Errorf("sent %s", list)
 		}
 		v := a.View()

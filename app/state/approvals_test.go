@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,15 +17,15 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 	one.ID, two.ID = "one", "two"
 	one.State, two.State = protocol.QuestionPending, protocol.QuestionPending
 	refuse := false
-	bubble(t, func(f *fake) {
-		f.snap.Questions = []protocol.Question{one, two}
-		on(f, protocol.QuestionSnooze, func(protocol.QuestionSnoozeParams) (protocol.OK, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Questions = []protocol.Question{one, two}
+		feedtest.On(f, protocol.QuestionSnooze, func(protocol.QuestionSnoozeParams) (protocol.OK, error) {
 			if refuse {
 				return protocol.OK{}, protocol.ErrUnavailable.With("it is gone")
 			}
 			return protocol.OK{OK: true}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Snooze(one)
 		v := a.View()
 		if w := v.UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "two" || len(v.Questions.Approvals) != 2 {
@@ -38,17 +39,17 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		}
 		synctest.Wait()
 		var sent protocol.QuestionSnoozeParams
-		if list := f.called(protocol.QuestionSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != protocol.SnoozeFor.Milliseconds() {
+		if list := f.Called(protocol.QuestionSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != protocol.SnoozeFor.Milliseconds() {
 			t.Errorf("sent %s", list)
 		}
 		back := one // the gateway's event at the end of the time
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})
 		if w := a.View().UnsnoozedApprovals(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &off})
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &off})
 		if w := a.View().UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -21,7 +22,7 @@ var editable = map[string]struct{ name, label string }{
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Question, machine string) string {
 	what, where := display.CallText(a, machine)
-	line, _ := Reveal(strings.TrimSpace(format.Clip(what, 36) + " " + where))
+	line, _ := wording.Reveal(strings.TrimSpace(format.Clip(what, 36) + " " + where))
 	return line
 }
 
@@ -75,42 +76,6 @@ func OutcomeText(a protocol.Question) string {
 	return "no longer needed"
 }
 
-// Reveal makes deceptive characters visible: control, bidirectional, zero-width and combining ones,
-// and unusual blanks, but not line breaks and tabs. changed reports whether there were any.
-func Reveal(s string) (text string, changed bool) {
-	return reveal(s, isInvisible), strings.ContainsFunc(s, isInvisible)
-}
-
-func reveal(s string, hidden func(rune) bool) string {
-	var b strings.Builder
-	for _, r := range s {
-		if hidden(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// fillers are letters and marks without a visible shape.
-var fillers = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x034f, Hi: 0x034f, Stride: 1},
-	{Lo: 0x115f, Hi: 0x1160, Stride: 1},
-	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
-	{Lo: 0x2800, Hi: 0x2800, Stride: 1},
-	{Lo: 0x3164, Hi: 0x3164, Stride: 1},
-	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
-}}
-
-func isInvisible(r rune) bool {
-	switch r {
-	case '\n', '\t', ' ':
-		return false
-	}
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
-}
-
 // Lookalikes returns up to five different words that mix Latin letters with similar Greek or
 // Cyrillic ones, together with those letters: "аpple (а is U+0430)".
 func Lookalikes(s string) []string {
@@ -134,7 +99,7 @@ func Lookalikes(s string) []string {
 // VisibleName writes control characters, line breaks and direction marks of a file's name or path
 // as ⟨U+202E⟩. Joiners that emoji and scripts need are retained.
 func VisibleName(name string) string {
-	return reveal(name, func(r rune) bool {
+	return wording.RevealIf(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 	})
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -44,13 +44,13 @@ func (s Apps) LastCalls(ctx context.Context, id protocol.AppID) ([]protocol.Jour
 }
 
 // AppCalls describes an app's calls: when, what and where, and the outcome unless it succeeded.
-func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []MachineFact {
-	return lists.Map(calls, func(c protocol.JournalEntry) MachineFact {
+func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []wording.Fact {
+	return lists.Map(calls, func(c protocol.JournalEntry) wording.Fact {
 		outcome := ""
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
-		return MachineFact{format.Capital(When(c.RequestedAt, now)), joinNonEmpty(" · ", CallLine(c, v.Machines.Name(c.Node)), outcome)}
+		return wording.Fact{Name: format.Capital(wording.When(c.RequestedAt, now)), Text: wording.Join(" · ", CallLine(c, v.Machines.Name(c.Node)), outcome)}
 	})
 }
 
@@ -62,8 +62,8 @@ func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand
 	var list []RunningCommand
 	for _, c := range v.Apps.Commands {
 		if c.App == id {
-			text, _ := Reveal(c.Text)
-			list = append(list, RunningCommand{c.ID, text, v.Machines.Name(c.Node) + " · since " + When(c.StartedAt, now)})
+			text, _ := wording.Reveal(c.Text)
+			list = append(list, RunningCommand{c.ID, text, v.Machines.Name(c.Node) + " · since " + wording.When(c.StartedAt, now)})
 		}
 	}
 	return list
@@ -123,7 +123,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // ConsentTitle is the question of an app that asks to connect.
 func ConsentTitle(c protocol.AppSubject) string {
-	name, _ := Reveal(c.Name)
+	name, _ := wording.Reveal(c.Name)
 	return "Connect “" + format.Clip(name, 60) + "”?"
 }
 
@@ -133,7 +133,7 @@ func ConsentText(c protocol.AppSubject) string {
 	if c.Connected {
 		again = " That app is connected already: what you allow is added to its permissions."
 	}
-	name, _ := Reveal(c.Name)
+	name, _ := wording.Reveal(c.Name)
 	who := "“" + format.Clip(name, 60) + "” (unverified name)"
 	switch {
 	case c.ClientHost != "" && c.IsLocal: // any program there can name this document
@@ -146,15 +146,6 @@ func ConsentText(c protocol.AppSubject) string {
 	return who + " wants to use your machines. Your answer goes to " + c.RedirectHost + "." + again
 }
 
-// TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left. It is empty for 0.
-func TimeLeft(until int64, now time.Time) string {
-	if until == 0 {
-		return ""
-	}
-	left := int(max(time.UnixMilli(until).Sub(now).Round(time.Second), 0).Seconds())
-	return fmt.Sprintf("%d:%02d left", left/60, left%60)
-}
-
 // HasEnded reports whether an app's access was revoked or has expired.
 func HasEnded(a protocol.App, now time.Time) bool {
 	return a.RevokedAt > 0 || a.ExpiresAt > 0 && a.ExpiresAt <= now.UnixMilli()
@@ -165,7 +156,7 @@ func AppLine(v feed.View, a protocol.App, now time.Time) string {
 	if HasEnded(a, now) {
 		return appKind(a)
 	}
-	return joinNonEmpty(" · ", appKind(a), PermissionsText(a.Scopes), machinesOf(v, a.Nodes))
+	return wording.Join(" · ", appKind(a), PermissionsText(a.Scopes), machinesOf(v, a.Nodes))
 }
 
 func appKind(a protocol.App) string {
@@ -183,7 +174,7 @@ func machinesOf(v feed.View, nodes []protocol.NodeID) string {
 	case 1, 2:
 		return "on " + strings.Join(lists.Map(nodes, v.Machines.Name), " and ")
 	}
-	return "on " + Plural(len(nodes), "machine", "machines")
+	return "on " + wording.Plural(len(nodes), "machine", "machines")
 }
 
 // AppPresence describes in a few words what runs for an app, when it was last used, or that its
@@ -191,7 +182,7 @@ func machinesOf(v feed.View, nodes []protocol.NodeID) string {
 func AppPresence(v feed.View, a protocol.App, now time.Time) string {
 	switch running := len(AppCommands(v, a.ID, now)); {
 	case running > 0:
-		return Plural(running, "command running", "commands running")
+		return wording.Plural(running, "command running", "commands running")
 	case a.RevokedAt > 0:
 		return "revoked"
 	case HasEnded(a, now):
@@ -199,19 +190,19 @@ func AppPresence(v feed.View, a protocol.App, now time.Time) string {
 	case a.LastUsedAt == 0:
 		return "never used"
 	}
-	return "used " + When(a.LastUsedAt, now)
+	return "used " + wording.When(a.LastUsedAt, now)
 }
 
 // AppFacts lists the known facts about an app.
-func AppFacts(v feed.View, a protocol.App, now time.Time) []MachineFact {
+func AppFacts(v feed.View, a protocol.App, now time.Time) []wording.Fact {
 	var list factList
 	switch {
 	case a.RevokedAt > 0:
-		list.add("Access", "Revoked "+When(a.RevokedAt, now))
+		list.add("Access", "Revoked "+wording.When(a.RevokedAt, now))
 	case HasEnded(a, now):
-		list.add("Access", "Expired "+When(a.ExpiresAt, now))
+		list.add("Access", "Expired "+wording.When(a.ExpiresAt, now))
 	case a.ExpiresAt > 0:
-		list.add("Access", "Until "+When(a.ExpiresAt, now))
+		list.add("Access", "Until "+wording.When(a.ExpiresAt, now))
 	default:
 		list.add("Access", "Until revoked")
 	}
@@ -221,17 +212,17 @@ func AppFacts(v feed.View, a protocol.App, now time.Time) []MachineFact {
 	}
 	list.add("Kind", kind)
 	list.add("Published by", a.ClientHost)
-	list.add("Created", format.Capital(When(a.CreatedAt, now)))
+	list.add("Created", format.Capital(wording.When(a.CreatedAt, now)))
 	last := "Never used"
 	if a.LastUsedAt > 0 {
-		last = format.Capital(When(a.LastUsedAt, now))
+		last = format.Capital(wording.When(a.LastUsedAt, now))
 		if a.LastTool != "" {
 			last += ", with " + a.LastTool
 		}
 	}
 	list.add("Last call", last)
 	if a.Calls > 0 {
-		list.add("Calls", Plural(int(a.Calls), "call", "calls"))
+		list.add("Calls", wording.Plural(int(a.Calls), "call", "calls"))
 	}
 	return list
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -36,7 +38,7 @@ func TestAnAppIsDescribedInALine(t *testing.T) {
 		{name: "all machines", app: protocol.App{Kind: protocol.AppToken, Scopes: both}, line: "Token · Read files and run commands", present: "never used"},
 		{name: "one machine", app: protocol.App{Kind: protocol.AppOAuth, Scopes: both[:1], Nodes: []protocol.NodeID{"nas"}}, line: "Signed in · Read files · on NAS", present: "never used"},
 		{name: "three machines", app: protocol.App{Kind: protocol.AppOAuth, Nodes: []protocol.NodeID{"a", "b", "c"}}, line: "Signed in · Nothing · on 3 machines", present: "never used"},
-		{name: "used", app: protocol.App{Kind: protocol.AppToken, Scopes: both[:1], LastUsedAt: now.Add(-time.Minute).UnixMilli()}, line: "Token · Read files", present: "used " + When(now.Add(-time.Minute).UnixMilli(), now)},
+		{name: "used", app: protocol.App{Kind: protocol.AppToken, Scopes: both[:1], LastUsedAt: now.Add(-time.Minute).UnixMilli()}, line: "Token · Read files", present: "used " + wording.When(now.Add(-time.Minute).UnixMilli(), now)},
 		{name: "a command", app: protocol.App{ID: "one", Kind: protocol.AppToken, Scopes: both[:1]}, line: "Token · Read files", present: "1 command running"},
 		{name: "two commands", app: protocol.App{ID: "two", Kind: protocol.AppToken, Scopes: both[:1]}, line: "Token · Read files", present: "2 commands running"},
 		{name: "expired", app: protocol.App{Kind: protocol.AppToken, ExpiresAt: now.UnixMilli()}, line: "Token", present: "expired", ended: true},
@@ -93,12 +95,12 @@ func TestCommandsOfAnAppSayWhatRunsWhereAndSince(t *testing.T) {
 func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 	commands := []protocol.AppCommand{{ID: "c1", App: "editor"}}
 	failure := error(protocol.ErrNotFound.With("no program runs a command with the ID c1"))
-	bubble(t, func(f *fake) {
-		on(f, protocol.AppsList, func(protocol.Empty) (protocol.AppsListResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.AppsList, func(protocol.Empty) (protocol.AppsListResult, error) {
 			return protocol.AppsListResult{Commands: commands}, nil
 		})
-		on(f, protocol.AppStop, func(protocol.AppStopParams) (protocol.OK, error) { return protocol.OK{}, failure })
-	}, func(t *testing.T, a *App, f *fake) {
+		feedtest.On(f, protocol.AppStop, func(protocol.AppStopParams) (protocol.OK, error) { return protocol.OK{}, failure })
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		if n := len(a.View().Apps.Commands); n != 1 {
 			t.Fatalf("got %d commands, want 1", n)
 		}
@@ -110,7 +112,7 @@ func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 		if n := len(a.View().Apps.Commands); n != 0 {
 			t.Errorf("got %d commands after the end, want 0", n)
 		}
-		if got := f.called(protocol.AppStop.Name); len(got) != 1 || string(got[0]) != `{"id":"c1"}` {
+		if got := f.Called(protocol.AppStop.Name); len(got) != 1 || string(got[0]) != `{"id":"c1"}` {
 			t.Errorf("the gateway got %s", got)
 		}
 		failure = protocol.ErrUnavailable.With("the machine is offline")

@@ -5,19 +5,20 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 
 // addArchives adds archives to the gateway: a reset conversation of n messages, and a compacted part.
-func addArchives(f *fake, n int64) {
-	on(f, protocol.SessionArchives, func(protocol.SessionParams) (protocol.SessionArchivesResult, error) {
+func addArchives(f *feedtest.Gateway, n int64) {
+	feedtest.On(f, protocol.SessionArchives, func(protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 		return protocol.SessionArchivesResult{Archives: []protocol.ArchiveInfo{
 			{ID: "c", SessionID: "now", Kind: protocol.ArchiveCompact, Messages: 3},
 			{ID: "r", SessionID: "then", Kind: protocol.ArchiveReset, Messages: int(n), CreatedAt: 1},
 		}}, nil
 	})
-	on(f, protocol.SessionArchiveRead, func(p protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
+	feedtest.On(f, protocol.SessionArchiveRead, func(p protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
 		var r protocol.SessionArchiveReadResult
 		end := n
 		if p.Before > 0 {
@@ -35,7 +36,7 @@ func addArchives(f *fake, n int64) {
 }
 
 func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
-	bubble(t, func(f *fake) { addArchives(f, 4) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) { addArchives(f, 4) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		list, err := a.Archives.List(t.Context(), "k")
 		if err != nil || len(list) != 1 || list[0].ID != "r" {
 			t.Errorf("%+v, %v", list, err)
@@ -55,7 +56,7 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 }
 
 func TestArchiveIsReadByPages(t *testing.T) {
-	bubble(t, func(f *fake) { addArchives(f, 2*pageSize) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) { addArchives(f, 2*pageSize) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Archives.Open("k", "r")
 		synctest.Wait()
 		if v := c.Value.Get(); len(v.Messages) != pageSize || !v.More || v.Loading {
@@ -91,15 +92,15 @@ func TestArchiveIsSaidInALine(t *testing.T) {
 }
 
 func TestBroughtBackConversationNamesWhatItReplaced(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.SessionArchiveRestore, func(p protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.SessionArchiveRestore, func(p protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 			r := protocol.SessionArchiveRestoreResult{OK: true}
 			if p.ID == "r" {
 				r.Archived = &protocol.ArchiveInfo{ID: "now"}
 			}
 			return r, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		for id, want := range map[protocol.ArchiveID]protocol.ArchiveID{"r": "now", "first": ""} {
 			if before, err := a.Archives.Restore(t.Context(), "k", id); err != nil || before != want {
 				t.Errorf("%s: %q %v", id, before, err)

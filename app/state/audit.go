@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -18,7 +19,7 @@ import (
 // VerificationText describes a check of the log's hash chain; ok is false if it is broken.
 func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
-		return Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
+		return wording.Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
 	}
 	return fmt.Sprintf("Entry %d does not match the entry before it: %s. Later entries cannot be trusted.", r.Broken, r.Why), false
 }

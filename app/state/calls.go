@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -66,7 +67,7 @@ func (c *Chat) Undo(ctx context.Context, call protocol.CallInfo, redo bool) erro
 
 // LineCount counts lines, such as "12,345 lines".
 func LineCount(n int) string {
-	digits, words, _ := strings.Cut(Plural(n, "line", "lines"), " ")
+	digits, words, _ := strings.Cut(wording.Plural(n, "line", "lines"), " ")
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,14 +17,14 @@ func TestWholeOutputOfACallComesFromTheJournal(t *testing.T) {
 		"cut":       {`{"truncated":true,"bytes":9000000,"preview":"{\"output\":\"begin\\n\n[… 8000000 bytes left out; ask for a part of it …]\nend\\n\"}"}`, "begin\n\n⋯ 8.0 MB not shown\nend\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(f *fake) {
-				on(f, protocol.JournalList, func(p protocol.JournalListParams) (protocol.JournalListResult, error) {
+			bubble(t, func(f *feedtest.Gateway) {
+				feedtest.On(f, protocol.JournalList, func(p protocol.JournalListParams) (protocol.JournalListResult, error) {
 					if p.CallID != "c" {
 						t.Errorf("asked for %+v", p)
 					}
 					return protocol.JournalListResult{Calls: []protocol.JournalEntry{{CallID: "c", Output: json.RawMessage(tc.output)}}}, nil
 				})
-			}, func(t *testing.T, a *App, _ *fake) {
+			}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 				got, err := a.Chats.Open("k").Output(t.Context(), "c")
 				if err != nil || got != tc.want {
 					t.Errorf("%q, %v, want %q", got, err, tc.want)
@@ -35,14 +36,14 @@ func TestWholeOutputOfACallComesFromTheJournal(t *testing.T) {
 
 func TestAnImpossibleUndoSaysWhy(t *testing.T) {
 	state := protocol.ChangeAltered
-	bubble(t, func(f *fake) {
-		on(f, protocol.FilesRevert, func(protocol.FilesChangeParams) (protocol.FilesDone, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.FilesRevert, func(protocol.FilesChangeParams) (protocol.FilesDone, error) {
 			return protocol.FilesDone{}, protocol.ErrInternal.With("cannot revert")
 		})
-		on(f, protocol.FilesDiff, func(protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
+		feedtest.On(f, protocol.FilesDiff, func(protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
 			return protocol.FilesDiffResult{State: state}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		call := protocol.CallInfo{CallID: "c", Node: "server", Preview: &protocol.CallPreview{Path: "/a"}}
 		if err := a.Chats.Open("k").Undo(t.Context(), call, false); err == nil || !strings.Contains(err.Error(), "changed again") {
 			t.Errorf("%v", err)
@@ -55,7 +56,7 @@ func TestAnImpossibleUndoSaysWhy(t *testing.T) {
 		if err := a.Chats.Open("k").Undo(t.Context(), call, false); err == nil || !strings.Contains(err.Error(), "cannot revert") {
 			t.Errorf("%v", err)
 		}
-		if sent := string(f.called("files.revert")[0]); !strings.Contains(sent, `"callId":"c"`) || !strings.Contains(sent, `"path":"/a"`) {
+		if sent := string(f.Called("files.revert")[0]); !strings.Contains(sent, `"callId":"c"`) || !strings.Contains(sent, `"path":"/a"`) {
 			t.Errorf("sent %s", sent)
 		}
 	})

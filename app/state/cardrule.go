@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -25,7 +26,7 @@ func FitsOnCard(q protocol.Question) bool {
 	p := cmp.Or(q.Preview, &protocol.CallPreview{})
 	facts := CardFacts(q)
 	text := display.Subject(q) + "\n" + p.Diff + "\n" + facts
-	_, hidden := Reveal(text)
+	_, hidden := wording.Reveal(text)
 	asksNetwork, _ := AsksNetwork(q)
 	switch {
 	case q.Floor, len(q.Edited) > 0, CanPick(q), asksNetwork, FilesLoose(q):
@@ -58,7 +59,7 @@ func CardFacts(q protocol.Question) string {
 	for _, part := range CommandParts(q) {
 		// the font of the card has no arrow: that of another would stand too close to the word
 		program := strings.ReplaceAll(part.Program, "→", "›")
-		list = append(list, strings.TrimSuffix(program+": "+joinNonEmpty(", ", part.Risk, part.Stopped), ": "))
+		list = append(list, strings.TrimSuffix(program+": "+wording.Join(", ", part.Risk, part.Stopped), ": "))
 	}
 	if q.Preview != nil && q.Preview.Folder != "" {
 		list = append(list, "in "+q.Preview.Folder)
@@ -66,7 +67,7 @@ func CardFacts(q protocol.Question) string {
 	if display.IsKeep(q) {
 		return display.KeepNow
 	}
-	return joinNonEmpty(" · ", append(list, sandboxFact(q), q.Files, display.Why(q))...)
+	return wording.Join(" · ", append(list, sandboxFact(q), q.Files, display.Why(q))...)
 }
 
 // NotConfinedText says that nothing limits a command.

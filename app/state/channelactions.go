@@ -13,6 +13,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -258,4 +259,6 @@ func unusedName(first, format string, taken func(string) bool) string {
 }
 
 // AccountID normalizes an account's name as the gateway does.
-func AccountID(name string) string { return cmp.Or(slug(strings.TrimSpace(name), "_-"), "default") }
+func AccountID(name string) string {
+	return cmp.Or(wording.Slug(strings.TrimSpace(name), "_-"), "default")
+}

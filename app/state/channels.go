@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -111,7 +112,7 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Policies, err = ConfigAt[map[string]ChannelPolicy](ctx, c.app, "channels"); err != nil {
+	if v.Policies, err = feed.ConfigAt[map[string]ChannelPolicy](ctx, c.app, "channels"); err != nil {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds
@@ -191,7 +192,7 @@ func inSeconds(ms int64, now time.Time) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("in %d s", int((d + time.Second - 1).Seconds()))
 	}
-	return "in about " + DurationText(d)
+	return "in about " + wording.DurationText(d)
 }
 
 // AccountTitle returns an account's address, or else the name of its channel.
@@ -214,8 +215,8 @@ func ChannelTitle(k protocol.ChannelKind, channel string) string { return cmp.Or
 
 // PendingText describes a stranger who asks for access, and what granting it means.
 func PendingText(p protocol.PendingPair) (title, about string) {
-	title, _ = Reveal(p.SenderID)
-	if name, _ := Reveal(p.SenderName); name != "" && p.SenderName != p.SenderID {
+	title, _ = wording.Reveal(p.SenderID)
+	if name, _ := wording.Reveal(p.SenderName); name != "" && p.SenderName != p.SenderID {
 		title = name + " (" + title + ")"
 	}
 	return title, "Anyone you allow can give the agent tasks. The name is not verified; only the address is."

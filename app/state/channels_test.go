@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,15 +39,15 @@ func newPost() *post {
 }
 
 // serve answers a method, one request at a time.
-func serve[P, R any](p *post, f *fake, m protocol.Method[P, R], answer func(P) (R, error)) {
-	on(f, m, func(in P) (R, error) {
+func serve[P, R any](p *post, f *feedtest.Gateway, m protocol.Method[P, R], answer func(P) (R, error)) {
+	feedtest.On(f, m, func(in P) (R, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return answer(in)
 	})
 }
 
-func (p *post) serve(f *fake) {
+func (p *post) serve(f *feedtest.Gateway) {
 	serve(p, f, protocol.ChannelsList, func(protocol.Empty) (protocol.ChannelsListResult, error) {
 		return protocol.ChannelsListResult{Kinds: []protocol.ChannelKind{pigeon}, Channels: []protocol.ChannelEntry{{Channel: "telex", AccountID: "office"}, {Channel: "gone", AccountID: "x"}}}, nil
 	})
@@ -110,7 +111,7 @@ func (p *post) serve(f *fake) {
 		}
 		return res, nil
 	})
-	on(f, protocol.ChannelStart, func(in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
+	feedtest.On(f, protocol.ChannelStart, func(in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
 		time.Sleep(p.slow)
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -130,7 +131,7 @@ func (p *post) serve(f *fake) {
 
 func TestChannelsAreFollowed(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		go c.Follow(t.Context())
 		synctest.Wait()
@@ -145,7 +146,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		delete(p.pairs, "pigeon:al")
 		p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountNoLogin, Settings: map[string]json.RawMessage{"loft": json.RawMessage(`"roof"`)}}
 		p.mu.Unlock()
-		f.change(protocol.Change{Kind: protocol.ChangeChannels, Path: "pigeon"})
+		f.Change(protocol.Change{Kind: protocol.ChangeChannels, Path: "pigeon"})
 		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || AccountTitle(v.Accounts[0]) != "roof" || AccountTitle(v.Accounts[1]) != "office" {
 			t.Errorf("%+v", v.Accounts)
 		}
@@ -159,10 +160,10 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if one, _ := c.Value.Get().Account("pigeon:default"); one.LastActivity != 7 {
 			t.Error("what is told by no event is not seen")
 		}
-		on(f, protocol.PairList, func(protocol.Empty) (protocol.PairListResult, error) {
+		feedtest.On(f, protocol.PairList, func(protocol.Empty) (protocol.PairListResult, error) {
 			return protocol.PairListResult{}, protocol.ErrInternal.With("the disk is full")
 		})
-		f.change(protocol.Change{Kind: protocol.ChangeChannels})
+		f.Change(protocol.Change{Kind: protocol.ChangeChannels})
 		if v = c.Value.Get(); v.Problem != "The disk is full" || len(v.Accounts) != 2 {
 			t.Errorf("a failure shows %+v", v)
 		}
@@ -171,7 +172,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 
 func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		c.Load(t.Context())
 		form := NewChannelForm(pigeon, FreeAccount(c.Value.Get().Accounts, "pigeon"))
@@ -197,7 +198,7 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 		if _, err := c.Save(t.Context(), change); err != nil {
 			t.Error(err)
 		}
-		last := f.called(protocol.ChannelLogin.Name)
+		last := f.Called(protocol.ChannelLogin.Name)
 		if got := string(last[len(last)-1]); !strings.Contains(got, `{"rooms":"a, b"}`) {
 			t.Errorf("what was not touched is told too: %s", got)
 		}
@@ -209,7 +210,7 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 
 func TestALoginShowsItsPictureAndTimesOut(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		form := NewChannelForm(pigeon, "default")
 		form.Values = map[string]string{"loft": "qr", "key": "k"}
@@ -242,7 +243,7 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 	p := newPost()
 	p.slow = 5 * time.Second
 	p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountStopped, Settings: map[string]json.RawMessage{}}
-	bubble(t, p.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		c.Load(t.Context())
 		one, _ := c.Value.Get().Account("pigeon:default")
@@ -272,7 +273,7 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 
 func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		c.Load(t.Context())
 		v := c.Value.Get()

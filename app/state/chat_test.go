@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
 // history adds n messages to the gateway, which returns them in pages.
-func history(f *fake, n int64) {
-	on(f, protocol.SessionPreview, func(p protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+func history(f *feedtest.Gateway, n int64) {
+	feedtest.On(f, protocol.SessionPreview, func(p protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 		end := n
 		if p.Before > 0 {
 			end = p.Before - 1
@@ -30,7 +31,7 @@ func history(f *fake, n int64) {
 }
 
 func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
-	bubble(t, func(f *fake) { history(f, 2*pageSize+7) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) { history(f, 2*pageSize+7) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		v := c.Value.Get()
@@ -50,7 +51,7 @@ func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
 				t.Fatalf("message %d has number %d", i, m.Seq)
 			}
 		}
-		if n := len(f.called(protocol.SessionPreview.Name)); n != 3 {
+		if n := len(f.Called(protocol.SessionPreview.Name)); n != 3 {
 			t.Errorf("%d loads, want 3", n)
 		}
 	})
@@ -67,17 +68,17 @@ func TestChatOpenedBeforeTheConnectionLoadsWithIt(t *testing.T) {
 
 func TestMessageThatArrivesDuringTheLoadIsKeptOnce(t *testing.T) {
 	release := make(chan struct{})
-	bubble(t, func(f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
 		release = make(chan struct{})
-		on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+		feedtest.On(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 			<-release
 			return protocol.SessionPreviewResult{Messages: []protocol.Message{text(1, "one"), text(2, "two")}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		m2, m3 := text(2, "two"), text(3, "three")
-		f.change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m2},
+		f.Change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m2},
 			protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m3})
 		close(release)
 		synctest.Wait()
@@ -88,16 +89,16 @@ func TestMessageThatArrivesDuringTheLoadIsKeptOnce(t *testing.T) {
 }
 
 func TestResetEmptiesTheChat(t *testing.T) {
-	bubble(t, func(f *fake) { history(f, 3) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) { history(f, 3) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		history(f, 0)
-		f.change(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: "a"})
+		f.Change(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: "a"})
 		if v := c.Value.Get(); len(v.Messages) != 0 || v.Loading || v.More {
 			t.Errorf("after the reset: %+v", v)
 		}
 		m := text(1, "anew")
-		f.change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m})
+		f.Change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m})
 		if got := texts(c.Value.Get().Messages); got != "anew" {
 			t.Errorf("messages: %s", got)
 		}
@@ -105,11 +106,11 @@ func TestResetEmptiesTheChat(t *testing.T) {
 }
 
 func TestFailedLoadSaysWhyAndCanBeTriedAgain(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 			return protocol.SessionPreviewResult{}, protocol.ErrStorage.With("the disk is full")
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		if v := c.Value.Get(); v.Loading || v.Problem != "The disk is full" {
@@ -125,11 +126,11 @@ func TestFailedLoadSaysWhyAndCanBeTriedAgain(t *testing.T) {
 }
 
 func TestReconnectLoadsTheChatAgain(t *testing.T) {
-	bubble(t, func(f *fake) { history(f, 1) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) { history(f, 1) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		history(f, 4)
-		f.cut()
+		f.Cut()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(c.Value.Get().Messages); n != 4 {
@@ -139,14 +140,14 @@ func TestReconnectLoadsTheChatAgain(t *testing.T) {
 }
 
 func TestSendTellsWhatBecameOfIt(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.ChatSend, func(p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.ChatSend, func(p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 			if p.SessionKey != "a" || p.Node != "nas" || len(p.Attachments) != 1 {
 				return protocol.ChatSendResult{}, protocol.ErrBadRequest
 			}
 			return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: "r", Queued: true}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		r, err := a.Chats.Open("a").Send(t.Context(), "hello", []protocol.Attachment{{MimeType: "image/png"}}, "nas")
 		if err != nil || !r.Queued {
 			t.Errorf("%+v, %v", r, err)
@@ -158,12 +159,12 @@ func TestSendTellsWhatBecameOfIt(t *testing.T) {
 }
 
 func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 			time.Sleep(2 * feed.ActionTimeout)
 			return protocol.ChatSendResult{}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		began := time.Now()
 		_, err := a.Chats.Open("a").Send(t.Context(), "hello", nil, "")
 		if err == nil || time.Since(began) != feed.ActionTimeout {
@@ -174,7 +175,7 @@ func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
 }
 
 func TestChatLoadsBackToAMessage(t *testing.T) {
-	bubble(t, func(f *fake) { history(f, 5000) }, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) { history(f, 5000) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		if err := c.Reach(t.Context(), 1200); err != nil {
 			t.Fatal(err)
@@ -183,14 +184,14 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 		if first := v.Messages[0].Seq; first > 1200 || first < 1000 || len(v.Messages) != int(5000-first+1) {
 			t.Errorf("%d messages from %d on", len(v.Messages), first)
 		}
-		if n := len(f.called(protocol.SessionPreview.Name)); n > 6 {
+		if n := len(f.Called(protocol.SessionPreview.Name)); n > 6 {
 			t.Errorf("%d loads", n)
 		}
-		before := len(f.called(protocol.SessionPreview.Name))
-		if err := c.Reach(t.Context(), 4999); err != nil || len(f.called(protocol.SessionPreview.Name)) != before {
+		before := len(f.Called(protocol.SessionPreview.Name))
+		if err := c.Reach(t.Context(), 4999); err != nil || len(f.Called(protocol.SessionPreview.Name)) != before {
 			t.Errorf("a message that is there is loaded again: %v", err)
 		}
-		on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+		feedtest.On(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 			return protocol.SessionPreviewResult{}, protocol.ErrInternal.With("the disk is full")
 		})
 		if err := c.Reach(t.Context(), 1); err == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -84,18 +85,18 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 		return protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("c", i)), LastActiveAt: int64(100_000 - i)}
 	}
 	const all = 1203
-	bubble(t, func(f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
 		for i := range protocol.MaxSnapshotSessions {
-			f.snap.Sessions = append(f.snap.Sessions, entry(i))
+			f.Snapshot.Sessions = append(f.Snapshot.Sessions, entry(i))
 		}
-		on(f, protocol.SessionsList, func(p protocol.SessionsListParams) (protocol.SessionsListResult, error) {
+		feedtest.On(f, protocol.SessionsList, func(p protocol.SessionsListParams) (protocol.SessionsListResult, error) {
 			r := protocol.SessionsListResult{Count: all}
 			for i := p.Offset - 1; i < min(all, p.Offset+p.Limit); i++ { // a chat moved down meanwhile
 				r.Sessions = append(r.Sessions, entry(i))
 			}
 			return r, nil
 		})
-	}, func(t *testing.T, a *App, _ *fake) {
+	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 		synctest.Wait()
 		v := a.View()
 		if len(v.Sessions.List) != all || v.Sessions.Loading || v.Sessions.List[all-1].SessionKey != "c1202" {
@@ -105,17 +106,17 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 }
 
 func TestTagsArePatchedForEachChat(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", Tags: []string{"home"}}, {SessionKey: "b"}}
-		on(f, protocol.SessionPatch, func(p protocol.SessionPatchParams) (protocol.OK, error) { return protocol.OK{OK: true}, nil })
-	}, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Tags: []string{"home"}}, {SessionKey: "b"}}
+		feedtest.On(f, protocol.SessionPatch, func(p protocol.SessionPatchParams) (protocol.OK, error) { return protocol.OK{OK: true}, nil })
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		synctest.Wait()
 		a.Chats.Tag("work", true, "a", "b")
 		synctest.Wait()
 		a.Chats.Tag("home", false, "a")
 		synctest.Wait()
 		var got []string
-		for _, c := range f.called(protocol.SessionPatch.Name) {
+		for _, c := range f.Called(protocol.SessionPatch.Name) {
 			got = append(got, string(c))
 		}
 		want := []string{`{"sessionKey":"a","tags":["home","work"]}`, `{"sessionKey":"b","tags":["work"]}`, `{"sessionKey":"a","tags":[]}`}
@@ -127,15 +128,15 @@ func TestTagsArePatchedForEachChat(t *testing.T) {
 }
 
 func TestManyChatsAreDeletedExceptThoseThatFail(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.SessionDelete, func(p protocol.SessionParams) (protocol.SessionDeleteResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.SessionDelete, func(p protocol.SessionParams) (protocol.SessionDeleteResult, error) {
 			if p.SessionKey == "c7" {
 				return protocol.SessionDeleteResult{}, protocol.ErrNotFound.With("no chat")
 			}
 			at, _ := strconv.ParseInt(string(p.SessionKey[1:]), 10, 64)
 			return protocol.SessionDeleteResult{OK: true, UndoUntil: 1000 - at}, nil
 		})
-	}, func(t *testing.T, a *App, _ *fake) {
+	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 		synctest.Wait()
 		var keys []protocol.SessionKey
 		for i := range 40 {
@@ -152,15 +153,15 @@ func TestSearchListsEachChatOnceWithItsNewestMessage(t *testing.T) {
 	hit := func(key, id string, archived bool) protocol.SearchHit {
 		return protocol.SearchHit{SessionKey: protocol.SessionKey(key), MessageID: protocol.MessageID(id), Archived: archived, Title: "T " + key}
 	}
-	bubble(t, func(f *fake) {
-		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "The Parser"}, {SessionKey: "b", Title: "Photos"}, {SessionKey: "c", Title: "Other", Tags: []string{"parser"}}}
-		on(f, protocol.SessionsSearch, func(p protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "The Parser"}, {SessionKey: "b", Title: "Photos"}, {SessionKey: "c", Title: "Other", Tags: []string{"parser"}}}
+		feedtest.On(f, protocol.SessionsSearch, func(p protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 			if p.Page == 0 {
 				return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{hit("b", "5", true), hit("gone", "4", false)}, Next: 9}, nil
 			}
 			return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{hit("a", "3", false), hit("b", "2", false), hit("a", "1", false)}}, nil
 		})
-	}, func(t *testing.T, a *App, _ *fake) {
+	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 		synctest.Wait()
 		var got []string
 		search := func(query string) {

@@ -13,6 +13,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -195,7 +196,7 @@ func HitWho(v feed.View, h protocol.SearchHit, now time.Time) string {
 			who = verb + " on " + v.Machines.Name(node)
 		}
 	}
-	who += " · " + When(h.Timestamp, now)
+	who += " · " + wording.When(h.Timestamp, now)
 	if h.Archived {
 		who += " · earlier conversation"
 	}
@@ -260,9 +261,9 @@ func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id proto
 
 // ArchiveLine summarizes an archive: 24 messages · 12k tokens, or 2 messages · replaced by an edit.
 func ArchiveLine(i protocol.ArchiveInfo) string {
-	line := Plural(i.Messages, "message", "messages")
+	line := wording.Plural(i.Messages, "message", "messages")
 	if n := i.Tokens.Total; n > 0 {
-		line += " · " + Tokens(n) + " tokens"
+		line += " · " + wording.Tokens(n) + " tokens"
 	}
 	if i.Kind == protocol.ArchiveEdit {
 		line += " · replaced by an edit"

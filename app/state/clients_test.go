@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -96,7 +97,7 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 }
 
 func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+	bubble(t, nil, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Pairings.RenameClient(protocol.Device{ID: "c", Hostname: "tab"}, " ")
 		if err := a.Pairings.RevokeClient(t.Context(), "c"); err != nil {
 			t.Fatal(err)
@@ -106,7 +107,7 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 		}
 		synctest.Wait()
 		for method, want := range map[string]string{protocol.DeviceUpdate.Name: `"name":"tab"`, protocol.DeviceRevoke.Name: `"deviceId":"c"`, protocol.DeviceForget.Name: `"deviceId":"c"`} {
-			if list := f.called(method); len(list) != 1 || !strings.Contains(string(list[0]), want) {
+			if list := f.Called(method); len(list) != 1 || !strings.Contains(string(list[0]), want) {
 				t.Errorf("%s: %s", method, list)
 			}
 		}
@@ -114,12 +115,12 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 }
 
 func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+	bubble(t, nil, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Status.Update(func(s *feed.Status) { s.Device = "own" })
 		if err := a.Pairings.RevokeClient(t.Context(), "own"); err != nil {
 			t.Fatal(err)
 		}
-		if left, revoked := len(f.called(protocol.DeviceLeave.Name)), len(f.called(protocol.DeviceRevoke.Name)); left != 1 || revoked != 0 {
+		if left, revoked := len(f.Called(protocol.DeviceLeave.Name)), len(f.Called(protocol.DeviceRevoke.Name)); left != 1 || revoked != 0 {
 			t.Errorf("it left %d times and was revoked %d times, and its connection ends before the answer", left, revoked)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,21 +41,21 @@ func TestWordBeforeTheCursorIsFound(t *testing.T) {
 }
 
 func TestComposerOffersWhatWorks(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true, Host: protectedHost(true)}, {ID: "nas"}}
-		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "This one"}, {SessionKey: "b", Title: "Photos"}}
-		on(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true, Host: protectedHost(true)}, {ID: "nas"}}
+		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "This one"}, {SessionKey: "b", Title: "Photos"}}
+		feedtest.On(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 			return protocol.SkillsStatusResult{Skills: []protocol.SkillStatusEntry{
 				{Name: "deploy", Description: "Puts it live", Enabled: true, Eligible: true}, {Name: "disabled", Eligible: true}, {Name: "depends", Enabled: true},
 			}}, nil
 		})
-		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			if p.Path == "src/" {
 				return protocol.FilesListResult{Entries: []protocol.FileInfo{{Name: "main file.go", Kind: protocol.FileRegular}}}, nil
 			}
 			return protocol.FilesListResult{Entries: []protocol.FileInfo{{Name: "src", Kind: protocol.FileFolder}, {Name: "README.md"}, {Name: ".git"}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		synctest.Wait()
 		c := a.Chats.Open("a")
 		for before, want := range map[string][]string{

@@ -5,24 +5,25 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
 func TestMessagesAreEditedDeletedAndForkedInTheirChat(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.ChatResend, func(p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.ChatResend, func(p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
 			return protocol.ChatResendResult{ArchiveID: protocol.ArchiveID("before " + *p.Message + " in " + string(p.SessionKey))}, nil
 		})
-		on(f, protocol.MessageDelete, func(p protocol.MessageParams) (protocol.MessageDeleteResult, error) {
+		feedtest.On(f, protocol.MessageDelete, func(p protocol.MessageParams) (protocol.MessageDeleteResult, error) {
 			return protocol.MessageDeleteResult{ArchiveID: protocol.ArchiveID(p.MessageID), UndoUntil: 5000}, nil
 		})
-		on(f, protocol.SessionFork, func(p protocol.SessionForkParams) (protocol.SessionEntry, error) {
+		feedtest.On(f, protocol.SessionFork, func(p protocol.SessionForkParams) (protocol.SessionEntry, error) {
 			if !p.Before {
 				return protocol.SessionEntry{}, protocol.ErrConflict.With("it is still being written")
 			}
 			return protocol.SessionEntry{SessionKey: p.SessionKey + "2"}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		text := "new"
@@ -38,7 +39,7 @@ func TestMessagesAreEditedDeletedAndForkedInTheirChat(t *testing.T) {
 		if _, err := c.Fork(t.Context(), "m", false); err == nil {
 			t.Error("an error of the gateway is hidden")
 		}
-		if err := c.RestoreMessages(t.Context(), "m"); err != nil || len(f.called(protocol.SessionArchiveRestore.Name)) != 1 {
+		if err := c.RestoreMessages(t.Context(), "m"); err != nil || len(f.Called(protocol.SessionArchiveRestore.Name)) != 1 {
 			t.Errorf("undo: %v", err)
 		}
 	})
@@ -49,8 +50,8 @@ func TestMessagesAreEditedDeletedAndForkedInTheirChat(t *testing.T) {
 func TestReaderStaysWhereTheyAreWhenAMessageIsDeleted(t *testing.T) {
 	var limits []int
 	hold := time.Duration(0)
-	bubble(t, func(f *fake) {
-		on(f, protocol.SessionPreview, func(p protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.SessionPreview, func(p protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 			time.Sleep(hold)
 			limits = append(limits, p.Limit)
 			var out protocol.SessionPreviewResult
@@ -62,13 +63,13 @@ func TestReaderStaysWhereTheyAreWhenAMessageIsDeleted(t *testing.T) {
 			out.Messages = out.Messages[max(len(out.Messages)-p.Limit, 0):]
 			return out, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		c := a.Chats.Open("a")
 		synctest.Wait()
 		c.Older()
 		synctest.Wait()
 		hold = time.Second
-		f.change(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: "a"})
+		f.Change(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: "a"})
 		if n := len(c.Value.Get().Messages); n != 2*pageSize {
 			t.Errorf("during the load %d messages are shown, want %d", n, 2*pageSize)
 		}
@@ -87,11 +88,11 @@ func TestDeletedBeginningIsNotWaitedFor(t *testing.T) {
 		want     bool
 	}{"the first message was edited": {[]protocol.Message{text(3, "x"), text(4, "y")}, false}, "a summary": {[]protocol.Message{text(6, "x"), summary}, true}} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(f *fake) {
-				on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+			bubble(t, func(f *feedtest.Gateway) {
+				feedtest.On(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 					return protocol.SessionPreviewResult{Messages: c.messages}, nil
 				})
-			}, func(t *testing.T, a *App, f *fake) {
+			}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 				v := a.Chats.Open("a").Value
 				synctest.Wait()
 				if got := v.Get(); len(got.Messages) != 2 || got.More != c.want {

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"image"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 )
@@ -115,13 +115,6 @@ func invokeTool(ctx context.Context, a feed.Gateway, id protocol.NodeID, name st
 	return json.Unmarshal(r.Result, out)
 }
 
-// matches reports whether a path contains every word of a filter, ignoring case.
-func matches(p, filter string) bool {
-	p = strings.ToLower(p)
-	words := strings.Fields(strings.ToLower(filter))
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
-}
-
 // entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
 func entriesOf(paths []string, v FilesView) []FileEntry {
 	below := ""
@@ -136,7 +129,7 @@ func entriesOf(paths []string, v FilesView) []FileEntry {
 			continue
 		}
 		if v.Filter != "" {
-			if matches(rest, v.Filter) {
+			if wording.Matches(rest, v.Filter) {
 				list = append(list, FileEntry{Path: p})
 			}
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -59,7 +60,7 @@ type Files struct {
 // NewFiles returns an empty view model. Close stops it.
 func NewFiles(a *App) *Files {
 	f := &Files{Value: feed.NewValue(FilesView{Loading: true}), app: a}
-	f.Agent = AgentFiles{app: a, changed: f.Reload}
+	f.Agent = AgentFiles{feed.AgentFiles{Feed: a.Feed, Changed: f.Reload}}
 	f.Folder = Folder{a, f.Value, f.refresh}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,7 +131,9 @@ func (f *Files) Up() {
 func (f *Files) SetFilter(filter string) {
 	f.Value.Update(func(v *FilesView) {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
-			v.Entries = lists.Without(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
+			v.Entries = lists.Without(v.Entries, func(e FileEntry) bool {
+				return e.Dir || !wording.Matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter)
+			})
 			v.Loading = v.Loading || len(v.Entries) == 0
 		}
 	})

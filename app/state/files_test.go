@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,27 +29,27 @@ func names(list []FileEntry) string {
 }
 
 // disk serves the agent's files and a machine's tools.
-func disk(files map[string]string) func(*fake) {
-	return func(f *fake) {
-		on(f, protocol.WorkspaceList, func(p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
+func disk(files map[string]string) func(*feedtest.Gateway) {
+	return func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.WorkspaceList, func(p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
 			return protocol.WorkspaceListResult{Files: []string{"SOUL.md", "agents.md"}, Directories: []string{"memory/"}}, nil
 		})
-		on(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
+		feedtest.On(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
 			text, ok := files[p.Path]
 			if !ok {
 				return nil, protocol.ErrNotFound.With("there is no such file")
 			}
 			return protocol.WorkspaceReadResult{Path: p.Path, Content: text, Encoding: p.Encoding}, nil
 		})
-		on(f, protocol.WorkspaceWrite, func(p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+		feedtest.On(f, protocol.WorkspaceWrite, func(p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
 			files[p.Path] = *p.Content + p.Encoding
 			return protocol.WorkspaceWriteResult{}, nil
 		})
-		on(f, protocol.WorkspaceDelete, func(p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+		feedtest.On(f, protocol.WorkspaceDelete, func(p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
 			delete(files, p.Path)
 			return protocol.WorkspaceDeleteResult{}, nil
 		})
-		on(f, protocol.InvokeTool, func(p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
+		feedtest.On(f, protocol.InvokeTool, func(p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 			switch p.Tool {
 			case "nas__Glob":
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/new.txt","src/a/b.go","src/main.go","Readme"],"truncated":true,"total":70000}`)}, nil
@@ -67,7 +68,7 @@ func disk(files map[string]string) func(*fake) {
 }
 
 func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		look := func(want string) {
 			t.Helper()
@@ -90,7 +91,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		fs.Up()
 		look("new.txt src/ Readme")
 		// once for the filter: it does not list all
-		if n := len(f.called(protocol.InvokeTool.Name)); n != 2 {
+		if n := len(f.Called(protocol.InvokeTool.Name)); n != 2 {
 			t.Errorf("the machine was asked %d times", n)
 		}
 		fs.Open("gone")
@@ -102,15 +103,15 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 }
 
 func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
-		f.mu.Lock()
-		f.answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
+		f.Mu.Lock()
+		f.Answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
 			if !strings.Contains(string(raw), "[oO][lL][dD]") {
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/new.txt"],"truncated":true,"total":70000}`)}, nil
 			}
 			return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/a/OLD.txt","/srv/a/old.go"]}`)}, nil
 		}
-		f.mu.Unlock()
+		f.Mu.Unlock()
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
@@ -133,15 +134,15 @@ func TestPatternsOfFiltersMeanOnlyLetters(t *testing.T) {
 }
 
 func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
-	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *fake) {
-		f.mu.Lock()
-		f.answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
+	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *feedtest.Gateway) {
+		f.Mu.Lock()
+		f.Answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
 			if !strings.Contains(string(raw), `"path":"/media/photos"`) {
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/cat.txt"]}`)}, nil
 			}
 			return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/media/photos","matches":["/media/photos/2024/cat.jpg"]}`)}, nil
 		}
-		f.mu.Unlock()
+		f.Mu.Unlock()
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
@@ -155,7 +156,7 @@ func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
 }
 
 func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		fs.Look("src/main.go")
@@ -195,7 +196,7 @@ func pngOf(w, h uint32) string {
 
 func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 	files := map[string]string{"SOUL.md": "be kind"}
-	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
+	bubble(t, disk(files), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		fs.Open("")
 		fs.Look("SOUL.md")
@@ -226,7 +227,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 }
 
 func TestABinaryFileIsNoProblem(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		fs.Open("program")
 		fs.Look("a.out")

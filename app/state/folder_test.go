@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -39,31 +40,31 @@ func (n *notes) acts(words ...string) (list []string) {
 }
 
 // fileMachine is a machine that supports the file browser and records requests.
-func fileMachine(done *notes) func(*fake) {
-	return func(f *fake) {
-		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
-		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+func fileMachine(done *notes) func(*feedtest.Gateway) {
+	return func(f *feedtest.Gateway) {
+		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
+		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			return protocol.FilesListResult{Path: "/srv/" + p.Path, WatchID: "w-" + p.Path, Entries: []protocol.FileInfo{
 				{Name: "b.txt", Kind: protocol.FileRegular, Size: 2, Time: 2}, {Name: "sub", Kind: protocol.FileFolder}, {Name: "a.txt", Kind: protocol.FileRegular, Size: 1, Time: 1},
 			}}, nil
 		})
-		on(f, protocol.FilesMove, func(p protocol.FilesMoveParams) (protocol.FilesDone, error) {
+		feedtest.On(f, protocol.FilesMove, func(p protocol.FilesMoveParams) (protocol.FilesDone, error) {
 			done.add("move " + p.Path + " " + p.To)
 			return protocol.FilesDone{Path: p.To}, nil
 		})
-		on(f, protocol.FilesTrash, func(p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
+		feedtest.On(f, protocol.FilesTrash, func(p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
 			done.add("trash " + strings.Join(p.Paths, " "))
 			return protocol.FilesTrashResult{Items: []protocol.Trashed{{ID: "1", Path: "/srv/" + p.Paths[0]}}, Problem: "no further"}, nil
 		})
-		on(f, protocol.FilesRestore, func(p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
+		feedtest.On(f, protocol.FilesRestore, func(p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
 			done.add("restore " + p.ID + " " + p.Path)
 			return protocol.FilesDone{}, nil
 		})
-		on(f, protocol.FilesUnwatch, func(p protocol.FilesUnwatchParams) (protocol.Ack, error) {
+		feedtest.On(f, protocol.FilesUnwatch, func(p protocol.FilesUnwatchParams) (protocol.Ack, error) {
 			done.add("unwatch " + p.WatchID)
 			return protocol.Ack{}, nil
 		})
-		on(f, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
+		feedtest.On(f, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
 			return protocol.FilesChangesResult{Changes: []protocol.FileChange{{ID: "c", Path: "/srv/a.txt", Last: true}}}, nil
 		})
 	}
@@ -71,7 +72,7 @@ func fileMachine(done *notes) func(*fake) {
 
 func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		look := func(want string) {
 			t.Helper()
@@ -86,7 +87,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		list := func(name string) {
-			on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+			feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 				watch := ""
 				if p.Watch {
 					watch = "w-" + p.Path
@@ -116,7 +117,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-sub"}, Again: true})
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
-		if n := len(f.called(protocol.FilesList.Name)); n != 4 {
+		if n := len(f.Called(protocol.FilesList.Name)); n != 4 {
 			t.Errorf("listed %d times", n)
 		}
 		fs.Close()
@@ -129,15 +130,15 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 
 func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		slow := make(chan struct{})
 		asked := 0
-		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			name := "old.txt"
-			f.mu.Lock()
+			f.Mu.Lock()
 			asked++
 			first := asked == 1
-			f.mu.Unlock()
+			f.Mu.Unlock()
 			if first {
 				<-slow
 			} else {
@@ -169,10 +170,10 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 
 func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		var mu sync.Mutex
 		asked := 0
-		on(f, protocol.FilesList, func(protocol.FilesListParams) (protocol.FilesListResult, error) {
+		feedtest.On(f, protocol.FilesList, func(protocol.FilesListParams) (protocol.FilesListResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if asked++; asked == 1 { // the machine reports it before its list arrives
@@ -189,7 +190,7 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 			t.Errorf("%q is shown, listed %d times", got, asked)
 		}
 		var p protocol.FilesListParams
-		if err := json.Unmarshal(f.called(protocol.FilesList.Name)[1], &p); err != nil || !p.Watch {
+		if err := json.Unmarshal(f.Called(protocol.FilesList.Name)[1], &p); err != nil || !p.Watch {
 			t.Errorf("the folder is not watched again: %v", err)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"second"}})
@@ -203,9 +204,9 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 
 func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		found := []string{"sub/old.txt"}
-		on(f, protocol.InvokeTool, func(protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
+		feedtest.On(f, protocol.InvokeTool, func(protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 			raw, err := protocol.Marshal(map[string]any{"basePath": "/srv", "matches": found})
 			return protocol.ToolInvokeResult{Result: raw}, err
 		})
@@ -223,7 +224,7 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 		if got := names(fs.Value.Get().Entries); got != "sub/deep/new.txt sub/old.txt" {
 			t.Errorf("%q", got)
 		}
-		if n := len(f.called(protocol.InvokeTool.Name)); n != 2 {
+		if n := len(f.Called(protocol.InvokeTool.Name)); n != 2 {
 			t.Errorf("asked %d times", n)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Shallow: "there are too many"})
@@ -239,7 +240,7 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 
 func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
@@ -303,10 +304,10 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 }
 
 func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
-	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *fake) {
-		f.mu.Lock()
-		f.latency = time.Second // the machine has not answered yet where the test looks at once
-		f.mu.Unlock()
+	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *feedtest.Gateway) {
+		f.Mu.Lock()
+		f.Latency = time.Second // the machine has not answered yet where the test looks at once
+		f.Mu.Unlock()
 		settle := func() { time.Sleep(time.Minute); synctest.Wait() }
 		fs := NewFiles(a)
 		fs.Open("nas")
@@ -332,8 +333,8 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 
 func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
-		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			return protocol.FilesListResult{Path: "/srv/" + p.Path, Entries: []protocol.FileInfo{
 				{Name: ".git", Kind: protocol.FileFolder}, {Name: ".env", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular},
 			}}, nil
@@ -359,8 +360,8 @@ func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 
 func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *fake) {
-		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			if p.Path == "gone" {
 				return protocol.FilesListResult{}, protocol.ErrNotFound.With("there is no such folder")
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -35,7 +36,7 @@ func readHeartbeat(ctx context.Context, a feed.Gateway) (h Heartbeat, err error)
 		return h, err
 	}
 	h.HeartbeatState = st.Agents[protocol.MainAgent]
-	settings, _ := ConfigAt[struct { // unknown without the right to read it
+	settings, _ := feed.ConfigAt[struct { // unknown without the right to read it
 		Every       string
 		ActiveHours struct{ Start, End string }
 	}](ctx, a, "agents.defaultHeartbeat")
@@ -97,7 +98,7 @@ func (h Heartbeat) CostText() string {
 	case h.EstimatedTokens > 0:
 		text = fmt.Sprintf("Each check uses about %s tokens", roundTokens(h.EstimatedTokens))
 		if n := h.perDay(); n > 0 {
-			text += fmt.Sprintf(", up to %s a day", Plural(n, "time", "times"))
+			text += fmt.Sprintf(", up to %s a day", wording.Plural(n, "time", "times"))
 		}
 		text += "."
 	default:
@@ -110,7 +111,7 @@ func (h Heartbeat) CostText() string {
 func roundTokens(n int64) string {
 	switch {
 	case n < 1000 || n >= 999_500:
-		return Tokens(n)
+		return wording.Tokens(n)
 	case n < 10_000:
 		n = (n + 50) / 100 * 100
 	default:
@@ -144,10 +145,10 @@ var skipReasons = map[string]string{
 func (h Heartbeat) LastText(now time.Time) string {
 	var parts []string
 	if h.NextHeartbeatAt != nil && h.On() {
-		parts = append(parts, "Next: "+UntilText(*h.NextHeartbeatAt, now)+".")
+		parts = append(parts, "Next: "+wording.UntilText(*h.NextHeartbeatAt, now)+".")
 	}
 	if h.LastHeartbeatAt != nil {
-		parts = append(parts, "Last: "+When(*h.LastHeartbeatAt, now)+".")
+		parts = append(parts, "Last: "+wording.When(*h.LastHeartbeatAt, now)+".")
 	}
 	switch h.LastStatus {
 	case protocol.CronSkipped:

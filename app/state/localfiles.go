@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -66,7 +67,7 @@ func localProblem(err error) error {
 func ArrangeLocal(list []FileEntry, by FileSort, filter string, onlyFolders, showHidden bool) (shown []FileEntry, hidden int) {
 	for _, e := range list {
 		switch {
-		case onlyFolders && !e.Dir, !matches(e.Name(), filter):
+		case onlyFolders && !e.Dir, !wording.Matches(e.Name(), filter):
 		case !showHidden && IsHidden(e.Name()):
 			hidden++
 		default:

@@ -52,9 +52,9 @@ func (m MachineFiles) SaveOver(ctx context.Context, path, text, base string, exi
 	case err != nil:
 		return err
 	case exists && (!existed || now.Text != base) && now.Text != text:
-		return &Conflict{Current: now.Text}
+		return &feed.Conflict{Current: now.Text}
 	case !exists && existed:
-		return &Conflict{Deleted: true}
+		return &feed.Conflict{Deleted: true}
 	}
 	params := protocol.FilesWriteParams{Node: m.place, Path: path, Text: text, Sum: now.Sum}
 	r, err := feed.Call(ctx, m.app, protocol.FilesWrite, params)

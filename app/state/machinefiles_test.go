@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,9 +19,9 @@ type oneFile struct {
 	ofWhy string
 }
 
-func (o *oneFile) serve(f *fake) {
-	f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true}}
-	on(f, protocol.FilesRead, func(p protocol.FilesPathParams) (protocol.FilesReadResult, error) {
+func (o *oneFile) serve(f *feedtest.Gateway) {
+	f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true}}
+	feedtest.On(f, protocol.FilesRead, func(p protocol.FilesPathParams) (protocol.FilesReadResult, error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.text == "" {
@@ -27,7 +29,7 @@ func (o *oneFile) serve(f *fake) {
 		}
 		return protocol.FilesReadResult{Text: o.text, Sum: o.text, Why: o.ofWhy}, nil
 	})
-	on(f, protocol.FilesWrite, func(p protocol.FilesWriteParams) (protocol.FilesWriteResult, error) {
+	feedtest.On(f, protocol.FilesWrite, func(p protocol.FilesWriteParams) (protocol.FilesWriteResult, error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.race != "" {
@@ -45,25 +47,25 @@ func TestAFileOfAMachineIsSavedUnlessItChanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		now, race string
 		existed   bool
-		conflict  *Conflict
+		conflict  *feed.Conflict
 		after     string
 	}{
 		"unchanged":                 {now: "old", existed: true, after: "mine"},
-		"changed":                   {now: "theirs", existed: true, conflict: &Conflict{Current: "theirs"}, after: "theirs"},
-		"changed while it is saved": {now: "old", race: "theirs", existed: true, conflict: &Conflict{Current: "theirs"}, after: "theirs"},
+		"changed":                   {now: "theirs", existed: true, conflict: &feed.Conflict{Current: "theirs"}, after: "theirs"},
+		"changed while it is saved": {now: "old", race: "theirs", existed: true, conflict: &feed.Conflict{Current: "theirs"}, after: "theirs"},
 		"changed to the same":       {now: "mine", existed: true, after: "mine"},
-		"deleted":                   {now: "", existed: true, conflict: &Conflict{Deleted: true}, after: ""},
+		"deleted":                   {now: "", existed: true, conflict: &feed.Conflict{Deleted: true}, after: ""},
 		"deleted, and created anew": {now: "", existed: false, after: "mine"},
-		"created by somebody else":  {now: "theirs", existed: false, conflict: &Conflict{Current: "theirs"}, after: "theirs"},
+		"created by somebody else":  {now: "theirs", existed: false, conflict: &feed.Conflict{Current: "theirs"}, after: "theirs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &oneFile{text: c.now, race: c.race}
-			bubble(t, o.serve, func(t *testing.T, a *App, f *fake) {
+			bubble(t, o.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 				fs := NewFiles(a)
 				fs.Open("nas")
 				synctest.Wait()
 				err := fs.TextFiles().SaveOver(t.Context(), "a.txt", "mine", "old", c.existed)
-				got, isConflict := errors.AsType[*Conflict](err)
+				got, isConflict := errors.AsType[*feed.Conflict](err)
 				if isConflict != (c.conflict != nil) || isConflict && *got != *c.conflict || !isConflict && err != nil {
 					t.Errorf("got %v, want %v", err, c.conflict)
 				}
@@ -77,7 +79,7 @@ func TestAFileOfAMachineIsSavedUnlessItChanged(t *testing.T) {
 
 func TestAFileThatCannotBeEditedSaysWhy(t *testing.T) {
 	o := &oneFile{text: "x", ofWhy: "Only text files in UTF-8 can be edited here."}
-	bubble(t, o.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, o.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()

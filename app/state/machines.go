@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -23,18 +24,18 @@ func withID(name, id string) string {
 func MachineLine(v feed.View, n protocol.NodeInfo) string {
 	running, pending := "", ""
 	if n := len(v.Calls.On(n.ID)); n > 0 {
-		running = Plural(n, "call running", "calls running")
+		running = wording.Plural(n, "call running", "calls running")
 	}
 	if len(n.Held) > 0 {
-		pending = Plural(len(n.Held), "tool needs", "tools need") + " your approval"
+		pending = wording.Plural(len(n.Held), "tool needs", "tools need") + " your approval"
 	}
-	return joinNonEmpty(" · ", PlatformText(n), running, pending)
+	return wording.Join(" · ", PlatformText(n), running, pending)
 }
 
 // PlatformText returns the common name of a machine's system.
 func PlatformText(n protocol.NodeInfo) string {
 	if h := n.Host; h != nil && h.OS != "" {
-		return joinNonEmpty(", ", h.OS, h.Arch)
+		return wording.Join(", ", h.OS, h.Arch)
 	}
 	return n.Platform
 }
@@ -72,26 +73,23 @@ func lastSeen(ms int64, now time.Time) string {
 	return "offline, last seen " + format.Ago(ms, now)
 }
 
-// MachineFact is one known fact about a machine.
-type MachineFact struct{ Name, Text string }
-
-type factList []MachineFact
+type factList []wording.Fact
 
 func (l *factList) add(name, text string) {
 	if text != "" {
-		*l = append(*l, MachineFact{name, text})
+		*l = append(*l, wording.Fact{Name: name, Text: text})
 	}
 }
 
 // FactsOf lists the known facts about a machine, and the details that matter to few people.
-func FactsOf(v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+func FactsOf(v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []wording.Fact) {
 	var list, more factList
 	presence := PresenceText(v, n, now)
 	if n.Online && !n.Local && n.PingMs > 0 {
 		presence = "online, " + presence
 	}
 	if n.Online && n.ConnectedAt > 0 {
-		presence += ", connected since " + When(n.ConnectedAt, now)
+		presence += ", connected since " + wording.When(n.ConnectedAt, now)
 	}
 	list.add("Status", format.Capital(presence))
 	list.add("System", PlatformText(n))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -57,16 +59,16 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 }
 
 func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Nodes = []protocol.NodeInfo{{ID: "a"}, {ID: "b"}}
-		f.snap.Transfers = []protocol.Transfer{{ID: "t", State: protocol.TransferRunning}}
-	}, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "a"}, {ID: "b"}}
+		f.Snapshot.Transfers = []protocol.Transfer{{ID: "t", State: protocol.TransferRunning}}
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		before := a.View()
-		f.change(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: "a"}}, protocol.Change{Kind: protocol.ChangeDevices},
+		f.Change(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: "a"}}, protocol.Change{Kind: protocol.ChangeDevices},
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "u", State: protocol.TransferQueued}},
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "t", State: protocol.TransferDone}})
 		v := a.View()
-		if len(v.Machines) != 1 || v.Machines[0].ID != "b" || len(f.called(protocol.DeviceList.Name)) != 2 {
+		if len(v.Machines) != 1 || v.Machines[0].ID != "b" || len(f.Called(protocol.DeviceList.Name)) != 2 {
 			t.Errorf("nodes %v", v.Machines)
 		}
 		if len(v.Transfers.List) != 1 || v.Transfers.List[0].ID != "u" || v.Changed.History != before.Changed.History+1 {
@@ -76,35 +78,35 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 }
 
 func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+	bubble(t, nil, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "nas", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "old"}); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(f.called(protocol.DeviceRevoke.Name)); n != 1 {
+		if n := len(f.Called(protocol.DeviceRevoke.Name)); n != 1 {
 			t.Errorf("revoked %d times", n)
 		}
-		if list := f.called(protocol.NodeForget.Name); len(list) != 2 || !strings.Contains(string(list[0]), `"force":true`) {
+		if list := f.Called(protocol.NodeForget.Name); len(list) != 2 || !strings.Contains(string(list[0]), `"force":true`) {
 			t.Errorf("forgotten %s", list)
 		}
 	})
 }
 
 func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.DeviceRevoke, func(protocol.DeviceParams) (protocol.Device, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.DeviceRevoke, func(protocol.DeviceParams) (protocol.Device, error) {
 			return protocol.Device{ID: "d1", Fingerprint: "f1", RevokedAt: 1}, nil
 		})
-		on(f, protocol.DeviceList, func(protocol.Empty) (protocol.DeviceListResult, error) {
+		feedtest.On(f, protocol.DeviceList, func(protocol.Empty) (protocol.DeviceListResult, error) {
 			return protocol.DeviceListResult{Devices: []protocol.Device{
 				{ID: "d1", Fingerprint: "f1", RevokedAt: 1},
 				{ID: "d2", Fingerprint: "f2", Name: "other"},
 				{ID: "d1-client", Fingerprint: "f1", Name: "laptop"},
 			}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +140,7 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	r.Kind, r.Pairing.Wider = protocol.AskWiden, []string{"the tool Write"}
 	says("Allow more on “nas”?", "It offers more than you allowed: the tool Write.")
 	r.ExpiresAt = now.Add(59*time.Second + 700*time.Millisecond).UnixMilli()
-	if got, want := TimeLeft(r.ExpiresAt, now), "1:00 left"; got != want {
+	if got, want := wording.TimeLeft(r.ExpiresAt, now), "1:00 left"; got != want {
 		t.Errorf("TimeLeft: got %q, want %q", got, want)
 	}
 }
@@ -152,30 +154,30 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 	late := r
 	late.State, late.AnsweredBy = protocol.QuestionDenied, "phone"
 	refuse, won := false, true
-	bubble(t, func(f *fake) {
-		f.snap.Questions = []protocol.Question{pairing("w", protocol.AskWiden), r}
-		on(f, protocol.QuestionAnswer, func(p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Questions = []protocol.Question{pairing("w", protocol.AskWiden), r}
+		feedtest.On(f, protocol.QuestionAnswer, func(p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
 			if refuse {
 				return protocol.QuestionAnswerResult{}, protocol.ErrForbidden.With("not you")
 			}
 			return protocol.QuestionAnswerResult{Won: won, Question: late}, nil
 		})
-		on(f, protocol.QuestionGet, func(p protocol.QuestionParams) (protocol.Question, error) {
+		feedtest.On(f, protocol.QuestionGet, func(p protocol.QuestionParams) (protocol.Question, error) {
 			return pairing(p.ID, protocol.AskPair), nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		v := a.View()
 		if v.Needs() != 2 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
 			t.Fatalf("waiting: %+v, %+v", v.Questions.Others, TrayOf(v).Items[2])
 		}
 		a.Questions.Answer(r, AnswerParams(true))
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
-		if n := a.View().Needs(); n != 1 || len(f.called(protocol.QuestionAnswer.Name)) != 1 {
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
+		if n := a.View().Needs(); n != 1 || len(f.Called(protocol.QuestionAnswer.Name)) != 1 {
 			t.Errorf("after the answer %d questions wait", n)
 		}
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &late})
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &late})
 		s := pairing("s", protocol.AskPair)
-		f.change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &s})
+		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &s})
 		refuse = true
 		a.Questions.Answer(s, AnswerParams(true))
 		synctest.Wait()

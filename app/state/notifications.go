@@ -112,7 +112,7 @@ func (q QuietHours) Includes(now time.Time) bool {
 
 // ReadNotifications loads the settings. It blocks.
 func ReadNotifications(ctx context.Context, a feed.Gateway) (NotificationSettings, error) {
-	return ConfigAt[NotificationSettings](ctx, a, "notifications")
+	return feed.ConfigAt[NotificationSettings](ctx, a, "notifications")
 }
 
 // EndedRun is a run that ended while this window was open, for a notification.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
-	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -40,7 +40,7 @@ func AccessText(v feed.View, d protocol.Device, until int64, now time.Time) stri
 	if d.Role == protocol.RoleNode {
 		name = v.Machines.Name(d.NodeID)
 	}
-	text := fmt.Sprintf("“%s” has access until %s.", name, When(until, now))
+	text := fmt.Sprintf("“%s” has access until %s.", name, wording.When(until, now))
 	switch {
 	case until == 0:
 		text = fmt.Sprintf("“%s” has access until you revoke it.", name)
@@ -53,36 +53,36 @@ func AccessText(v feed.View, d protocol.Device, until int64, now time.Time) stri
 	return text
 }
 
-func accessFact(d protocol.Device, now time.Time) MachineFact {
+func accessFact(d protocol.Device, now time.Time) wording.Fact {
 	if d.ExpiresAt > 0 {
-		return MachineFact{"Access", "Until " + When(d.ExpiresAt, now)}
+		return wording.Fact{Name: "Access", Text: "Until " + wording.When(d.ExpiresAt, now)}
 	}
-	return MachineFact{"Access", "Until revoked"}
+	return wording.Fact{Name: "Access", Text: "Until revoked"}
 }
 
 // PairedFacts lists the known facts about a machine and its pairing, and the details.
-func PairedFacts(p feed.Pairing, v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+func PairedFacts(p feed.Pairing, v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []wording.Fact) {
 	facts, details = FactsOf(v, n, now)
 	d, ok := p.Machine(n)
 	if n.Host != nil && n.Host.Address != "" {
-		facts = append(facts, MachineFact{"Address", n.Host.Address})
+		facts = append(facts, wording.Fact{Name: "Address", Text: n.Host.Address})
 	} else if d.Address != "" {
-		facts = append(facts, MachineFact{"Address", d.Address})
+		facts = append(facts, wording.Fact{Name: "Address", Text: d.Address})
 	}
 	if !ok {
 		return facts, details
 	}
-	facts = append(facts, MachineFact{"Fingerprint", format.Words(d.Words)})
+	facts = append(facts, wording.Fact{Name: "Fingerprint", Text: format.Words(d.Words)})
 	switch {
 	case d.RevokedAt > 0:
-		facts[0].Text = "Revoked " + When(d.RevokedAt, now) + byText(d.RevokedBy)
+		facts[0].Text = "Revoked " + wording.When(d.RevokedAt, now) + byText(d.RevokedBy)
 	case HasExpired(d, now):
-		facts[0].Text = "Expired " + When(d.ExpiresAt, now)
+		facts[0].Text = "Expired " + wording.When(d.ExpiresAt, now)
 	default:
 		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		details = append(details, MachineFact{"Paired", format.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
+		details = append(details, wording.Fact{Name: "Paired", Text: format.Capital(wording.When(d.PairedAt, now)) + byText(d.PairedBy)})
 	}
 	return facts, details
 }
@@ -155,13 +155,9 @@ func ClientLine(d protocol.Device, now time.Time) string {
 	if HasExpired(d, now) {
 		may = ""
 	} else if d.ExpiresAt > 0 {
-		may += " until " + When(d.ExpiresAt, now)
+		may += " until " + wording.When(d.ExpiresAt, now)
 	}
-	return joinNonEmpty(" · ", may, systemName(d.OS), d.Address)
-}
-
-func joinNonEmpty(sep string, parts ...string) string {
-	return strings.Join(lists.Without(parts, func(s string) bool { return s == "" }), sep)
+	return wording.Join(" · ", may, systemName(d.OS), d.Address)
 }
 
 func systemName(os string) string {
@@ -170,13 +166,13 @@ func systemName(os string) string {
 }
 
 // ClientFacts lists the known facts about a client.
-func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) []MachineFact {
+func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) []wording.Fact {
 	var list factList
 	switch {
 	case d.RevokedAt > 0:
-		list.add("Status", "Revoked "+When(d.RevokedAt, now)+byText(d.RevokedBy))
+		list.add("Status", "Revoked "+wording.When(d.RevokedAt, now)+byText(d.RevokedBy))
 	case HasExpired(d, now):
-		list.add("Status", "Expired "+When(d.ExpiresAt, now))
+		list.add("Status", "Expired "+wording.When(d.ExpiresAt, now))
 	default:
 		list.add("Status", format.Capital(ClientPresence(v, d, now)))
 		list.add("Permissions", format.Capital(RightsText(d.Scopes)))
@@ -188,12 +184,12 @@ func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) 
 	}
 	list.add("System", systemName(d.OS))
 	list.add("Version", d.Version)
-	list.add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
+	list.add("Host", wording.Join(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
-		list.add("Last seen", format.Capital(When(d.LastSeenAt, now)))
+		list.add("Last seen", format.Capital(wording.When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		list.add("Paired", format.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
+		list.add("Paired", format.Capital(wording.When(d.PairedAt, now))+byText(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
 func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.DeviceUpdate, func(p protocol.DeviceUpdateParams) (protocol.Device, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.DeviceUpdate, func(p protocol.DeviceUpdateParams) (protocol.Device, error) {
 			if *p.ExpiresAt > 100 {
 				return protocol.Device{}, protocol.ErrForbidden.With("this device is paired until then")
 			}
 			return protocol.Device{}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		d := protocol.Device{ID: "tab", ExpiresAt: 50}
 		undo, err := a.Pairings.SetExpiry(t.Context(), d, 0)
 		if err != nil {
@@ -28,7 +29,7 @@ func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
 		undo()
 		synctest.Wait()
 		var sent []string
-		for _, p := range f.called(protocol.DeviceUpdate.Name) {
+		for _, p := range f.Called(protocol.DeviceUpdate.Name) {
 			sent = append(sent, string(p))
 		}
 		if got, want := strings.Join(sent, " "), `{"deviceId":"tab","expiresAt":0} {"deviceId":"tab","expiresAt":50}`; got != want {

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -57,7 +58,7 @@ func QuestionTitle(q protocol.Question) string {
 	case q.Tools != nil:
 		return strings.TrimSuffix(display.ToolsQuestion(*q.Tools), ".")
 	}
-	line, _ := Reveal(display.Line(q))
+	line, _ := wording.Reveal(display.Line(q))
 	return line
 }
 
@@ -101,7 +102,7 @@ func RequestText(r protocol.Question, now time.Time) string {
 		text += " It may " + RightsText(r.Pairing.Device.Scopes) + "."
 	}
 	if r.Pairing.Device.ExpiresAt > 0 {
-		text += " Access ends " + When(r.Pairing.Device.ExpiresAt, now) + "."
+		text += " Access ends " + wording.When(r.Pairing.Device.ExpiresAt, now) + "."
 	}
 	return text
 }
@@ -122,5 +123,5 @@ func RequestSource(r protocol.Question) string {
 	if h := r.Pairing.Device.Hostname; h != "" && !strings.EqualFold(h, r.Pairing.Device.Name) {
 		host = "computer name " + h
 	}
-	return joinNonEmpty(" · ", systemName(r.Pairing.Device.OS), r.Pairing.Device.Address, host)
+	return wording.Join(" · ", systemName(r.Pairing.Device.OS), r.Pairing.Device.Address, host)
 }

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -254,7 +255,7 @@ type RulePreview struct {
 // NewRulePreview describes the result of testing a rule.
 func NewRulePreview(v feed.View, r protocol.RuleTryResult) RulePreview {
 	line := func(c protocol.JournalEntry) string {
-		text, _ := Reveal(CallLine(c, v.Machines.Name(c.Node)))
+		text, _ := wording.Reveal(CallLine(c, v.Machines.Name(c.Node)))
 		return text
 	}
 	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: lists.Map(r.Matched, line), Spares: lists.Map(r.Unmatched, line)}
@@ -264,7 +265,7 @@ func NewRulePreview(v feed.View, r protocol.RuleTryResult) RulePreview {
 		p.Summary = CheckedText(r.Looked) + ": it changes no decision."
 	default:
 		c := r.Changed[0]
-		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", CheckedText(r.Looked), Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
+		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", CheckedText(r.Looked), wording.Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
 	}
 	return p
 }

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -29,7 +30,7 @@ func TryRule(ctx context.Context, g feed.Gateway, policy json.RawMessage) (proto
 // FindRules returns the rules whose description, origin or text contain every word of a query.
 func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 	return lists.Without(rules, func(r protocol.Rule) bool {
-		return !matches(r.Words+" "+r.Origin+" "+string(r.Policy)+" "+r.Problem, query)
+		return !wording.Matches(r.Words+" "+r.Origin+" "+string(r.Policy)+" "+r.Problem, query)
 	})
 }
 
@@ -54,7 +55,7 @@ func RuleUse(r protocol.Rule, now time.Time) string {
 	case r.Hits == 0:
 		return "not used yet"
 	}
-	return Plural(int(r.Hits), "use", "uses") + ", last " + When(r.LastUsed, now)
+	return wording.Plural(int(r.Hits), "use", "uses") + ", last " + wording.When(r.LastUsed, now)
 }
 
 // VerdictOf returns the verdict and the expiry of a rule. The zero time means never.

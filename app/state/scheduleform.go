@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
 )
@@ -167,7 +168,7 @@ func (f ScheduleForm) Copy() ScheduleForm {
 func (f ScheduleForm) schedule(now time.Time) (s protocol.CronSchedule, err error) {
 	switch f.Repeat {
 	case RepeatOnce:
-		at, err := ParseWhen(f.At, now)
+		at, err := wording.ParseWhen(f.At, now)
 		if err == nil && f.timeChanged() && !at.After(now) {
 			err = fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
 		}

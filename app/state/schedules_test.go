@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -18,11 +20,11 @@ type clockwork struct {
 	removed int
 }
 
-func (c *clockwork) serve(f *fake) {
-	on(f, protocol.CronList, func(p protocol.CronListParams) (protocol.CronListResult, error) {
+func (c *clockwork) serve(f *feedtest.Gateway) {
+	feedtest.On(f, protocol.CronList, func(p protocol.CronListParams) (protocol.CronListResult, error) {
 		return protocol.CronListResult{Jobs: c.jobs[min(p.Offset, len(c.jobs)):min(p.Offset+2, len(c.jobs))], Count: len(c.jobs)}, nil
 	})
-	on(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
+	feedtest.On(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
 		for i := range c.jobs {
 			if c.jobs[i].ID == p.ID && p.Patch.Enabled != nil {
 				c.jobs[i].Enabled = *p.Patch.Enabled
@@ -30,26 +32,26 @@ func (c *clockwork) serve(f *fake) {
 		}
 		return protocol.CronJobResult{}, nil
 	})
-	on(f, protocol.CronRemove, func(p protocol.CronJobParams) (protocol.CronRemoveResult, error) {
+	feedtest.On(f, protocol.CronRemove, func(p protocol.CronJobParams) (protocol.CronRemoveResult, error) {
 		c.removed++
 		c.jobs = lists.Without(c.jobs, func(j protocol.CronJob) bool { return j.ID == p.ID })
 		return protocol.CronRemoveResult{OK: true, Removed: true}, nil
 	})
-	on(f, protocol.HeartbeatStatus, func(protocol.Empty) (protocol.HeartbeatStatusResult, error) {
+	feedtest.On(f, protocol.HeartbeatStatus, func(protocol.Empty) (protocol.HeartbeatStatusResult, error) {
 		return protocol.HeartbeatStatusResult{Agents: map[protocol.AgentID]protocol.HeartbeatState{"main": {LastHeartbeatText: "hi"}}}, nil
 	})
 }
 
 func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 	c := &clockwork{jobs: []protocol.CronJob{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}, {ID: "e"}}}
-	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, c.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		s := NewSchedules(a)
 		s.Load(t.Context())
 		v := s.Value.Get()
 		if !v.Loaded || len(v.Jobs) != 5 || v.Heartbeat.LastHeartbeatText != "hi" {
 			t.Errorf("%+v", v)
 		}
-		on(f, protocol.CronList, func(protocol.CronListParams) (protocol.CronListResult, error) {
+		feedtest.On(f, protocol.CronList, func(protocol.CronListParams) (protocol.CronListResult, error) {
 			return protocol.CronListResult{}, protocol.ErrInternal.With("the disk is full")
 		})
 		s.Load(t.Context())
@@ -61,7 +63,7 @@ func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 
 func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 	c := &clockwork{jobs: []protocol.CronJob{{ID: "a", Enabled: true}, {ID: "b"}}}
-	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+	bubble(t, c.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		s := NewSchedules(a)
 		s.Load(t.Context())
 		undo := s.Delete(c.jobs[0])
@@ -88,14 +90,14 @@ func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 }
 
 func TestSavedScheduleSaysWhatTheGatewayRefuses(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.CronAdd, func(p protocol.CronAddParams) (protocol.CronJobResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.CronAdd, func(p protocol.CronAddParams) (protocol.CronJobResult, error) {
 			if p.Schedule.Kind == protocol.CronExpr && p.Schedule.Expr == "bad" {
 				return protocol.CronJobResult{}, protocol.ErrBadRequest.With("cron expression must have five fields")
 			}
 			return protocol.CronJobResult{OK: true, Job: protocol.CronJob{Name: p.Name, Schedule: *p.Schedule, Spec: *p.Spec}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		s, form := NewSchedules(a), NewScheduleForm()
 		form.Name, form.Repeat, form.Expr, form.Text = "n", RepeatCron, "bad", "do it"
 		_, err := s.Save(t.Context(), form, time.Now())
@@ -140,12 +142,12 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 	at, anchor := time.Date(2026, 3, 28, 20, 0, 30, 0, time.Local).UnixMilli(), int64(7)
 	now := time.UnixMilli(at).Add(time.Hour)
 	var got *protocol.CronJobPatch
-	bubble(t, func(f *fake) {
-		on(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
 			got = p.Patch
 			return protocol.CronJobResult{OK: true}, nil
 		})
-	}, func(t *testing.T, a *App, _ *fake) {
+	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 		s := NewSchedules(a)
 		ran := protocol.CronJob{ID: "a", Name: "n", Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}, Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at, LastStatus: protocol.CronOK}}
 		grid := protocol.CronJob{ID: "b", Name: "n", Enabled: true, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}, Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000, AnchorMs: &anchor}}
@@ -181,7 +183,7 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		"2026-05-03 18:30": "2026-05-03 18:30", "3.5.2026 18:30": "2026-05-03 18:30", "tomorrow": "", "25:00": "", "": "", "in a while": "",
 	} {
 		t.Run(text, func(t *testing.T) {
-			got, err := ParseWhen(text, now)
+			got, err := wording.ParseWhen(text, now)
 			if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
 				t.Errorf("%q is %v, %v; want %q", text, got, err, want)
 			}
@@ -192,7 +194,7 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"tomorrow 2:30", "2:30", "2026-03-29 02:30"} {
-		if got, err := ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "02:30 does not exist on 29 March 2026") {
+		if got, err := wording.ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "02:30 does not exist on 29 March 2026") {
 			t.Errorf("%q is %v, %v", text, got, err)
 		}
 	}
@@ -204,7 +206,7 @@ func TestTimesAreSaidInWords(t *testing.T) {
 		-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
 		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00",
 	} {
-		if got := UntilText(now.Add(d).UnixMilli(), now); got != want {
+		if got := wording.UntilText(now.Add(d).UnixMilli(), now); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}
@@ -244,14 +246,14 @@ func TestFormSaysWhichFieldIsWrong(t *testing.T) {
 
 func TestPreviewIsASentenceOfTheGateway(t *testing.T) {
 	now := time.Date(2026, 3, 26, 20, 0, 0, 0, time.UTC)
-	bubble(t, func(f *fake) {
-		on(f, protocol.CronPreview, func(p protocol.CronPreviewParams) (protocol.CronPreviewResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.CronPreview, func(p protocol.CronPreviewParams) (protocol.CronPreviewResult, error) {
 			if p.Schedule.TZ != "" {
 				return protocol.CronPreviewResult{}, protocol.ErrBadRequest.With("there is no time zone “Mars”")
 			}
 			return protocol.CronPreviewResult{Schedule: *p.Schedule, TimeZone: "UTC", NextRunsMs: []int64{now.Add(13 * time.Hour).UnixMilli()}}, nil
 		})
-	}, func(t *testing.T, a *App, _ *fake) {
+	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 		s, form := NewSchedules(a), NewScheduleForm()
 		if got, err := s.Preview(t.Context(), form, now); err != nil || got != "Every day at 09:00 (UTC). Next: tomorrow 09:00." {
 			t.Errorf("got %q, %v", got, err)

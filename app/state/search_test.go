@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -35,14 +36,14 @@ func TestHitsAreSaidInALine(t *testing.T) {
 }
 
 func TestSearchAsksForThePageAfter(t *testing.T) {
-	bubble(t, func(f *fake) {
-		on(f, protocol.SessionsSearch, func(p protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		feedtest.On(f, protocol.SessionsSearch, func(p protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 			if p.Page == 7 {
 				return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{MessageID: "second"}}}, nil
 			}
 			return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{MessageID: "first"}}, Next: 7}, nil
 		})
-	}, func(t *testing.T, a *App, _ *fake) {
+	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
 		first, err := a.Chats.SearchMessages(t.Context(), "x", 0)
 		if err != nil || first.Next != 7 {
 			t.Fatal(first, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -41,13 +42,13 @@ func AttachedItemOf(a protocol.Attachment) (x AttachedItem, ok bool) {
 
 // ItemTitle is the display name of a resource or a prompt.
 func ItemTitle(i protocol.ServerItem) string {
-	title, _ := Reveal(format.Line(cmp.Or(i.Title, i.Name, i.URI), 80))
+	title, _ := wording.Reveal(format.Line(cmp.Or(i.Title, i.Name, i.URI), 80))
 	return title
 }
 
 // ItemKind says what an item is and which server has it.
 func ItemKind(i protocol.ServerItem) string {
-	name, _ := Reveal(string(i.Server))
+	name, _ := wording.Reveal(string(i.Server))
 	if i.Kind == "prompt" {
 		return "Prompt of " + name
 	}
@@ -72,7 +73,7 @@ func (c *Chat) items(ctx context.Context, word string) []Completion {
 		if i.Kind == "prompt" {
 			icon = "chat"
 		}
-		list = append(list, Completion{Icon: icon, Label: title, Detail: joinNonEmpty(" · ", ItemKind(i), format.Line(i.Description, 120)), Item: &i})
+		list = append(list, Completion{Icon: icon, Label: title, Detail: wording.Join(" · ", ItemKind(i), format.Line(i.Description, 120)), Item: &i})
 	}
 	return list[:min(len(list), maxPerKind)]
 }

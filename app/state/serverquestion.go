@@ -9,13 +9,14 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
 // ServerQuestionTitle is the title of a question of an MCP server.
 func ServerQuestionTitle(q protocol.InputSubject) string {
-	name, _ := Reveal(string(q.Server))
+	name, _ := wording.Reveal(string(q.Server))
 	if q.URL != "" {
 		return "“" + format.Clip(name, 40) + "” asks you to open a page"
 	}
@@ -24,7 +25,7 @@ func ServerQuestionTitle(q protocol.InputSubject) string {
 
 // ServerQuestionSource says who asks, and during which call.
 func ServerQuestionSource(v feed.View, q protocol.Question) string {
-	name, _ := Reveal(string(q.Input.Server))
+	name, _ := wording.Reveal(string(q.Input.Server))
 	who := "“" + name + "” needs an answer"
 	call, ok := lists.Find(v.Calls, func(c protocol.CallInfo) bool { return c.CallID == q.CallID })
 	if !ok || q.CallID == "" {
@@ -54,7 +55,7 @@ const NoAnswer = "No answer"
 func ChoiceTitles(f protocol.Field) []string {
 	titles := []string{NoAnswer}
 	for _, c := range f.Choices {
-		title, _ := Reveal(cmp.Or(c.Title, c.Value))
+		title, _ := wording.Reveal(cmp.Or(c.Title, c.Value))
 		for base, n := title, 2; slices.Contains(titles, title); n++ {
 			title = fmt.Sprintf("%s (%d)", base, n)
 		}

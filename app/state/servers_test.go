@@ -10,17 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
 func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 	state := protocol.ServerStarting
-	bubble(t, func(f *fake) {
-		f.snap.Questions = []protocol.Question{{ID: "q", Kind: protocol.AskInput, State: protocol.QuestionPending, Input: &protocol.InputSubject{Server: "docs", Message: "Which one?"}}}
-		on(f, protocol.ServersList, func(protocol.Empty) (protocol.ServersListResult, error) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Questions = []protocol.Question{{ID: "q", Kind: protocol.AskInput, State: protocol.QuestionPending, Input: &protocol.InputSubject{Server: "docs", Message: "Which one?"}}}
+		feedtest.On(f, protocol.ServersList, func(protocol.Empty) (protocol.ServersListResult, error) {
 			return protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "docs", State: state}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *fake) {
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		v := a.View()
 		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Others.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
 			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Others.Of(protocol.AskInput)), v.Needs())
@@ -29,7 +31,7 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 			t.Errorf("the tray says %q", got)
 		}
 		state = protocol.ServerReady
-		f.change(protocol.Change{Kind: protocol.ChangeServers})
+		f.Change(protocol.Change{Kind: protocol.ChangeServers})
 		if s, _ := a.View().Servers.Server("docs"); s.State != protocol.ServerReady {
 			t.Errorf("after a change the server is %q", s.State)
 		}
@@ -61,7 +63,7 @@ func TestAServerIsDescribedInALine(t *testing.T) {
 				t.Errorf("state: got %q %v, want %q %v", got, wants, c.state, c.wants)
 			}
 			what, next := ServerSentence(v, c.in)
-			if got := joinNonEmpty(" ", what, next); got != c.what {
+			if got := wording.Join(" ", what, next); got != c.what {
 				t.Errorf("sentence: got %q, want %q", got, c.what)
 			}
 		})

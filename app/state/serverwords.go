@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -31,9 +32,9 @@ func ServerLine(v feed.View, s protocol.ServerStatus) string {
 	if place := serverPlace(v, s.Spec); title == "" && s.Spec.URL == "" {
 		title = format.Capital(place)
 	} else {
-		title = joinNonEmpty(" · ", title, place)
+		title = wording.Join(" · ", title, place)
 	}
-	return joinNonEmpty(" · ", title, tools)
+	return wording.Join(" · ", title, tools)
 }
 
 // serverPlace says where a server is: its address, or the machine that runs it.
@@ -41,7 +42,7 @@ func serverPlace(v feed.View, spec protocol.ServerSpec) string {
 	if spec.URL != "" {
 		return HostOf(spec.URL)
 	}
-	return joinNonEmpty(" · ", "runs on "+ServerMachine(v, spec.Node), spec.NetworkText())
+	return wording.Join(" · ", "runs on "+ServerMachine(v, spec.Node), spec.NetworkText())
 }
 
 // ServerMachine names the machine that runs a server's command; empty is the gateway's own.
@@ -57,7 +58,7 @@ func ServerMachine(v feed.View, id protocol.NodeID) string {
 
 func toolsText(s protocol.ServerStatus) string {
 	off := len(lists.Without(s.Tools, func(t protocol.ServerTool) bool { return t.Enabled }))
-	text := Plural(len(s.Tools), "tool", "tools")
+	text := wording.Plural(len(s.Tools), "tool", "tools")
 	if off > 0 {
 		text += fmt.Sprintf(", %d off", off)
 	}
@@ -75,7 +76,7 @@ func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
 func ServerState(s protocol.ServerStatus) (text string, wants bool) {
 	switch n := len(ChangedTools(s)); {
 	case s.State == protocol.ServerReady && n > 0:
-		return Plural(n, "tool", "tools") + " to accept", true
+		return wording.Plural(n, "tool", "tools") + " to accept", true
 	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
 		return stateWord(s.State), true
 	}
@@ -97,7 +98,7 @@ func ServerSentence(v feed.View, s protocol.ServerStatus) (what, next string) {
 	case protocol.ServerStarting:
 		return "Connecting…", "The first start of a command can take a minute, while it downloads what it needs."
 	case protocol.ServerFailed:
-		return "The server stopped.", joinNonEmpty(" ", endSentence(s.Error), "Fairlead tries again automatically.")
+		return "The server stopped.", wording.Join(" ", endSentence(s.Error), "Fairlead tries again automatically.")
 	case protocol.ServerSignIn:
 		return "You have to sign in.", "The server asks who you are. Sign in with your browser, and then come back here."
 	case protocol.ServerOffline:
@@ -139,14 +140,14 @@ func EffectText(e protocol.Effect) string {
 }
 
 // ServerFacts lists the known facts about a server and its settings. Secrets are masked.
-func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []MachineFact {
+func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []wording.Fact {
 	var list factList
 	state := stateWord(s.State)
 	if s.Since > 0 {
-		state += " since " + When(s.Since, now)
+		state += " since " + wording.When(s.Since, now)
 	}
 	list.add("State", format.Capital(state))
-	list.add("Calls itself", joinNonEmpty(" ", s.Title, s.Version))
+	list.add("Calls itself", wording.Join(" ", s.Title, s.Version))
 	if s.Spec.URL != "" {
 		list.add("Address", s.Spec.URL)
 		list.add("Headers", settingLines(s.Spec.Headers, ": "))
@@ -158,7 +159,7 @@ func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []MachineF
 		list.add("Variables", settingLines(s.Spec.Env, "="))
 	}
 	if s.Resources+s.Prompts > 0 {
-		list.add("To attach", joinNonEmpty(" and ", count(s.Resources, "resource", "resources"), count(s.Prompts, "prompt", "prompts"))+". Type @ in a chat.")
+		list.add("To attach", wording.Join(" and ", count(s.Resources, "resource", "resources"), count(s.Prompts, "prompt", "prompts"))+". Type @ in a chat.")
 	}
 	return list
 }
@@ -167,7 +168,7 @@ func count(n int, one, many string) string {
 	if n == 0 {
 		return ""
 	}
-	return Plural(n, one, many)
+	return wording.Plural(n, one, many)
 }
 
 // settingLines lists variables or headers by name, one a line, with their secret values masked.
@@ -212,7 +213,7 @@ func FoundText(f protocol.FoundServer) (text, more string) {
 	if f.Spec.Disabled {
 		off = "Switched off"
 	}
-	return text, joinNonEmpty(" · ", with, network, project, off)
+	return text, wording.Join(" · ", with, network, project, off)
 }
 
 // namesText lists the names of variables or headers, whose values may be secret.

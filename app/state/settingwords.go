@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -98,7 +100,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Type == "list" && f.Items == "object":
 		var list []any
 		if json.Unmarshal(value, &list) == nil {
-			return Plural(len(list), "entry", "entries")
+			return wording.Plural(len(list), "entry", "entries")
 		}
 	case f.Unit != "":
 		text += " " + f.Unit
@@ -127,22 +129,9 @@ func SettingLimits(f protocol.ConfigField) string {
 
 // SettingRefusal describes why a value was refused, with limits in the notation of the form.
 func SettingRefusal(s Setting, err error) string {
-	text := withoutPath(s.Name, err.Error())
+	text := feed.WithoutPath(s.Name, err.Error())
 	if limits := SettingLimits(s.ConfigField); limits != "" && strings.HasPrefix(text, "this must be ") && strings.Contains(text, " from ") {
 		return "this must be " + limits
-	}
-	return text
-}
-
-// withoutPath says why the value of a setting was refused, without the path of the setting, which a
-// form does not show.
-func withoutPath(path, text string) string {
-	rest, ok := strings.CutPrefix(text, path)
-	if reason, of := strings.CutPrefix(rest, ": "); ok && of {
-		return reason
-	}
-	if ok && strings.HasPrefix(rest, " ") {
-		return "this" + rest
 	}
 	return text
 }

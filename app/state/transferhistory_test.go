@@ -10,25 +10,26 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
 
 // past answers with a history of n transfers, t0 being the newest, without the removed ones.
-func past(n int) func(*fake) {
-	return func(f *fake) {
+func past(n int) func(*feedtest.Gateway) {
+	return func(f *feedtest.Gateway) {
 		var mu sync.Mutex
 		var all []protocol.Transfer
 		for i := range n {
 			all = append(all, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint("t", i)), State: protocol.TransferDone})
 		}
-		on(f, protocol.TransferList, func(p protocol.TransferListParams) (protocol.TransferListResult, error) {
+		feedtest.On(f, protocol.TransferList, func(p protocol.TransferListParams) (protocol.TransferListResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			from := min(p.Offset, len(all))
 			return protocol.TransferListResult{Transfers: all[from:min(from+p.Limit, len(all))], Count: len(all)}, nil
 		})
-		on(f, protocol.TransferForget, func(p protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
+		feedtest.On(f, protocol.TransferForget, func(p protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			all = lists.Without(all, func(t protocol.Transfer) bool { return slices.Contains(p.IDs, t.ID) })
@@ -50,7 +51,7 @@ func historyOf(t *testing.T, a *App) (text string) {
 }
 
 func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
-	bubble(t, past(3), func(t *testing.T, a *App, f *fake) {
+	bubble(t, past(3), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		shows := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -68,20 +69,20 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 		}
 		undo = a.Transfers.Remove("t1")
 		time.Sleep(feed.UndoTime - time.Second)
-		if n := len(f.called(protocol.TransferForget.Name)); n != 0 {
+		if n := len(f.Called(protocol.TransferForget.Name)); n != 0 {
 			t.Error("it is removed before the time to take that back is over")
 		}
 		time.Sleep(2 * time.Second)
 		undo()
 		shows("t0 t2 of 2")
-		if got := fmt.Sprintf("%s", f.called(protocol.TransferForget.Name)); !strings.Contains(got, `"t1"`) {
+		if got := fmt.Sprintf("%s", f.Called(protocol.TransferForget.Name)); !strings.Contains(got, `"t1"`) {
 			t.Error(got)
 		}
 	})
 }
 
 func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
-	bubble(t, past(1200), func(t *testing.T, a *App, f *fake) {
+	bubble(t, past(1200), func(t *testing.T, a *App, f *feedtest.Gateway) {
 		undo, err := a.Transfers.ClearHistory(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +103,7 @@ func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
 		if got := historyOf(t, a); got != "of 0" {
 			t.Errorf("%q is left", got)
 		}
-		for _, p := range f.called(protocol.TransferForget.Name) {
+		for _, p := range f.Called(protocol.TransferForget.Name) {
 			if !strings.Contains(string(p), `"t`) {
 				t.Errorf("%s: whatever ends meanwhile is removed too", p)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -46,11 +47,11 @@ func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error
 	if err != nil {
 		return "", err
 	}
-	text := Plural(now.Undone-t.Undone, "file restored", "files restored") + "."
+	text := wording.Plural(now.Undone-t.Undone, "file restored", "files restored") + "."
 	if n := len(now.Problems); n > 0 {
 		text += fmt.Sprintf(" %s: %s.", now.Problems[0].Path, now.Problems[0].Text)
 		if n > 1 {
-			text += " " + Plural(n-1, "more could not be restored", "more could not be restored") + "."
+			text += " " + wording.Plural(n-1, "more could not be restored", "more could not be restored") + "."
 		}
 	}
 	return text, nil
@@ -188,7 +189,7 @@ func TransferLine(v feed.View, t protocol.Transfer, now time.Time) string {
 		if t.Comparing() {
 			parts = []string{"Checking what is there already…"}
 		} else if t.Bytes > 0 || t.BytesDone > 0 {
-			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
+			parts = []string{progress, "", wording.ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
 			if t.Speed > 0 {
 				parts[1] = format.Size(t.Speed) + "/s"
 			}
@@ -198,7 +199,7 @@ func TransferLine(v feed.View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferDone:
 		parts = []string{format.Size(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
-			parts[2] = "in " + DurationText(time.Duration(took)*time.Millisecond)
+			parts[2] = "in " + wording.DurationText(time.Duration(took)*time.Millisecond)
 		}
 	case protocol.TransferCancelled:
 		parts = []string{"Cancelled", progress}
@@ -210,7 +211,7 @@ func TransferLine(v feed.View, t protocol.Transfer, now time.Time) string {
 	}
 	count := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, Plural(n, one, many))
+			parts = append(parts, wording.Plural(n, one, many))
 		}
 	}
 	count(t.Skipped, "file already there", "files already there")
@@ -220,7 +221,7 @@ func TransferLine(v feed.View, t protocol.Transfer, now time.Time) string {
 		count(t.Kept, "file replaced", "files replaced")
 	}
 	count(t.Failed, "file failed", "files failed")
-	return joinNonEmpty(" · ", parts...)
+	return wording.Join(" · ", parts...)
 }
 
 func waitingParts(v feed.View, t protocol.Transfer, now time.Time) (parts []string) {
@@ -232,7 +233,7 @@ func waitingParts(v feed.View, t protocol.Transfer, now time.Time) (parts []stri
 		parts = append(parts, "Waiting")
 	}
 	if t.ExpiresAt > 0 {
-		why = strings.TrimSpace(why + " (until " + When(t.ExpiresAt, now) + ")")
+		why = strings.TrimSpace(why + " (until " + wording.When(t.ExpiresAt, now) + ")")
 	}
 	return append(parts, why)
 }
@@ -281,6 +282,6 @@ func TransferEnds(list []protocol.Transfer) (title, text string) {
 		}
 		return fmt.Sprint(n, " ", word)
 	}
-	text = joinNonEmpty(" · ", count(len(list)-failed, "done"), count(failed, "failed"))
+	text = wording.Join(" · ", count(len(list)-failed, "done"), count(failed, "failed"))
 	return fmt.Sprintf("%d transfers finished", len(list)), text
 }

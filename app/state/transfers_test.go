@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,7 +18,7 @@ func TestRemainingTimesAreShort(t *testing.T) {
 		0: "", 3 * time.Second: "a few seconds", 42 * time.Second: "about 40 s", 2 * time.Minute: "about 2 min", 3 * time.Hour: "about 3 h",
 		72 * time.Hour: "about 3 days",
 	} {
-		if got := ETAText(d); got != want {
+		if got := wording.ETAText(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}
@@ -59,26 +61,26 @@ func TestTransferSaysHowItIs(t *testing.T) {
 }
 
 func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+	bubble(t, nil, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		if _, err := a.Transfers.Send(t.Context(), protocol.Here, []string{"/a b", "/c"}, "nas", "inbox"); err != nil {
 			t.Fatal(err)
 		}
-		list := f.called(protocol.TransferStart.Name)
+		list := f.Called(protocol.TransferStart.Name)
 		if len(list) != 1 || !strings.Contains(string(list[0]), `"sources":["@here:/a b","@here:/c"],"destination":"nas:inbox","into":true`) {
 			t.Errorf("started %s", list)
 		}
-		f.mu.Lock()
-		f.snap.Transfers = []protocol.Transfer{
+		f.Mu.Lock()
+		f.Snapshot.Transfers = []protocol.Transfer{
 			{ID: "mine", From: protocol.Here, State: protocol.TransferWaiting},
 			{ID: "next", To: protocol.Here, From: "nas", State: protocol.TransferQueued},
 			{ID: "theirs", From: "nas", To: "box", State: protocol.TransferWaiting},
 			{ID: "paused", From: protocol.Here, State: protocol.TransferPaused},
 		}
-		f.mu.Unlock()
-		f.cut()
+		f.Mu.Unlock()
+		f.Cut()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		resumed := f.called(protocol.TransferResume.Name)
+		resumed := f.Called(protocol.TransferResume.Name)
 		all := fmt.Sprintf("%s", resumed)
 		if len(resumed) != 2 || !strings.Contains(all, "mine") || !strings.Contains(all, "next") {
 			t.Errorf("resumed %s", resumed)

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
 func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
-	bubble(t, func(f *fake) {
-		f.snap.Transfers = []protocol.Transfer{{ID: "a", State: protocol.TransferRunning}, {ID: "b", State: protocol.TransferPaused}, {ID: "c", State: protocol.TransferWaiting}}
-	}, func(t *testing.T, a *App, f *fake) {
+	bubble(t, func(f *feedtest.Gateway) {
+		f.Snapshot.Transfers = []protocol.Transfer{{ID: "a", State: protocol.TransferRunning}, {ID: "b", State: protocol.TransferPaused}, {ID: "c", State: protocol.TransferWaiting}}
+	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		change := func(x protocol.Transfer) {
-			f.change(protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &x})
+			f.Change(protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &x})
 		}
 		news := func(want string) {
 			t.Helper()

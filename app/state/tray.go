@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -129,7 +130,7 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 func needsText(v feed.View) string {
 	switch {
 	case v.Needs() != 1 || len(v.Questions.Others) == 0:
-		return Plural(v.Needs(), "question needs", "questions need") + " you"
+		return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
 	}
 	return QuestionTitle(v.Questions.Others[0])
 }
@@ -204,14 +205,6 @@ func transferItem(v feed.View) TrayItem {
 	return item
 }
 
-// Plural formats a count: 1 file, 2 files.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // GatewayLine is another gateway whose window can be opened.
 type GatewayLine struct {
 	ID, Name string
@@ -271,7 +264,7 @@ func (t Tray) With(list []GatewayLine) Tray {
 	if there > 0 {
 		item.Label = fmt.Sprintf("Gateways (%d)", there)
 		if t.Needs == 0 && t.Icon != TrayError && t.Icon != TrayOffline {
-			t.Status = Plural(there, "approval waiting", "approvals waiting") + " at " + where
+			t.Status = wording.Plural(there, "approval waiting", "approvals waiting") + " at " + where
 			t.Items[0].Label = t.Status
 		}
 		if t.Icon != TrayError {

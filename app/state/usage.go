@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -11,19 +12,19 @@ import (
 func UsageWords(s protocol.SessionEntry) string {
 	var parts []string
 	if s.ContextTokens > 0 {
-		text := "The model read " + Tokens(s.ContextTokens) + " tokens in its last step: this chat, its instructions and tools."
+		text := "The model read " + wording.Tokens(s.ContextTokens) + " tokens in its last step: this chat, its instructions and tools."
 		if s.ContextWindow > 0 {
 			text += fmt.Sprintf(" That is %d%% of the %s that it can read; older messages are summarized before it is full.",
-				100*s.ContextTokens/s.ContextWindow, Tokens(s.ContextWindow))
+				100*s.ContextTokens/s.ContextWindow, wording.Tokens(s.ContextWindow))
 		}
 		parts = append(parts, text)
 	}
 	if u := s.Usage; u != nil && u.Total > 0 {
-		text := fmt.Sprintf("All answers together: %s tokens read", Tokens(u.Input+u.CacheRead+u.CacheWrite))
+		text := fmt.Sprintf("All answers together: %s tokens read", wording.Tokens(u.Input+u.CacheRead+u.CacheWrite))
 		if u.CacheRead > 0 {
-			text += " (" + Tokens(u.CacheRead) + " of them from a cache, which costs less)"
+			text += " (" + wording.Tokens(u.CacheRead) + " of them from a cache, which costs less)"
 		}
-		text += " and " + Tokens(u.Output) + " written."
+		text += " and " + wording.Tokens(u.Output) + " written."
 		switch {
 		case u.Cost == nil:
 			text += " Their cost is not known."

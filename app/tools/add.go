@@ -14,7 +14,9 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -34,7 +36,7 @@ type addForm struct {
 	found   []protocol.FoundServer
 	request int // number of the latest request for a preview
 
-	draft state.Draft[addDraft]
+	draft unsaved.Draft[addDraft]
 	left  addDraft // the restored draft, until its first preview
 }
 
@@ -45,7 +47,7 @@ type addDraft struct {
 }
 
 func (p *Page) openAdd() *addForm {
-	draft, left := state.OpenDraft(p.app.Drafts, "add a server", addDraft{})
+	draft, left := unsaved.Open(p.app.Drafts, "add a server", addDraft{})
 	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, left.node), message: newMessage(p), draft: draft, left: left}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
 	f.text.TextStyle.Monospace = true
@@ -167,11 +169,11 @@ func (f *addForm) checkName() {
 // foundRow describes a server that can be added.
 func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
 	text, more := state.FoundText(s)
-	text, _ = state.Reveal(text)
+	text, _ = wording.Reveal(text)
 	line := widgets.NewParagraph(text, style.ColorText, style.SizeSmall)
 	line.SetStyle(fyne.TextStyle{Monospace: true})
 	rows := []fyne.CanvasObject{line}
-	if more, _ = state.Reveal(more); more != "" {
+	if more, _ = wording.Reveal(more); more != "" {
 		rows = append(rows, widgets.NewParagraph(more, style.ColorMuted, style.SizeSmall))
 	}
 	if withName {
@@ -228,12 +230,12 @@ type importForm struct {
 	add     *widgets.Button
 	found   []protocol.FoundServer
 	checks  []*widgets.Check // of found
-	draft   state.Draft[[]string]
+	draft   unsaved.Draft[[]string]
 	left    []string // the servers that were chosen before; see [idOf]
 }
 
 func (p *Page) openImport() {
-	draft, left := state.OpenDraft(p.app.Drafts, "import servers", []string(nil))
+	draft, left := unsaved.Open(p.app.Drafts, "import servers", []string(nil))
 	f := &importForm{p: p, body: container.NewStack(widgets.NewLoading()), message: newMessage(p), draft: draft, left: left}
 	f.add = widgets.NewButton("Add", "check", f.submit)
 	f.add.Primary = true
@@ -303,7 +305,7 @@ func (f *importForm) show(list []state.FoundGroup) {
 // count shows the number of chosen servers on the button.
 func (f *importForm) count() {
 	n := len(f.chosen())
-	f.add.SetText(widgets.Choose(n == 0, "Add", "Add "+state.Plural(n, "server", "servers")))
+	f.add.SetText(widgets.Choose(n == 0, "Add", "Add "+wording.Plural(n, "server", "servers")))
 	widgets.SetEnabled(f.add, n > 0)
 	f.p.Box.Refresh()
 }

@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,7 +21,7 @@ func NewChange(asked protocol.Question, now time.Time, answer func(protocol.Ques
 	const verb = "Accept"
 	rows := []fyne.CanvasObject{widgets.NewParagraph(state.ToolsWait, style.ColorMuted, style.SizeSmall)}
 	for _, t := range asked.Tools.Tools {
-		name, _ := state.Reveal(t.Name)
+		name, _ := wording.Reveal(t.Name)
 		rows = append(rows, widgets.NewNamedField(name, changeOf(t)))
 	}
 	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(accept bool) { answer(asked, state.AnswerParams(accept)) }, nil)

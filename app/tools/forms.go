@@ -10,6 +10,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -75,13 +76,13 @@ type settingsForm struct {
 	p       *Page
 	server  protocol.ServerStatus
 	f       state.ServerForm
-	draft   state.Draft[state.ServerForm]
+	draft   unsaved.Draft[state.ServerForm]
 	message message
 	save    *widgets.Button
 }
 
 func (p *Page) openSettings(s protocol.ServerStatus) {
-	draft, f := state.OpenDraft(p.app.Drafts, "settings of "+string(s.Name), state.FormOfServer(s.Spec))
+	draft, f := unsaved.Open(p.app.Drafts, "settings of "+string(s.Name), state.FormOfServer(s.Spec))
 	m := &settingsForm{p: p, server: s, f: f, draft: draft, message: newMessage(p)}
 	m.save = widgets.NewButton("Save and restart", "check", m.submit)
 	m.save.Primary = true

@@ -15,6 +15,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -100,7 +101,7 @@ func (p *Page) fill() {
 	asking := lists.Map(v.Questions.Others.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
-			Detail: state.TimeLeft(q.ExpiresAt, now), Warn: true,
+			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
 	p.list.Set(append(asking, lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) widgets.ListItem { return serverItem(v, s) })...))

@@ -15,6 +15,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -88,7 +89,7 @@ func found() []protocol.FoundServer {
 
 // importing shows the form for importing.
 func (b *bench) importing() *importForm {
-	draft, left := state.OpenDraft(b.app.Drafts, "import servers", []string(nil))
+	draft, left := unsaved.Open(b.app.Drafts, "import servers", []string(nil))
 	f := &importForm{p: b.Page, body: widgets.Col(0), message: newMessage(b.Page), add: widgets.NewButton("Add", "check", nil), draft: draft, left: left}
 	b.openForm("Import servers", b.back, f.message, f.add, f.body)
 	f.show([]state.FoundGroup{{Source: "Claude Desktop", Path: "~/.config/Claude/claude_desktop_config.json", Servers: found()[:2]}, {Source: "Cursor", Path: "~/.cursor/mcp.json", Servers: found()[2:]}})

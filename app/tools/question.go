@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -29,7 +30,7 @@ func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h Question
 		q.Box.Refresh()
 		widgets.Call(q.OnResize)
 	}
-	message, _ := state.Reveal(in.Message)
+	message, _ := wording.Reveal(in.Message)
 	rows := []fyne.CanvasObject{
 		widgets.NewParagraph(state.ServerQuestionSource(v, asked), style.ColorMuted, style.SizeSmall),
 		widgets.NewParagraph(message, style.ColorText, "text"),
@@ -70,7 +71,7 @@ func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h Question
 	q.SetDeny("Decline")
 	arming := state.ArmingInView(asked.Hash, now)
 	q.Tick = func(now time.Time) {
-		q.Set(state.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
+		q.Set(wording.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
 	}
 	q.Tick(now)
 	return q
@@ -115,7 +116,7 @@ type field struct {
 func newField(in protocol.Field, resize func()) *field {
 	f := &field{in: in, problem: widgets.NewParagraph("", style.ColorBad, style.SizeSmall)}
 	f.problem.Hide()
-	title, _ := state.Reveal(display.FieldTitle(in))
+	title, _ := wording.Reveal(display.FieldTitle(in))
 	changed := func() {
 		if f.problem.Visible() {
 			f.say("")
@@ -145,7 +146,7 @@ func newField(in protocol.Field, resize func()) *field {
 	}
 	f.box.Add(control)
 	if in.Description != "" {
-		text, _ := state.Reveal(in.Description)
+		text, _ := wording.Reveal(in.Description)
 		f.box.Add(widgets.NewParagraph(text, style.ColorMuted, style.SizeSmall))
 	}
 	f.box.Add(f.problem)

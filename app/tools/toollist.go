@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -83,9 +84,9 @@ func without(list []protocol.ServerTool) (unchanged []protocol.ServerTool) {
 }
 
 func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
-	name, _ := state.Reveal(t.Name)
+	name, _ := wording.Reveal(t.Name)
 	if t.Title != "" && t.Title != t.Name {
-		title, _ := state.Reveal(t.Title)
+		title, _ := wording.Reveal(t.Title)
 		name += " · " + title
 	}
 	effect := widgets.NewParagraph(state.EffectText(t.Effect)+".", style.ColorMuted, style.SizeSmall)
@@ -103,7 +104,7 @@ func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
 }
 
 func description(text string, color fyne.ThemeColorName) fyne.CanvasObject {
-	text, _ = state.Reveal(strings.TrimSpace(text))
+	text, _ = wording.Reveal(strings.TrimSpace(text))
 	if text == "" {
 		text, color = "No description.", style.ColorMuted
 	}

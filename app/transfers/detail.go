@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -36,7 +37,7 @@ func (p *Page) open(t protocol.Transfer) {
 		widgets.NewField("Files", files(t)...),
 		widgets.NewField("From", widgets.NewSelectableText(state.EndOf(p.view, t, t.From))),
 		widgets.NewField("To", widgets.NewSelectableText(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
-		widgets.NewField("When", widgets.NewSelectableText(state.When(t.EndedAt, p.now()))),
+		widgets.NewField("When", widgets.NewSelectableText(wording.When(t.EndedAt, p.now()))),
 	}
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject

@@ -17,6 +17,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -113,8 +114,8 @@ func (p *Page) showHistory(h state.TransferHistory, err error) {
 }
 
 func (p *Page) item(t protocol.Transfer) widgets.ListItem {
-	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Detail: state.When(t.EndedAt, p.now())}
-	item.Full = state.FullTime(t.EndedAt, p.now())
+	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Detail: wording.When(t.EndedAt, p.now())}
+	item.Full = wording.FullTime(t.EndedAt, p.now())
 	switch {
 	case t.State == protocol.TransferCancelled:
 		item.Icon, item.Color, item.Muted = "cross", style.ColorMuted, true

@@ -1,4 +1,5 @@
-package state
+// Package unsaved retains what the person typed and did not save.
+package unsaved
 
 import (
 	"context"
@@ -6,12 +7,12 @@ import (
 	"sync"
 )
 
-// Drafts retains what the person typed and did not save: texts of files and contents of forms. They
+// Store retains what the person typed and did not save: texts of files and contents of forms. They
 // may contain secrets, so they stay in memory. It is safe for concurrent use.
-type Drafts struct{ values sync.Map }
+type Store struct{ values sync.Map }
 
 // SaveFile retains the unsaved text of a file; an empty text drops it.
-func (d *Drafts) SaveFile(path, text string) {
+func (d *Store) SaveFile(path, text string) {
 	if text == "" {
 		d.values.Delete(path)
 	} else {
@@ -20,7 +21,7 @@ func (d *Drafts) SaveFile(path, text string) {
 }
 
 // File returns the unsaved text of a file.
-func (d *Drafts) File(path string) (text string, ok bool) {
+func (d *Store) File(path string) (text string, ok bool) {
 	v, ok := d.values.Load(path)
 	text, _ = v.(string)
 	return text, ok
@@ -31,15 +32,15 @@ type formKey string
 
 // Draft is the unsaved content of one form, of a type that [reflect.DeepEqual] compares.
 type Draft[T any] struct {
-	drafts     *Drafts
+	drafts     *Store
 	key        formKey
 	start      T    // the content of the form without a draft
 	IsRestored bool // the form was opened with an earlier draft
 }
 
-// OpenDraft returns the draft of a form and the content to open it with: the content that the person
+// Open returns the draft of a form and the content to open it with: the content that the person
 // left, or else start. key names the form and what it edits, such as "schedule 3".
-func OpenDraft[T any](d *Drafts, key string, start T) (Draft[T], T) {
+func Open[T any](d *Store, key string, start T) (Draft[T], T) {
 	v, ok := d.values.Load(formKey(key))
 	content, ok2 := v.(T)
 	if !ok || !ok2 {

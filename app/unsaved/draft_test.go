@@ -1,4 +1,4 @@
-package state
+package unsaved
 
 import (
 	"cmp"
@@ -13,17 +13,17 @@ type testForm struct {
 }
 
 func TestDraftReturnsWhatWasLeft(t *testing.T) {
-	var drafts Drafts
+	var drafts Store
 	start := testForm{Name: "new"}
-	draft, content := OpenDraft(&drafts, "rule 1", start)
+	draft, content := Open(&drafts, "rule 1", start)
 	if draft.IsRestored || content.Name != "new" {
 		t.Fatalf("First opening: got %v, restored %v, want the start", content, draft.IsRestored)
 	}
 	draft.Save(testForm{"typed", []string{"git", "push"}})
-	if draft, content = OpenDraft(&drafts, "rule 1", start); !draft.IsRestored || content.Name != "typed" || len(content.Words) != 2 {
+	if draft, content = Open(&drafts, "rule 1", start); !draft.IsRestored || content.Name != "typed" || len(content.Words) != 2 {
 		t.Errorf("Second opening: got %v, restored %v, want what was typed", content, draft.IsRestored)
 	}
-	if other, _ := OpenDraft(&drafts, "rule 2", start); other.IsRestored {
+	if other, _ := Open(&drafts, "rule 2", start); other.IsRestored {
 		t.Error("another form has the draft, too")
 	}
 	if _, ok := drafts.File("rule 1"); ok {
@@ -37,12 +37,12 @@ func TestDraftEnds(t *testing.T) {
 		"typed back": func(d Draft[testForm]) { d.Save(testForm{Name: "new"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var drafts Drafts
+			var drafts Store
 			start := testForm{Name: "new"}
-			draft, _ := OpenDraft(&drafts, "rule", start)
+			draft, _ := Open(&drafts, "rule", start)
 			draft.Save(testForm{Name: "typed"})
 			end(draft)
-			if draft, content := OpenDraft(&drafts, "rule", start); draft.IsRestored || content.Name != "new" {
+			if draft, content := Open(&drafts, "rule", start); draft.IsRestored || content.Name != "new" {
 				t.Errorf("Form: got %v, restored %v, want the start", content, draft.IsRestored)
 			}
 		})
@@ -52,8 +52,8 @@ func TestDraftEnds(t *testing.T) {
 func TestSavedFormLeavesNoDraft(t *testing.T) {
 	for name, want := range map[string]error{"saved": nil, "refused": errors.New("refused")} {
 		t.Run(name, func(t *testing.T) {
-			var drafts Drafts
-			draft, _ := OpenDraft(&drafts, "rule", testForm{})
+			var drafts Store
+			draft, _ := Open(&drafts, "rule", testForm{})
 			draft.Save(testForm{Name: "typed"})
 			left, leave := context.WithCancel(t.Context())
 			leave()
@@ -61,7 +61,7 @@ func TestSavedFormLeavesNoDraft(t *testing.T) {
 			if !errors.Is(err, want) {
 				t.Errorf("Saving after the person has left: got %v, want %v", err, want)
 			}
-			if again, _ := OpenDraft(&drafts, "rule", testForm{}); again.IsRestored != (want != nil) {
+			if again, _ := Open(&drafts, "rule", testForm{}); again.IsRestored != (want != nil) {
 				t.Errorf("The draft is there: got %v, want %v", again.IsRestored, want != nil)
 			}
 		})

@@ -1,4 +1,4 @@
-package state
+package wording
 
 import (
 	"fmt"
@@ -123,4 +123,13 @@ func clockTime(day, clock time.Time, zone *time.Location) (time.Time, error) {
 		return at, fmt.Errorf("%s does not exist on %s: the clocks go forward then", clock.Format("15:04"), day.Format("2 January 2006"))
 	}
 	return at, nil
+}
+
+// TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left. It is empty for 0.
+func TimeLeft(until int64, now time.Time) string {
+	if until == 0 {
+		return ""
+	}
+	left := int(max(time.UnixMilli(until).Sub(now).Round(time.Second), 0).Seconds())
+	return fmt.Sprintf("%d:%02d left", left/60, left%60)
 }

@@ -1,10 +1,10 @@
-package state
+// Package feedtest is a gateway whose answers a test defines, for the tests of view models.
+package feedtest
 
 import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,16 +16,16 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// fake is a gateway whose answers the test defines.
-type fake struct {
-	t       *testing.T
-	mu      sync.Mutex // guards the fields below, and writes
-	snap    protocol.FeedSnapshot
-	answers map[string]func(json.RawMessage) (any, error)
-	calls   []call
-	latency time.Duration // of every answer
-	ws      *websocket.Conn
-	seq     uint64
+// Gateway is a gateway whose answers the test defines.
+type Gateway struct {
+	t        *testing.T
+	Mu       sync.Mutex // guards the fields below, and writes
+	Snapshot protocol.FeedSnapshot
+	Answers  map[string]func(json.RawMessage) (any, error)
+	calls    []call
+	Latency  time.Duration // of every answer
+	ws       *websocket.Conn
+	seq      uint64
 }
 
 type call struct {
@@ -33,7 +33,7 @@ type call struct {
 	params json.RawMessage
 }
 
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{}
 	ws, err := up.Upgrade(w, r, nil)
 	if err != nil {
@@ -55,11 +55,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fake) serve(ws *websocket.Conn, r protocol.Request) {
-	f.mu.Lock()
+func (f *Gateway) serve(ws *websocket.Conn, r protocol.Request) {
+	f.Mu.Lock()
 	f.calls = append(f.calls, call{r.Method, r.Params})
-	answer, latency := f.answers[r.Method], f.latency
-	f.mu.Unlock()
+	answer, latency := f.Answers[r.Method], f.Latency
+	f.Mu.Unlock()
 	time.Sleep(latency)
 	var result any
 	var err error
@@ -69,15 +69,15 @@ func (f *fake) serve(ws *websocket.Conn, r protocol.Request) {
 	case r.Method == protocol.Connect.Name:
 		result = protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1}
 	case r.Method == protocol.StatusGet.Name:
-		result = f.snap.Status
+		result = f.Snapshot.Status
 	case r.Method != protocol.FeedSubscribe.Name:
 		result = struct{}{}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if r.Method == protocol.FeedSubscribe.Name {
-		f.ws, f.snap.Seq = ws, f.seq
-		result = f.snap
+		f.ws, f.Snapshot.Seq = ws, f.seq
+		result = f.Snapshot
 	}
 	var frame []byte
 	if err != nil {
@@ -91,9 +91,9 @@ func (f *fake) serve(ws *websocket.Conn, r protocol.Request) {
 	ws.WriteMessage(websocket.TextMessage, frame)
 }
 
-// change sends changes to the client and waits until they have arrived.
-func (f *fake) change(list ...protocol.Change) {
-	f.mu.Lock()
+// Change sends changes to the client and waits until they have arrived.
+func (f *Gateway) Change(list ...protocol.Change) {
+	f.Mu.Lock()
 	for _, c := range list {
 		f.seq++
 		frame, err := protocol.EncodeEvent(protocol.EventFeed, c, f.seq)
@@ -102,22 +102,22 @@ func (f *fake) change(list ...protocol.Change) {
 		}
 		f.ws.WriteMessage(websocket.TextMessage, frame)
 	}
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	synctest.Wait()
 }
 
-// cut closes the connection.
-func (f *fake) cut() {
-	f.mu.Lock()
+// Cut closes the connection.
+func (f *Gateway) Cut() {
+	f.Mu.Lock()
 	f.ws.Close()
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	synctest.Wait()
 }
 
-// called returns the params of all calls of a method.
-func (f *fake) called(method string) []json.RawMessage {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// Called returns the params of all calls of a method.
+func (f *Gateway) Called(method string) []json.RawMessage {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	var list []json.RawMessage
 	for _, c := range f.calls {
 		if c.method == method {
@@ -127,10 +127,10 @@ func (f *fake) called(method string) []json.RawMessage {
 	return list
 }
 
-func on[P, R any](f *fake, m protocol.Method[P, R], answer func(P) (R, error)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.answers[m.Name] = func(raw json.RawMessage) (any, error) {
+func On[P, R any](f *Gateway, m protocol.Method[P, R], answer func(P) (R, error)) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Answers[m.Name] = func(raw json.RawMessage) (any, error) {
 		var p P
 		if err := json.Unmarshal(raw, &p); err != nil {
 			return nil, err
@@ -139,16 +139,25 @@ func on[P, R any](f *fake, m protocol.Method[P, R], answer func(P) (R, error)) {
 	}
 }
 
-// bubble runs a test against a fake gateway with a fake clock. setup may be nil.
-func bubble(t *testing.T, setup func(*fake), body func(*testing.T, *App, *fake)) {
+// Client is the part of a feed that a test starts and stops.
+type Client interface {
+	Use(*client.Client)
+	Run(ctx context.Context) error
+	Connected()
+	Down(err error)
+	Close()
+}
+
+// Run runs a test of a client against a fake gateway with a fake clock. setup may be nil.
+func Run[C Client](t *testing.T, create func() C, setup func(*Gateway), body func(*testing.T, C, *Gateway)) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{t: t, answers: make(map[string]func(json.RawMessage) (any, error))}
+		f := &Gateway{t: t, Answers: make(map[string]func(json.RawMessage) (any, error))}
 		if setup != nil {
 			setup(f)
 		}
 		dial, l := client.Memory()
 		srv := &http.Server{Handler: f}
-		a := NewApp()
+		a := create()
 		c := client.New(client.Options{
 			URL: "ws://memory/ws", Dial: dial, OnDown: a.Down,
 			Connect: func() protocol.ConnectParams { return protocol.ConnectParams{MinProtocol: 1, MaxProtocol: 1} },
@@ -164,24 +173,12 @@ func bubble(t *testing.T, setup func(*fake), body func(*testing.T, *App, *fake))
 		body(t, a, f)
 		a.Close()
 		cancel()
-		f.mu.Lock()
+		f.Mu.Lock()
 		if f.ws != nil {
 			f.ws.Close()
 		}
-		f.mu.Unlock()
+		f.Mu.Unlock()
 		srv.Close()
 		wg.Wait()
 	})
-}
-
-func text(seq int64, s string) protocol.Message {
-	return protocol.Message{ID: protocol.MessageID(s), Seq: seq, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(s)}}
-}
-
-func texts(list []protocol.Message) string {
-	var out []string
-	for _, m := range list {
-		out = append(out, m.Content.Text())
-	}
-	return strings.Join(out, " ")
 }

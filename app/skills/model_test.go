@@ -1,4 +1,4 @@
-package state
+package skills
 
 import (
 	"encoding/json"
@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/state"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,11 +20,11 @@ type school struct {
 	fail   error
 }
 
-func (c *school) serve(f *fake) {
-	on(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
+func (c *school) serve(f *feedtest.Gateway) {
+	feedtest.On(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 		return protocol.SkillsStatusResult{Skills: append([]protocol.SkillStatusEntry{}, c.skills...)}, c.fail
 	})
-	on(f, protocol.SkillsEnable, func(p protocol.SkillsEnableParams) (protocol.OK, error) {
+	feedtest.On(f, protocol.SkillsEnable, func(p protocol.SkillsEnableParams) (protocol.OK, error) {
 		for i := range c.skills {
 			if c.skills[i].Name == p.Name {
 				c.skills[i].Enabled = p.Enabled
@@ -29,26 +32,26 @@ func (c *school) serve(f *fake) {
 		}
 		return protocol.OK{OK: true}, c.fail
 	})
-	on(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
+	feedtest.On(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
 		text, ok := c.files[p.Path]
 		if !ok {
 			return nil, protocol.ErrNotFound.With("no such file")
 		}
 		return protocol.WorkspaceReadResult{Path: p.Path, Content: text}, nil
 	})
-	on(f, protocol.WorkspaceWrite, func(p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+	feedtest.On(f, protocol.WorkspaceWrite, func(p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
 		c.files[p.Path] = *p.Content
 		return protocol.WorkspaceWriteResult{}, nil
 	})
-	on(f, protocol.WorkspaceDelete, func(p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+	feedtest.On(f, protocol.WorkspaceDelete, func(p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
 		delete(c.files, p.Path)
 		return protocol.WorkspaceDeleteResult{Deleted: true}, nil
 	})
-	on(f, protocol.ConfigSet, func(p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
+	feedtest.On(f, protocol.ConfigSet, func(p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
 		c.set = append(c.set, p.Path+"="+string(p.Value))
 		return protocol.ConfigSetResult{}, nil
 	})
-	on(f, protocol.ConfigGet, func(p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+	feedtest.On(f, protocol.ConfigGet, func(p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 		return protocol.ConfigGetResult{Value: json.RawMessage(`{"greet":{"always":true}}`)}, nil
 	})
 }
@@ -62,8 +65,8 @@ func newSchool() *school {
 
 func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 	c := newSchool()
-	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
-		s := NewSkills(a)
+	feedtest.Run(t, state.NewApp, c.serve, func(t *testing.T, a *state.App, f *feedtest.Gateway) {
+		s := newModel(a)
 		go s.Follow(t.Context())
 		synctest.Wait()
 		s.Show("skills/greet/SKILL.md")
@@ -74,26 +77,26 @@ func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 		}
 		c.skills = append(c.skills, protocol.SkillStatusEntry{Name: "new", Path: "skills/new/SKILL.md"})
 		c.files["skills/greet/SKILL.md"] = "Changed."
-		f.change(protocol.Change{Kind: protocol.ChangeSkills})
+		f.Change(protocol.Change{Kind: protocol.ChangeSkills})
 		if v = s.Value.Get(); len(v.Skills) != 2 || v.Text != "Changed." {
 			t.Errorf("after a change of files: %+v", v)
 		}
-		asked := len(f.called(protocol.SkillsStatus.Name))
-		f.change(protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "nas", Online: true}})
-		if n := len(f.called(protocol.SkillsStatus.Name)); n != asked+1 {
+		asked := len(f.Called(protocol.SkillsStatus.Name))
+		f.Change(protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "nas", Online: true}})
+		if n := len(f.Called(protocol.SkillsStatus.Name)); n != asked+1 {
 			t.Errorf("a machine that comes leads to %d questions", n-asked)
 		}
-		f.change(protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "nas", Online: true, PingMs: 3}})
-		if n := len(f.called(protocol.SkillsStatus.Name)); n != asked+1 {
+		f.Change(protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "nas", Online: true, PingMs: 3}})
+		if n := len(f.Called(protocol.SkillsStatus.Name)); n != asked+1 {
 			t.Error("how far away a machine is was taken for a change")
 		}
 		delete(c.files, "skills/greet/SKILL.md")
-		f.change(protocol.Change{Kind: protocol.ChangeSkills})
+		f.Change(protocol.Change{Kind: protocol.ChangeSkills})
 		if v = s.Value.Get(); v.TextProblem == "" || v.Text != "" {
 			t.Errorf("the text of a file that is gone: %+v", v)
 		}
 		c.fail = protocol.ErrInternal.With("the disk is full")
-		f.change(protocol.Change{Kind: protocol.ChangeSkills})
+		f.Change(protocol.Change{Kind: protocol.ChangeSkills})
 		if v = s.Value.Get(); v.Problem != "The disk is full" || len(v.Skills) != 2 {
 			t.Errorf("a failure shows %+v", v)
 		}
@@ -102,8 +105,8 @@ func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 
 func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 	c := newSchool()
-	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
-		s := NewSkills(a)
+	feedtest.Run(t, state.NewApp, c.serve, func(t *testing.T, a *state.App, f *feedtest.Gateway) {
+		s := newModel(a)
 		s.Load(t.Context())
 		undo := s.Enable(s.Value.Get().Skills[0], false)
 		if s.Value.Get().Skills[0].Enabled {
@@ -143,10 +146,10 @@ func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 
 func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
 	c := newSchool()
-	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
-		s := NewSkills(a)
+	feedtest.Run(t, state.NewApp, c.serve, func(t *testing.T, a *state.App, f *feedtest.Gateway) {
+		s := newModel(a)
 		s.Load(t.Context())
-		path, err := s.Create(t.Context(), NewSkill{Name: " Release  Notes!", When: "Write notes: \"what is <new>\".\nUse it before a release.", Caps: []string{protocol.CapExec}})
+		path, err := s.Create(t.Context(), newSkill{Name: " Release  Notes!", When: "Write notes: \"what is <new>\".\nUse it before a release.", Caps: []string{protocol.CapExec}})
 		if err != nil || path != "skills/release-notes/SKILL.md" {
 			t.Fatal(path, err)
 		}
@@ -159,7 +162,7 @@ func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
 				t.Errorf("%q is not in\n%s", want, text)
 			}
 		}
-		for _, n := range []NewSkill{{Name: "Greet", When: "x"}, {Name: "—", When: "x"}, {Name: "a", When: " "}, {Name: "a", When: strings.Repeat("ä", 1025)}} {
+		for _, n := range []newSkill{{Name: "Greet", When: "x"}, {Name: "—", When: "x"}, {Name: "a", When: " "}, {Name: "a", When: strings.Repeat("ä", 1025)}} {
 			if path, err := s.Create(t.Context(), n); err == nil {
 				t.Errorf("%+v was written to %s", n, path)
 			}
@@ -173,19 +176,19 @@ func TestSkillWords(t *testing.T) {
 		Name: "x", Enabled: true, Reasons: []string{"requires programs: gh"}, Source: protocol.SkillBuiltIn, EligibleHosts: []protocol.NodeID{"a"},
 		Missing: []protocol.SkillMissing{{NodeID: "b", Lacks: []string{"the program gh", "the capability shell.exec"}}},
 	}
-	if word, why := SkillState(e); word != "unavailable" || why != "No online machine has what it needs (programs: gh)." {
+	if word, why := stateWords(e); word != "unavailable" || why != "No online machine has what it needs (programs: gh)." {
 		t.Error(word, why)
 	}
-	got := SkillMachines(e, SkillsView{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
+	got := machinesOf(e, View{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
 	if got[0].Name != "a" || got[2].Name != "Cellar" || !got[0].Fits || got[1].Text != "lacks the program gh, the capability shell.exec" || got[2].Text != "is offline" || got[2].Fits {
 		t.Errorf("%+v", got)
 	}
 	e.Enabled = false
-	if word, _ := SkillState(e); word != "off" {
+	if word, _ := stateWords(e); word != "off" {
 		t.Error(word)
 	}
 	for query, n := range map[string]int{"": 1, "included": 1, "X OFF": 1, "nothing": 0} {
-		if got := FindSkills([]protocol.SkillStatusEntry{e}, query); len(got) != n {
+		if got := find([]protocol.SkillStatusEntry{e}, query); len(got) != n {
 			t.Errorf("%q finds %d", query, len(got))
 		}
 	}
@@ -201,7 +204,7 @@ func FuzzSkillFolder(f *testing.F) {
 	f.Add("../../etc")
 	f.Fuzz(func(t *testing.T, name string) {
 		s := SkillFolder(name)
-		if len(s) > maxSlug || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") || strings.Contains(s, "--") {
+		if len(s) > wording.MaxSlug || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") || strings.Contains(s, "--") {
 			t.Errorf("%q became %q", name, s)
 		}
 	})

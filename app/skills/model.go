@@ -1,4 +1,4 @@
-package state
+package skills
 
 import (
 	"context"
@@ -9,23 +9,24 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
-// SkillsView is the state of the page of skills.
-type SkillsView struct {
+// View is the state of the page of skills.
+type View struct {
 	Loaded  bool
 	Problem string                      // reason why loading failed
 	Skills  []protocol.SkillStatusEntry // sorted by name
 	Nodes   []protocol.SkillNodeStatus
 	Names   map[protocol.NodeID]string // display names
-	Set     map[string]SkillSettings   // the person's overrides, by SettingsKey
+	Set     map[string]Settings        // the person's overrides, by SettingsKey
 	// Shown is the path of the skill with a loaded Text, without its front matter.
 	Shown, Text, TextProblem string
 }
 
-// SkillSettings are the overrides of one skill; nil uses the skill's own value.
-type SkillSettings struct {
+// Settings are the overrides of one skill; nil uses the skill's own value.
+type Settings struct {
 	Enabled  *bool `json:"enabled"`
 	Always   *bool `json:"always"`
 	Requires *struct {
@@ -34,21 +35,21 @@ type SkillSettings struct {
 }
 
 // Skill finds a skill by its path.
-func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
+func (v View) Skill(path string) (protocol.SkillStatusEntry, bool) {
 	return lists.Find(v.Skills, func(s protocol.SkillStatusEntry) bool { return s.Path == path })
 }
 
-// Skills is the view model of the page of skills. Its methods are safe for concurrent use.
-type Skills struct {
-	feed.Loader[SkillsView]
-	app *App
+// Model is the view model of the page of skills. Its methods are safe for concurrent use.
+type Model struct {
+	feed.Loader[View]
+	app *state.App
 }
 
-// NewSkills returns an empty view model; Follow loads it.
-func NewSkills(a *App) *Skills {
-	s := &Skills{app: a}
-	s.Loader = feed.Loader[SkillsView]{
-		Value: feed.NewValue(SkillsView{}), Feed: a.Feed, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *SkillsView) *string { return &v.Problem },
+// newModel returns an empty view model; Follow loads it.
+func newModel(a *state.App) *Model {
+	s := &Model{app: a}
+	s.Loader = feed.Loader[View]{
+		Value: feed.NewValue(View{}), Feed: a.Feed, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *View) *string { return &v.Problem },
 		Facts: []feed.Fact{a.Changed, a.Status, a.Feed.Machines},
 		Key: func(v feed.View) string {
 			key := fmt.Sprint(v.Changed.Skills, v.Changed.Config, v.Status.Connected)
@@ -62,18 +63,18 @@ func NewSkills(a *App) *Skills {
 }
 
 // Reread makes the gateway read all files again.
-func (s *Skills) Reread() {
+func (s *Model) Reread() {
 	s.app.Tasks.Start(func(ctx context.Context) { s.LoadWith(ctx, s.fetchWith(protocol.SkillsUpdate)) })
 }
 
 // fetchWith returns the fetch function of the loader with one of the methods that list the skills.
-func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) func(context.Context) (func(*SkillsView), error) {
-	return func(ctx context.Context) (func(*SkillsView), error) {
+func (s *Model) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) func(context.Context) (func(*View), error) {
+	return func(ctx context.Context) (func(*View), error) {
 		r, err := feed.Call(ctx, s.app, m, protocol.SkillsParams{})
 		if err != nil {
 			return nil, err
 		}
-		set, _ := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries") // the list is useful without them
+		set, _ := feed.ConfigAt[map[string]Settings](ctx, s.app, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
 		for _, n := range s.app.View().Machines {
 			names[n.ID] = feed.NameOf(n)
@@ -81,23 +82,23 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 		if shown := s.Value.Get().Shown; shown != "" {
 			s.read(ctx, shown)
 		}
-		return func(v *SkillsView) {
+		return func(v *View) {
 			v.Loaded, v.Problem, v.Skills, v.Nodes, v.Names, v.Set = true, "", r.Skills, r.Nodes, names, set
 		}, nil
 	}
 }
 
 // Show loads the text of a skill; an empty path closes it.
-func (s *Skills) Show(path string) {
-	s.Value.Update(func(v *SkillsView) { v.Shown, v.Text, v.TextProblem = path, "", "" })
+func (s *Model) Show(path string) {
+	s.Value.Update(func(v *View) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
 		s.app.Tasks.StartRequest(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 
-func (s *Skills) read(ctx context.Context, path string) {
-	file, err := feed.Call(ctx, s.app, readFile, protocol.WorkspaceReadParams{Path: path})
-	s.Value.Update(func(v *SkillsView) {
+func (s *Model) read(ctx context.Context, path string) {
+	file, err := feed.Call(ctx, s.app, feed.ReadFile, protocol.WorkspaceReadParams{Path: path})
+	s.Value.Update(func(v *View) {
 		if v.Shown != path {
 			return
 		}
@@ -121,9 +122,9 @@ func skillBody(text string) string {
 }
 
 // Enable turns a skill on or off, in the view at once, and returns a function that undoes it.
-func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
+func (s *Model) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	enable := func(on bool) {
-		s.Value.Update(func(v *SkillsView) {
+		s.Value.Update(func(v *View) {
 			v.Skills = slices.Clone(v.Skills)
 			for i := range v.Skills {
 				if v.Skills[i].Path == e.Path {
@@ -140,14 +141,14 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 }
 
 // SetAlways sets whether the system prompt includes a skill's text; nil: as the skill says.
-func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
+func (s *Model) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 	s.Do(func(ctx context.Context) error {
 		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
 	})
 }
 
 // SetNeeds sets a skill's requirements on a machine; nil uses the skill's own value.
-func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
+func (s *Model) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 	s.Do(func(ctx context.Context) error {
 		if caps == nil {
 			return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
@@ -157,12 +158,12 @@ func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 }
 
 // Delete deletes one of the agent's own skills and returns a function that restores it. It blocks.
-func (s *Skills) Delete(ctx context.Context, e protocol.SkillStatusEntry) (undo func(), err error) {
-	return AgentFiles{app: s.app, changed: func() {}}.Delete(ctx, e.Path)
+func (s *Model) Delete(ctx context.Context, e protocol.SkillStatusEntry) (undo func(), err error) {
+	return feed.AgentFiles{Feed: s.app.Feed, Changed: func() {}}.Delete(ctx, e.Path)
 }
 
 // Create writes a new skill of the agent and returns its path. It blocks.
-func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error) {
+func (s *Model) Create(ctx context.Context, n newSkill) (path string, err error) {
 	folder, text, err := n.parts()
 	if err != nil {
 		return "", err

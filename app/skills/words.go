@@ -1,4 +1,4 @@
-package state
+package skills
 
 import (
 	"cmp"
@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
-// SkillState describes in a word whether a skill can be used now, and why not.
-func SkillState(e protocol.SkillStatusEntry) (word, why string) {
+// stateWords describes in a word whether a skill can be used now, and why not.
+func stateWords(e protocol.SkillStatusEntry) (word, why string) {
 	switch {
 	case !e.Enabled:
 		return "off", "Turned off: the agent does not know about it."
@@ -47,25 +48,25 @@ func skillReason(r string) (long, short string) {
 	return format.Capital(r), short
 }
 
-// SkillLack describes briefly why a skill cannot be used now, for a list.
-func SkillLack(e protocol.SkillStatusEntry) string {
+// lack describes briefly why a skill cannot be used now, for a list.
+func lack(e protocol.SkillStatusEntry) string {
 	list := lists.Map(e.Reasons, func(r string) string {
 		_, short := skillReason(r)
 		return short
 	})
-	return format.Capital(joinNonEmpty(", ", list...))
+	return format.Capital(wording.Join(", ", list...))
 }
 
-// SkillSource describes a skill's origin.
-func SkillSource(e protocol.SkillStatusEntry) string {
+// source describes a skill's origin.
+func source(e protocol.SkillStatusEntry) string {
 	sources := map[string]string{
 		protocol.SkillAgent: "the agent's own", protocol.SkillGlobal: "shared by all agents", protocol.SkillBuiltIn: "included with Fairlead",
 	}
 	return cmp.Or(sources[e.Source], e.Source)
 }
 
-// SkillNeeds describes what a skill requires of a machine; empty for nothing.
-func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
+// needsOf describes what a skill requires of a machine; empty for nothing.
+func needsOf(r protocol.SkillRequirementSnapshot) []string {
 	var list []string
 	add := func(words string, names []string, sep string) {
 		if len(names) > 0 {
@@ -80,17 +81,17 @@ func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 	return list
 }
 
-// SkillMachine describes whether a machine can run a skill.
-type SkillMachine struct {
+// machine describes whether a machine can run a skill.
+type machine struct {
 	Name string // display name
 	Fits bool
 	Text string
 }
 
-// SkillMachines returns that for each known machine.
-func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
-	return lists.Map(v.Nodes, func(n protocol.SkillNodeStatus) SkillMachine {
-		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Text: "cannot run it"}
+// machinesOf returns that for each known machine.
+func machinesOf(e protocol.SkillStatusEntry, v View) []machine {
+	return lists.Map(v.Nodes, func(n protocol.SkillNodeStatus) machine {
+		m := machine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Text: "cannot run it"}
 		missing, lacks := lists.Find(e.Missing, func(m protocol.SkillMissing) bool {
 			return m.NodeID == n.NodeID && len(m.Lacks) > 0
 		})
@@ -106,42 +107,25 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	})
 }
 
-// FindSkills returns the skills that have every word of a query.
-func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
+// find returns the skills that have every word of a query.
+func find(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
 	return lists.Without(list, func(e protocol.SkillStatusEntry) bool {
-		word, _ := SkillState(e)
-		return !matches(strings.Join([]string{e.Name, e.Description, SkillSource(e), e.Location, word}, " "), query)
+		word, _ := stateWords(e)
+		return !wording.Matches(strings.Join([]string{e.Name, e.Description, source(e), e.Location, word}, " "), query)
 	})
 }
 
-// NewSkill has the fields of the form for a new skill.
-type NewSkill struct {
+// newSkill has the fields of the form for a new skill.
+type newSkill struct {
 	Name string
 	When string // its description: purpose and occasion
 	Caps []string
 }
 
 // SkillFolder derives a folder name, as the Agent Skills format requires, from a typed name.
-func SkillFolder(name string) string { return slug(name, "") }
+func SkillFolder(name string) string { return wording.Slug(name, "") }
 
-// maxSlug is the limit of the open Agent Skills format, and of the gateway for names of accounts.
-const maxSlug = 64
-
-// slug derives an identifier of letters, digits and extra characters, with hyphens for all others.
-func slug(name, extra string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune(extra, r) {
-			b.WriteRune(r)
-		} else if !strings.HasSuffix(b.String(), "-") {
-			b.WriteByte('-')
-		}
-	}
-	s := strings.Trim(b.String(), "-")
-	return strings.Trim(s[:min(len(s), maxSlug)], "-")
-}
-
-func (n NewSkill) parts() (folder, text string, err error) {
+func (n newSkill) parts() (folder, text string, err error) {
 	if folder = SkillFolder(n.Name); folder == "" {
 		return "", "", errors.New("a skill needs a name of Latin letters or digits, such as release-notes")
 	}

@@ -1,0 +1,43 @@
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Reveal makes deceptive characters visible: control, bidirectional, zero-width and combining ones,
+// and unusual blanks, but not line breaks and tabs. changed reports whether there were any.
+func Reveal(s string) (text string, changed bool) {
+	return RevealIf(s, isInvisible), strings.ContainsFunc(s, isInvisible)
+}
+
+func RevealIf(s string, hidden func(rune) bool) string {
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// fillers are letters and marks without a visible shape.
+var fillers = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x034f, Hi: 0x034f, Stride: 1},
+	{Lo: 0x115f, Hi: 0x1160, Stride: 1},
+	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+	{Lo: 0x2800, Hi: 0x2800, Stride: 1},
+	{Lo: 0x3164, Hi: 0x3164, Stride: 1},
+	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+}}
+
+func isInvisible(r rune) bool {
+	switch r {
+	case '\n', '\t', ' ':
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
+}

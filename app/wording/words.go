@@ -1,0 +1,43 @@
+// Package wording has the texts that several pages share: times, counts, hidden characters made visible.
+package wording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/app/lists"
+)
+
+// Fact is one known fact about a machine.
+type Fact struct{ Name, Text string }
+
+// Matches reports whether a path contains every word of a filter, ignoring case.
+func Matches(p, filter string) bool {
+	p = strings.ToLower(p)
+	words := strings.Fields(strings.ToLower(filter))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
+}
+
+// Tokens formats a number of tokens: "950", "42k", "1.2M".
+func Tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_500:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
+}
+
+// Plural formats a count: 1 file, 2 files.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func Join(sep string, parts ...string) string {
+	return strings.Join(lists.Without(parts, func(s string) bool { return s == "" }), sep)
+}
