@@ -1,7 +1,10 @@
 package native
 
 import (
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,6 +81,29 @@ func TestAnEventWithoutAPanicForgetsNothing(t *testing.T) {
 	inputOf(w, test.NewCanvas()).guard(func() { panic("broken") }) // of another toolkit
 	if w.mouseButton != 0 {
 		t.Error("a panic forgets nothing where the focus is unknown")
+	}
+}
+
+// TestLinksToFyneStayFew fails for a new go:linkname, and for one in another package: each may break
+// with a new version of Fyne. Those of app/fonts stay there, because this package links the driver.
+func TestLinksToFyneStayFew(t *testing.T) {
+	t.Parallel()
+	got := make(map[string]int)
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if n := strings.Count(string(text), "\n//go:link"+"name "); n > 0 {
+			got[filepath.Base(filepath.Dir(path))] += n
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]int{"native": 6, "fonts": 5}; !maps.Equal(got, want) {
+		t.Errorf("go:linkname by package: got %v, want %v", got, want)
 	}
 }
 
