@@ -10,9 +10,10 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.
 GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
-# Tests that kill programs hundreds of times, decide tens of thousands of calls, call every method of a gateway, parse megabytes of hostile text, make ten thousand calls, or run 240 commands of others. They run without the
+# Tests that kill programs hundreds of times, decide tens of thousands of calls, call every method of a gateway, parse megabytes of hostile text,
+# make ten thousand calls, press keys on a thousand questions, compare searches with slow ones, or run 240 commands of others. They run without the
 # race detector, with which they take ten times as long: a killed program reports no race.
-LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents|TestNothingIsAcknowledgedBeforeItIsStored|TestNoCommandWritesAProtectedFile|TestNoCommandOfAnOrdinaryUserWritesAProtectedFile|TestNoCommandReadsASecret|TestNoCommandOfAnOrdinaryUserReadsASecret|TestEverydayCommandsAreNotDisturbed|TestTenThousandCallsAtOnce
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestEveryFieldTakesHostileJSON|TestANodeOutlivesHostileEvents|TestNothingIsAcknowledgedBeforeItIsStored|TestNoCommandWritesAProtectedFile|TestNoCommandOfAnOrdinaryUserWritesAProtectedFile|TestNoCommandReadsASecret|TestNoCommandOfAnOrdinaryUserReadsASecret|TestEverydayCommandsAreNotDisturbed|TestTenThousandCallsAtOnce|TestRobotNeverAllows|Test(Glob|Scan|Search)AgreesWith
 # The race detector watches everything but the engine of the database: that is C made into Go, which shares no memory with whoever uses it, and takes three
 # quarters of the processor time when it is watched too.
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
@@ -73,7 +74,8 @@ detector:
 long:
 	@packaging/deps.sh build
 	$(GO) test $(QUICK) -timeout 20m ./gateway/policy
-	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/sandbox ./node/tools
+	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/sandbox ./node/search ./node/tools
+	$(GO) test $(GUITAGS) $(QUICK) -run '$(LONG)' ./app/approve
 
 lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build
