@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,6 +182,14 @@ func TestCommands(t *testing.T) {
 					ts.Check(ts.Exec("fairlead", "servers", "list", "--json"))
 					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 					return slices.ContainsFunc(list.Servers, func(s protocol.ServerStatus) bool { return string(s.Name) == args[0] && s.State == args[1] })
+				})
+			},
+			// prints REGEXP COMMAND...: repeats a command until it prints a match.
+			"prints": func(ts *testscript.TestScript, neg bool, args []string) {
+				match := regexp.MustCompile(args[0])
+				until(ts, args[0], func() bool {
+					ts.Check(ts.Exec(args[1], args[2:]...))
+					return match.MatchString(ts.ReadFile("stdout"))
 				})
 			},
 			// online NODE: waits until the machine is connected.
