@@ -216,11 +216,11 @@ func TestABadAnswerFailsAlone(t *testing.T) {
 func TestAnEndSaysWhy(t *testing.T) {
 	h := openHouse(t)
 	name := h.bad("exit", protocol.ServerFailed)
-	if got := h.status(name).Error; got != "the command ended with exit code 1: Error: API_KEY is not set" {
+	if got := h.failure(name); got != "the command ended with exit code 1: Error: API_KEY is not set" {
 		t.Errorf("got error %q, want the exit code and the last line", got)
 	}
 	h.bad("no_list", protocol.ServerFailed)
-	if got := h.status("no_list").Error; got != "list the tools: the answer of the server cannot be read: tools must be a list, not object" {
+	if got := h.failure("no_list"); got != "list the tools: the answer of the server cannot be read: tools must be a list, not object" {
 		t.Errorf("got error %q, want that the list cannot be read", got)
 	}
 	h.bad("answers", protocol.ServerReady)

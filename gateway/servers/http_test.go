@@ -105,8 +105,7 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 		"fault":  {protocol.ServerSpec{URL: web.URL + "/503"}, "a fault of its own (status 503)"},
 	} {
 		set(name, c.spec)
-		h.untilState(name, protocol.ServerFailed)
-		if got := h.status(name).Error; !strings.Contains(got, c.want) || strings.Contains(got, "initialize") {
+		if got := h.failure(name); !strings.Contains(got, c.want) || strings.Contains(got, "initialize") {
 			t.Errorf("%s: the error is %q, want %q", name, got, c.want)
 		}
 		ask(h, protocol.ServerRemove, protocol.ServerParams{Name: name})
@@ -116,13 +115,11 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 	moved := httptest.NewServer(http.RedirectHandler(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect))
 	t.Cleanup(moved.Close)
 	set("moved", protocol.ServerSpec{URL: moved.URL + "/mcp", Headers: map[string]string{"X-Key": "secret-of-the-test"}})
-	h.untilState("moved", protocol.ServerFailed)
-	if got := h.status("moved").Error; !strings.Contains(got, "redirects to http://localhost") {
+	if got := h.failure("moved"); !strings.Contains(got, "redirects to http://localhost") {
 		t.Errorf("got error %q, want the redirect", got)
 	}
 	set("missing", protocol.ServerSpec{Command: "no-such-program-here"})
-	h.untilState("missing", protocol.ServerFailed)
-	if got := h.status("missing").Error; !strings.Contains(got, "no-such-program-here is not installed") {
+	if got := h.failure("missing"); !strings.Contains(got, "no-such-program-here is not installed") {
 		t.Errorf("got error %q, want that the command is not installed", got)
 	}
 	set("away", protocol.ServerSpec{Command: "x", Node: "tower"})

@@ -188,6 +188,17 @@ func (h *house) untilState(name protocol.ServerName, state string) {
 	h.until(string(name)+" is "+state, func() bool { return h.status(name).State == state })
 }
 
+// failure waits until a server has failed, and returns why. It starts again a second later.
+func (h *house) failure(name protocol.ServerName) (text string) {
+	h.t.Helper()
+	h.until(string(name)+" fails", func() bool {
+		s := h.status(name)
+		text = s.Error
+		return s.State == protocol.ServerFailed
+	})
+	return text
+}
+
 // tools lists the tools of a server that calls can use.
 func (h *house) tools(name protocol.ServerName) (list []string) {
 	h.t.Helper()
