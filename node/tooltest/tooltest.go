@@ -44,6 +44,8 @@ func Main(m *testing.M) int {
 	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
 	os.Setenv("LC_ALL", "C") // a shell warns of a locale that is not installed
+	os.Unsetenv("LANG")
+	os.Unsetenv("CDPATH") // with it, cd may go elsewhere
 	return m.Run()
 }
 
