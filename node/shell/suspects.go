@@ -55,9 +55,10 @@ func mentionsEnd(line, name string) bool {
 // does not say so in English or says nothing: those in its messages, and those that it names to
 // programs which do more than read.
 func suspectPaths(output, command, dir string, protected []string) (names []string) {
+	possible := slices.DeleteFunc(slices.Clone(protected), func(p string) bool { return !mayBeIn(output, dir, p) && !mayBeIn(command, dir, p) })
 	suspects := make(map[string]bool)
 	add := func(text, at string) {
-		for _, p := range protected {
+		for _, p := range possible {
 			if found := mentioned(text, at, p); found != "" && isDistinct(found, p) {
 				suspects[found] = true
 			}
@@ -90,11 +91,23 @@ func suspectPaths(output, command, dir string, protected []string) (names []stri
 	return names
 }
 
+// mayBeIn reports whether a text contains the last part of a path, or of a folder that contains it. It
+// is a quick look, because a workspace may have thousands of protected paths.
+func mayBeIn(text, dir, path string) bool {
+	for at := path; !workspace.InFolder(dir, at); at = filepath.Dir(at) {
+		if isDistinct(at, path) && strings.Contains(text, filepath.Base(at)) {
+			return true
+		}
+	}
+	return false
+}
+
 // readers are programs, and commands of Git, that change no file which they are given.
 var readers = strings.Fields(". [ cat cd cmp diff du echo egrep fgrep file find grep head jq less ls printf rg source stat tail test wc git:blame git:cat-file git:check-ignore git:diff git:grep git:log git:ls-files git:show git:status")
 
 func onlyReads(words []bourne.Word) bool {
-	name := filepath.Base(words[0].Text)
+	name := words[0].Text
+	name = name[strings.LastIndexByte(name, '/')+1:]
 	if name == "git" {
 		for _, w := range words[1:] {
 			if !strings.HasPrefix(w.Text, "-") {

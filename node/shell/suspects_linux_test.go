@@ -84,7 +84,7 @@ func TestAFailureThatOnlyReadsNeedsNoQuestion(t *testing.T) {
 	for command, want := range map[string]string{
 		"cat .envrc; false": "", "grep -q x sub/.npmrc": "", "git -C sub diff --exit-code .npmrc": "", ". ./.envrc && false": "", "sort <.envrc && false": "", "cd sub && false": "", "npm test": "",
 		"cat x >.envrc": ".envrc", "cd sub && cp x .npmrc": "sub/.npmrc", "X=1 sudo -n tee sub/.npmrc": "sub/.npmrc", "python3 -c 'open(\".envrc\", \"w\")'": ".envrc", "mv .git g": ".git", "mv sub s2": "",
-		"dd if=x of=.envrc": ".envrc", "cp x my.envrc": "", "rm " + dir + "/.envrc": ".envrc",
+		"dd if=x of=.envrc": ".envrc", "cp x my.envrc": "", "$COPY x .envrc": ".envrc", "/bin/cat .envrc; false": "", "rm " + dir + "/.envrc": ".envrc",
 	} {
 		if got := strings.Join(suspectPaths("", command, dir, protected), " "); got != want {
 			t.Errorf("%s: got %q, want %q", command, got, want)
