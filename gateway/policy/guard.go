@@ -151,6 +151,10 @@ func (g *guards) addInterpreter() {
 // informs are the words with which interpreters only print a text.
 var informs = set("--version -V -v --help -h version")
 
+// scriptFlags matches options of interpreters that change how a script of the workspace runs, or
+// start a module as one.
+var scriptFlags = regexp.MustCompile(`^-[muWXBOsSIqvdl]$`)
+
 // addScript checks an interpreter's options up to the script or the text that it runs.
 func (g *guards) addScript() {
 	w, name := g.Words, g.name
@@ -158,7 +162,7 @@ func (g *guards) addScript() {
 		t := w[i].Text
 		text := isLetters(t) && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") || strings.HasPrefix(t, "--p") || t == "eval"
 		isOpaque := text || w[i].Dynamic
-		g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !isOpaque && !isFlag(t), reason: name + " " + shorten(t) + " runs code that is not in the command"})
+		g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !isOpaque && (!isFlag(t) || scriptFlags.MatchString(t)), reason: name + " " + shorten(t) + " runs code that is not in the command"})
 		if !isFlag(t) {
 			if shell.IsInput(t) {
 				g.add(noRule, true, name+" runs its input")
@@ -167,13 +171,15 @@ func (g *guards) addScript() {
 		}
 		if takesValue(name, t) && i+1 < len(w) { // the next word is not the script
 			i++
-			g.add(i, w[i].Dynamic, name+" "+shorten(t)+" "+shorten(w[i].Text)+" loads code that is not in the command")
+			why := name + " " + shorten(t) + " " + shorten(w[i].Text) + " loads code that is not in the command"
+			g.list = append(g.list, guard{at: i, opaque: w[i].Dynamic, containable: !w[i].Dynamic, reason: why})
 			continue
 		}
 		switch t {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				g.add(i+1, t != "-m" || inlineModules[w[i+1].Text], name+" "+t+" may run any code")
+				isOpaque := t != "-m" || inlineModules[w[i+1].Text] || w[i+1].Dynamic
+				g.list = append(g.list, guard{at: i + 1, opaque: isOpaque, containable: !isOpaque, reason: name + " " + t + " may run any code"})
 			}
 		}
 	}

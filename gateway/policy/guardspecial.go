@@ -45,6 +45,9 @@ var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$
 // name a file outside the workspace.
 var sedRuns = regexp.MustCompile(`(^|[^a-zA-Z])e($|[^a-zA-Z])|[^\w\s]\w*e\w*\s*($|[;}\n])|[wWrR]\s+(/|~|\.\.)`)
 
+// inPlace matches sed's option -i with a suffix for the previous file.
+var inPlace = regexp.MustCompile(`^-i[\w.~-]*$`)
+
 const sedScript = "A sed script may write files and run commands"
 
 func guardSed(g *guards) {
@@ -56,7 +59,7 @@ func guardSed(g *guards) {
 		case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
 		case isFlag(t):
 			g.list = append(g.list, guard{
-				at: i, opaque: strings.ContainsAny(t, "fe"), containable: t == "-i" || t == "-e",
+				at: i, opaque: strings.ContainsAny(t, "fe"), containable: t == "-e" || inPlace.MatchString(t),
 				reason: "sed " + shorten(t) + " may change files or run commands",
 			})
 			script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")

@@ -89,7 +89,7 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 	}
 	for _, s := range t.patterns {
 		if s.pattern.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
-			r.report(shorten(w.Text), s.runs && !plainSetting.MatchString(w.Text), true)
+			r.report(shorten(w.Text), s.runs && !isPlainSetting(w.Text), true)
 			break
 		}
 	}
@@ -193,7 +193,8 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 	case o.runs:
 		r.add(guard{at: at, opaque: true, reason: r.table.name + " " + name + " may run code that is not in the command"})
 	case o.inside, o.fits != nil && (o.value == ':' || inWord):
-		r.add(guard{at: at, unknown: true, reason: r.table.name + " " + name + " " + shorten(value.Text) + " is not known to be harmless"})
+		isContainable := !o.inside && !o.ambiguous && !value.Dynamic
+		r.add(guard{at: at, unknown: true, containable: isContainable, reason: r.table.name + " " + name + " " + shorten(value.Text) + " is not known to be harmless"})
 	case o.value == 0 && inWord && !switchValues[value.Text]:
 		r.add(guard{at: at, unknown: true, reason: r.table.name + " " + name + " is not known to be harmless with a value"})
 	}
@@ -231,8 +232,17 @@ func (r *optionReader) report(what string, runs, containable bool) {
 	r.add(guard{at: r.at, opaque: runs, unknown: !runs, containable: !runs && containable, reason: r.table.name + " " + what + why})
 }
 
-// plainSetting matches settings of a build whose value cannot be code, such as V=1.
-var plainSetting = regexp.MustCompile(`^[A-Za-z_]\w*=(\d*|y|n|yes|no|true|false|on|off)$`)
+// isPlainSetting reports whether a word is a setting of a build whose value cannot be code, such as
+// V=1 or VERSION=1.2.3.
+func isPlainSetting(word string) bool {
+	name, value, isSetting := strings.Cut(word, "=")
+	return plainSwitch.MatchString(word) || isSetting && settingName.MatchString(name) && harmlessValue.MatchString(value) && !sensitiveVariable.MatchString(name)
+}
+
+var (
+	plainSwitch = regexp.MustCompile(`^[A-Za-z_]\w*=(\d*|y|n|yes|no|true|false|on|off)$`)
+	settingName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+)
 
 var dashes = strings.NewReplacer("-", "")
 

@@ -39,6 +39,8 @@ type wordPattern struct {
 type option struct {
 	value byte           // ':' has a value, '=' has an optional one in the same word, 0 has none
 	fits  *regexp.Regexp // the value must match it
+	// ambiguous means that the program may read more options in a value that does not fit.
+	ambiguous bool
 	// inside means that the value must be a folder in the workspace.
 	inside bool
 	runs   bool // it runs code that is not in the command, unless its value matches fits
@@ -55,6 +57,7 @@ var valueClasses = map[string]string{
 	"name":    `\w[\w-]*`,
 	"number":  `\d+`,
 	"lines":   `[-.]?\d+(,\d+)*`, // of less, which reads more options after it
+	"off":     `no:\w+`,          // a plugin that is not loaded
 	"report":  `(term|term-missing|xml|html|json|lcov|annotate)?(:skip-covered)?`,
 }
 
@@ -129,7 +132,7 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		if i := strings.IndexAny(token, ":="); i > 0 {
 			class := token[i+1:]
 			o.value, token = token[i], token[:i]
-			o.inside = class == "inside"
+			o.inside, o.ambiguous = class == "inside", class == "lines"
 			if known, ok := valueClasses[class]; ok {
 				o.fits = regexp.MustCompile("^(" + known + ")$")
 			} else if class != "" && !o.inside {

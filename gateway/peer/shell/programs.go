@@ -110,9 +110,15 @@ func (o invocation) commandOptions() {
 	if marked := programs["marked "+o.name]; marked != nil {
 		marks = marked[0]
 	}
-	w := o.c.Words
+	w, subcommand := o.c.Words, ""
+	if k := GitSubcommand(w); k < len(w) {
+		subcommand = w[k].Text
+	}
 	for i := 1; i < len(w); i++ {
 		for _, f := range flags {
+			if o.name == "git" && f == "-x" && !execsWords[subcommand] {
+				continue
+			}
 			v, has := optionValue(w, i, f)
 			if !has && o.name != "git" && len(f) == 2 && i+1 < len(w) && letters.MatchString(w[i].Text) && strings.HasSuffix(w[i].Text, f[1:]) {
 				v, has = w[i+1], true // the last of combined options
@@ -129,6 +135,9 @@ func (o invocation) commandOptions() {
 		}
 	}
 }
+
+// execsWords are the subcommands of git whose option -x has a command as its value.
+var execsWords = map[string]bool{"rebase": true, "difftool": true}
 
 // letters matches combined options, of which the last may have a value.
 var letters = regexp.MustCompile(`^-[A-Za-z]{2,5}$`)
