@@ -228,16 +228,16 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 	if left := n.jobs.Recover(t.Context()); len(left) == 0 {
 		t.Error("the ledger of the last node has no command")
 	}
-	told := make(map[string]bool)
+	reported := make(map[string]bool)
 	for session, reports := range n.out.queues {
-		told[string(session)] = true
+		reported[string(session)] = true
 		if len(reports) != 1 {
 			t.Errorf("got %d reports of %s, want 1", len(reports), session)
 		}
 		reports[0].done()
 	}
-	if rest := storedEnds(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
-		t.Errorf("got %d reported ends and %d not reported, want all reported", len(told), len(rest))
+	if rest := storedEnds(t, filepath.Join(dir, "home")); len(reported) == 0 || len(rest) > 0 {
+		t.Errorf("got %d reported ends and %d not reported, want all reported", len(reported), len(rest))
 	}
 	if data, err := os.ReadFile(filepath.Join(ws, "big")); err != nil || string(data) != big {
 		t.Errorf("a file that was only read: got %d bytes, error %v, want %d as before", len(data), err, len(big))

@@ -18,8 +18,8 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: spec})
 		r.add(protocol.CronAddParams{Name: "Quiet", Schedule: every(time.Minute), Spec: spec, Notify: protocol.NotifyNever})
 		time.Sleep(5 * time.Minute)
-		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Mail” failed: no model" {
-			t.Errorf("got notices %q, want one about the failure", told)
+		if notices := r.notices(); len(notices) != 1 || notices[0] != "The schedule “Mail” failed: no model" {
+			t.Errorf("got notices %q, want one about the failure", notices)
 		}
 	})
 }
@@ -55,8 +55,8 @@ func TestAnswersAreDelivered(t *testing.T) {
 				t.Errorf("%s, want %s", text, c.want)
 			}
 		}
-		if told := r.notices(); !slices.Equal(told, []string{"Mail: hello", "The schedule “Mail” failed: A filter stopped the answer.", "The schedule “Mail” failed: The answer could not be delivered: no channel xmpp is connected", "Mail: b"}) {
-			t.Errorf("got notices %q, want two answers and two failures", told)
+		if notices := r.notices(); !slices.Equal(notices, []string{"Mail: hello", "The schedule “Mail” failed: A filter stopped the answer.", "The schedule “Mail” failed: The answer could not be delivered: no channel xmpp is connected", "Mail: b"}) {
+			t.Errorf("got notices %q, want two answers and two failures", notices)
 		}
 		if _, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0); !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("the main chat has messages of schedules: %v", err)

@@ -53,12 +53,12 @@ func TestHeartbeatRunsInItsHours(t *testing.T) {
 			!strings.HasPrefix(s.In.Message, "[Heartbeat, Saturday, 1 January 2000 08:00 UTC]\n") {
 			t.Errorf("got %s %q, want the checklist in the chat of heartbeats", s, s.In.Message)
 		}
-		if told := r.notices(); len(told) != 1 || told[0] != "Heartbeat: Disk is full." {
-			t.Errorf("got notices %q, want one about the disk", told)
+		if notices := r.notices(); len(notices) != 1 || notices[0] != "Heartbeat: Disk is full." {
+			t.Errorf("got notices %q, want one about the disk", notices)
 		}
 		time.Sleep(24 * time.Hour)
-		if told := r.notices(); len(told) != 1 {
-			t.Errorf("got %d notices after the next day, want 1", len(told))
+		if notices := r.notices(); len(notices) != 1 {
+			t.Errorf("got %d notices after the next day, want 1", len(notices))
 		}
 	})
 }
@@ -89,8 +89,8 @@ func TestHeartbeatWithoutNewsIsSilent(t *testing.T) {
 		if len(r.agent.Sent()) == 0 || st.LastStatus != protocol.CronOK || st.LastHeartbeatText != "" {
 			t.Errorf("got %+v, want OK without a text", st)
 		}
-		if told := r.notices(); len(told) != 0 {
-			t.Errorf("got notices %q, want none", told)
+		if notices := r.notices(); len(notices) != 0 {
+			t.Errorf("got notices %q, want none", notices)
 		}
 	})
 }
@@ -163,19 +163,19 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 				r.set(func(c *config.Config) {
 					c.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: "say hi", Target: target}
 				})
-				var told []string
+				var notices []string
 				r.opts = func(o *cron.Options) {
 					o.LastActive = func(context.Context, protocol.AgentID) *protocol.LastActive { return c.active }
 					o.Deliver = func(_ context.Context, d cron.Delivery) (string, error) {
-						r.set(func(*config.Config) { told = append(told, d.Channel+"/"+d.To) })
+						r.set(func(*config.Config) { notices = append(notices, d.Channel+"/"+d.To) })
 						return "there", nil
 					}
 				}
 				r.open()
 				time.Sleep(31 * time.Minute)
 				synctest.Wait()
-				if fmt.Sprint(told) != c.want {
-					t.Errorf("got notices %v, want %s", told, c.want)
+				if fmt.Sprint(notices) != c.want {
+					t.Errorf("got notices %v, want %s", notices, c.want)
 				}
 				if got := r.heartbeat().LastActive; got != c.active {
 					t.Errorf("got last active %+v, want %+v", got, c.active)

@@ -19,15 +19,15 @@ import (
 // rig is a scheduler with its agent, in a bubble whose clock starts on Saturday, 1 January 2000,
 // midnight UTC.
 type rig struct {
-	t     *testing.T
-	dir   string
-	agent *fakeAgent
-	mu    sync.Mutex // guards cfg
-	cfg   config.Config
-	opts  func(*cron.Options)
-	sched *cron.Scheduler
-	told  *event.Subscription // to notices
-	stop  func()
+	t         *testing.T
+	dir       string
+	agent     *fakeAgent
+	mu        sync.Mutex // guards cfg
+	cfg       config.Config
+	opts      func(*cron.Options)
+	sched     *cron.Scheduler
+	noticeSub *event.Subscription // to notices
+	stop      func()
 }
 
 func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
@@ -52,7 +52,7 @@ func (r *rig) open() {
 	if r.opts != nil {
 		r.opts(&o)
 	}
-	r.told = r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
+	r.noticeSub = r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
 	r.sched = cron.New(o)
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := r.sched.Load(ctx); err != nil {
@@ -72,7 +72,7 @@ func (r *rig) open() {
 	r.stop = func() {
 		cancel()
 		<-ended
-		r.told.Close()
+		r.noticeSub.Close()
 		r.agent.Close()
 	}
 	synctest.Wait()
@@ -103,7 +103,7 @@ func (r *rig) notices() (list []string) {
 	synctest.Wait()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Millisecond)
 	defer cancel()
-	for c := range r.told.All(ctx) {
+	for c := range r.noticeSub.All(ctx) {
 		list = append(list, c.Notice.Title+": "+c.Notice.Text)
 	}
 	return list

@@ -15,7 +15,7 @@ func TestEachChangeIsPublished(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeSchedules })
 		defer sub.Close()
-		told := func() (n int) {
+		publishedCount := func() (n int) {
 			synctest.Wait()
 			for {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -27,30 +27,30 @@ func TestEachChangeIsPublished(t *testing.T) {
 				n++
 			}
 		}
-		if n := told(); n != 0 {
+		if n := publishedCount(); n != 0 {
 			t.Errorf("without a change: got %d notices, want none", n)
 		}
 		job := r.add(protocol.CronAddParams{
 			Name: "j", Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3_600_000},
 			Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hi"},
 		})
-		if n := told(); n != 1 {
+		if n := publishedCount(); n != 1 {
 			t.Errorf("a new job: got %d notices, want 1", n)
 		}
 		if _, err := r.sched.List(t.Context(), protocol.CronListParams{}); err != nil {
 			t.Fatal(err)
 		}
-		if n := told(); n != 0 {
+		if n := publishedCount(); n != 0 {
 			t.Errorf("a look: got %d notices, want none", n)
 		}
 		time.Sleep(time.Hour + time.Minute)
-		if n := told(); n < 1 || n > 4 {
+		if n := publishedCount(); n < 1 || n > 4 {
 			t.Errorf("a run: got %d notices, want 1 to 4", n)
 		}
 		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: job.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if n := told(); n != 1 {
+		if n := publishedCount(); n != 1 {
 			t.Errorf("a removed job: got %d notices, want 1", n)
 		}
 	})

@@ -22,8 +22,8 @@ func TestUnansweredJobFails(t *testing.T) {
 		if runs := r.runs(); len(runs) != 1 || runs[0] != "error "+missed {
 			t.Errorf("got history %q, want the error %q", runs, missed)
 		}
-		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Back up” failed: "+missed {
-			t.Errorf("got notices %q, want one with %q", told, missed)
+		if notices := r.notices(); len(notices) != 1 || notices[0] != "The schedule “Back up” failed: "+missed {
+			t.Errorf("got notices %q, want one with %q", notices, missed)
 		}
 		if runs, err := r.sched.Runs(t.Context(), protocol.CronRunsParams{}); err != nil || runs.Runs[0].Denied != 2 {
 			t.Errorf("denied calls of the run: got %+v, %v, want 2", runs.Runs, err)

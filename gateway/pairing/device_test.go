@@ -28,9 +28,9 @@ func TestRepeatedPairingIsANewRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			link, _ := pake.ParseLink(invite.Link)
-			taker := phone(id)
-			taker.Link = &link
-			out, hangUp := come(t, m, taker)
+			applicant := phone(id)
+			applicant.Link = &link
+			out, hangUp := come(t, m, applicant)
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
 			closed = nil
@@ -57,9 +57,9 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		}
 		code, _ := pake.ParseCode(invite.Code)
 		id := identity.NewKey()
-		taker := phone(id)
-		taker.Code = &code
-		out, hangUp := come(t, m, taker)
+		applicant := phone(id)
+		applicant.Code = &code
+		out, hangUp := come(t, m, applicant)
 		defer hangUp()
 		synctest.Wait()
 		waiting := pendingRequests(t, m)
@@ -126,12 +126,12 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 		id := identity.NewKey()
 		pairAs := func(role string) identity.Pairing {
 			t.Helper()
-			taker := phone(id)
-			taker.Applicant.Role = role
+			applicant := phone(id)
+			applicant.Applicant.Role = role
 			if role == protocol.RoleNode {
-				taker.Applicant.NodeID = "laptop"
+				applicant.Applicant.NodeID = "laptop"
 			}
-			out, hangUp := come(t, m, taker)
+			out, hangUp := come(t, m, applicant)
 			defer hangUp()
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
@@ -205,9 +205,9 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 		}
 		code, _ := pake.ParseCode(invite.Code)
 		id := identity.NewKey()
-		taker := phone(id)
-		taker.Code = &code
-		out, hangUp := come(t, m, taker)
+		applicant := phone(id)
+		applicant.Code = &code
+		out, hangUp := come(t, m, applicant)
 		defer hangUp()
 		synctest.Wait()
 		waiting := pendingRequests(t, m)

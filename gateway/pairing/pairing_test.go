@@ -131,14 +131,14 @@ type outcome struct {
 }
 
 // come conducts a device's pairing with m; hangUp closes its connection.
-func come(t *testing.T, m *Manager, taker pake.Device) (out chan outcome, hangUp func()) {
+func come(t *testing.T, m *Manager, applicant pake.Device) (out chan outcome, hangUp func()) {
 	a, b := make(chan pake.Message), make(chan pake.Message)
 	gone, cancel := context.WithCancel(t.Context())
 	out = make(chan outcome, 1)
-	taker.Pin = testPin
+	applicant.Pin = testPin
 	go m.Pair(t.Context(), gone, wire{a, b, gone}, "10.0.0.7")
 	go func() {
-		done, err := taker.Run(wire{b, a, gone})
+		done, err := applicant.Run(wire{b, a, gone})
 		out <- outcome{done, err}
 	}()
 	return out, cancel
@@ -157,10 +157,10 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 		link, _ := pake.ParseLink(invite.Link)
-		taker := phone(identity.NewKey())
-		taker.Link = &link
+		applicant := phone(identity.NewKey())
+		applicant.Link = &link
 		began := time.Now()
-		out, hangUp := come(t, m, taker)
+		out, hangUp := come(t, m, applicant)
 		defer hangUp()
 		synctest.Wait()
 		if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != "phone pc" || waiting[0].Pairing.Device.Address != "10.0.0.7" {
@@ -200,8 +200,8 @@ func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 		}
 		time.Sleep(inviteLife)
 		link, _ := pake.ParseLink(first.Link)
-		taker := pake.Device{Key: identity.NewKey(), Link: &link, Applicant: pake.Applicant{Role: protocol.RoleNode, NodeID: "n"}}
-		out, hangUp := come(t, m, taker)
+		applicant := pake.Device{Key: identity.NewKey(), Link: &link, Applicant: pake.Applicant{Role: protocol.RoleNode, NodeID: "n"}}
+		out, hangUp := come(t, m, applicant)
 		defer hangUp()
 		if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
 			t.Errorf("after its time: got %+v, want %v", got, protocol.ErrNotFound)
@@ -278,11 +278,11 @@ func TestUnstoredDeviceIsNotPaired(t *testing.T) {
 			t.Fatal(err)
 		}
 		link, _ := pake.ParseLink(invite.Link)
-		taker := phone(id)
-		taker.Link = &link
+		applicant := phone(id)
+		applicant.Link = &link
 		for _, broken := range []bool{true, false} {
 			k.broken = broken
-			out, hangUp := come(t, m, taker)
+			out, hangUp := come(t, m, applicant)
 			if got := <-out; broken != errors.Is(got.err, protocol.ErrStorage) || !broken && got.err != nil {
 				t.Errorf("got error %v, want a storage error: %v", got.err, broken)
 			}
@@ -387,12 +387,12 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 					t.Fatal(err)
 				}
 				code, _ := pake.ParseCode(i.Code)
-				taker := phone(identity.NewKey())
-				taker.Code = &code
-				return taker
+				applicant := phone(identity.NewKey())
+				applicant.Code = &code
+				return applicant
 			}
 			// Setting the clock back does not extend the code's life.
-			taker := invite()
+			applicant := invite()
 			time.Sleep(time.Minute)
 			put(-jump)
 			time.Sleep(inviteLife - 2*time.Minute)
@@ -400,7 +400,7 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 				t.Errorf("%s back: got %d invitations, want one until its time", jump, len(l.Invites))
 			}
 			time.Sleep(2 * time.Minute)
-			out, hangUp := come(t, m, taker)
+			out, hangUp := come(t, m, applicant)
 			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
 				t.Errorf("%s back: a code of eleven minutes: %v", jump, got.err)
 			}
@@ -419,9 +419,9 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 			}
 			hangUp()
 			// Setting it forward expires the code and the request; sleep has the same effect.
-			taker = invite()
+			applicant = invite()
 			put(jump)
-			out, hangUp = come(t, m, taker)
+			out, hangUp = come(t, m, applicant)
 			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) || !strings.Contains(got.err.Error(), "ask for a new one") {
 				t.Errorf("%s forward: %v", jump, got.err)
 			}

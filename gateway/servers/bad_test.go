@@ -99,7 +99,7 @@ func answerBadly(fault, method, name, id string) {
 }
 
 // bad adds a server that does something wrong, and waits until it is in a state.
-func (h *house) bad(fault, state string) protocol.ServerName {
+func (h *testGateway) bad(fault, state string) protocol.ServerName {
 	h.t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -113,14 +113,14 @@ func (h *house) bad(fault, state string) protocol.ServerName {
 	return name
 }
 
-func (h *house) log(name protocol.ServerName) string {
+func (h *testGateway) log(name protocol.ServerName) string {
 	h.t.Helper()
 	return strings.Join(ask(h, protocol.ServerLogs, protocol.ServerParams{Name: name}).Lines, "\n")
 }
 
 // TestABadServerBreaksNoChat uses servers whose lists the APIs of models would refuse.
 func TestABadServerBreaksNoChat(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	for fault, want := range map[string]struct {
 		tools []string
 		log   string
@@ -152,7 +152,7 @@ func TestABadServerBreaksNoChat(t *testing.T) {
 
 // TestAProvidersLimitOfToolsHolds uses a server with more tools than OpenAI accepts.
 func TestAProvidersLimitOfToolsHolds(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.bad("many", protocol.ServerReady)
 	list := h.offered()
 	i := slices.IndexFunc(list, func(f function) bool { return f.Name == "gsv__FindTools" })
@@ -169,7 +169,7 @@ func TestAProvidersLimitOfToolsHolds(t *testing.T) {
 type function struct{ Name, Description string }
 
 // offered returns the tools in the next request to the model.
-func (h *house) offered() (list []function) {
+func (h *testGateway) offered() (list []function) {
 	h.t.Helper()
 	h.model.add(reply{text: "hello"})
 	ask(h, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "hi"})
@@ -186,7 +186,7 @@ func (h *house) offered() (list []function) {
 
 // TestABadAnswerFailsAlone makes calls whose answers cannot be read, and others beside them.
 func TestABadAnswerFailsAlone(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	name := h.bad("answers", protocol.ServerReady)
 	since := h.status(name).Since
 	for tool, want := range map[string]string{
@@ -214,7 +214,7 @@ func TestABadAnswerFailsAlone(t *testing.T) {
 
 // TestAnEndSaysWhy starts a command that ends at once.
 func TestAnEndSaysWhy(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	name := h.bad("exit", protocol.ServerFailed)
 	if got := h.failure(name); got != "the command ended with exit code 1: Error: API_KEY is not set" {
 		t.Errorf("got error %q, want the exit code and the last line", got)

@@ -147,7 +147,7 @@ func (b *badHTTP) call(w http.ResponseWriter, r *http.Request, name, id string, 
 
 // TestABadResponseFailsItsCallAlone makes bad calls while another one waits, which must not notice.
 func TestABadResponseFailsItsCallAlone(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	b := newBadHTTP(t)
 	h.add("web", protocol.ServerSpec{URL: b.url + "/mcp", Headers: map[string]string{"Authorization": "Bearer x"}})
 	waits := make(chan string, 1)
@@ -176,7 +176,7 @@ func TestABadResponseFailsItsCallAlone(t *testing.T) {
 // TestExpiredSessionIsRestarted calls a tool after the server has forgotten the session, in each way
 // in which servers say so.
 func TestExpiredSessionIsRestarted(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	b := newBadHTTP(t)
 	h.add("web", protocol.ServerSpec{URL: b.url + "/mcp"})
 	for i, how := range []string{"404", "body", "400"} {
@@ -189,7 +189,7 @@ func TestExpiredSessionIsRestarted(t *testing.T) {
 
 // TestUnsentCallReportsIt calls a server that has ended.
 func TestUnsentCallReportsIt(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	b := newBadHTTP(t)
 	s := httptest.NewServer(b)
 	h.add("web", protocol.ServerSpec{URL: s.URL + "/mcp"})

@@ -38,7 +38,7 @@ func TestBadServersOfOtherSDKs(t *testing.T) {
 	}
 	for sdk, command := range commands {
 		t.Run(sdk, func(t *testing.T) {
-			h := openHouse(t)
+			h := startGateway(t)
 			var names []protocol.ServerName
 			for _, fault := range []string{"duplicates", "cursor", "flood", "invalid", "noise", "exit"} {
 				name := protocol.ServerName(sdk + "-" + fault)
@@ -55,7 +55,7 @@ func TestBadServersOfOtherSDKs(t *testing.T) {
 }
 
 // isWell checks that a bad server serves the rest, and that its log or state says what is wrong.
-func (h *house) isWell(name protocol.ServerName, fault string) {
+func (h *testGateway) isWell(name protocol.ServerName, fault string) {
 	h.t.Helper()
 	if fault == "exit" {
 		h.until("the end of "+string(name), func() bool { return strings.Contains(h.status(name).Error, "exit code 1: Error: API_KEY is not set") })
@@ -77,7 +77,7 @@ func (h *house) isWell(name protocol.ServerName, fault string) {
 }
 
 // failsAlone makes calls that never end, and that end the server.
-func (h *house) failsAlone(name protocol.ServerName) {
+func (h *testGateway) failsAlone(name protocol.ServerName) {
 	h.t.Helper()
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "timeouts.toolMs", Value: []byte("1000")})
 	call := func(tool string) string { return h.invoke(protocol.NewToolName(protocol.NodeID(name), tool), `{}`) }

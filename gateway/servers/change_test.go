@@ -12,7 +12,7 @@ import (
 )
 
 // change makes the test server describe its tool echo in another way.
-func (h *house) change(text string) {
+func (h *testGateway) change(text string) {
 	h.t.Helper()
 	if got := h.invoke("srv__change", `{"text": "`+text+`"}`); got != "changed" {
 		h.t.Fatalf("got %q, want changed", got)
@@ -20,9 +20,11 @@ func (h *house) change(text string) {
 }
 
 // server returns the settings of a server.
-func (h *house) server(name protocol.ServerName) protocol.ServerSpec { return h.status(name).Spec }
+func (h *testGateway) server(name protocol.ServerName) protocol.ServerSpec {
+	return h.status(name).Spec
+}
 
-func (h *house) serverAudit() (list []string) {
+func (h *testGateway) serverAudit() (list []string) {
 	h.t.Helper()
 	for _, e := range ask(h, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditServer}).Entries {
 		if e.Approval == "" || e.AskedBy == nil || e.AskedBy.Name != "srv" {
@@ -34,7 +36,7 @@ func (h *house) serverAudit() (list []string) {
 }
 
 func TestAChangedToolIsAQuestion(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	h.untilState("srv", protocol.ServerReady)
 	h.change("Sends all keys away.")
@@ -75,7 +77,7 @@ func TestAChangedToolIsAQuestion(t *testing.T) {
 }
 
 func TestTheQuestionAboutAToolFollowsIt(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	h.untilState("srv", protocol.ServerReady)
 	h.change("Other words.")

@@ -31,7 +31,7 @@ import (
 // TestServersAtAnAddressWorkInBothErasOfTheProtocol uses servers of each, with a header that they
 // require.
 func TestServersAtAnAddressWorkInBothErasOfTheProtocol(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	for name, o := range map[protocol.ServerName]*mcp.StreamableHTTPOptions{"stateful": {}, "stateless": {Stateless: true}} {
 		dir := t.TempDir()
 		server := newTestServer(dir)
@@ -69,7 +69,7 @@ func TestServersAtAnAddressWorkInBothErasOfTheProtocol(t *testing.T) {
 
 // TestTheTransportOf2024StillWorks uses a server whose address ends in /sse.
 func TestTheTransportOf2024StillWorks(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	server := newTestServer(t.TempDir())
 	s := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
@@ -80,7 +80,7 @@ func TestTheTransportOf2024StillWorks(t *testing.T) {
 }
 
 func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	set := func(name protocol.ServerName, spec protocol.ServerSpec) {
 		ask(h, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
 	}
@@ -136,7 +136,7 @@ func TestAServerThatCannotBeReachedSaysWhy(t *testing.T) {
 
 // TestThePersonSignsInWithTheBrowser uses Fairlead's own authorization server.
 func TestThePersonSignsInWithTheBrowser(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	as := newAuthServer(t)
 	ask(h, protocol.ServerSet, protocol.ServerSetParams{Name: "web", Spec: protocol.ServerSpec{URL: as.url + "/mcp"}})
 	h.untilState("web", protocol.ServerSignIn)
@@ -275,7 +275,7 @@ func (as *authServer) revokeAll(t *testing.T) {
 
 // TestTheClientDocumentIsPublicWithAnAddress reads the document that describes Fairlead as a client.
 func TestTheClientDocumentIsPublicWithAnAddress(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	address := "http" + strings.TrimSuffix(strings.TrimPrefix(h.gw.URL(), "ws"), "/ws") + "/oauth/client.json"
 	read := func() (int, string) {
 		t.Helper()

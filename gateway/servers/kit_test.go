@@ -20,8 +20,8 @@ import (
 	"fairlead/node"
 )
 
-// house is a gateway with a node, its owner, and a scripted model.
-type house struct {
+// testGateway is a gateway with a node, its owner, and a scripted model.
+type testGateway struct {
 	t       *testing.T
 	gw      *gateway.Gateway
 	owner   *client.Client
@@ -36,11 +36,11 @@ type house struct {
 	calls map[protocol.CallID]protocol.CallInfo
 }
 
-func openHouse(t *testing.T) *house {
+func startGateway(t *testing.T) *testGateway {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	h := &house{t: t, model: newScriptedModel(t), work: t.TempDir(), home: t.TempDir(), calls: make(map[protocol.CallID]protocol.CallInfo)}
+	h := &testGateway{t: t, model: newScriptedModel(t), work: t.TempDir(), home: t.TempDir(), calls: make(map[protocol.CallID]protocol.CallInfo)}
 	home := h.home
 	var stop func()
 	start := func() {
@@ -88,7 +88,7 @@ func openHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) startNode() {
+func (h *testGateway) startNode() {
 	n, err := node.New(node.Options{
 		ID: "laptop", Workspace: h.work, Home: h.home, Dial: h.gw.Dial, Version: "test", Confine: node.Confinement{Network: node.AskNetwork},
 	})
@@ -105,7 +105,7 @@ func (h *house) startNode() {
 }
 
 // ask calls a method as the owner.
-func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
+func ask[P, R any](h *testGateway, m protocol.Method[P, R], p P) R {
 	h.t.Helper()
 	r, err := client.Call(h.t.Context(), h.owner, m, p)
 	if err != nil {
@@ -115,7 +115,7 @@ func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
 }
 
 // toolsQuestion waits for the question about changed tools of a server.
-func (h *house) toolsQuestion(name protocol.ServerName) (found protocol.Question) {
+func (h *testGateway) toolsQuestion(name protocol.ServerName) (found protocol.Question) {
 	h.t.Helper()
 	h.until("a question about changed tools of "+string(name), func() bool {
 		for _, q := range ask(h, protocol.QuestionList, protocol.Empty{}).Questions {
@@ -130,7 +130,7 @@ func (h *house) toolsQuestion(name protocol.ServerName) (found protocol.Question
 }
 
 // accept accepts changed tools; without names, all that wait.
-func (h *house) accept(name protocol.ServerName, tools ...string) {
+func (h *testGateway) accept(name protocol.ServerName, tools ...string) {
 	h.t.Helper()
 	q := h.toolsQuestion(name)
 	if r := ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools}); !r.Won {
@@ -141,7 +141,7 @@ func (h *house) accept(name protocol.ServerName, tools ...string) {
 // patience is how long a test waits for something that happens soon.
 const patience = time.Minute
 
-func (h *house) until(what string, ok func() bool) {
+func (h *testGateway) until(what string, ok func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -152,7 +152,7 @@ func (h *house) until(what string, ok func() bool) {
 
 // stdio adds the test binary as a server, and waits until it is ready. It returns the folder in which
 // the server writes what it notices.
-func (h *house) stdio(name protocol.ServerName) string {
+func (h *testGateway) stdio(name protocol.ServerName) string {
 	h.t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -162,13 +162,13 @@ func (h *house) stdio(name protocol.ServerName) string {
 	return h.work
 }
 
-func (h *house) add(name protocol.ServerName, spec protocol.ServerSpec) {
+func (h *testGateway) add(name protocol.ServerName, spec protocol.ServerSpec) {
 	h.t.Helper()
 	ask(h, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
 	h.untilState(name, protocol.ServerReady)
 }
 
-func (h *house) status(name protocol.ServerName) (s protocol.ServerStatus) {
+func (h *testGateway) status(name protocol.ServerName) (s protocol.ServerStatus) {
 	h.t.Helper()
 	for _, one := range ask(h, protocol.ServersList, protocol.Empty{}).Servers {
 		if one.Name == name {
@@ -178,7 +178,7 @@ func (h *house) status(name protocol.ServerName) (s protocol.ServerStatus) {
 	return s
 }
 
-func (h *house) untilState(name protocol.ServerName, state string) {
+func (h *testGateway) untilState(name protocol.ServerName, state string) {
 	h.t.Helper()
 	defer func() {
 		if s := h.status(name); s.State != state {
@@ -200,7 +200,7 @@ func (h *house) failure(name protocol.ServerName) (text string) {
 }
 
 // tools lists the tools of a server that calls can use.
-func (h *house) tools(name protocol.ServerName) (list []string) {
+func (h *testGateway) tools(name protocol.ServerName) (list []string) {
 	h.t.Helper()
 	for _, t := range ask(h, protocol.ToolsList, protocol.Empty{}).Tools {
 		if bare, ok := strings.CutPrefix(t.Name, string(name)+"__"); ok {
@@ -211,7 +211,7 @@ func (h *house) tools(name protocol.ServerName) (list []string) {
 }
 
 // invoke calls a tool as the person, and returns its result or error as text.
-func (h *house) invoke(tool protocol.ToolName, args string) string {
+func (h *testGateway) invoke(tool protocol.ToolName, args string) string {
 	h.t.Helper()
 	r, err := client.Call(h.t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: tool, Args: json.RawMessage(args)})
 	if err != nil {
@@ -225,14 +225,14 @@ func (h *house) invoke(tool protocol.ToolName, args string) string {
 }
 
 // call lets the agent call a tool in a chat. It returns at once; the answer is in the chat.
-func (h *house) call(tool protocol.ToolName, args string) {
+func (h *testGateway) call(tool protocol.ToolName, args string) {
 	h.t.Helper()
 	h.model.add(reply{tool: string(tool), args: args}, reply{text: "done"})
 	ask(h, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "go on"})
 }
 
 // question waits for an approval.
-func (h *house) question() (a protocol.Question) {
+func (h *testGateway) question() (a protocol.Question) {
 	h.t.Helper()
 	h.until("an approval", func() bool {
 		list := ask(h, protocol.QuestionList, protocol.Empty{}).Questions
@@ -244,13 +244,13 @@ func (h *house) question() (a protocol.Question) {
 	return a
 }
 
-func (h *house) allow(a protocol.Question, scope string) {
+func (h *testGateway) allow(a protocol.Question, scope string) {
 	h.t.Helper()
 	ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow, Scope: scope})
 }
 
 // over waits for the end of the last call of a tool.
-func (h *house) over(tool protocol.ToolName) (c protocol.JournalEntry) {
+func (h *testGateway) over(tool protocol.ToolName) (c protocol.JournalEntry) {
 	h.t.Helper()
 	h.until("the end of "+string(tool), func() bool {
 		list := ask(h, protocol.JournalList, protocol.JournalListParams{Limit: 50}).Calls

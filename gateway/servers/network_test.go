@@ -13,7 +13,7 @@ import (
 
 // TestServerNetworkFollowsTheSetting lets a server dial an address of this machine.
 func TestServerNetworkFollowsTheSetting(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	if e := ask(h, protocol.NodesList, protocol.Empty{}).Nodes[0].Host.Enforcement; e == nil || e.Network != "blocked" {
 		t.Skip("this system cannot keep commands off the network")
 	}
@@ -39,7 +39,7 @@ func TestServerNetworkFollowsTheSetting(t *testing.T) {
 // TestAPackageIsFetchedWithTheNetworkAlone uses a program called npx that says what it is called with,
 // and whether it reaches an address.
 func TestAPackageIsFetchedWithTheNetworkAlone(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	npx := h.work + "/npx"
 	script := "#!/bin/sh\necho \"npx $*\" >&2\nexit 3\n"
 	if err := os.WriteFile(npx, []byte(script), 0o700); err != nil {

@@ -25,7 +25,7 @@ func TestRealServersServeTheAgent(t *testing.T) {
 	if dir == "" {
 		t.Skip("the servers of other authors are not part of the repository: packaging/mcp-servers.sh installs them and runs this test")
 	}
-	h := openHouse(t)
+	h := startGateway(t)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html><body><h1>Hello from loopback</h1><p>A page of the test.</p></body></html>")

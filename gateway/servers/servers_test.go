@@ -15,7 +15,7 @@ import (
 
 // TestAServerOnAMachineServesTheAgent goes through everything that a stdio server offers.
 func TestAServerOnAMachineServesTheAgent(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("files")
 	s := h.status("files")
 	if s.Title != "Test server" || s.Version != "1.2" || s.Resources != 1 || s.Prompts != 1 || len(s.Tools) != 9 {
@@ -86,7 +86,7 @@ func quoted(s string) string {
 
 // TestALyingServerStillAsks lets the agent call a tool that claims to only read.
 func TestALyingServerStillAsks(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("liar")
 	h.call("liar__echo", `{"text": "one"}`)
 	a := h.question()
@@ -132,7 +132,7 @@ func TestALyingServerStillAsks(t *testing.T) {
 // TestAChangedDescriptionAsksAgain is the attack of a server that changes a tool after the person
 // has allowed it.
 func TestAChangedDescriptionAsksAgain(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	h.call("srv__echo", `{"text": "one"}`)
 	h.allow(h.question(), protocol.ScopeAlways)
@@ -172,7 +172,7 @@ func TestAChangedDescriptionAsksAgain(t *testing.T) {
 
 // TestAServerThatDiesIsStartedAgain kills the server during a call.
 func TestAServerThatDiesIsStartedAgain(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	if got := h.invoke("srv__die", `{"text": ""}`); !strings.Contains(got, "connection to the MCP server srv was lost") {
 		t.Errorf("got %q, want that the connection was lost", got)
@@ -187,7 +187,7 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 }
 
 func TestAServersQuestionReachesThePerson(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	asked, got := h.asks("srv__ask", "")
 	q := asked.Input
@@ -214,7 +214,7 @@ func filled(q protocol.Question, values map[string]any) protocol.QuestionAnswerP
 }
 
 // asks calls a tool that asks the person. It returns the question, and the result later.
-func (h *house) asks(tool protocol.ToolName, text string) (q protocol.Question, result chan string) {
+func (h *testGateway) asks(tool protocol.ToolName, text string) (q protocol.Question, result chan string) {
 	h.t.Helper()
 	result = make(chan string, 1)
 	go func() { result <- h.invoke(tool, `{"text": `+quoted(text)+`}`) }()
@@ -230,7 +230,7 @@ func (h *house) asks(tool protocol.ToolName, text string) (q protocol.Question, 
 }
 
 func TestOnlyWebAddressesAreShown(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	q, got := h.asks("srv__link", "https://pay.example/1")
 	if q.Input.URL != "https://pay.example/1" || len(q.Input.Fields) != 0 {
@@ -256,7 +256,7 @@ func TestOnlyWebAddressesAreShown(t *testing.T) {
 
 // TestAQuestionExpires waits for nobody.
 func TestAQuestionExpires(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "approvals.timeoutMs", Value: []byte("50")})
 	h.stdio("srv")
 	if r := h.invoke("srv__ask", `{"text": ""}`); r != "cancel <nil> <nil>" {
@@ -266,7 +266,7 @@ func TestAQuestionExpires(t *testing.T) {
 
 // TestAServerComesBackWithItsMachine stops the machine of a server, and starts it again.
 func TestAServerComesBackWithItsMachine(t *testing.T) {
-	h := openHouse(t)
+	h := startGateway(t)
 	h.stdio("srv")
 	h.stopNode()
 	h.startNode()

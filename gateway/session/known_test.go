@@ -65,10 +65,10 @@ func TestAgentIsNotStartedForKnownEnds(t *testing.T) {
 			}
 			e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
 			g.made(c.chat, "Process", c.args, c.result)
-			if err := g.PostCompletion(t.Context(), chat, "told", "", protocol.AskedBy{}, e); err != nil {
+			if err := g.PostCompletion(t.Context(), chat, "reported", "", protocol.AskedBy{}, e); err != nil {
 				t.Fatal(err)
 			}
-			g.end("told")
+			g.end("reported")
 			want := []string{"event user: " + e.Message(), "assistant: I see."}
 			if c.knows {
 				want = []string{fmt.Sprintf("%s assistant: %s", protocol.OriginNotice, e.Words("tower"))}
@@ -91,7 +91,7 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 	<-asked // a run that is stopped before it asks the model leaves its answer to the next one
 	e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFinished, Command: "make"}
 	e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
-	if err := g.PostCompletion(t.Context(), chat, "told", first, protocol.AskedBy{}, e); err != nil {
+	if err := g.PostCompletion(t.Context(), chat, "reported", first, protocol.AskedBy{}, e); err != nil {
 		t.Fatal(err)
 	}
 	last := g.send("Are you there?").RunID
@@ -106,7 +106,7 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 		t.Errorf("got %d requests, %q, want 2, and the notice before the answer", len(g.model.Requests()), words)
 	}
 	g.noneOpen()
-	if r, err := g.store.Runs.Get(t.Context(), "told"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
+	if r, err := g.store.Runs.Get(t.Context(), "reported"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
 		t.Errorf("got %+v, error %v, want it done", r, err)
 	}
 }

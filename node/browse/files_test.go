@@ -165,8 +165,8 @@ func TestWatchedListReportsChangedSubfolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ws.Close() })
-	told := make(chan protocol.FilesChange, 100)
-	b := New(ws, "", func(c protocol.FilesChange) { told <- c })
+	changes := make(chan protocol.FilesChange, 100)
+	b := New(ws, "", func(c protocol.FilesChange) { changes <- c })
 	t.Cleanup(b.Close)
 	put(t, filepath.Join(ws.Dir(), "a/b/c"), "")
 	if l, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Watch: true, WatchID: "w", Below: true}); err != nil || l.WatchID != "w" {
@@ -174,11 +174,11 @@ func TestWatchedListReportsChangedSubfolders(t *testing.T) {
 	}
 	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
 		put(t, filepath.Join(ws.Dir(), "a/b/c"), "again, until the folder is watched")
-		for len(told) > 0 {
-			if c := <-told; slices.Equal(c.Below, []string{"a/b"}) && slices.Equal(c.WatchIDs, []string{"w"}) && c.Path == ws.Dir() {
+		for len(changes) > 0 {
+			if c := <-changes; slices.Equal(c.Below, []string{"a/b"}) && slices.Equal(c.WatchIDs, []string{"w"}) && c.Path == ws.Dir() {
 				return
 			}
 		}
 	}
-	t.Fatal("it was not told")
+	t.Fatal("got no change of a/b in time, want one")
 }

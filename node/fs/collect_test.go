@@ -157,11 +157,7 @@ func TestPartsOfAFileElsewhereAreCollectedInTheWorkspace(t *testing.T) {
 
 func TestCompleteFileWaitsForTheAnswer(t *testing.T) {
 	t.Parallel()
-	ws, err := workspace.Open(tooltest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
+	ws := openWorkspace(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := writeTool{newTransfers()}
 		text := "hello"

@@ -27,6 +27,16 @@ func newBench(t testing.TB) *tooltest.Bench {
 	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] { return Tools(access.Scope{Root: ws}) })
 }
 
+func openWorkspace(t *testing.T) *workspace.Root {
+	t.Helper()
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
 // fault checks that a call fails with a code and a text, and returns the failure.
 func fault(b *tooltest.Bench, tool string, a tooltest.Args, code protocol.FaultCode, text string) *protocol.Fault {
 	b.T.Helper()
@@ -191,11 +201,7 @@ func TestPreviewsOfOtherToolsNameThePath(t *testing.T) {
 
 func TestOpenFilesExpire(t *testing.T) {
 	t.Parallel()
-	ws, err := workspace.Open(tooltest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ws.Close() })
+	ws := openWorkspace(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := writeTool{newTransfers()}
 		path := filepath.Join(ws.Dir(), "new")
@@ -220,11 +226,7 @@ func TestOpenFilesExpire(t *testing.T) {
 
 func TestOpenFileInUseDoesNotExpire(t *testing.T) {
 	t.Parallel()
-	ws, err := workspace.Open(tooltest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
+	ws := openWorkspace(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := writeTool{newTransfers()}
 		out, err := f.run(t.Context(), ws, access.Call{}, writeIn{Path: filepath.Join(ws.Dir(), "new")})

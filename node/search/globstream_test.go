@@ -11,22 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/tooltest"
-	"fairlead/node/workspace"
 )
-
-func globStreamBench(t testing.TB) *tooltest.Bench {
-	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] {
-		return []toolkit.Tool[access.Call]{GlobStream(access.Scope{Root: ws})}
-	})
-}
 
 func TestFoundFilesAreSentInPartsAndReturnedNewestFirst(t *testing.T) {
 	t.Parallel()
-	b := globStreamBench(t)
+	b := benchOf(t, GlobStream)
 	var want []string
 	for i := range 450 {
 		path := b.File(fmt.Sprintf("d%d/f%d.txt", i%30, i), "")
@@ -65,7 +57,7 @@ func TestFoundFilesAreSentInPartsAndReturnedNewestFirst(t *testing.T) {
 
 func TestInvalidGlobExplainsItself(t *testing.T) {
 	t.Parallel()
-	b := globStreamBench(t)
+	b := benchOf(t, GlobStream)
 	for _, path := range []string{"", "relative"} {
 		_, err := tooltest.Call[globStreamOut](b, "fs_glob", tooltest.Args{"path": path, "pattern": "*"})
 		if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultInvalidArgs {
@@ -80,7 +72,7 @@ func TestInvalidGlobExplainsItself(t *testing.T) {
 
 func TestGlobEndsWithoutAReader(t *testing.T) {
 	t.Parallel()
-	b := globStreamBench(t)
+	b := benchOf(t, GlobStream)
 	b.File("f", "")
 	args := tooltest.Args{"path": b.WS.Dir(), "pattern": "*"}
 	gone := errors.New("gone")

@@ -12,18 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/tooltest"
-	"fairlead/node/workspace"
 )
-
-func streamBench(t testing.TB) *tooltest.Bench {
-	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] {
-		return []toolkit.Tool[access.Call]{Stream(access.Scope{Root: ws})}
-	})
-}
 
 // callStream calls fs_grep and returns the matches of its parts.
 func callStream(b *tooltest.Bench, a tooltest.Args) (out streamOut, found []streamMatch, parts int) {
@@ -55,7 +47,7 @@ func callStream(b *tooltest.Bench, a tooltest.Args) (out streamOut, found []stre
 
 func TestMatchesAreSentInParts(t *testing.T) {
 	t.Parallel()
-	b := streamBench(t)
+	b := benchOf(t, Stream)
 	for i := range 30 {
 		b.File(fmt.Sprintf("d%d/f.txt", i), strings.Repeat("x\nneedle here\n", 20))
 	}
@@ -85,7 +77,7 @@ func TestMatchesAreSentInParts(t *testing.T) {
 
 func TestStreamSkipsExcludedFiles(t *testing.T) {
 	t.Parallel()
-	b := streamBench(t)
+	b := benchOf(t, Stream)
 	for _, name := range []string{"a", ".hidden", "ignored", "id_rsa"} {
 		b.File(name, "needle\n")
 	}
@@ -108,7 +100,7 @@ func TestStreamSkipsExcludedFiles(t *testing.T) {
 
 func TestInvalidSearchExplainsItself(t *testing.T) {
 	t.Parallel()
-	b := streamBench(t)
+	b := benchOf(t, Stream)
 	dir := b.WS.Dir()
 	for _, c := range []struct {
 		args tooltest.Args
@@ -140,7 +132,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 
 func TestSearchEndsWithoutAReader(t *testing.T) {
 	t.Parallel()
-	b := streamBench(t)
+	b := benchOf(t, Stream)
 	for i := range 200 {
 		b.File(fmt.Sprintf("d%d/f.txt", i), "needle\n")
 	}
@@ -162,7 +154,7 @@ func TestSearchEndsWithoutAReader(t *testing.T) {
 
 // BenchmarkFirstPart measures how long the first match takes in a tree of 5,000 files.
 func BenchmarkFirstPart(b *testing.B) {
-	bench := streamBench(b)
+	bench := benchOf(b, Stream)
 	for i := range 5000 {
 		bench.File(fmt.Sprintf("d%d/f%d.txt", i%100, i), strings.Repeat("some text without it\n", 200)+"needle\n")
 	}
@@ -204,10 +196,10 @@ func lateFile(t *testing.T, b *tooltest.Bench, tool string, a tooltest.Args) int
 
 func TestFirstPartArrivesBeforeTheSearchEnds(t *testing.T) {
 	t.Parallel()
-	if got := lateFile(t, streamBench(t), "fs_grep", tooltest.Args{"pattern": "needle"}); got != 1 {
+	if got := lateFile(t, benchOf(t, Stream), "fs_grep", tooltest.Args{"pattern": "needle"}); got != 1 {
 		t.Errorf("fs_grep: got %d files that were created after the first part, want 1", got)
 	}
-	if got := lateFile(t, globStreamBench(t), "fs_glob", tooltest.Args{"pattern": "**/*.txt"}); got != 1 {
+	if got := lateFile(t, benchOf(t, GlobStream), "fs_glob", tooltest.Args{"pattern": "**/*.txt"}); got != 1 {
 		t.Errorf("fs_glob: got %d files that were created after the first part, want 1", got)
 	}
 }

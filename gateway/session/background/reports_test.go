@@ -19,11 +19,11 @@ const box = protocol.NodeID("box")
 
 // chats records the events that each chat received.
 type chats struct {
-	told []string
-	runs map[protocol.RunID]bool
-	last protocol.ExecCompletion
-	by   protocol.AskedBy
-	err  error
+	reports []string
+	runs    map[protocol.RunID]bool
+	last    protocol.ExecCompletion
+	by      protocol.AskedBy
+	err     error
 }
 
 func (c *chats) PostCompletion(_ context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, e protocol.ExecCompletion) error {
@@ -34,7 +34,7 @@ func (c *chats) PostCompletion(_ context.Context, chat protocol.SessionKey, run,
 		return protocol.ErrConflict
 	}
 	c.runs[run], c.last, c.by = true, e, by
-	c.told = append(c.told, string(chat)+" after "+string(after)+": "+e.Outcome())
+	c.reports = append(c.reports, string(chat)+" after "+string(after)+": "+e.Outcome())
 	return nil
 }
 
@@ -117,7 +117,7 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	d.want(d.report(finished("1", "p")), "ok")
 	code := 2
 	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "q", Event: protocol.ExecFailed, ExitCode: &code}), "ok")
-	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: failed with exit code 2")
+	d.want(strings.Join(d.chats.reports, ", "), "one after run-a: has finished, two after run-b: failed with exit code 2")
 	if by := d.chats.by; by != (protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "two"}) {
 		t.Errorf("got by %+v, want the schedule two", by)
 	}
@@ -155,7 +155,7 @@ func TestAnEndWithAStrangeCallIsKnownByItsCommand(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
 	d.want(d.report(protocol.NodeExecEvent{EventID: "1", SessionID: "p", CallID: "its-own-7", Event: protocol.ExecFinished}), "ok")
-	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished")
+	d.want(strings.Join(d.chats.reports, ", "), "one after run-a: has finished")
 }
 
 func TestCommandWakesItsChatOnce(t *testing.T) {
@@ -166,8 +166,8 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	}
 	d.Reports = New(d.store.Calls, d.store.Runs, d.chats, d.chats) // after a restart
 	d.want(d.report(finished("1", "p")), "ok")
-	if len(d.chats.told) != 1 {
-		t.Errorf("got %q, want one report", d.chats.told)
+	if len(d.chats.reports) != 1 {
+		t.Errorf("got %q, want one report", d.chats.reports)
 	}
 }
 
@@ -180,8 +180,8 @@ func TestEventBeforeTheResultIsRequestedAgain(t *testing.T) {
 	d.end(c, "p", running)
 	d.want(d.report(named), "ok")
 	d.want(d.report(finished("1", "p")), "ok")
-	if len(d.chats.told) != 1 {
-		t.Errorf("got %q, want one report", d.chats.told)
+	if len(d.chats.reports) != 1 {
+		t.Errorf("got %q, want one report", d.chats.reports)
 	}
 }
 
@@ -201,18 +201,18 @@ func TestCommandWithoutACallIsDropped(t *testing.T) {
 
 func TestUnexpectedReportIsDropped(t *testing.T) {
 	d := open(t)
-	d.end(d.begin("told", "one"), "", `{"status":"completed","sessionId":"p"}`)
+	d.end(d.begin("known", "one"), "", `{"status":"completed","sessionId":"p"}`)
 	d.end(d.begin("tool.invoke", ""), "q", running)
 	d.end(d.begin("a", "one"), "r", running)
 	for name, e := range map[string]protocol.NodeExecEvent{
-		"no event id":        {SessionID: "r", Event: protocol.ExecFinished},
-		"no session":         {EventID: "1", Event: protocol.ExecFinished},
-		"no such event":      {EventID: "1", SessionID: "r", Event: "paused"},
-		"unknown command":    finished("1", "x"),
-		"unknown call":       {EventID: "1", SessionID: "x", CallID: "x", Event: protocol.ExecFinished},
-		"told by its result": {EventID: "1", SessionID: "p", CallID: "told", Event: protocol.ExecFinished},
-		"nobody's chat":      finished("1", "q"),
-		"huge id":            finished(strings.Repeat("x", 1000), "r"),
+		"no event id":         {SessionID: "r", Event: protocol.ExecFinished},
+		"no session":          {EventID: "1", Event: protocol.ExecFinished},
+		"no such event":       {EventID: "1", SessionID: "r", Event: "paused"},
+		"unknown command":     finished("1", "x"),
+		"unknown call":        {EventID: "1", SessionID: "x", CallID: "x", Event: protocol.ExecFinished},
+		"known by its result": {EventID: "1", SessionID: "p", CallID: "known", Event: protocol.ExecFinished},
+		"nobody's chat":       finished("1", "q"),
+		"huge id":             finished(strings.Repeat("x", 1000), "r"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := d.report(e); got != "dropped" {
@@ -225,8 +225,8 @@ func TestUnexpectedReportIsDropped(t *testing.T) {
 		t.Errorf("another machine's: got %+v, error %v, want it dropped", ack, err)
 	}
 	d.want(d.report(protocol.NodeExecEvent{EventID: "1", SessionID: "r", Event: protocol.ExecStarted}), "ok")
-	if len(d.chats.told) != 0 {
-		t.Errorf("got %q, want no report", d.chats.told)
+	if len(d.chats.reports) != 0 {
+		t.Errorf("got %q, want no report", d.chats.reports)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestReusedSessionIDReportsItsLastCommand(t *testing.T) {
 	d.want(d.report(finished("1", "p")), "ok")
 	d.end(d.begin("b", "two"), "p", running)
 	d.want(d.report(finished("2", "p")), "ok")
-	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: has finished")
+	d.want(strings.Join(d.chats.reports, ", "), "one after run-a: has finished, two after run-b: has finished")
 }
 
 // A node that uses its session ID again without the result of a call that says so sends another
@@ -288,5 +288,5 @@ func TestSecondEventOfAReportedCommandIsDropped(t *testing.T) {
 	}
 	d.want(d.report(finished("event-1", "p")), "ok") // its acknowledgement was lost
 	d.want(d.report(finished("event-2", "p")), "dropped")
-	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished")
+	d.want(strings.Join(d.chats.reports, ", "), "one after run-a: has finished")
 }

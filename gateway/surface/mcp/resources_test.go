@@ -134,7 +134,7 @@ func TestChangedSkillsChangeThePrompts(t *testing.T) {
 	select {
 	case <-changed:
 	case <-time.After(3 * time.Minute):
-		t.Fatal("the client is not told")
+		t.Fatal("got no notification in time, want one")
 	}
 	if list, err := s.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 2 {
 		t.Errorf("got %+v, error %v, want 2 prompts", list, err)

@@ -244,7 +244,7 @@ func TestChangedScopesChangeTheTools(t *testing.T) {
 	select {
 	case <-changed:
 	case <-time.After(3 * time.Minute):
-		t.Fatal("the client is not told")
+		t.Fatal("got no notification in time, want one")
 	}
 	if len(before.Tools) != 18 || len(b.mcp.clients["app_all"].tools) != 2 {
 		t.Errorf("got %d tools before, %d after, want 18, 2", len(before.Tools), len(b.mcp.clients["app_all"].tools))

@@ -168,7 +168,7 @@ func TestMachinesThatComeAndGoChangeTheList(t *testing.T) {
 			select {
 			case <-w.listed:
 			case <-time.After(3 * time.Minute):
-				t.Fatal("the client is not told")
+				t.Fatal("got no notification in time, want one")
 			}
 			list, err := w.ListResources(t.Context(), nil)
 			if err != nil {

@@ -218,19 +218,7 @@ func TestNestedTreesAreWatched(t *testing.T) {
 
 // BenchmarkTreeOf50000 watches 50,000 files in 2,500 folders.
 func BenchmarkTreeOf50000(b *testing.B) {
-	dir, w := watchDeep(b, func(Change) {}, func(dir string) {
-		for i := range 2500 {
-			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
-			if err := os.MkdirAll(sub, 0o755); err != nil {
-				b.Fatal(err)
-			}
-			for j := range 20 {
-				if err := os.WriteFile(filepath.Join(sub, fmt.Sprint("file", j)), nil, 0o644); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
+	dir, w := watchDeep(b, func(Change) {}, fillLarge(b))
 	w.settles(b, dir)
 	var before, after runtime.MemStats
 	for b.Loop() {

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -186,4 +187,36 @@ func resolve(t *testing.T, r *workspace.Root, name string) workspace.Path {
 		t.Fatalf("Resolve(%q): %v", name, err)
 	}
 	return p
+}
+
+// fillLarge returns a function that fills a folder with 50,000 files in 2,500 folders.
+func fillLarge(b *testing.B) func(dir string) {
+	return func(dir string) {
+		for i := range 2500 {
+			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
+			if err := os.MkdirAll(sub, 0o755); err != nil {
+				b.Fatal(err)
+			}
+			for j := range 20 {
+				if err := os.WriteFile(filepath.Join(sub, fmt.Sprint("file", j)), nil, 0o644); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// waitForRescan waits until the watcher reports that anything may have changed.
+func waitForRescan(t *testing.T, heard <-chan Change) {
+	t.Helper()
+	for limit := time.After(3 * time.Minute); ; {
+		select {
+		case c := <-heard:
+			if c.AllFolders {
+				return
+			}
+		case <-limit:
+			t.Fatal("got no rescan in time, want one")
+		}
+	}
 }

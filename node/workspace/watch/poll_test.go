@@ -166,33 +166,12 @@ func TestManyChangesAreOneRescan(t *testing.T) {
 	if err := os.Rename(aside, filepath.Join(dir, "a/much")); err != nil {
 		t.Fatal(err)
 	}
-	for limit := time.After(3 * time.Minute); ; {
-		select {
-		case c := <-heard:
-			if c.AllFolders {
-				return
-			}
-		case <-limit:
-			t.Fatal("it was not told")
-		}
-	}
+	waitForRescan(t, heard)
 }
 
 // BenchmarkRoundThrough50000 polls 50,000 files in 2,500 folders.
 func BenchmarkRoundThrough50000(b *testing.B) {
-	dir, w := pollDeep(b, func(Change) {}, func(dir string) {
-		for i := range 2500 {
-			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
-			if err := os.MkdirAll(sub, 0o755); err != nil {
-				b.Fatal(err)
-			}
-			for j := range 20 {
-				if err := os.WriteFile(filepath.Join(sub, fmt.Sprint("file", j)), nil, 0o644); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
+	dir, w := pollDeep(b, func(Change) {}, fillLarge(b))
 	w.Remove(dir)
 	used := func() time.Duration {
 		var u syscall.Rusage

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"fairlead/node/workspace"
 
@@ -91,16 +90,7 @@ func TestWindowsOverflowIsARescan(t *testing.T) {
 		put(t, filepath.Join(dir, "a", fmt.Sprintf("%0100d", i)), "")
 	}
 	close(wait)
-	for limit := time.After(3 * time.Minute); ; {
-		select {
-		case c := <-heard:
-			if c.AllFolders {
-				return
-			}
-		case <-limit:
-			t.Fatal("it did not tell that events were lost")
-		}
-	}
+	waitForRescan(t, heard)
 }
 
 func TestAClosedWatcherHoldsNoTree(t *testing.T) {

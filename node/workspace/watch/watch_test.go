@@ -89,7 +89,7 @@ func TestWatcherReportsChanges(t *testing.T) {
 	put(t, filepath.Join(dir, "last"), "L")
 	until(t, heard, have, func(h map[string]bool) bool { return h["last"] })
 	if have["later"] {
-		t.Error("it told of a folder that nobody watched")
+		t.Error("got a change of a folder that is not watched, want none")
 	}
 }
 
