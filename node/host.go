@@ -31,7 +31,7 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace.Spell(n.ws.Dir()), Shell: shell.Path()}
 	h.Sandbox, h.Enforcement = n.opts.Confine.enforcement(n.box.Report(), h.Workspace)
 	if n.baseline != nil {
-		h.Enforcement.SetsAside = n.baseline.DeniedIn()
+		h.Enforcement.SetsAside = n.baseline.Denials.Folders()
 	}
 	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.ws.Config().ReadOnly}}
 	for _, g := range n.opts.Confine.Grants {

@@ -37,6 +37,8 @@ import (
 
 // Store is the baseline of a node. It is safe for concurrent use.
 type Store struct {
+	Denials Denials // fixed
+
 	disk    *disk
 	ws      *workspace.Root
 	folders folders
@@ -117,6 +119,7 @@ func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, rep
 			}
 		}
 	}
+	s.Denials = Denials{s.folders, ws.Config().PrivateTemp, list}
 	for _, sub := range []string{dir, s.disk.contentDir(), s.disk.runDir(), s.disk.asideDir()} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			return nil, err
@@ -159,7 +162,7 @@ func (s *Store) Begin(c Command) *Run {
 	}
 	s.look()
 	if len(c.Denied) > 0 {
-		c.Absent, c.Existing = s.folders.absent(c.Denied), s.matches(c.Denied)
+		c.Absent, c.Existing = s.folders.absent(c.Denied), s.Denials.matches(c.Denied)
 	}
 	s.disk.saveRun(c)
 	return s.track(c)

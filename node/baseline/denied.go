@@ -18,13 +18,20 @@ import (
 // deniedWhy ends the sentence about a file that a rule denies.
 const deniedWhy = "a rule denies"
 
-// DeniedIn returns the folders in which a look finds what a command creates under a rule that denies
-// it.
-func (s *Store) DeniedIn() (list []string) {
-	for _, dir := range s.folders {
+// Denials find what commands create under rules that deny it: in the folders that commands can change,
+// and in their private /tmp.
+type Denials struct {
+	folders folders
+	temp    string // the folder that is /tmp for commands; empty if they use the system's
+	list    *floor.List
+}
+
+// Folders returns where it finds them: absolute.
+func (d Denials) Folders() (list []string) {
+	for _, dir := range d.folders {
 		list = append(list, workspace.Spell(dir))
 	}
-	if s.ws.Config().PrivateTemp != "" {
+	if d.temp != "" {
 		list = append(list, workspace.TempFolder)
 	}
 	return list
@@ -47,28 +54,27 @@ func (f folders) absent(patterns []string) (paths []string) {
 // matches returns the files that rules with wildcards stand for, and all those in the /tmp of
 // commands. The values are empty, or, of files in /tmp, their stamps: the machine protects only the
 // others.
-func (s *Store) matches(patterns []string) map[string]string {
+func (d Denials) matches(patterns []string) map[string]string {
 	isLiteral := func(p string) bool { return len(floor.Literal([]string{p})) > 0 }
 	found := map[string]string{}
-	for _, path := range s.list.Expand(slices.DeleteFunc(slices.Clone(patterns), isLiteral), s.folders) {
+	for _, path := range d.list.Expand(slices.DeleteFunc(slices.Clone(patterns), isLiteral), d.folders) {
 		found[path] = ""
 	}
-	temp := s.ws.Config().PrivateTemp
-	if temp == "" {
+	if d.temp == "" {
 		return found
 	}
-	filepath.WalkDir(temp, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == temp {
+	filepath.WalkDir(d.temp, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == d.temp {
 			return nil
 		}
-		at := s.viewed(path)
+		at := d.viewed(path)
 		if target, _ := os.Readlink(path); target == at || !matchesAny(patterns, at) {
 			return nil // the first is a link to the system's, as the sandbox makes it
 		}
-		if info, err := d.Info(); err == nil {
+		if info, err := e.Info(); err == nil {
 			found[path] = stamp(info)
 		}
-		if d.IsDir() {
+		if e.IsDir() {
 			return fs.SkipDir
 		}
 		return nil
@@ -77,9 +83,9 @@ func (s *Store) matches(patterns []string) map[string]string {
 }
 
 // viewed returns the path that commands see; different from path in their private /tmp.
-func (s *Store) viewed(path string) string {
-	if temp := s.ws.Config().PrivateTemp; temp != "" && workspace.InFolder(path, temp) {
-		return workspace.TempFolder + strings.TrimPrefix(path, temp)
+func (d Denials) viewed(path string) string {
+	if d.temp != "" && workspace.InFolder(path, d.temp) {
+		return workspace.TempFolder + strings.TrimPrefix(path, d.temp)
 	}
 	return path
 }
@@ -89,19 +95,16 @@ func matchesAny(patterns []string, path string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return glob.Match(strings.Split(strings.ToLower(p), "/"), parts) })
 }
 
-// created returns what the commands that run have created under rules that deny it.
-func (s *Store) created() (paths []string) {
-	s.mu.Lock()
-	runs := slices.Collect(maps.Values(s.running))
-	s.mu.Unlock()
+// created returns what commands have created under their rules.
+func (d Denials) created(runs []*Run) (paths []string) {
 	for _, r := range runs {
 		for _, path := range r.Absent {
-			if s.folders.isThere(path) {
+			if d.folders.isThere(path) {
 				paths = append(paths, path)
 			}
 		}
 		if len(r.Denied) > 0 {
-			paths = append(paths, s.newMatches(r)...)
+			paths = append(paths, d.newMatches(r)...)
 		}
 	}
 	slices.Sort(paths)
@@ -110,16 +113,16 @@ func (s *Store) created() (paths []string) {
 
 // newMatches returns the files of a run's patterns that it did not find when it began. It opens the
 // folders that a command has closed.
-func (s *Store) newMatches(r *Run) (paths []string) {
+func (d Denials) newMatches(r *Run) (paths []string) {
 	for range maxNested {
 		hasOpened := false
 		paths = nil
-		for path, stamp := range s.matches(r.Denied) {
+		for path, stamp := range d.matches(r.Denied) {
 			if before, existed := r.Existing[path]; existed && before == stamp {
 				continue
 			}
 			st, isClosed := closedFolder(path)
-			hasOpened = hasOpened || isClosed && s.folders.chmod(path, st.Mode.Perm()|0o700) == nil
+			hasOpened = hasOpened || isClosed && d.folders.chmod(path, st.Mode.Perm()|0o700) == nil
 			if !isClosed {
 				paths = append(paths, path)
 			}
@@ -134,8 +137,11 @@ func (s *Store) newMatches(r *Run) (paths []string) {
 // undoDenied moves what commands have created under rules that deny it to the trash, and removes
 // their temporary files. The caller has the token of looks.
 func (s *Store) undoDenied(edited map[string]bool) (f Findings) {
-	for _, path := range s.created() {
-		at := s.viewed(path)
+	s.mu.Lock()
+	runs := slices.Collect(maps.Values(s.running))
+	s.mu.Unlock()
+	for _, path := range s.Denials.created(runs) {
+		at := s.Denials.viewed(path)
 		if !s.claim(at, edited) {
 			continue
 		}
@@ -144,7 +150,7 @@ func (s *Store) undoDenied(edited map[string]bool) (f Findings) {
 		if at == path {
 			c.SHA256 = s.disk.stateOf(path, state{}).Sum
 			c.Trash, err = s.revert(path, state{}, true)
-		} else if err = (folders{s.ws.Config().PrivateTemp}).remove(path); err == nil {
+		} else if err = (folders{s.Denials.temp}).remove(path); err == nil {
 			f.Removed = append(f.Removed, c.Path)
 		}
 		s.release()

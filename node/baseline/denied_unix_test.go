@@ -76,14 +76,7 @@ func TestDeniedFilesOfPatternsAreSetAside(t *testing.T) {
 func TestDeniedTemporaryFilesAreRemoved(t *testing.T) {
 	k := newKit(t)
 	temp := t.TempDir()
-	config := k.ws.Config()
-	config.PrivateTemp = temp
-	ws, err := config.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ws.Close() })
-	k.Store.ws = ws
+	k.Denials.temp = temp
 	put := func(rel, text string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(temp, rel)), 0o700); err != nil {
@@ -117,7 +110,7 @@ func TestDeniedTemporaryFilesAreRemoved(t *testing.T) {
 			t.Errorf("%s: got %v, want it there: %v", rel, err, want)
 		}
 	}
-	if got, want := k.DeniedIn(), []string{filepath.ToSlash(k.dir), "/tmp"}; !slices.Equal(got, want) {
+	if got, want := k.Denials.Folders(), []string{filepath.ToSlash(k.dir), "/tmp"}; !slices.Equal(got, want) {
 		t.Errorf("folders: got %q, want %q", got, want)
 	}
 }

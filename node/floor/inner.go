@@ -37,7 +37,8 @@ func levelOf(path, dir string) int {
 	return 0
 }
 
-// maxLevel is how deep folders are searched that are replaced as a whole: vendor/github.com/owner/name.
+// maxLevel is how deep folders are searched that are replaced as a whole: to
+// vendor/github.com/owner/name.
 const maxLevel = 4
 
 // isDeepest reports whether the folders in a folder that programs fill are not searched. Of a package

@@ -82,6 +82,8 @@ type outcome struct {
 	hasSurvivors   bool
 	refused        []string // the protected paths that the command could not change
 	ruled          []refusedByRule
+	// tree describes the work tree after a command of Git that was refused a file.
+	tree string
 	// denied are the programs that a rule kept the command from starting.
 	denied []string
 	found  baseline.Findings
@@ -96,7 +98,7 @@ func (j *job) remarks() string {
 	if j.isRunning() {
 		return j.note
 	}
-	return strings.TrimSpace(strings.TrimSpace(j.note+" "+j.result.note()) + " " + stoppedGit(j.command, len(j.result.refused)+len(j.result.ruled) > 0))
+	return strings.TrimSpace(strings.TrimSpace(j.note+" "+j.result.note()) + " " + j.result.tree)
 }
 
 // note describes in one sentence the end of the command's processes, and whether its own end is

@@ -155,6 +155,9 @@ func (t *Jobs) startNow(ctx context.Context, o startRequest, background bool) (*
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	j.result.found = j.look.End()
+	if len(j.result.refused)+len(j.result.ruled) > 0 {
+		j.result.tree = t.launcher.stoppedGit(context.Background(), j.command, j.dir)
+	}
 	if j.look != nil {
 		baseline.RestrictModes(t.confinement.home, false)
 	}

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,19 +107,6 @@ func refusedPaths(output string, messages []string, command, dir string, protect
 		add(names)
 	}
 	return list
-}
-
-// worksOnTree matches the commands of Git that replace many files of the work tree, one after the
-// other. Those that a question could name are known before; see [launcher.startupChanges].
-var worksOnTree = regexp.MustCompile(`\bgit\b.*\b(am|apply|bisect|checkout|cherry-pick|merge|pull|rebase|reset|restore|revert|stash|switch|submodule)\b`)
-
-// stoppedGit says what to do about a work tree of which Git has changed a part; empty for another
-// command, or if it was not refused anything.
-func stoppedGit(command string, isRefused bool) string {
-	if !isRefused || !worksOnTree.MatchString(command) {
-		return ""
-	}
-	return "Git may have changed a part of the files before that: look at git status, and undo that part (git restore, or the command's --abort) before you repeat the command."
 }
 
 // namedIn returns the names of the protected paths that a line mentions, or of folders that contain

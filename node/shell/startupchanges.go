@@ -42,7 +42,8 @@ func (l *launcher) startupChanges(ctx context.Context, command, dir string) (fil
 	if !l.confinement.isEnforced() {
 		return nil
 	}
-	for _, c := range bourne.Analyze(command, bourne.Bash).Commands {
+	facts := bourne.Analyze(command, bourne.Bash)
+	for i, c := range facts.Commands {
 		at, words := follow(c.Folder, dir).real, paths(c.Words)
 		if c.Guess || c.Parent >= 0 || at == "" || slices.Contains(words, "") {
 			continue
@@ -51,6 +52,13 @@ func (l *launcher) startupChanges(ctx context.Context, command, dir string) (fil
 			files = append(files, movedStartup(at, words[1:])...)
 		}
 		in, args := gitFolder(at, words[0], words[1:])
+		if words[0] == "patch" {
+			args = words[1:]
+		}
+		files = append(files, patchedStartup(facts, i, in, dir, args)...)
+		if words[0] != "git" {
+			continue
+		}
 		if queries := gitQueries(args); len(queries) > 0 {
 			files = append(files, l.changedStartup(ctx, in, queries)...)
 		} else if len(args) > 0 && args[0] == "mv" {
@@ -132,18 +140,29 @@ func movesInFolders(command, dir string) (folders []string) {
 // changedStartup returns the start-up files that one of the commands of Git lists. Git runs in the
 // sandbox and can write nothing.
 func (l *launcher) changedStartup(ctx context.Context, dir string, queries [][]string) (files []string) {
-	script := "git rev-parse --show-toplevel"
-	for _, q := range queries {
-		script += "; git " + words.Join(q) + " 2>/dev/null"
-	}
-	top, names, _ := strings.Cut(l.output(ctx, dir, script), "\n")
-	for name := range strings.SplitSeq(names, "\x00") {
-		name = strings.TrimLeft(name[strings.LastIndexByte(name, '\t')+1:], "\n") // after the numbers of git apply, or a commit
-		if name != "" && floor.Lists(top, name) {
+	top, names := l.listed(ctx, dir, queries)
+	for _, name := range names {
+		if floor.Lists(top, name) {
 			files = append(files, filepath.Join(top, name))
 		}
 	}
 	return files
+}
+
+// listed returns the names that commands of Git list, from the top folder of the work tree.
+func (l *launcher) listed(ctx context.Context, dir string, queries [][]string) (top string, names []string) {
+	script := "git rev-parse --show-toplevel"
+	for _, q := range queries {
+		script += "; git " + words.Join(q) + " 2>/dev/null"
+	}
+	top, rest, _ := strings.Cut(l.output(ctx, dir, script), "\n")
+	for name := range strings.SplitSeq(rest, "\x00") {
+		name = strings.TrimLeft(name[strings.LastIndexByte(name, '\t')+1:], "\n") // after the numbers of git apply, or a commit
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return top, names
 }
 
 // output returns what a script prints in a sandbox in which it can write nothing; empty if it takes

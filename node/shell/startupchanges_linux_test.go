@@ -44,7 +44,12 @@ func TestReplacedStartupFilesAreKnownBefore(t *testing.T) {
 		"git cherry-pick topic": both, "git revert topic": both, "git restore --source=topic .": both, "git checkout topic -- .vscode": ".vscode/tasks.json",
 		"cd packages && git -C .. checkout topic && ls": both, "git checkout plain && git checkout topic": both, "x=1; (git checkout topic)": both,
 		"git apply topic.patch": both, "git -C packages apply ../topic.patch": "", "git am -3 topic.mbox": both, "git apply --check topic.patch": both, "git apply missing.patch": "",
-		"git apply --directory=vendor topic.patch": "", "git apply --exclude=.envrc topic.patch": ".vscode/tasks.json", "git am --abort": "",
+		"git apply --directory=vendor topic.patch": "",
+		"git apply <topic.patch":                   both, "cat topic.patch | git apply -p1": both, "git am <topic.mbox": both, "git -C packages apply <topic.patch": "", "git -C packages am <topic.mbox": both,
+		"patch -p1 <topic.patch": both, "patch -p1 -i topic.patch": both, "patch -i topic.patch": ".envrc .npmrc", "patch --strip=1 -d packages/b <topic.patch": "packages/b/.envrc packages/b/.vscode/tasks.json",
+		"git apply <<'E'\n--- /dev/null\n+++ b/.npmrc\n@@ -0,0 +1 @@\n+x\nE": ".npmrc", "cd packages && patch -p1 <<'E'\nrename from a/x\nrename to .npmrc\nE": "packages/.npmrc",
+		"git apply <<'E'\ndiff --git a/.envrc b/.envrc\nold mode 100644\nnew mode 100755\nE": ".envrc", "curl x | git apply": "", "git apply <missing": "", "patch <file": "", "cat topic.patch": "",
+		"git apply --exclude=.envrc topic.patch": ".vscode/tasks.json", "git am --abort": "",
 		"git bisect start twice main": ".envrc .vscode/tasks.json", "git bisect start twice main && git bisect run make": ".envrc .vscode/tasks.json", "git bisect start": "", "git bisect reset": "",
 		"git stash": "packages/b/.npmrc", "git stash push -- file": "", "git stash push packages": "packages/b/.npmrc", "git stash -u": ".zshrc packages/b/.npmrc", "git stash list": "",
 		"git checkout -b new": "", "git checkout plain": "", "git merge plain": "", "git status": "", "git checkout none": "", "git commit -m topic": "", "git log topic": "", "echo git checkout topic": "",
@@ -110,5 +115,43 @@ func TestNotesNameNoFolderAboveTheCommand(t *testing.T) {
 	protected := []string{"/ws/other/.git", "/ws/repo/.git/config"}
 	if got := refusedPaths("error: could not write /ws/repo/.git/config: Device or resource busy\n", refusals, "git config a b", "/ws/repo", protected); !slices.Equal(got, []string{".git/config"}) {
 		t.Errorf("got %q, want only the file", got)
+	}
+}
+
+// TestResultSaysWhatGitHasChanged lets Git stop at a protected file, and follows the advice.
+func TestResultSaysWhatGitHasChanged(t *testing.T) {
+	b := newRepository(t)
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	run := func(command string, direct bool) bashOut {
+		t.Helper()
+		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Direct: direct}, bashIn{Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	run(`git clone -q . clone && cd clone && git config user.name n && git config user.email e && cd .. && git checkout -q main &&
+echo 2 >file && echo 2 >.envrc && echo new >'a new' && git add file .envrc 'a new' && git commit -qm second`, true)
+	for _, c := range []struct{ command, want string }{
+		{"git -C clone pull -q --ff-only", "file, a new"}, {"cd clone && git pull -q --rebase", "file, a new"}, {"git -C clone merge -q origin/main", "file, a new"},
+	} {
+		out := run(c.command, false)
+		_, advice, found := strings.Cut(out.Note, "“")
+		advice, _, _ = strings.Cut(advice, "”")
+		if !strings.Contains(out.Note, ".envrc") || !strings.Contains(out.Note, "of another version: "+c.want+".") || !found {
+			t.Errorf("%s: got %+v, want the changed files", c.command, out)
+		}
+		run("cd clone && { "+advice+"; }", true)
+		if status := run("git -C clone status --porcelain", true).Output; status != "" {
+			t.Errorf("%s: after %q: got %q, want an unchanged work tree", c.command, advice, status)
+		}
+	}
+	if got := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "git -C clone pull"}).Changes; len(got) != 1 {
+		t.Errorf("the next question: got %q, want .envrc, because the commits are here now", got)
+	}
+	if out := run("cat topic.patch | sed s/x/x/ | git apply", false); !strings.Contains(out.Note, unknownTree) {
+		t.Errorf("a patch that nobody knows: got %q, want the general advice", out.Note)
 	}
 }
