@@ -107,9 +107,7 @@ func (n fixedPages) rules() page {
 
 func (n fixedPages) skills() page {
 	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
-			Edit: n.nav.editFile, Folder: n.nav.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
-		})
+		p := skills.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }

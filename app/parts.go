@@ -16,13 +16,19 @@ type part struct {
 	facts []feed.Fact
 }
 
-// parts returns the parts of the windows that exist as long as the program runs. Pages watch what
-// they show themselves.
-func (u *ui) parts() []part {
+// parts are the parts of the windows that exist as long as the program runs. Pages watch what they
+// show themselves.
+type parts struct {
+	ui       *ui
+	followed feed.View // what followGateway has shown
+}
+
+func (p *parts) all() []part {
+	u := p.ui
 	f := u.backend.state.Feed
 	return []part{
-		{u.followGateway, []feed.Fact{f.Status, f.Changed, f.Sessions}},
-		{u.showMachines, []feed.Fact{f.Machines, f.Servers}},
+		{p.followGateway, []feed.Fact{f.Status, f.Changed, f.Sessions}},
+		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
 		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers, f.AccessRequests}},
 		{u.chats.draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
 		{u.approvals.update, []feed.Fact{f.Questions}},
@@ -36,22 +42,19 @@ func (u *ui) parts() []part {
 }
 
 // watch draws the parts when their facts change.
-func (u *ui) watch() {
-	for _, p := range u.parts() {
-		bind.Watch(u.ctx, u.backend.state.Watch(p.facts...), func(v feed.View) {
-			u.nameMachines(v) // whichever part is drawn first
-			p.show(v)
+func (p *parts) watch() {
+	for _, x := range p.all() {
+		bind.Watch(p.ui.ctx, p.ui.backend.state.Watch(x.facts...), func(v feed.View) {
+			p.nameMachines(v) // whichever part is drawn first
+			x.show(v)
 		})
 	}
 }
 
-// view returns what is known about the gateway.
-func (u *ui) view() feed.View { return u.backend.state.View() }
-
 // followGateway shows the state of the gateway and of the connection, and loads what depends on them.
-func (u *ui) followGateway(v feed.View) {
-	last := u.followed
-	u.followed = v
+func (p *parts) followGateway(v feed.View) {
+	u, last := p.ui, p.followed
+	p.followed = v
 	if v.Status.Loaded && !last.Status.Loaded && u.main.firstRun {
 		u.main.first.search()
 	}
@@ -62,7 +65,7 @@ func (u *ui) followGateway(v feed.View) {
 	if v.IsMainAlias(u.main.conversation.key) {
 		u.main.switchTo(u.main.mainChat())
 	}
-	if p := v.Status.Model.Provider; p != "" && p != feed.Operator {
+	if m := v.Status.Model.Provider; m != "" && m != feed.Operator {
 		u.main.endFirstRun() // the person has connected a model
 	}
 	u.messages.showProblem(v)
@@ -70,7 +73,8 @@ func (u *ui) followGateway(v feed.View) {
 }
 
 // nameMachines gives the machines and servers their names and colours.
-func (u *ui) nameMachines(v feed.View) {
+func (p *parts) nameMachines(v feed.View) {
+	u := p.ui
 	for _, n := range v.Machines {
 		u.machines.SetColor(string(n.ID), n.Colour)
 		u.machines.SetName(string(n.ID), n.Name)
@@ -79,8 +83,9 @@ func (u *ui) nameMachines(v feed.View) {
 }
 
 // showMachines shows the colour of the computer that the main window controls.
-func (u *ui) showMachines(v feed.View) {
-	u.nameMachines(v)
+func (p *parts) showMachines(v feed.View) {
+	u := p.ui
+	p.nameMachines(v)
 	if local, ok := v.Machines.Local(); ok && u.main.bar != nil {
 		u.main.bar.Set(u.machines.Color(string(local.ID)), "")
 	}

@@ -25,7 +25,7 @@ type ui struct {
 	app      fyne.App
 	backend  *backend
 	machines style.Machines
-	followed feed.View // what followGateway has shown
+	parts    *parts
 	unread   unread
 	drafts   drafts
 
@@ -60,7 +60,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.connect, u.settings = &navigator{ui: u}, &approvals{ui: u}, &connectWindow{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
-	u.messages = newMessages(u)
+	u.messages, u.parts = newMessages(u), &parts{ui: u}
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
 	u.main = newWindow(u)
 	last := b.prefs.get()
@@ -71,10 +71,13 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 
 func (u *ui) run() {
 	u.running = true
-	u.watch()
+	u.parts.watch()
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
 	u.main.conversation.watch()
 }
+
+// view returns what is known about the gateway.
+func (u *ui) view() feed.View { return u.backend.state.View() }
 
 // request runs work off the GUI thread, then done on it; w shows an error after the text failed.
 func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {

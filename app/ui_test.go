@@ -47,8 +47,8 @@ func (u *ui) know(v feed.View) {
 // update makes a view what is known about the gateway, and draws all parts.
 func (u *ui) update(v feed.View) {
 	u.know(v)
-	u.nameMachines(v)
-	for _, p := range u.parts() {
+	u.parts.nameMachines(v)
+	for _, p := range u.parts.all() {
 		p.show(v)
 	}
 }

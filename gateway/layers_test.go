@@ -92,7 +92,7 @@ var only = map[string][]string{
 	"fyne.io/systray":                      {"tray"},
 	"gorm.io/":                             {"gateway/store"},
 	"github.com/glebarez/":                 {"gateway/store"},
-	"github.com/gorilla/websocket":         {"gateway/surface/rpc", "gateway/protocol/client", "gateway/peer/wire"},
+	"github.com/gorilla/websocket":         {"gateway/surface/rpc", "gateway/protocol/client", "gateway/peer/wire", "app/feed/feedtest"},
 	"github.com/zalando/go-keyring":        {"gateway/peer/keychain"},
 	"github.com/fsnotify/fsnotify":         {"node/workspace/watch", "gateway/workspace"},
 	"go.yaml.in/yaml/":                     {"gateway/skills"},

@@ -6,7 +6,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func (f *Feed) loadAccessRequests() {
+func (to follower) loadAccessRequests() {
+	f := to.feed
 	f.Tasks.StartRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, f, protocol.PairList, protocol.Empty{}); err == nil {
 			f.AccessRequests.Update(func(n *int) { *n = len(r.Pairs) })

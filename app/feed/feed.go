@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,40 +69,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	if c == nil {
 		return protocol.ErrNotConnected
 	}
-	return c.Feed(ctx, f.snapshot, f.apply)
-}
-
-func (f *Feed) snapshot(s protocol.FeedSnapshot) {
-	f.ApplySnapshot(s)
-	f.OnSnapshot()
-	if n := len(s.Sessions); n >= protocol.MaxSnapshotSessions {
-		f.Tasks.StartRequest(func(ctx context.Context) { f.loadOlderChats(ctx, n) })
-	}
-	f.loadModels()
-	f.loadAccessRequests()
-	f.LoadPairing()
-	f.LoadApps()
-	f.LoadServers()
-	f.resumeLocalTransfers(s.Transfers)
-}
-
-func (f *Feed) apply(c protocol.Change) {
-	f.Apply(c)
-	f.OnChange(c)
-	switch c.Kind {
-	case protocol.ChangeDevices:
-		f.LoadPairing()
-	case protocol.ChangeApps:
-		f.LoadApps()
-	case protocol.ChangeServers:
-		f.LoadServers()
-	case protocol.ChangeChannels:
-		f.loadAccessRequests()
-	case protocol.ChangeConfig:
-		if top, _, _ := strings.Cut(c.Path, "."); top == "model" || top == "apiKeys" || top == "providers" {
-			f.loadModels()
-		}
-	}
+	to := follower{f}
+	return c.Feed(ctx, to.snapshot, to.apply)
 }
 
 // Invoke implements [Gateway].

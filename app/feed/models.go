@@ -28,7 +28,8 @@ const maxChoices = 40
 
 // loadModels asks only the current provider for its models: no unwanted requests are sent. Without an
 // answer the list stays short, and the settings show why.
-func (f *Feed) loadModels() {
+func (to follower) loadModels() {
+	f := to.feed
 	f.Tasks.StartRequest(func(ctx context.Context) {
 		status, err := Call(ctx, f, protocol.StatusGet, protocol.Empty{})
 		if err != nil {

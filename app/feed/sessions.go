@@ -44,7 +44,8 @@ func (s *Sessions) remove(key protocol.SessionKey) {
 const olderPage = 500
 
 // loadOlderChats loads the chats that a snapshot with so many chats does not have.
-func (f *Feed) loadOlderChats(ctx context.Context, offset int) {
+func (to follower) loadOlderChats(ctx context.Context, offset int) {
+	f := to.feed
 	for {
 		r, err := Call(ctx, f, protocol.SessionsList, protocol.SessionsListParams{Offset: offset, Limit: olderPage})
 		if err != nil {

@@ -32,7 +32,8 @@ func (l *Transfers) finish(t protocol.Transfer) {
 }
 
 // resumeLocalTransfers resumes the transfers of this computer's files over a new connection.
-func (f *Feed) resumeLocalTransfers(list []protocol.Transfer) {
+func (to follower) resumeLocalTransfers(list []protocol.Transfer) {
+	f := to.feed
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
 			f.Tasks.StartRequest(func(ctx context.Context) {

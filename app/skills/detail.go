@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/markdown"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -37,9 +37,9 @@ type detail struct {
 
 func newDetail(p *Page, path string) *detail {
 	d := &detail{p: p, path: path, facts: widgets.Col(style.Group), text: markdown.NewView(), problem: widgets.NewParagraph("", style.ColorBad, "text")}
-	d.text.OnLink, d.text.OnCopy = p.h.OpenURL, p.h.Copy
+	d.text.OnLink, d.text.OnCopy = func(u *url.URL) { p.e.Open(host.URL(u.String())) }, p.e.Copy
 	d.toggle = widgets.NewButton("", "", func() { p.toggle(d.e) })
-	d.edit = widgets.NewButton("", "edit", func() { p.h.Edit(d.path) })
+	d.edit = widgets.NewButton("", "edit", func() { p.e.Open(host.AgentFile(d.path)) })
 	d.remove = widgets.NewQuietButton("Delete", "trash", d.delete)
 	d.set = newSettings(p)
 	return d
@@ -51,7 +51,7 @@ func (d *detail) show() {
 	e, ok := p.view.Skill(d.path)
 	if !ok {
 		if p.view.Loaded {
-			p.back()
+			p.Leave()
 		}
 		return
 	}
@@ -68,8 +68,8 @@ func (d *detail) show() {
 	}
 	widgets.SetContent(d.facts, widgets.Col(style.Group, d.lines()...))
 	p.Draw("skill "+d.path, func() fyne.CanvasObject { // once only, so that the focus stays
-		back := widgets.NewQuietButton("All skills", "back", p.back)
-		folder := widgets.NewQuietButton("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
+		back := widgets.NewQuietButton("All skills", "back", p.Leave)
+		folder := widgets.NewQuietButton("Open folder", "folder", func() { p.e.Open(host.AgentFile(path.Dir(d.path) + "/")) })
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
 			widgets.NewSectionHeading("TEXT"), widgets.Col(style.Inside, d.problem, widgets.LimitLineLength(d.text)))
 		d.text.Forward = form.Scrolled
@@ -97,7 +97,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	rows = append(rows, line(icon, color, format.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
-		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
+		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.e.Open(host.AgentFile(d.path)) }))
 	}
 	from := source(e) + ", " + e.Location
 	if e.Source != protocol.SkillAgent {
@@ -142,21 +142,22 @@ func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject
 // linkFact is a fact; a web address opens in the browser.
 func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
+	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
 		return widgets.NewFact(name, text)
 	}
-	link := widgets.NewQuietButton(format.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })
+	link := widgets.NewQuietButton(format.Clip(text, 60), "external", func() { d.p.e.Open(host.URL(u.String())) })
 	return widgets.NewField(name, widgets.Row(0, -1, link))
 }
 
 func (d *detail) delete() {
 	p := d.p
 	e := d.e
-	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Delete(ctx, e) }, func(undo func(), err error) {
-		if p.h.Say.Failed("The skill was not deleted", err) {
-			return
-		}
-		p.back()
-		p.h.Undo("“"+e.Name+"” was deleted.", undo, p.now().Add(feed.UndoTime))
+	var undo func()
+	p.e.Run(p.ctx, "The skill was not deleted", func(ctx context.Context) (err error) {
+		undo, err = p.m.Delete(ctx, e)
+		return err
+	}, func() {
+		p.Leave()
+		p.e.Undo("“"+e.Name+"” was deleted.", undo, p.now().Add(feed.UndoTime))
 	})
 }

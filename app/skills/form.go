@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -15,8 +16,7 @@ import (
 )
 
 func (p *Page) openForm() {
-	p.form, p.detail = true, nil
-	draft, n := unsaved.Open(p.drafts, "skill", newSkill{})
+	draft, n := unsaved.Open(p.e.Drafts, "skill", newSkill{})
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
 	message.Hide()
 	say := func(text string, color fyne.ThemeColorName) {
@@ -46,19 +46,20 @@ func (p *Page) openForm() {
 				return
 			}
 			draft.Drop()
-			p.h.Edit(path)
+			p.e.Open(host.AgentFile(path))
 		})
 	}
 	name.OnSubmitted = func(string) { widgets.Focus(when) }
 	cancel := widgets.NewQuietButton("Cancel", "", func() {
 		draft.Drop()
-		p.openList()
+		p.ShowList()
 		widgets.Focus(p.search)
 	})
 	discard := func() {
 		draft.Drop()
 		p.openForm()
 	}
+	p.Show(widgets.Detail{})
 	p.Put(widgets.NewPage("New skill", widgets.NewInputForm(message, widgets.Row(style.Inside, -1, create, cancel),
 		widgets.NewDraftLine(draft.IsRestored, discard),
 		widgets.NewField("Name", name, where),

@@ -9,7 +9,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,17 +39,14 @@ func (v View) Skill(path string) (protocol.SkillStatusEntry, bool) {
 }
 
 // Model is the view model of the page of skills. Its methods are safe for concurrent use.
-type Model struct {
-	feed.Loader[View]
-	app *state.App
-}
+type Model struct{ feed.Loader[View] }
 
 // newModel returns an empty view model; Follow loads it.
-func newModel(a *state.App) *Model {
-	s := &Model{app: a}
+func newModel(f *feed.Feed) *Model {
+	s := &Model{}
 	s.Loader = feed.Loader[View]{
-		Value: feed.NewValue(View{}), Feed: a.Feed, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *View) *string { return &v.Problem },
-		Facts: []feed.Fact{a.Changed, a.Status, a.Feed.Machines},
+		Value: feed.NewValue(View{}), Feed: f, Fetch: s.fetchWith(protocol.SkillsStatus), Problem: func(v *View) *string { return &v.Problem },
+		Facts: []feed.Fact{f.Changed, f.Status, f.Machines},
 		Key: func(v feed.View) string {
 			key := fmt.Sprint(v.Changed.Skills, v.Changed.Config, v.Status.Connected)
 			for _, n := range v.Machines {
@@ -64,19 +60,19 @@ func newModel(a *state.App) *Model {
 
 // Reread makes the gateway read all files again.
 func (s *Model) Reread() {
-	s.app.Tasks.Start(func(ctx context.Context) { s.LoadWith(ctx, s.fetchWith(protocol.SkillsUpdate)) })
+	s.Feed.Tasks.Start(func(ctx context.Context) { s.LoadWith(ctx, s.fetchWith(protocol.SkillsUpdate)) })
 }
 
 // fetchWith returns the fetch function of the loader with one of the methods that list the skills.
 func (s *Model) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) func(context.Context) (func(*View), error) {
 	return func(ctx context.Context) (func(*View), error) {
-		r, err := feed.Call(ctx, s.app, m, protocol.SkillsParams{})
+		r, err := feed.Call(ctx, s.Feed, m, protocol.SkillsParams{})
 		if err != nil {
 			return nil, err
 		}
-		set, _ := feed.ConfigAt[map[string]Settings](ctx, s.app, "skills.entries") // the list is useful without them
+		set, _ := feed.ConfigAt[map[string]Settings](ctx, s.Feed, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
-		for _, n := range s.app.View().Machines {
+		for _, n := range s.Feed.Machines.Get() {
 			names[n.ID] = feed.NameOf(n)
 		}
 		if shown := s.Value.Get().Shown; shown != "" {
@@ -92,12 +88,12 @@ func (s *Model) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Skil
 func (s *Model) Show(path string) {
 	s.Value.Update(func(v *View) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
-		s.app.Tasks.StartRequest(func(ctx context.Context) { s.read(ctx, path) })
+		s.Feed.Tasks.StartRequest(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 
 func (s *Model) read(ctx context.Context, path string) {
-	file, err := feed.Call(ctx, s.app, feed.ReadFile, protocol.WorkspaceReadParams{Path: path})
+	file, err := feed.Call(ctx, s.Feed, feed.ReadFile, protocol.WorkspaceReadParams{Path: path})
 	s.Value.Update(func(v *View) {
 		if v.Shown != path {
 			return
@@ -133,7 +129,7 @@ func (s *Model) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 			}
 		})
 		s.Do(func(ctx context.Context) error {
-			return feed.Send(ctx, s.app, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
+			return feed.Send(ctx, s.Feed, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
 		})
 	}
 	enable(on)
@@ -143,7 +139,7 @@ func (s *Model) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 // SetAlways sets whether the system prompt includes a skill's text; nil: as the skill says.
 func (s *Model) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 	s.Do(func(ctx context.Context) error {
-		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
+		return feed.Set(ctx, s.Feed, "skills.entries."+e.SettingsKey+".always", always)
 	})
 }
 
@@ -151,15 +147,15 @@ func (s *Model) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 func (s *Model) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 	s.Do(func(ctx context.Context) error {
 		if caps == nil {
-			return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
+			return feed.Set(ctx, s.Feed, "skills.entries."+e.SettingsKey+".requires", nil)
 		}
-		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires.capabilities", caps)
+		return feed.Set(ctx, s.Feed, "skills.entries."+e.SettingsKey+".requires.capabilities", caps)
 	})
 }
 
 // Delete deletes one of the agent's own skills and returns a function that restores it. It blocks.
 func (s *Model) Delete(ctx context.Context, e protocol.SkillStatusEntry) (undo func(), err error) {
-	return feed.AgentFiles{Feed: s.app.Feed, Changed: func() {}}.Delete(ctx, e.Path)
+	return feed.AgentFiles{Feed: s.Feed, Changed: func() {}}.Delete(ctx, e.Path)
 }
 
 // Create writes a new skill of the agent and returns its path. It blocks.
@@ -172,5 +168,5 @@ func (s *Model) Create(ctx context.Context, n newSkill) (path string, err error)
 	if _, exists := s.Value.Get().Skill(path); exists {
 		return "", fmt.Errorf("a skill named %q already exists. Choose another name or open that one", folder)
 	}
-	return path, feed.Send(ctx, s.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text})
+	return path, feed.Send(ctx, s.Feed, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text})
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
-	"fairlead/app/state"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -65,7 +65,7 @@ func newSchool() *school {
 
 func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 	c := newSchool()
-	feedtest.Run(t, state.NewApp, c.serve, func(t *testing.T, a *state.App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		go s.Follow(t.Context())
 		synctest.Wait()
@@ -105,7 +105,7 @@ func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 
 func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 	c := newSchool()
-	feedtest.Run(t, state.NewApp, c.serve, func(t *testing.T, a *state.App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		s.Load(t.Context())
 		undo := s.Enable(s.Value.Get().Skills[0], false)
@@ -146,7 +146,7 @@ func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 
 func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
 	c := newSchool()
-	feedtest.Run(t, state.NewApp, c.serve, func(t *testing.T, a *state.App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		s.Load(t.Context())
 		path, err := s.Create(t.Context(), newSkill{Name: " Release  Notes!", When: "Write notes: \"what is <new>\".\nUse it before a release.", Caps: []string{protocol.CapExec}})

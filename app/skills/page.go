@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -13,56 +12,41 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	// Edit opens an agent file in the editor; Folder shows a folder of the agent's own files.
-	Edit, Folder func(path string)
-	OpenURL      func(*url.URL)
-	Copy         func(string)
-	Undo         state.OfferUndo
-	Say          state.Say
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	ctx context.Context
 	m   *Model
-	h   Handlers
-	widgets.Body
+	e   host.Env
+	widgets.MasterDetail
 
 	view    View
 	results []protocol.SkillStatusEntry
 	search  *widgets.SearchField
-	list    *widgets.ItemList
 	count   *widgets.Text
-	body    widgets.Body // the list, or a text in its place
-	detail  *detail      // nil while the list or the form is shown
-	form    bool         // the form is open: updates do not disturb it
-	drafts  *unsaved.Store
+	detail  *detail // the latest one
 	now     func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, newModel(a), a.Drafts, h)
+func New(ctx context.Context, e host.Env) *Page {
+	p := newPage(ctx, e)
 	bind.Follow(ctx, p.m.Follow)
 	bind.Watch(ctx, p.m.Value, p.show)
 	return p
 }
 
-func newPage(ctx context.Context, m *Model, drafts *unsaved.Store, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, drafts: drafts, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
-	p.list = widgets.NewItemList(func(i int) { p.open(p.results[i].Path) })
-	p.list.OnMenu = p.menu
+func newPage(ctx context.Context, e host.Env) *Page {
+	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, now: time.Now}
+	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(func(i int) { p.open(p.results[i].Path) }), p.page, p.fill)
+	p.List.OnMenu = p.menu
 	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	p.count.Ellipsis = true
 	p.search = widgets.NewSearchField("Search skills", "")
@@ -72,41 +56,31 @@ func newPage(ctx context.Context, m *Model, drafts *unsaved.Store, h Handlers) *
 			p.open(p.results[0].Path)
 		}
 	}
-	p.openList()
+	p.ShowList()
 	return p
 }
 
 func (p *Page) show(v View) {
 	p.view = v
-	p.fill()
-	if p.detail != nil {
-		p.detail.show()
-	}
+	p.Update()
 }
 
-func (p *Page) openList() {
-	p.detail, p.form = nil, false
+// page is the page around the list.
+func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
 	again := widgets.NewQuietButton("", "reset", p.m.Reread)
 	add := widgets.NewButton("New skill", "plus", p.openForm)
 	add.Primary = true
 	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))
-	p.Put(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body.Box), again, add))
-	p.fill()
-}
-
-func (p *Page) back() {
-	p.m.Show("")
-	p.openList()
-	widgets.Focus(p.list)
+	return widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, master), again, add)
 }
 
 // fill lists the results; the objects around the list stay, so that the field keeps the focus.
 func (p *Page) fill() {
 	v := p.view
 	p.results = find(v.Skills, p.search.Text)
-	p.list.Set(lists.Map(p.results, item))
+	p.List.Set(lists.Map(p.results, item))
 	p.count.SetText(stateCounts(v.Skills, len(p.results)))
-	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
+	p.Master.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
 		switch {
 		case v.Problem != "":
 			return widgets.NewLoadError("The skills could not be loaded.", v.Problem, p.m.Reload)
@@ -119,7 +93,7 @@ func (p *Page) fill() {
 		case len(p.results) == 0:
 			return widgets.NewEmptyList("search", "No skill found", "No skill contains all of these words.")
 		}
-		return p.list
+		return p.List
 	})
 }
 
@@ -171,9 +145,9 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 
 func (p *Page) menu(i int, at fyne.Position) {
 	e := p.results[i]
-	widgets.ShowMenuAt(p.list, at, []*fyne.MenuItem{
+	widgets.ShowMenuAt(p.List, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { p.open(e.Path) }), fyne.NewMenuItem(switchWord(e), func() { p.toggle(e) }),
-		fyne.NewMenuItem(editWord(e), func() { p.h.Edit(e.Path) }),
+		fyne.NewMenuItem(editWord(e), func() { p.e.Open(host.AgentFile(e.Path)) }),
 	})
 }
 
@@ -183,7 +157,7 @@ func (p *Page) toggle(e protocol.SkillStatusEntry) {
 	if !e.Enabled {
 		text = "“" + e.Name + "” was turned on."
 	}
-	p.h.Undo(text, undo, p.now().Add(feed.UndoTime))
+	p.e.Undo(text, undo, p.now().Add(feed.UndoTime))
 }
 
 func switchWord(e protocol.SkillStatusEntry) string {
@@ -202,19 +176,8 @@ func editWord(e protocol.SkillStatusEntry) string {
 }
 
 func (p *Page) open(path string) {
-	p.form = false
-	p.Forget()
 	p.detail = newDetail(p, path)
 	p.m.Show(path)
-	p.detail.show()
+	p.Show(widgets.Detail{Update: p.detail.show, Closed: func() { p.m.Show("") }})
 	widgets.Focus(p.detail.toggle)
-}
-
-// Back returns from one skill or the form, which leaves a draft, and reports whether one was shown.
-func (p *Page) Back() bool {
-	if p.detail == nil && !p.form {
-		return false
-	}
-	p.back()
-	return true
 }

@@ -1,15 +1,14 @@
 package skills
 
 import (
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -20,20 +19,16 @@ import (
 // bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
-	w    fyne.Window
-	did  []string
-	undo func()
+	w fyne.Window
+	*pagetest.Host
 }
 
 func inPage(t testing.TB, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
-	note := func(what string) func(string) { return func(s string) { b.did = append(b.did, what+" "+s) } }
-	b.Page = newPage(ctx, newModel(app), app.Drafts, Handlers{
-		Edit: note("edit"), Folder: note("folder"), Say: note("say"), Copy: note("copy"),
-		OpenURL: func(u *url.URL) { note("open")(u.String()) }, Undo: func(text string, undo func(), _ time.Time) { note("undo")(text); b.undo = undo },
-	})
+	b.Host = &pagetest.Host{}
+	b.Page = newPage(ctx, host.Env{Host: b.Host, Feed: app.Feed, Drafts: app.Drafts})
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 700)
 	return b
@@ -75,15 +70,15 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.search.SetText("nothing like it")
 	golden.Markup(t, "nothing-found", p.Box)
 	p.search.SetText("")
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	v := taught()
 	v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n2. Write.\n\n[More](https://example.org)"
 	p.show(v)
 	golden.Markup(t, "detail", p.Box)
-	p.back()
-	p.list.OnChoose(2)
+	p.Leave()
+	p.List.OnChoose(2)
 	golden.Markup(t, "detail-off", p.Box)
-	p.back()
+	p.Leave()
 	test.Tap(pagetest.Button(t, p.Box, "New skill"))
 	golden.Markup(t, "form", p.Box)
 }
@@ -95,7 +90,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			p.show(taught())
 			pagetest.Shot(t, p.w, "skills-"+name+size)
 			pagetest.Shows(t, p.Box, "3 skills · 1 ready · 1 off", "Own · Write the release notes. Use it before", "Built in · Needs programs: gh")
-			p.list.OnChoose(0)
+			p.List.OnChoose(0)
 			v := taught()
 			v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n"
 			p.show(v)
@@ -116,7 +111,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(taught())
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	toggle := pagetest.Button(t, p.Box, "Turn off")
 	if p.w.Canvas().Focused() != fyne.Focusable(toggle) {
 		t.Error("the keyboard is not on the page")
@@ -125,42 +120,42 @@ func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 	v := taught()
 	v.Skills[0].Enabled = false
 	p.show(v)
-	if p.w.Canvas().Focused() != fyne.Focusable(toggle) || toggle.Text != "Turn on" || strings.Join(p.did, ",") != "undo “release-notes” was turned off." {
-		t.Errorf("did %v, the button says %q", p.did, toggle.Text)
+	if p.w.Canvas().Focused() != fyne.Focusable(toggle) || toggle.Text != "Turn on" || strings.Join(p.Did, ",") != "undo “release-notes” was turned off." {
+		t.Errorf("did %v, the button says %q", p.Did, toggle.Text)
 	}
 }
 
 func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(taught())
-	p.list.OnChoose(1)
+	p.List.OnChoose(1)
 	test.Tap(pagetest.Button(t, p.Box, "Edit a copy"))
 	test.Tap(pagetest.Button(t, p.Box, "Open folder"))
-	if strings.Join(p.did, ",") != "edit skills/review-changes/SKILL.md,folder skills/review-changes/" {
-		t.Errorf("did %v", p.did)
+	if strings.Join(p.Did, ",") != "agentfile skills/review-changes/SKILL.md,agentfile skills/review-changes/" {
+		t.Errorf("did %v", p.Did)
 	}
 	if p.detail.remove.Visible() {
 		t.Error("a built-in skill can be deleted")
 	}
-	p.back()
-	p.list.OnChoose(0)
+	p.Leave()
+	p.List.OnChoose(0)
 	if !p.detail.remove.Visible() {
 		t.Error("the agent's own skill cannot be deleted")
 	}
 	test.Tap(pagetest.Button(t, p.Box, "https://example.org/skills"))
-	if p.did[len(p.did)-1] != "open https://example.org/skills" {
-		t.Errorf("did %v", p.did)
+	if p.Did[len(p.Did)-1] != "url https://example.org/skills" {
+		t.Errorf("did %v", p.Did)
 	}
 }
 
 func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(taught())
-	p.list.OnChoose(1)
+	p.List.OnChoose(1)
 	v := taught()
 	v.Skills = v.Skills[:1]
 	p.show(v)
-	if p.detail != nil {
+	if p.IsOpen() {
 		t.Error("the page of a skill that is gone is shown")
 	}
 	pagetest.Button(t, p.Box, "New skill")
@@ -182,10 +177,10 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 		t.Errorf("%d found", len(p.results))
 	}
 	p.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
-	if p.detail == nil || p.detail.path != "skills/review-changes/SKILL.md" {
+	if !p.IsOpen() || p.detail.path != "skills/review-changes/SKILL.md" {
 		t.Error("Enter does not open what was found")
 	}
-	p.back()
+	p.Leave()
 	p.search.SetText("")
 	test.Tap(pagetest.Button(t, p.Box, "New skill"))
 	form := p.Box.Objects[0]
@@ -207,7 +202,7 @@ func TestLeftFormIsRestored(t *testing.T) {
 		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.PlaceHolder == "Release notes" })
 	}
 	open().SetText("Tidy up")
-	if !p.Back() || p.form {
+	if !p.Back() || p.IsOpen() {
 		t.Error("Back does not leave the form")
 	}
 	if name := open(); name.Text != "Tidy up" {
@@ -222,8 +217,8 @@ func TestLeftFormIsRestored(t *testing.T) {
 
 func TestThousandsOfSkillsDrawOnlyVisibleRows(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	built, create := 0, p.list.CreateItem
-	p.list.CreateItem = func() fyne.CanvasObject { built++; return create() }
+	built, create := 0, p.List.CreateItem
+	p.List.CreateItem = func() fyne.CanvasObject { built++; return create() }
 	p.show(manySkills())
 	if built > 30 {
 		t.Errorf("5,000 skills: built %d rows, want those that fit the window", built)

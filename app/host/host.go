@@ -1,0 +1,90 @@
+// Package host is what a page may ask of the window around it. The windows implement [Host]; a page
+// gets it with everything else that it needs in an [Env], and imports neither the windows nor another
+// page.
+package host
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"fairlead/app/feed"
+	"fairlead/app/style"
+	"fairlead/app/unsaved"
+	"fairlead/gateway/protocol"
+)
+
+// Host is the window around a page. Its methods belong to the GUI thread.
+type Host interface {
+	// Open shows a place, which may replace the page.
+	Open(Target)
+	// Say shows a message.
+	Say(text string)
+	// Undo shows what happened and offers to undo it until a time.
+	Undo(text string, undo func(), until time.Time)
+	// Copy copies a text to the clipboard.
+	Copy(text string)
+	// Run runs work off the GUI thread until ctx ends, and then done on it. If work fails, it says what
+	// failed and why instead.
+	Run(ctx context.Context, failed string, work func(context.Context) error, done func())
+}
+
+// Env is what a page gets.
+type Env struct {
+	Host
+	Feed     *feed.Feed
+	Machines *style.Machines // their names and colours
+	Drafts   *unsaved.Store
+}
+
+// Target is a place that [Host.Open] shows.
+type Target interface{ isTarget() }
+
+// Places.
+type (
+	// Chat is a chat, at the beginning of a run unless Run is empty, or at the message of Hit.
+	Chat struct {
+		Key protocol.SessionKey
+		Run protocol.RunID
+		Hit *protocol.SearchHit
+	}
+	// Archive are the earlier conversations of a chat, with the one that contains Hit unless it is nil.
+	Archive struct {
+		Key protocol.SessionKey
+		Hit *protocol.SearchHit
+	}
+	// Machine is a machine on its page; an empty one is the list of all.
+	Machine protocol.NodeID
+	// AgentFile is one of the agent's own files in the editor, or a folder if it ends with "/".
+	AgentFile string
+	// Files are the files of a machine; an empty one is the machine that was shown last.
+	Files protocol.NodeID
+	// Page is a page by its title.
+	Page string
+	// Setting are the settings that contain all words.
+	Setting string
+	// Question is a question in its dialog; an empty one is the page of all.
+	Question protocol.QuestionID
+	// URL is an address of the web or of mail in the browser.
+	URL string
+	// Reveal is a file of this computer in its file manager.
+	Reveal string
+	// SaveFile is the dialog that asks for the name of a new file. The window shows the text that Write
+	// returns. Write runs off the GUI thread.
+	SaveFile struct {
+		Name  string
+		Write func(context.Context, io.Writer) (said string, err error)
+	}
+)
+
+func (Chat) isTarget()      {}
+func (Archive) isTarget()   {}
+func (Machine) isTarget()   {}
+func (AgentFile) isTarget() {}
+func (Files) isTarget()     {}
+func (Page) isTarget()      {}
+func (Setting) isTarget()   {}
+func (Question) isTarget()  {}
+func (URL) isTarget()       {}
+func (Reveal) isTarget()    {}
+func (SaveFile) isTarget()  {}

@@ -1,0 +1,104 @@
+package gateway_test
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// pages are the packages of pages. A page imports no other page.
+var pages = []string{
+	"app/activity", "app/apps", "app/archive", "app/audit", "app/channels", "app/files", "app/nodes", "app/rules", "app/schedule", "app/search",
+	"app/settings", "app/skills", "app/tools", "app/transfers", "app/chat", "app/approve",
+}
+
+// unmoved are the pages whose models and texts are still in app/state, or that import another page.
+// The list only gets shorter.
+var unmoved = []string{
+	"app/activity", "app/apps", "app/archive", "app/audit", "app/channels", "app/files", "app/nodes", "app/rules", "app/schedule", "app/search",
+	"app/settings", "app/tools", "app/transfers", "app/chat", "app/approve",
+}
+
+// noGateway are the packages that know nothing of a gateway, except those of unmovedWidgets.
+var noGateway = []string{
+	"app/widgets", "app/typeset", "app/markdown", "app/code", "app/diff", "app/selection", "app/style", "app/fonts", "app/native", "app/lists", "app/transcript",
+}
+
+// unmovedWidgets still import app/state or the protocol. The list only gets shorter.
+var unmovedWidgets = []string{"app/diff", "app/transcript"}
+
+func TestPagesDependOnTheirHostOnly(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t, "linux") {
+		name, ok := local(p.ImportPath)
+		if !ok || !slices.Contains(pages, name) {
+			continue
+		}
+		var bad []string
+		for _, i := range p.Imports {
+			if to, ok := local(i); ok && (to == "app" || to == "app/state" || to != name && slices.Contains(pages, to)) {
+				bad = append(bad, to)
+			}
+		}
+		if listed := slices.Contains(unmoved, name); len(bad) > 0 != listed {
+			t.Errorf("%s imports %v; listed as unmoved: %v", name, bad, listed)
+		}
+	}
+}
+
+func TestWidgetsKnowNoGateway(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t, "linux") {
+		name, ok := local(p.ImportPath)
+		if !ok || !slices.Contains(noGateway, name) {
+			continue
+		}
+		var bad []string
+		for _, i := range p.Imports {
+			if to, ok := local(i); ok && (underAny(to, []string{"app/feed", "app/state", "gateway/protocol"}) || slices.Contains(pages, to)) {
+				bad = append(bad, to)
+			}
+		}
+		if listed := slices.Contains(unmovedWidgets, name); len(bad) > 0 != listed {
+			t.Errorf("%s imports %v; listed as unmoved: %v", name, bad, listed)
+		}
+	}
+}
+
+// TestModelsAreWithoutToolkit checks the models and words of pages; Fyne is for views only.
+func TestModelsAreWithoutToolkit(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, page := range pages {
+		for _, name := range []string{"model.go", "words.go"} {
+			list, err := filepath.Glob("../" + page + "/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, list...)
+		}
+	}
+	if len(files) == 0 {
+		t.Fatal("got no models, want those of the pages")
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			path, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, _ := local(path)
+			if strings.HasPrefix(path, "fyne.io/") || slices.Contains([]string{"app/widgets", "app/style", "app/bind"}, to) {
+				t.Errorf("%s imports %s, want no toolkit in models and words", file, path)
+			}
+		}
+	}
+}
