@@ -29,10 +29,12 @@ run() (
   exec timeout "$@"
 )
 
-work=$(mktemp -d)
 export WINEPREFIX=${FAIRLEAD_WINE_PREFIX:-${XDG_CACHE_HOME:-$HOME/.cache}/fairlead/wine} WINEDEBUG=-all DISPLAY= WAYLAND_DISPLAY=
-trap 'timeout 20 wineserver -k 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir -p "$WINEPREFIX"
+# Another run in the same folder would end together with this one.
+[ -n "${FAIRLEAD_WINE_LOCKED:-}" ] || FAIRLEAD_WINE_LOCKED=1 exec flock -o "$WINEPREFIX.lock" packaging/wine-test.sh "$@"
+work=$(mktemp -d)
+trap 'timeout 20 wineserver -k 2>/dev/null || true; rm -rf "$work"' EXIT
 [ -f "$WINEPREFIX/system.reg" ] || run 600 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
 
 # Go programs need ProcessPrng, which exists since Wine 9. An older Windows function does the same.
