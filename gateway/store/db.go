@@ -160,7 +160,7 @@ var createApps string
 var createServers string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants}
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';
@@ -176,6 +176,12 @@ const renameApprovals = `ALTER TABLE approvals RENAME TO questions;
 DROP INDEX approvals_pending;
 CREATE INDEX questions_pending ON questions (created_at) WHERE state = 'pending';
 ALTER TABLE grants RENAME COLUMN from_approval TO from_question;`
+
+// listGrants makes the permission that the answer to a question can give a list: one question can be
+// about several calls.
+const listGrants = `UPDATE questions
+SET json = json_set(json_remove(json, '$.grant'), '$.grants', json_array(json_extract(json, '$.grant')))
+WHERE json_extract(json, '$.grant') IS NOT NULL;`
 
 // firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
 // development. The version is stored as PRAGMA user_version.
