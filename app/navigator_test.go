@@ -16,7 +16,9 @@ import (
 func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.AccessRequests = 2
+	for _, id := range []protocol.QuestionID{"s1", "s2"} {
+		v.Questions.Others = append(v.Questions.Others, protocol.Question{ID: id, Kind: protocol.AskSender, Sender: new(protocol.SenderSubject)})
+	}
 	u.update(v)
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	markup := test.RenderObjectToMarkup(u.main.sidebar.box)

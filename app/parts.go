@@ -29,7 +29,7 @@ func (p *parts) all() []part {
 	return []part{
 		{p.followGateway, []feed.Fact{f.Status, f.Changed, f.Sessions}},
 		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
-		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers, f.AccessRequests}},
+		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers}},
 		{u.chats.draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
 		{u.approvals.update, []feed.Fact{f.Questions}},
 		{u.connect.update, []feed.Fact{f.Questions}},

@@ -138,7 +138,7 @@ func (b *sidebar) showLinks(v feed.View) {
 		item.Selected = item.Title == b.ui.nav.title
 		switch item.Title {
 		case settingsTitle:
-			item.Count = v.AccessRequests // of people on channels, which are a page of the settings
+			item.Count = v.AccessRequests() // of people on channels, which are a page of the settings
 		case transfersTitle:
 			item.Detail = ""
 			if n := len(v.Transfers.List); n > 0 {

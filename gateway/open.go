@@ -243,7 +243,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.channels = channel.New(channel.Options{
 		Stores: channel.Stores{Channels: g.store.Channels, Outbox: g.store.Outbox, Runs: g.store.Runs, Messages: g.store.Messages},
 		Bus:    g.bus, Messages: g.sessions.Messages, Chats: g.sessions.Chats, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
-		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}}, Display: g.questions.Display, MachineName: g.machineName,
+		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}}, Questions: g.questions, Display: g.questions.Display, MachineName: g.machineName,
 	})
 	g.schedules = cron.New(cron.Options{
 		Stores: cron.Stores{

@@ -57,7 +57,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		// A question from this start always has a caller that waits for it, such as a schedule or
 		// a client, even without a run.
 		asked := func(a protocol.Question) bool {
-			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.Runs.IsActive(a.RunID) || a.Tool == protocol.KeepTool
+			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.Runs.IsActive(a.RunID) || a.Tool == protocol.KeepTool || a.Kind == protocol.AskSender
 		}
 		if err := g.questions.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
 			g.log.Error("Closing the questions of an earlier start failed", "err", err)

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/apps"
+	"fairlead/app/channels"
 	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
@@ -50,6 +51,7 @@ type Inbox struct {
 	consents *widgets.Questions // of apps, below requests
 	servers  *widgets.Questions // of MCP servers, below consents
 	changes  *widgets.Questions // about changed tools of servers, below servers
+	senders  *widgets.Questions // of channels, below changes
 	rows     *fyne.Container
 	none     fyne.CanvasObject
 	list     *container.Scroll
@@ -64,9 +66,9 @@ const maxRows = 100
 
 // NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
-	in := &Inbox{h: h, machines: machines, requests: widgets.NewQuestions(), consents: widgets.NewQuestions(), servers: widgets.NewQuestions(), changes: widgets.NewQuestions(), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
+	in := &Inbox{h: h, machines: machines, requests: widgets.NewQuestions(), consents: widgets.NewQuestions(), servers: widgets.NewQuestions(), changes: widgets.NewQuestions(), senders: widgets.NewQuestions(), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing needs you", "Questions appear here, in the tray and in a window."))
-	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.consents.Box, in.servers.Box, in.changes.Box, in.rows, in.more)))
+	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.consents.Box, in.servers.Box, in.changes.Box, in.senders.Box, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
 }
@@ -78,6 +80,7 @@ func (in *Inbox) Update(v feed.View) {
 	apps.UpdateConsents(in.consents, v.Questions.Others.Of(protocol.AskApp), v.Machines, in.clock(), in.h.Answer)
 	tools.UpdateQuestions(in.servers, v, in.clock(), tools.QuestionHandlers{Answer: in.h.Answer, OpenURL: in.h.OpenURL})
 	tools.UpdateChanges(in.changes, v, in.clock(), in.h.Answer)
+	channels.UpdateSenders(in.senders, v, in.clock(), in.h.Answer)
 	widgets.SetVisible(in.none, v.Needs() == 0)
 	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0
@@ -125,6 +128,7 @@ func (in *Inbox) Tick(now time.Time) {
 	in.consents.Tick(now)
 	in.servers.Tick(now)
 	in.changes.Tick(now)
+	in.senders.Tick(now)
 	for i := range in.rows.Objects {
 		in.all[i].tick(now)
 	}

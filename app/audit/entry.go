@@ -155,6 +155,7 @@ func (p *Page) kinds() []*fyne.MenuItem {
 		{"Rules deleted", protocol.AuditRuleDeleted},
 		{"Permissions revoked", protocol.AuditGrantWithdrawn},
 		{"Approval modes", protocol.AuditMode},
+		{"Runs", protocol.AuditRun},
 	}, func(k kind) *fyne.MenuItem {
 		return p.choice(p.kind, k.words, func(a *protocol.AuditListParams) { a.Kind = k.kind })
 	})

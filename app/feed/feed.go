@@ -116,21 +116,20 @@ func refresh[S, R any](f *Feed, n *requests, v *Value[S], m protocol.Method[prot
 
 // Facts are what is known about a gateway, each of them a value that can be watched.
 type Facts struct {
-	Status         *Value[Status]
-	Sessions       *Value[Sessions]
-	Runs           *Value[Runs]
-	Texts          *Value[Texts]
-	Calls          *Value[CallList]
-	Questions      *Value[Questions]
-	Machines       *Value[MachineList]
-	Transfers      *Value[Transfers]
-	Notice         *Value[*protocol.Notice]
-	Models         *Value[[]ModelChoice]
-	Pairing        *Value[Pairing]
-	Apps           *Value[ConnectedApps]
-	Servers        *Value[ServerList]
-	AccessRequests *Value[int]
-	Changed        *Value[Changed]
+	Status    *Value[Status]
+	Sessions  *Value[Sessions]
+	Runs      *Value[Runs]
+	Texts     *Value[Texts]
+	Calls     *Value[CallList]
+	Questions *Value[Questions]
+	Machines  *Value[MachineList]
+	Transfers *Value[Transfers]
+	Notice    *Value[*protocol.Notice]
+	Models    *Value[[]ModelChoice]
+	Pairing   *Value[Pairing]
+	Apps      *Value[ConnectedApps]
+	Servers   *Value[ServerList]
+	Changed   *Value[Changed]
 
 	mu   sync.Mutex // guards view; the values share it
 	view View
@@ -144,7 +143,7 @@ func newFacts() *Facts {
 	f.Machines, f.Transfers = newValue(mu, &v.Machines), newValue(mu, &v.Transfers)
 	f.Notice, f.Models, f.Pairing = newValue(mu, &v.Notice), newValue(mu, &v.Models), newValue(mu, &v.Pairing)
 	f.Apps, f.Servers = newValue(mu, &v.Apps), newValue(mu, &v.Servers)
-	f.AccessRequests, f.Changed = newValue(mu, &v.AccessRequests), newValue(mu, &v.Changed)
+	f.Changed = newValue(mu, &v.Changed)
 	return f
 }
 
@@ -152,7 +151,7 @@ func newFacts() *Facts {
 func (f *Facts) All() []Fact {
 	return []Fact{
 		f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Transfers, f.Notice,
-		f.Models, f.Pairing, f.Apps, f.Servers, f.AccessRequests, f.Changed,
+		f.Models, f.Pairing, f.Apps, f.Servers, f.Changed,
 	}
 }
 

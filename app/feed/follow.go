@@ -17,7 +17,6 @@ func (to follower) snapshot(s protocol.FeedSnapshot) {
 		to.feed.Tasks.StartRequest(func(ctx context.Context) { to.loadOlderChats(ctx, n) })
 	}
 	to.loadModels()
-	to.loadAccessRequests()
 	to.feed.LoadPairing()
 	to.feed.LoadApps()
 	to.feed.LoadServers()
@@ -34,8 +33,6 @@ func (to follower) apply(c protocol.Change) {
 		to.feed.LoadApps()
 	case protocol.ChangeServers:
 		to.feed.LoadServers()
-	case protocol.ChangeChannels:
-		to.loadAccessRequests()
 	case protocol.ChangeConfig:
 		if top, _, _ := strings.Cut(c.Path, "."); top == "model" || top == "apiKeys" || top == "providers" {
 			to.loadModels()

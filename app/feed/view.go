@@ -25,9 +25,7 @@ type View struct {
 	Pairing Pairing
 	Apps    ConnectedApps
 	Servers ServerList
-	// AccessRequests is the number of people on channels who wait for access.
-	AccessRequests int
-	Changed        Changed
+	Changed Changed
 }
 
 // Status is the state of the connection and of the gateway.
@@ -53,6 +51,9 @@ func (c *Changed) counters() map[string]*int {
 		protocol.ChangeTransferRemoved: &c.History, protocol.ChangeSchedules: &c.Schedules,
 	}
 }
+
+// AccessRequests returns the number of people on channels who wait for access. Needs counts them, too.
+func (v View) AccessRequests() int { return len(v.Questions.Others.Of(protocol.AskSender)) }
 
 // Needs returns the number of questions that wait for the person.
 func (v View) Needs() int { return len(v.Questions.Approvals) + len(v.Questions.Others) }

@@ -57,6 +57,9 @@ func QuestionTitle(q protocol.Question) string {
 		return ServerQuestionTitle(*q.Input)
 	case q.Tools != nil:
 		return strings.TrimSuffix(display.ToolsQuestion(*q.Tools), ".")
+	case q.Sender != nil:
+		line, _ := Reveal(display.SenderQuestion(*q.Sender))
+		return line
 	}
 	line, _ := wording.Reveal(display.Line(q))
 	return line

@@ -90,6 +90,8 @@ type Options struct {
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
 	Files   *workspace.Files
 	Drivers []Driver
+	// Questions asks whether strangers may write.
+	Questions Questions
 	// Display records that a channel shows a question. MachineName returns the person's name of a
 	// machine, or "".
 	Display     Display
@@ -115,7 +117,7 @@ func New(o Options) *Hub {
 	r := newRegistry(channels, o.Bus, o.Drivers)
 	box := &outbox{messages: o.Stores.Outbox, registry: r}
 	r.outbox = box
-	senders := &Senders{store: channels, bus: o.Bus, outbox: box, config: o.Config, set: o.Set}
+	senders := &Senders{store: channels, questions: o.Questions, bus: o.Bus, outbox: box, config: o.Config, set: o.Set}
 	answers := &Answers{routes: channels, runs: o.Stores.Runs, messages: o.Stores.Messages, bus: o.Bus, outbox: box, registry: r}
 	inbox := &Inbox{
 		routes: channels, runs: o.Stores.Runs, messages: o.Messages, chats: o.Chats, config: o.Config, files: o.Files, senders: senders, answers: answers, outbox: box, registry: r,
@@ -131,6 +133,9 @@ func New(o Options) *Hub {
 // Load restores the accounts and the runs of an earlier start. Nothing connects before Run.
 func (h *Hub) Load(ctx context.Context) error {
 	if err := h.registry.load(ctx); err != nil {
+		return err
+	}
+	if err := h.Senders.load(ctx); err != nil {
 		return err
 	}
 	return h.Answers.load(ctx)

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/auth"
+	"fairlead/gateway/channel/channeltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -33,7 +36,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 		if list, _ := b.Senders.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
 			t.Errorf("after eight days: got %d pairs, want none", len(list.Pairs))
 		}
-		_, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "pigeon", SenderID: "stranger7"})
+		_, err := b.Senders.Approve(t.Context(), auth.Owner("test"), protocol.PairParams{Channel: "pigeon", SenderID: "stranger7"})
 		if !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("one who is not listed any more is let in: %v", err)
 		}
@@ -65,10 +68,10 @@ func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.Senders.Approve(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
+	if _, err := b.Senders.Approve(t.Context(), auth.Owner("w"), protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Senders.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
+	if _, err := b.Senders.Reject(t.Context(), auth.Owner("w"), protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
 		t.Fatal(err)
 	}
 	log, _, err := b.Store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
@@ -78,4 +81,82 @@ func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
 		t.Errorf("got %q, want ann", got)
 	}
+}
+
+// senderQuestion returns the only question about a stranger.
+func senderQuestion(t *testing.T, b *channeltest.Bench) protocol.Question {
+	t.Helper()
+	list, err := b.Questions.Pending(t.Context())
+	if err != nil || len(list) != 1 || list[0].Kind != protocol.AskSender {
+		t.Fatalf("questions: got %+v, %v, want one about a stranger", list, err)
+	}
+	return list[0]
+}
+
+func answer(q protocol.Question, decision string) protocol.QuestionAnswerParams {
+	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision}
+}
+
+// A stranger is a question like every other: one, however often they write; it survives a restart; the first
+// answer wins, whichever method gives it, and leaves one line in the audit log.
+func TestStrangerIsOneQuestion(t *testing.T) {
+	dir := t.TempDir()
+	b := channeltest.Open(t, dir)
+	for range 2 {
+		in := dm("hello")
+		in.Peer.ID = "ann"
+		if res, err := b.Inbox.Inbound(t.Context(), in); err != nil || res.Status != protocol.InboundPending {
+			t.Fatalf("message of a stranger: got %+v, %v", res, err)
+		}
+	}
+	old := senderQuestion(t, b)
+	b.Close()
+	b = channeltest.Open(t, dir)
+	defer b.Close()
+	q := senderQuestion(t, b)
+	if q.ID != old.ID || q.Hash != old.Hash || q.ExpiresAt/60_000 > old.ExpiresAt/60_000+1 || q.Sender.FirstMessage != "hello" {
+		t.Errorf("question after a restart: got %+v, want %+v", q, old)
+	}
+	if _, err := b.Questions.Answer(t.Context(), auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeApprove}}), answer(q, protocol.DecisionAllow)); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("answer of a device that does not administer: got %v, want %v", err, protocol.ErrForbidden)
+	}
+	if r, err := b.Questions.Answer(t.Context(), auth.Owner("w"), answer(q, protocol.DecisionAllow)); err != nil || !r.Won {
+		t.Fatalf("answer: got %+v, %v", r, err)
+	}
+	if _, err := b.Senders.Reject(t.Context(), auth.Owner("late"), protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("late answer: got %v, want %v", err, protocol.ErrNotFound)
+	}
+	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
+		t.Errorf("who may write: got %v, want ann", got)
+	}
+	log, _, err := b.Store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
+	if err != nil || len(log) != 1 || log[0].Approval != q.ID || log[0].By != "owner w" {
+		t.Errorf("audit log: got %+v, %v, want one line with the question", log, err)
+	}
+}
+
+// Strangers whom the person denies do not ask at once, without end.
+func TestDeniedStrangersAskAgainLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := open(t)
+		in := dm("hello")
+		var last protocol.ChannelInboundResult
+		for i := range 101 {
+			var err error
+			in.Peer.ID = fmt.Sprint("stranger", i)
+			if last, err = b.Inbox.Inbound(t.Context(), in); err != nil || last.Status != protocol.InboundPending {
+				break
+			}
+			if _, err := b.Senders.Reject(t.Context(), auth.Owner("w"), protocol.PairParams{Channel: "pigeon", SenderID: in.Peer.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if last.Status != protocol.InboundBlocked || !strings.Contains(last.Reason, "too many people") {
+			t.Errorf("after 100 denials: got %+v, want %s", last, protocol.InboundBlocked)
+		}
+		time.Sleep(time.Minute)
+		if res, err := b.Inbox.Inbound(t.Context(), in); err != nil || res.Status != protocol.InboundPending {
+			t.Errorf("a minute later: got %+v, %v, want %s", res, err, protocol.InboundPending)
+		}
+	})
 }

@@ -5,15 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 )
 
@@ -22,6 +25,9 @@ const (
 	maxPending = 100                // per channel
 	pendingFor = 7 * 24 * time.Hour // afterwards they may ask again
 	maxFirst   = 200                // runes stored of their first message
+	// askEvery is the time until one more may ask after maxPending in a row: whom the person denied
+	// must not ask again at once, without end.
+	askEvery = time.Minute
 )
 
 // Texts sent to strangers.
@@ -36,22 +42,28 @@ const (
 	policyAllowlist = "allowlist"
 )
 
-// Senders decides who may write to the agent.
+// Senders decides who may write to the agent, and asks the person about strangers.
 type Senders struct {
-	store  pairStore
-	bus    *event.Bus
-	outbox *outbox
-	config func() config.Config
-	set    func(ctx context.Context, path string, value json.RawMessage) error
-	allow  sync.Mutex // held while an allowFrom is read and written
+	store     senderStore
+	questions Questions
+	bus       *event.Bus
+	outbox    *outbox
+	config    func() config.Config
+	set       func(ctx context.Context, path string, value json.RawMessage) error
+	asking    sync.Mutex // held while the questions are read and one is added
+	allow     sync.Mutex // held while an allowFrom is read and written
 }
 
-// pairStore stores the requests of strangers; *store.Channels implements it.
-type pairStore interface {
-	Pairs(ctx context.Context) ([]store.Pair, error)
-	Pair(ctx context.Context, channel, sender string, since int64) (store.Pair, error)
-	AddPair(ctx context.Context, p store.Pair, since int64, limit int, reply store.Outbound) (added bool, err error)
-	TakePair(ctx context.Context, p store.Pair, line protocol.AuditEntry, reply ...store.Outbound) error
+// senderStore stores the decisions about strangers; *store.Channels implements it.
+type senderStore interface {
+	DecideSender(ctx context.Context, line protocol.AuditEntry, replies ...store.Outbound) error
+}
+
+// Questions asks the person. *question.Queue implements it.
+type Questions interface {
+	Open(ctx context.Context, q protocol.Question, t question.Terms) (protocol.Question, error)
+	Answer(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error)
+	Pending(ctx context.Context) ([]protocol.Question, error)
 }
 
 // mayWrite reports whether a sender may write without an approval.
@@ -76,25 +88,64 @@ func (s *Senders) checkAccess(ctx context.Context, in protocol.ChannelInboundPar
 	} else if in.Sender != nil {
 		name = cmp.Or(in.Sender.Name, name)
 	}
-	p := store.Pair{PendingPair: protocol.PendingPair{
+	p := protocol.SenderSubject{PendingPair: protocol.PendingPair{
 		Channel: in.Channel, SenderID: config.SenderID(in.Channel, id), SenderName: format.Line(name, 120), RequestedAt: now(),
 		AccountID: in.AccountID, FirstMessage: format.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
-	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending))
-	added, err := s.store.AddPair(ctx, p, oldest(), maxPending, reply)
-	switch {
-	case errors.Is(err, protocol.ErrUnavailable):
+	switch err := s.ask(ctx, p); {
+	case errors.Is(err, protocol.ErrTooMany):
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
 	case err != nil:
 		return protocol.ChannelInboundResult{}, err
 	}
-	if added {
-		publishChange(s.bus, in.Channel)
-		who := in.Channel + ": " + format.Line(p.SenderID, 0)
-		s.bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
-		s.outbox.wake(in.Channel, in.AccountID)
-	}
 	return protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
+}
+
+// ask asks the person about a stranger, unless that question waits already, and tells the stranger so.
+func (s *Senders) ask(ctx context.Context, p protocol.SenderSubject) error {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if _, err := s.question(ctx, p.Channel, p.SenderID); !errors.Is(err, protocol.ErrNotFound) {
+		return err
+	}
+	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(routeOf(p), "", noticePending))
+	err := s.open(ctx, protocol.Question{
+		Kind: protocol.AskSender, CreatedAt: p.RequestedAt, AskedBy: protocol.AskedBy{Kind: protocol.AskedByChannel, Name: p.Channel}, Sender: &p,
+	}, func() error {
+		_, err := s.outbox.messages.Put(ctx, reply)
+		return err
+	})
+	if err == nil {
+		publishChange(s.bus, p.Channel)
+		s.outbox.wake(p.Channel, p.AccountID)
+	}
+	return err
+}
+
+// open opens a question about a stranger, which expires a week after it was asked first.
+func (s *Senders) open(ctx context.Context, q protocol.Question, store func() error) error {
+	_, err := s.questions.Open(ctx, q, question.Terms{
+		Expires: max(pendingFor-time.Duration(now()-q.CreatedAt)*time.Millisecond, time.Millisecond),
+		Limit:   question.Limit{Asker: "people on " + q.Sender.Channel, Open: maxPending, Burst: maxPending, Every: askEvery},
+		Store:   store, Apply: s.apply,
+		Ended: func(q protocol.Question) { publishChange(s.bus, q.Sender.Channel) },
+	})
+	return err
+}
+
+// load asks the questions of an earlier start again.
+func (s *Senders) load(ctx context.Context) error {
+	list, err := s.questions.Pending(ctx)
+	for _, q := range list {
+		if q.Sender != nil && err == nil {
+			err = s.open(ctx, q, nil)
+		}
+	}
+	return err
+}
+
+func routeOf(p protocol.SenderSubject) store.Route {
+	return store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}
 }
 
 // isAllowed reports whether a list contains a sender, or the group they write in.
@@ -109,23 +160,34 @@ func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	})
 }
 
-// oldest returns the earliest time of a request that is still pending.
-func oldest() int64 { return now() - pendingFor.Milliseconds() }
-
-// Pairs lists the pending requests of strangers (pair.list).
+// Pairs lists the strangers who wait for an answer (pair.list).
 func (s *Senders) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
-	list, err := s.store.Pairs(ctx)
+	list, err := s.questions.Pending(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
-	for _, p := range list {
-		if p.RequestedAt >= oldest() {
+	for _, q := range list {
+		if p := q.Sender; p != nil {
 			res.Pairs[key(p.Channel, p.SenderID)] = p.PendingPair
 		}
 	}
 	return res, err
 }
 
-// pair returns the request that a person has decided about.
-func (s *Senders) pair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
+// question returns the pending question about a stranger, or protocol.ErrNotFound.
+func (s *Senders) question(ctx context.Context, channel, sender string) (protocol.Question, error) {
+	list, err := s.questions.Pending(ctx)
+	if err != nil {
+		return protocol.Question{}, err
+	}
+	for _, q := range list {
+		if p := q.Sender; p != nil && p.Channel == channel && p.SenderID == sender {
+			return q, nil
+		}
+	}
+	return protocol.Question{}, protocol.ErrNotFound.With(fmt.Sprintf("No pending pairing for %s:%s", channel, sender))
+}
+
+// answer answers the question about a stranger.
+func (s *Senders) answer(ctx context.Context, who auth.Principal, in protocol.PairParams, decision string) (p protocol.SenderSubject, err error) {
 	if strings.TrimSpace(in.Channel) == "" || strings.TrimSpace(in.SenderID) == "" {
 		return p, protocol.ErrBadRequest.With("channel and senderId required")
 	}
@@ -133,34 +195,59 @@ func (s *Senders) pair(ctx context.Context, in protocol.PairParams) (p store.Pai
 	if err != nil {
 		return p, err
 	}
-	return s.store.Pair(ctx, name, config.SenderID(name, in.SenderID), oldest())
+	q, err := s.question(ctx, name, config.SenderID(name, in.SenderID))
+	if err != nil {
+		return p, err
+	}
+	r, err := s.questions.Answer(ctx, who, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision})
+	if err == nil && !r.Won {
+		err = protocol.ErrConflict.With("The question was answered already, by " + r.Question.AnsweredBy)
+	}
+	return *q.Sender, err
 }
 
-// Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
-func (s *Senders) Approve(ctx context.Context, by string, in protocol.PairParams) (out protocol.PairApproveResult, err error) {
+// Approve allows a stranger to write, and notifies them (pair.approve).
+func (s *Senders) Approve(ctx context.Context, who auth.Principal, in protocol.PairParams) (protocol.PairApproveResult, error) {
+	p, err := s.answer(ctx, who, in, protocol.DecisionAllow)
+	if err != nil {
+		return protocol.PairApproveResult{}, err
+	}
+	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
+}
+
+// Reject denies a stranger (pair.reject). The stranger may ask again.
+func (s *Senders) Reject(ctx context.Context, who auth.Principal, in protocol.PairParams) (protocol.PairRejectResult, error) {
+	p, err := s.answer(ctx, who, in, protocol.DecisionDeny)
+	if err != nil {
+		return protocol.PairRejectResult{}, err
+	}
+	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
+}
+
+// apply carries out the answer to a question about a stranger.
+func (s *Senders) apply(ctx context.Context, who auth.Principal, q *protocol.Question, in protocol.QuestionAnswerParams) error {
+	p := *q.Sender
+	line := question.AuditLine(who, *q, protocol.AuditSender, key(p.Channel, p.SenderID))
+	if in.Decision != protocol.DecisionAllow {
+		return s.store.DecideSender(ctx, line)
+	}
 	s.allow.Lock()
 	defer s.allow.Unlock()
-	p, err := s.pair(ctx, in)
-	if err != nil {
-		return out, err
-	}
 	before := s.config().Channels[p.Channel].AllowFrom
 	isNew := !isAllowed(before, p.Channel, p.SenderID, p.Peer)
 	if isNew {
 		if err := s.setAllowFrom(ctx, p.Channel, append(slices.Clone(before), p.SenderID)); err != nil {
-			return out, err
+			return err
 		}
 	}
-	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved))
-	if err := s.store.TakePair(ctx, p, verdictEntry(by, p, "allowed"), reply); err != nil {
-		if isNew {
-			err = errors.Join(err, s.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
-		}
-		return out, err
+	err := s.store.DecideSender(ctx, line, newOutbound("pair:"+protocol.NewID(), outboundTo(routeOf(p), "", noticeApproved)))
+	switch {
+	case err == nil:
+		s.outbox.wake(p.Channel, p.AccountID)
+	case isNew:
+		err = errors.Join(err, s.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
 	}
-	publishChange(s.bus, p.Channel)
-	s.outbox.wake(p.Channel, p.AccountID)
-	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
+	return err
 }
 
 // setAllowFrom stores who may write on a channel.
@@ -170,24 +257,6 @@ func (s *Senders) setAllowFrom(ctx context.Context, channel string, list []strin
 		return err
 	}
 	return s.set(ctx, "channels."+channel+".allowFrom", raw)
-}
-
-// Reject removes a stranger's request (pair.reject). The stranger may ask again.
-func (s *Senders) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
-	p, err := s.pair(ctx, in)
-	if err == nil {
-		err = s.store.TakePair(ctx, p, verdictEntry(by, p, "denied"))
-	}
-	if err != nil {
-		return protocol.PairRejectResult{}, err
-	}
-	publishChange(s.bus, p.Channel)
-	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
-}
-
-// verdictEntry returns the audit entry about the decision about a stranger.
-func verdictEntry(by string, p store.Pair, verdict string) protocol.AuditEntry {
-	return protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict}
 }
 
 // isOwner reports whether one of the channel's owners wrote a direct message. In a room, anybody

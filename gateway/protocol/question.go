@@ -77,7 +77,7 @@ func SortQuestions(list []Question) {
 // that; a call is compared with it before it runs.
 type Question struct {
 	ID         QuestionID `json:"id"`
-	Kind       string     `json:"kind"`  // call, type, keep, continue, pair, widen, app, input or tools
+	Kind       string     `json:"kind"`  // call, type, keep, continue, pair, widen, app, input, tools or sender
 	State      string     `json:"state"` // pending, allowed, edited, denied, expired, cancelled or superseded
 	SessionKey SessionKey `json:"sessionKey"`
 	RunID      RunID      `json:"runId,omitempty"`
@@ -90,6 +90,7 @@ type Question struct {
 	App     *AppSubject     `json:"app,omitempty"`
 	Input   *InputSubject   `json:"input,omitempty"`
 	Tools   *ToolsSubject   `json:"tools,omitempty"`
+	Sender  *SenderSubject  `json:"sender,omitempty"`
 
 	Node    NodeID          `json:"node,omitempty"`
 	Host    *HostInfo       `json:"host,omitempty"`

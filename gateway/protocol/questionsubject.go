@@ -16,13 +16,14 @@ const (
 	AskApp      = "app"      // may this app connect? App has it
 	AskInput    = "input"    // what does this MCP server want to know? Input has it
 	AskTools    = "tools"    // may the agent use the changed tools of this MCP server? Tools has them
+	AskSender   = "sender"   // may this unknown sender on a channel write to the agent? Sender has them
 )
 
-// AnswerScope returns the scope that answers a kind of question. Devices, apps and tools get lasting
-// rights, which is for those who may administer.
+// AnswerScope returns the scope that answers a kind of question. Devices, apps, tools and senders get
+// lasting rights, which is for those who may administer.
 func AnswerScope(kind string) Scope {
 	switch kind {
-	case AskPair, AskWiden, AskApp, AskTools:
+	case AskPair, AskWiden, AskApp, AskTools, AskSender:
 		return ScopeAdmin
 	}
 	return ScopeApprove
@@ -88,9 +89,16 @@ type ToolsSubject struct {
 	Tools  []ServerTool `json:"tools"`
 }
 
+// SenderSubject is an unknown sender on a channel who wants to write to the agent. In groups, it is the
+// group.
+type SenderSubject struct {
+	PendingPair
+	Peer Peer `json:"peer"` // where answers to them go
+}
+
 // SubjectHash returns the hash of a question's subject, for the kinds that have one.
 func (a Question) SubjectHash() (string, error) {
-	raw, err := Marshal([]any{a.Kind, a.Pairing, a.App, a.Input, a.Tools})
+	raw, err := Marshal([]any{a.Kind, a.Pairing, a.App, a.Input, a.Tools, a.Sender})
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }

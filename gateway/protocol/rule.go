@@ -141,6 +141,7 @@ const (
 	AuditMode           = "mode"   // a chat's approval mode was changed
 	AuditServer         = "server" // a question of an MCP server was answered, or one about its tools
 	AuditLogin          = "login"  // logins failed
+	AuditRun            = "run"    // the question whether a run continues, or a missed one starts, was answered
 )
 
 // AuditListParams requests entries, newest first. Limit 0 means 100; at most 1000.

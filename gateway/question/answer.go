@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -37,7 +38,7 @@ func (s *Queue) Answer(ctx context.Context, who auth.Principal, p protocol.Quest
 		return res, err
 	}
 	q.Reason, q.AnsweredBy = p.Reason, who.String()
-	end, won, err := s.close(ctx, q)
+	end, won, err := s.close(ctx, who, q)
 	if err != nil {
 		return res, err
 	}
@@ -73,11 +74,11 @@ func (s *Queue) apply(ctx context.Context, who auth.Principal, q *protocol.Quest
 }
 
 // AuditLine returns the line of the audit log about the answer to a question other than those about
-// calls, whose line the journal writes. kind is one of protocol.AuditDevice and so on, and what says
+// calls, whose line the journal writes when the call has ended. kind is one of protocol.AuditDevice and so on, and what says
 // what the answer did.
 func AuditLine(who auth.Principal, q protocol.Question, kind, what string) protocol.AuditEntry {
 	return protocol.AuditEntry{
-		At: time.Now().UnixMilli(), Kind: kind, By: who.String(), AskedBy: &q.AskedBy, Node: q.Node, SessionKey: q.SessionKey, CallID: q.CallID,
+		At: time.Now().UnixMilli(), Kind: kind, By: who.String(), AskedBy: &q.AskedBy, Node: q.Node, SessionKey: q.SessionKey, RunID: q.RunID, CallID: q.CallID,
 		What: what, Verdict: verdicts[q.State], Approval: q.ID,
 	}
 }
@@ -88,13 +89,17 @@ var verdicts = map[string]string{
 }
 
 // close closes a question with the person's answer.
-func (s *Queue) close(ctx context.Context, q protocol.Question) (end protocol.Question, won bool, err error) {
+func (s *Queue) close(ctx context.Context, who auth.Principal, q protocol.Question) (end protocol.Question, won bool, err error) {
 	if q.State == protocol.QuestionAllowed && (savesRules(q.Scope) || q.Scope == protocol.ScopeSession) {
 		err = s.rules.SaveOffers(q.AnsweredBy, q, func(c store.RuleChange) (bool, error) {
 			end, won, err = s.resolve(ctx, q, c)
 			return won, err
 		})
 		return end, won, err
+	}
+	if q.Kind == protocol.AskContinue {
+		line := AuditLine(who, q, protocol.AuditRun, format.Line(q.Why, 200))
+		return s.resolve(ctx, q, store.RuleChange{Audit: []protocol.AuditEntry{line}})
 	}
 	return s.resolve(ctx, q)
 }

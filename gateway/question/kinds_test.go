@@ -32,6 +32,7 @@ var kinds = map[string]protocol.Question{
 	protocol.AskApp:      {App: &protocol.AppSubject{Name: "Editor", Code: "ABCD"}},
 	protocol.AskInput:    {Input: &protocol.InputSubject{Server: "files", Message: "Which size?"}},
 	protocol.AskTools:    {Tools: &protocol.ToolsSubject{Server: "files", Tools: []protocol.ServerTool{{Name: "echo"}}}},
+	protocol.AskSender:   {Sender: &protocol.SenderSubject{PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test"}}},
 }
 
 // asking is a question of a kind that was asked, and how it ended.

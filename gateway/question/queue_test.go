@@ -182,3 +182,32 @@ func TestOrphansAreCancelled(t *testing.T) {
 		t.Errorf("pending = %+v", list)
 	}
 }
+
+func TestAnswerToARunLeavesAnAuditLine(t *testing.T) {
+	g, db := openManager(t)
+	for _, c := range []struct{ decision, want string }{{protocol.DecisionAllow, "allowed"}, {protocol.DecisionDeny, "denied"}} {
+		sub := g.Display.bus.Subscribe()
+		done := make(chan error, 1)
+		go func() {
+			_, err := g.Ask(context.Background(), protocol.Question{Kind: protocol.AskContinue, RunID: "r", SessionKey: "chat", Why: "it made 50 steps", Choices: []string{protocol.ScopeOnce}}, 0, nil)
+			done <- err
+		}()
+		q := pending(t, g, sub)
+		sub.Close()
+		for range 2 { // the second one changes nothing
+			if _, err := g.Answer(t.Context(), auth.Owner("w"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: c.decision}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		log, _, err := db.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditRun, Limit: 10})
+		if err != nil || len(log) == 0 || log[0].Approval != q.ID || log[0].Verdict != c.want || log[0].By != "owner w" || log[0].RunID != "r" || log[0].What != "it made 50 steps" {
+			t.Errorf("audit log after %s: got %+v, %v, want one line about the run", c.decision, log, err)
+		}
+		if len(log) > 1 && log[1].Approval == q.ID {
+			t.Errorf("audit log after %s: got two lines, want one", c.decision)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -18,12 +17,6 @@ type ChannelAccount struct {
 	Config    map[string]json.RawMessage `gorm:"serializer:json"`
 	Autostart bool                       // it connects when the gateway starts
 	UpdatedAt int64                      `gorm:"autoUpdateTime:false"`
-}
-
-// Pair is an unknown sender who wrote, and the address for answers to them.
-type Pair struct {
-	protocol.PendingPair
-	Peer protocol.Peer `json:"peer"`
 }
 
 // Route is the address for the answers of a chat.
@@ -52,13 +45,6 @@ type channelSeenRow struct {
 }
 
 func (channelSeenRow) TableName() string { return "channel_activity" }
-
-type channelPairRow struct {
-	Channel     string `gorm:"primaryKey"`
-	Sender      string `gorm:"primaryKey"`
-	RequestedAt int64
-	Pair        Pair `gorm:"column:json;serializer:json"`
-}
 
 type channelRouteRow struct {
 	SessionKey protocol.SessionKey `gorm:"primaryKey"`
@@ -102,63 +88,9 @@ func (s *Channels) ReceivedAt(ctx context.Context) (map[string]int64, error) {
 	return seen, err
 }
 
-// Pairs returns the unknown senders who wrote, oldest first.
-func (s *Channels) Pairs(ctx context.Context) ([]Pair, error) {
-	rows, err := find[channelPairRow](ctx, s.conn, "read pairing requests", func(db *gorm.DB) *gorm.DB { return db.Order("requested_at, channel, sender") })
-	return convert(rows, func(r channelPairRow) Pair { return r.Pair }), err
-}
-
-// AddPair stores an unknown sender with a message to them, and reports whether they are new. At most
-// most are stored per channel, and none from before since; when the limit is reached, a new one fails
-// with protocol.ErrUnavailable.
-func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int, reply Outbound) (added bool, err error) {
-	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, p}
-	err = s.write(ctx, "store pairing request", func(tx *gorm.DB) error {
-		added = false
-		if err := tx.Where("requested_at < ?", since).Delete(&channelPairRow{}).Error; err != nil {
-			return err
-		}
-		var have, all int64
-		if err := tx.Model(&channelPairRow{}).Where("channel = ? AND sender = ?", p.Channel, p.SenderID).Count(&have).Error; err != nil || have > 0 {
-			return err
-		}
-		if err := tx.Model(&channelPairRow{}).Where("channel = ?", p.Channel).Count(&all).Error; err != nil {
-			return err
-		}
-		if int(all) >= most {
-			return protocol.ErrUnavailable.With("Too many unknown senders are waiting for an answer.")
-		}
-		added = true
-		if err := tx.Create(&row).Error; err != nil {
-			return err
-		}
-		_, err := reply.put(tx)
-		return err
-	})
-	return added, err
-}
-
-// Pair returns an unknown sender. One from before since, or one that does not exist, fails with
-// protocol.ErrNotFound.
-func (s *Channels) Pair(ctx context.Context, channel, sender string, since int64) (Pair, error) {
-	missing := fmt.Sprintf("No pending pairing for %s:%s", channel, sender)
-	row, err := findOne[channelPairRow](ctx, s.conn, "read pairing request", missing, func(db *gorm.DB) *gorm.DB {
-		return db.Where("channel = ? AND sender = ? AND requested_at >= ?", channel, sender, since)
-	})
-	return row.Pair, err
-}
-
-// TakePair removes an unknown sender about whom the person has decided, together with the audit entry
-// and the messages to them. One that does not exist fails with protocol.ErrNotFound.
-func (s *Channels) TakePair(ctx context.Context, p Pair, line protocol.AuditEntry, replies ...Outbound) error {
-	return s.write(ctx, "remove pairing request", func(tx *gorm.DB) error {
-		res := tx.Where("channel = ? AND sender = ?", p.Channel, p.SenderID).Delete(&channelPairRow{})
-		if res.Error != nil {
-			return res.Error
-		}
-		if res.RowsAffected == 0 {
-			return protocol.ErrNotFound.With(fmt.Sprintf("No pending pairing for %s:%s", p.Channel, p.SenderID))
-		}
+// DecideSender stores the audit entry about an unknown sender, together with the messages to them.
+func (s *Channels) DecideSender(ctx context.Context, line protocol.AuditEntry, replies ...Outbound) error {
+	return s.write(ctx, "store decision about a sender", func(tx *gorm.DB) error {
 		for _, reply := range replies {
 			if _, err := reply.put(tx); err != nil {
 				return err

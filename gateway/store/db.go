@@ -160,7 +160,7 @@ var createApps string
 var createServers string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders}
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';
@@ -182,6 +182,14 @@ ALTER TABLE grants RENAME COLUMN from_approval TO from_question;`
 const listGrants = `UPDATE questions
 SET json = json_set(json_remove(json, '$.grant'), '$.grants', json_array(json_extract(json, '$.grant')))
 WHERE json_extract(json, '$.grant') IS NOT NULL;`
+
+// askAboutSenders makes questions of the unknown senders of channels, each until a week after it was
+// asked. Their hashes are set when the gateway asks again.
+const askAboutSenders = `INSERT INTO questions (id, state, session_key, created_at, json)
+  SELECT id, 'pending', '', requested_at, json_object('id', id, 'kind', 'sender', 'state', 'pending', 'createdAt', requested_at,
+    'expiresAt', requested_at + 604800000, 'choices', json('[]'), 'askedBy', json_object('kind', 'channel', 'name', channel), 'sender', json(json))
+  FROM (SELECT lower(hex(randomblob(16))) AS id, requested_at, channel, json FROM channel_pairs);
+DROP TABLE channel_pairs;`
 
 // firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
 // development. The version is stored as PRAGMA user_version.

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,28 @@ func TestApprovalsBecomeQuestions(t *testing.T) {
 	}
 	if want := []protocol.QuestionID{"call", "earlier"}; !slices.Equal(from, want) {
 		t.Errorf("the permissions are from %v, want %v", from, want)
+	}
+}
+
+// TestUnknownSendersBecomeQuestions opens a database whose unknown senders are in a table of their own.
+func TestUnknownSendersBecomeQuestions(t *testing.T) {
+	before := firstVersion + slices.Index(upgrades, askAboutSenders)
+	path := writeVersion(t, before, `INSERT INTO channel_pairs (channel, sender, requested_at, json) VALUES
+		('xmpp', 'ann@town.test', 1000, '{"channel":"xmpp","senderId":"ann@town.test","senderName":"Ann","requestedAt":1000,"firstMessage":"hello","accountId":"me","peer":{"kind":"dm","id":"ann@town.test"}}'),
+		('xmpp', 'bob@town.test', 2000, '{"channel":"xmpp","senderId":"bob@town.test","requestedAt":2000,"firstMessage":"hi","peer":{"kind":"dm","id":"bob@town.test"}}')`)
+	s := must(Open(t.Context(), path))(t)
+	defer s.Close()
+	list := must(s.Questions.Pending(t.Context()))(t)
+	if len(list) != 2 || list[0].ID == list[1].ID {
+		t.Fatalf("pending: got %+v, want two questions", list)
+	}
+	q := list[0]
+	want := protocol.SenderSubject{
+		PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test", SenderName: "Ann", RequestedAt: 1000, FirstMessage: "hello", AccountID: "me"},
+		Peer:        protocol.Peer{Kind: protocol.PeerDM, ID: "ann@town.test"},
+	}
+	if q.Kind != protocol.AskSender || q.CreatedAt != 1000 || q.ExpiresAt != 1000+7*24*60*60*1000 || q.Sender == nil || !reflect.DeepEqual(*q.Sender, want) {
+		t.Errorf("question: got %+v about %+v, want it about %+v", q, q.Sender, want)
 	}
 }
 

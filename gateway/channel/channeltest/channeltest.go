@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/store"
 	"fairlead/gateway/workspace"
 )
@@ -29,6 +30,8 @@ type Bench struct {
 	Bus     *event.Bus
 	Config  *config.Store
 	Secrets keychain.Store
+	// Questions are those about strangers.
+	Questions *question.Queue
 	// Slow receives a token when a message that ends in "slowly" arrives, and another one before it
 	// continues.
 	Slow chan struct{}
@@ -63,9 +66,10 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	if b.Config, _, err = config.Open(context.Background(), b.Store.Settings, b.Secrets); err != nil {
 		t.Fatal(err)
 	}
+	b.Questions = question.New(b.Store.Questions, nil, b.Bus)
 	b.Hub = channel.New(channel.Options{
 		Stores: channel.Stores{Channels: b.Store.Channels, Outbox: b.Store.Outbox, Runs: b.Store.Runs, Messages: b.Store.Messages},
-		Bus:    b.Bus, Messages: b, Chats: chats{b}, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers,
+		Bus:    b.Bus, Messages: b, Chats: chats{b}, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers, Questions: b.Questions,
 	})
 	if err := b.Hub.Load(context.Background()); err != nil {
 		t.Fatal(err)
@@ -89,6 +93,7 @@ func (b *Bench) Close() {
 		b.cancel()
 		<-b.done
 	}
+	b.Questions.Close()
 	b.Store.Close()
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
@@ -54,7 +55,7 @@ func TestWhoMayWriteSeesThatTheAgentIsThere(t *testing.T) {
 		pairs, err := b.Senders.Pairs(t.Context(), protocol.Empty{})
 		return err == nil && len(pairs.Pairs) == 1
 	})
-	if _, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "bob@town.test"}); err != nil {
+	if _, err := b.Senders.Approve(t.Context(), auth.Owner("test"), protocol.PairParams{Channel: "xmpp", SenderID: "bob@town.test"}); err != nil {
 		t.Fatal(err)
 	}
 	bob.do(t, "<message to='agent@town.test' type='chat' id='second-message'><body>hello again</body></message>")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/channeltest"
 	"fairlead/gateway/peer/polltest"
@@ -23,7 +24,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	if err != nil || pairs.Pairs["xmpp:ann@town.test"].FirstMessage != "hello" {
 		t.Fatalf("got %+v, error %v, want ann's first message", pairs, err)
 	}
-	if _, err := b.Senders.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
+	if _, err := b.Senders.Approve(t.Context(), auth.Owner("test"), protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
 		t.Fatal(err)
 	}
 	ann.hearsText(t, "You may write to me now.")

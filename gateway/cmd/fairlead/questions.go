@@ -92,7 +92,7 @@ func questionsCommand(o *options) *cobra.Command {
 	cmd.AddCommand(answer, questionsAnswerCommand(o, protocol.DecisionAllow, "Allow what a question asks for, once"),
 		questionsAnswerCommand(o, protocol.DecisionDeny, "Deny what a question asks for"), watchCommand(o))
 	cmd.Long = `Lists everything that waits for you, with the command that answers it: calls, devices that want to pair, machines that offer more,
-apps that want to connect, questions of MCP servers, and changed tools of theirs. ID can be the first characters of an ID.
+apps that want to connect, questions of MCP servers, changed tools of theirs, and people on channels who want to write. ID can be the first characters of an ID.
 fairlead approvals has more answers for calls.`
 	return cmd
 }

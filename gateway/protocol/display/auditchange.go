@@ -65,6 +65,8 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 		if did, name, ok := strings.Cut(e.What, " the server "); ok {
 			return format.Capital(did) + " the MCP server “" + name + "”"
 		}
+	case protocol.AuditRun:
+		return format.Capital(e.Verdict) + " a run to continue" + chat + ": " + e.What
 	case protocol.AuditSender:
 		if channel, sender, ok := strings.Cut(e.What, ":"); ok {
 			return format.Capital(e.Verdict) + " messages of " + sender + " (" + channel + ")"

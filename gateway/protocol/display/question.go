@@ -21,6 +21,8 @@ func Line(q protocol.Question) string {
 		return InputLine(*q.Input)
 	case q.Tools != nil:
 		return ToolsQuestion(*q.Tools) + " The agent does not get them before you accept them."
+	case q.Sender != nil:
+		return SenderQuestion(*q.Sender) + SenderMessage(*q.Sender)
 	}
 	return ""
 }

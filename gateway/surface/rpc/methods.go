@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/protocol"
@@ -97,6 +98,11 @@ func withCaller[P, R any](f func(context.Context, string, P) (R, error)) method[
 	return func(ctx context.Context, r *request, p P) (R, error) { return f(ctx, r.by(), p) }
 }
 
+// withPrincipal adapts a service method that depends on who calls it.
+func withPrincipal[P, R any](f func(context.Context, auth.Principal, P) (R, error)) method[P, R] {
+	return func(ctx context.Context, r *request, p P) (R, error) { return f(ctx, r.conn.peer().principal, p) }
+}
+
 // withAck adapts a service method that returns nothing but an error.
 func withAck[P any](f func(context.Context, string, P) error) method[P, protocol.OK] {
 	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
@@ -174,8 +180,8 @@ func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.ChannelLogin, plain(hub.Accounts.Login))
 	handle(all, protocol.ChannelLogout, plain(hub.Accounts.Logout))
 	handle(all, protocol.PairList, plain(hub.Senders.Pairs))
-	handle(all, protocol.PairApprove, withCaller(hub.Senders.Approve))
-	handle(all, protocol.PairReject, withCaller(hub.Senders.Reject))
+	handle(all, protocol.PairApprove, withPrincipal(hub.Senders.Approve))
+	handle(all, protocol.PairReject, withPrincipal(hub.Senders.Reject))
 }
 
 func (s Sessions) register(all methods) {

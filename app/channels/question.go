@@ -1,0 +1,40 @@
+package channels
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/feed"
+	"fairlead/app/lists"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// NewSender asks whether an unknown sender may write to the agent.
+func NewSender(asked protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) *widgets.Question {
+	const verb = "Allow"
+	_, about := state.PendingText(asked.Sender.PendingPair)
+	rows := []fyne.CanvasObject{widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall)}
+	if text, _ := state.Reveal(strings.TrimSpace(asked.Sender.FirstMessage)); text != "" {
+		rows = append(rows, widgets.NewNamedField("First message", widgets.NewParagraph(text, style.ColorText, "text")))
+	}
+	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(allow bool) { answer(asked, state.AnswerParams(allow)) }, nil)
+	arming := state.ArmingInView(asked.Hash, now)
+	q.Tick = func(now time.Time) {
+		q.Set("", cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
+	}
+	q.Tick(now)
+	return q
+}
+
+// UpdateSenders lists the unknown senders who wait for access.
+func UpdateSenders(l *widgets.Questions, v feed.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
+	list := v.Questions.Others.Of(protocol.AskSender)
+	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
+	l.Update(ids, func(i int) *widgets.Question { return NewSender(list[i], now, answer) })
+}
