@@ -162,7 +162,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 		case q.Tools != nil:
 			text = state.ToolsWait
 		case q.Sender != nil:
-			text, _ = state.Reveal(format.Line(q.Sender.FirstMessage, 160))
+			text, _ = wording.Reveal(format.Line(q.Sender.FirstMessage, 160))
 		}
 		want[id] = notify.Message{ID: id, Title: state.QuestionTitle(q), Body: text, Sound: ns.settings.Sound}
 	}

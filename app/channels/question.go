@@ -12,6 +12,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,7 +21,7 @@ func NewSender(asked protocol.Question, now time.Time, answer func(protocol.Ques
 	const verb = "Allow"
 	_, about := state.PendingText(asked.Sender.PendingPair)
 	rows := []fyne.CanvasObject{widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall)}
-	if text, _ := state.Reveal(strings.TrimSpace(asked.Sender.FirstMessage)); text != "" {
+	if text, _ := wording.Reveal(strings.TrimSpace(asked.Sender.FirstMessage)); text != "" {
 		rows = append(rows, widgets.NewNamedField("First message", widgets.NewParagraph(text, style.ColorText, "text")))
 	}
 	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(allow bool) { answer(asked, state.AnswerParams(allow)) }, nil)

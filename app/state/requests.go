@@ -58,7 +58,7 @@ func QuestionTitle(q protocol.Question) string {
 	case q.Tools != nil:
 		return strings.TrimSuffix(display.ToolsQuestion(*q.Tools), ".")
 	case q.Sender != nil:
-		line, _ := Reveal(display.SenderQuestion(*q.Sender))
+		line, _ := wording.Reveal(display.SenderQuestion(*q.Sender))
 		return line
 	}
 	line, _ := wording.Reveal(display.Line(q))
