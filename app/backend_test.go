@@ -20,7 +20,7 @@ import (
 )
 
 // newTestBackend creates a backend with its own folders and without a listener.
-func newTestBackend(t *testing.T) *backend {
+func newTestBackend(t testing.TB) *backend {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("FAIRLEAD_HOME", home)
