@@ -27,7 +27,6 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/assets"
-	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
 )
 
@@ -84,11 +83,7 @@ func add(ctx context.Context, under *systray.MenuItem, items []*fyne.MenuItem) {
 		if i.ChildMenu != nil {
 			add(ctx, item, i.ChildMenu.Items)
 		}
-		crash.Go(func() { // until the menu is replaced
-			for range item.ClickedCh {
-				bind.Do(ctx, i.Action)
-			}
-		})
+		bind.Each(ctx, item.ClickedCh, i.Action) // until the menu is replaced
 	}
 }
 

@@ -87,6 +87,15 @@ func Call[P, R any](run Runner, g feed.Gateway, m protocol.Method[P, R], params 
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.
 func Do(ctx context.Context, f func()) { fyne.Do(native.Wake(unlessDone(ctx, f))) }
 
+// Each calls f on the GUI thread for each value of c, until c is closed. It returns at once.
+func Each[T any](ctx context.Context, c <-chan T, f func()) {
+	crash.Go(func() {
+		for range c {
+			Do(ctx, f)
+		}
+	})
+}
+
 // unlessDone returns a function that calls f, unless ctx has ended.
 func unlessDone(ctx context.Context, f func()) func() {
 	return func() {
