@@ -165,13 +165,14 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 	})
 }
 
-// maxRulesFile is the largest file of rules that can be imported, in bytes.
-const maxRulesFile = 8_000_000
+// maxOpen is the size of the largest file that [opener.openFile] reads, in bytes.
+const maxOpen = 8_000_000
 
-func (o *opener) openFile(done func([]byte)) {
-	o.ui.picker.OpenFile(o.ui.main.conversation.window, "Import rules", "Import", func(path string) {
+// openFile asks for a file and calls done with its content.
+func (o *opener) openFile(title, button string, done func([]byte)) {
+	o.ui.picker.OpenFile(o.ui.main.conversation.window, title, button, func(path string) {
 		request(o.ui, o.ui.main.conversation.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
-			if info, err := os.Stat(path); err == nil && info.Size() > maxRulesFile {
+			if info, err := os.Stat(path); err == nil && info.Size() > maxOpen {
 				return nil, errors.New("it is larger than 8 MB")
 			}
 			data, err := os.ReadFile(path)

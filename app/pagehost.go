@@ -52,6 +52,8 @@ func (h pageHost) Open(to host.Target) {
 		h.ui.opener.reveal(string(to))
 	case host.SaveFile:
 		h.ui.opener.saveTo(to.Name, to.Write)
+	case host.OpenFile:
+		h.ui.opener.openFile(to.Title, to.Button, to.Read)
 	}
 }
 

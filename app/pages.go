@@ -1,9 +1,7 @@
 package app
 
 import (
-	"bytes"
 	"context"
-	"io"
 
 	"fyne.io/fyne/v2"
 
@@ -91,16 +89,7 @@ func (n fixedPages) activity() page {
 
 func (n fixedPages) rules() page {
 	return page{"shield", "Approvals and rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := rules.New(ctx, n.ui.backend.state, rules.Handlers{
-			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
-			Save: func(name string, data []byte) {
-				n.ui.opener.saveTo(name, func(_ context.Context, w io.Writer) (string, error) {
-					_, err := io.Copy(w, bytes.NewReader(data))
-					return "The rules were saved.", err
-				})
-			},
-			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.find("toolApproval") },
-		})
+		p := rules.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }

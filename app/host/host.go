@@ -75,6 +75,12 @@ type (
 		Name  string
 		Write func(context.Context, io.Writer) (said string, err error)
 	}
+	// OpenFile is the dialog that asks for a file of at most 8 MB. Read gets its content on the GUI
+	// thread.
+	OpenFile struct {
+		Title, Button string
+		Read          func(content []byte)
+	}
 )
 
 func (Chat) isTarget()      {}
@@ -88,3 +94,4 @@ func (Question) isTarget()  {}
 func (URL) isTarget()       {}
 func (Reveal) isTarget()    {}
 func (SaveFile) isTarget()  {}
+func (OpenFile) isTarget()  {}

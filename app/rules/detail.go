@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
@@ -39,7 +40,7 @@ type detail struct {
 type draft struct{ policy, command string }
 
 func (p *Page) open(r protocol.Rule) {
-	saved, left := unsaved.Open(p.drafts, "rule "+r.ID, draft{policy: string(r.Policy)})
+	saved, left := unsaved.Open(p.e.Drafts, "rule "+r.ID, draft{policy: string(r.Policy)})
 	d := &detail{p: p, rule: r, policy: json.RawMessage(left.policy), command: left.command, draft: saved, note: widgets.NewParagraph("", style.ColorBad, "text"), editor: widgets.Col(style.Group)}
 	p.detail = d
 	var remove bool
@@ -62,12 +63,13 @@ func (p *Page) open(r protocol.Rule) {
 		rows = append(rows, widgets.NewParagraph("This rule is from All settings, Tool rules. Change it there.", style.ColorMuted, "text"))
 	}
 	rows = append(rows, d.editor, d.preview.box)
-	back := widgets.NewQuietButton("All rules", "back", p.back)
+	back := widgets.NewQuietButton("All rules", "back", p.Leave)
 	title := "Rule"
 	if r.ID == "" {
 		title = "New rule"
 	}
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage(title, widgets.NewInputForm(d.note, widgets.Flow(style.Inside, append(d.buttons(remove), d.toggle)...), rows...), back)}
+	p.Show(widgets.Detail{Closed: func() { p.detail = nil }})
+	p.Put(widgets.NewPage(title, widgets.NewInputForm(d.note, widgets.Flow(style.Inside, append(d.buttons(remove), d.toggle)...), rows...), back))
 	d.showError("")
 	d.showForm()
 	d.preview.update()
@@ -99,7 +101,7 @@ func (d *detail) heading() []fyne.CanvasObject {
 
 func (d *detail) buttons(remove bool) []fyne.CanvasObject {
 	if d.rule.Origin == protocol.RuleFromConfig {
-		return []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", d.p.h.Config)}
+		return []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", func() { d.p.e.Open(host.Setting("toolApproval")) })}
 	}
 	var list []fyne.CanvasObject
 	if d.edit {
@@ -107,7 +109,7 @@ func (d *detail) buttons(remove bool) []fyne.CanvasObject {
 		save.Primary = true
 		list = append(list, save, widgets.NewQuietButton("Cancel", "", func() {
 			d.draft.Drop()
-			d.p.back()
+			d.p.Leave()
 		}))
 	}
 	if remove && d.rule.ID != "" {
@@ -201,7 +203,7 @@ func (d *detail) save() {
 		if rule.Problem != "" {
 			d.p.open(rule) // the error message is shown
 		} else {
-			d.p.openList()
+			d.p.ShowList()
 		}
 		d.p.Load()
 	})

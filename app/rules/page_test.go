@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
@@ -66,19 +67,43 @@ func (g *gateway) Invoke(_ context.Context, method string, params any) (json.Raw
 	return raw, errors.Join(err, g.fail)
 }
 
-type bench struct {
-	*Page
-	g     *gateway
-	t     testing.TB
-	w     fyne.Window
-	said  []string
-	undo  func()
+// window is the window around the page; it runs everything at once.
+type window struct {
+	pagetest.Host
 	saved string
 }
 
+func (w *window) Open(to host.Target) {
+	switch to := to.(type) {
+	case host.SaveFile:
+		var b strings.Builder
+		said, err := to.Write(context.Background(), &b)
+		w.saved = fmt.Sprintln(to.Name, b.String(), said, err)
+	case host.OpenFile:
+		to.Read([]byte(`{"rules":[]}`))
+	default:
+		w.Host.Open(to)
+	}
+}
+
+func (w *window) Run(ctx context.Context, failed string, work func(context.Context) error, done func()) {
+	if err := work(ctx); err != nil {
+		w.Say(failed + ": " + err.Error())
+		return
+	}
+	done()
+}
+
+type bench struct {
+	*Page
+	g      *gateway
+	w      fyne.Window
+	window *window
+}
+
 func newBench(t testing.TB, mode style.Mode) *bench {
-	pagetest.Start(t, mode)
-	b := &bench{t: t, g: &gateway{}}
+	ctx, _ := pagetest.Start(t, mode)
+	b := &bench{g: &gateway{}, window: &window{}}
 	b.g.rules = []protocol.Rule{
 		{
 			ID: "1", Words: "Allow git status with anything after it on server", Origin: protocol.RuleFromQuestion, CreatedBy: "owner this computer", CreatedAt: 900_000, Hits: 12,
@@ -89,11 +114,7 @@ func newBench(t testing.TB, mode style.Mode) *bench {
 		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
 		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
 	}
-	b.Page = newPage(b.g, &unsaved.Store{}, Handlers{
-		Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
-		Say:  func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
-		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) },
-	})
+	b.Page = newPage(ctx, b.g, host.Env{Host: b.window, Drafts: &unsaved.Store{}})
 	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
 	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
 	b.w = pagetest.Window(t, b.Box, 880, 560)
@@ -281,7 +302,7 @@ func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	b.remove(b.detail.rule)
-	b.undo()
+	b.window.Undone()
 	if got := strings.Join(b.g.did, ", "); got != "delete 1, restore 1" {
 		t.Errorf("did %s", got)
 	}
@@ -302,10 +323,10 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.save()
 	b.load()
-	if b.saved != `fairlead-rules.json {"rules":[]}` || b.g.did[0] != `import {"rules":[]}` {
-		t.Errorf("saved %q, did %v", b.saved, b.g.did)
+	if b.window.saved != `fairlead-rules.json {"rules":[]} The rules were saved. <nil>`+"\n" || b.g.did[0] != `import {"rules":[]}` {
+		t.Errorf("saved %q, did %v", b.window.saved, b.g.did)
 	}
-	if got := strings.Join(b.said, ""); got != "2 rules were added. 1 already existed. Problem: rule 3: ls does not match" {
+	if got := strings.Join(b.window.Did, ""); got != "say 2 rules were added. 1 already existed. Problem: rule 3: ls does not match" {
 		t.Errorf("said %q", got)
 	}
 }
@@ -315,8 +336,8 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 func TestTenThousandRulesDrawOnlyVisibleRows(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.g.rules = manyRules(b.g.rules[0])
-	built, create := 0, b.list.CreateItem
-	b.list.CreateItem = func() fyne.CanvasObject { built++; return create() }
+	built, create := 0, b.List.CreateItem
+	b.List.CreateItem = func() fyne.CanvasObject { built++; return create() }
 	b.Load()
 	if built > 30 {
 		t.Errorf("10,000 rules: built %d rows, want those that fit the window", built)
@@ -371,7 +392,7 @@ func TestRulesFitANarrowWindow(t *testing.T) {
 	pagetest.Shot(t, b.w, "rules-largest")
 	b.open(b.shown[0])
 	pagetest.Fits(t, b.w)
-	b.back()
+	b.Leave()
 	b.g.rules = nil
 	b.Load()
 	pagetest.Fits(t, b.w)

@@ -122,6 +122,26 @@ func TestVerdictOfRules(t *testing.T) {
 	}
 }
 
+func TestDefaultNamesMachinesThatStillAsk(t *testing.T) {
+	t.Parallel()
+	machine := func(isProtected bool) []protocol.NodeInfo {
+		checks := []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: isProtected, Why: "no mount name spaces"}}
+		return []protocol.NodeInfo{{ID: "pi", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: checks}}}}
+	}
+	const always = "Reading in the workspace is allowed. Everything else is, too."
+	for name, c := range map[string]struct {
+		nodes []protocol.NodeInfo
+		want  string
+	}{
+		"no machine": {nil, always}, "protected": {machine(true), always},
+		"not protected": {machine(false), always + " Unknown commands still ask where nothing protects start-up files: pi (no mount name spaces)"},
+	} {
+		if got := DefaultText("allow", false, c.nodes); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestRulePreviewSaysWhatChanges(t *testing.T) {
 	t.Parallel()
 	call := protocol.JournalEntry{Tool: "Bash", Node: "n", Input: json.RawMessage(`{"command":"make"}`)}

@@ -71,6 +71,37 @@ func VerdictOf(policy json.RawMessage) (verdict string, expires time.Time) {
 	return cmp.Or(p.Verdict, p.Decision), p.Expires
 }
 
+// CountText says how many rules are shown, what happens without a rule, and how many are off.
+func CountText(all protocol.RulesResult, shown []protocol.Rule, nodes []protocol.NodeInfo) string {
+	text := DefaultText(all.Default, len(all.Rules) > 0, nodes)
+	if n := len(all.Rules); n > 0 {
+		text = wording.Plural(n, "rule", "rules") + ". " + text
+		if len(shown) < n {
+			text = fmt.Sprintf("%d of ", len(shown)) + text
+		}
+	}
+	off := lists.Without(shown, func(r protocol.Rule) bool { return r.Problem == "" })
+	if len(off) > 0 {
+		text += " " + wording.Plural(len(off), "rule is", "rules are") + " turned off."
+	}
+	return text
+}
+
+// ImportText says what became of an imported file.
+func ImportText(r protocol.RulesImportResult) string {
+	text := wording.Plural(r.Added, "rule was", "rules were") + " added."
+	if r.Skipped > 0 {
+		text += fmt.Sprintf(" %d already existed.", r.Skipped)
+	}
+	if n := len(r.Problems); n > 0 {
+		text += " Problem: " + r.Problems[0]
+		if n > 1 {
+			text += fmt.Sprintf(" And %d more.", n-1)
+		}
+	}
+	return text
+}
+
 // DefaultText says what happens to calls that no rule covers, or to all if there are no rules.
 func DefaultText(verdict string, hasRules bool, nodes []protocol.NodeInfo) string {
 	text := "Reading in the workspace is allowed. Everything else "
