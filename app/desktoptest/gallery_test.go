@@ -260,6 +260,11 @@ func newGallery(t *testing.T, set string) *gallery {
 	t.Helper()
 	p := start(newDesktop(t))
 	g := &gallery{day: &day{p, p.gateway()}, set: set, theme: "dark"}
+	t.Cleanup(func() {
+		if err := writeIndex(g.shots); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := setConfig(g.c, "ui.theme", "dark"); err != nil {
 		t.Fatal(err)
 	}
