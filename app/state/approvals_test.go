@@ -13,7 +13,7 @@ import (
 )
 
 func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
-	one, two := command("make"), command("ls")
+	one, two := commandQuestion("make"), commandQuestion("ls")
 	one.ID, two.ID = "one", "two"
 	one.State, two.State = protocol.QuestionPending, protocol.QuestionPending
 	refuse := false
@@ -71,11 +71,11 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 func TestInboxPutsTheSameTogether(t *testing.T) {
 	var v feed.View
 	for _, id := range []protocol.QuestionID{"a", "b", "c"} {
-		q := command("make")
+		q := commandQuestion("make")
 		q.ID = id
 		v.Questions.Approvals = append(v.Questions.Approvals, q)
 	}
-	other := command("ls")
+	other := commandQuestion("ls")
 	v.Questions.Approvals = append(v.Questions.Approvals, other)
 	in := Inbox(v)
 	if len(in) != 2 || len(in[0].All) != 3 || len(in[1].All) != 1 {
@@ -84,5 +84,13 @@ func TestInboxPutsTheSameTogether(t *testing.T) {
 	v.Questions.Approvals[0].Later = 1
 	if in = Inbox(v); in[0].Later != 0 {
 		t.Error("two of three still wait, and the three are shown as put off")
+	}
+}
+
+func commandQuestion(text string) protocol.Question {
+	args, _ := protocol.Marshal(map[string]string{"command": text})
+	return protocol.Question{
+		ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, Args: args,
+		Preview: &protocol.CallPreview{Folder: "/srv/parser"},
 	}
 }

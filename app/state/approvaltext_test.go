@@ -9,7 +9,7 @@ import (
 )
 
 func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
-	q := question
+	q := protocol.Question{Kind: protocol.AskCall, Node: "nas", Tool: "Bash", Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec}
 	v := feed.View{Machines: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
 	if got, want := QuestionLine(q, v.Machines.Name(q.Node)), "Run make -j4 on The big one"; got != want {
 		t.Errorf("QuestionLine: got %q, want %q", got, want)
