@@ -10,6 +10,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/native"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -31,7 +32,7 @@ func (a *approvals) update(v feed.View) {
 			a.window.Close()
 			a.window, a.dialog = nil, nil
 			if n := len(v.Questions.Closed); n > 0 && !v.Questions.Closed[n-1].AnsweredHere && len(v.Questions.Approvals) == 0 {
-				a.ui.messages.show("This approval was answered elsewhere: " + state.OutcomeText(v.Questions.Closed[n-1].Question) + ".")
+				a.ui.messages.show("This approval was answered elsewhere: " + question.OutcomeText(v.Questions.Closed[n-1].Question) + ".")
 			}
 		}
 		return

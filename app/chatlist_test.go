@@ -194,7 +194,7 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	u, v := newChatList(t)
 	for i, key := range []protocol.SessionKey{"agent:main:b", "agent:main:b", "agent:main:d"} {
-		q := question(fmt.Sprint("q", i), key)
+		q := approval(fmt.Sprint("q", i), key)
 		q.Why = ""
 		v.Questions.Approvals = append(v.Questions.Approvals, q)
 	}

@@ -8,6 +8,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/notify"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -192,14 +193,14 @@ func (ns *notifications) questionMessages(v feed.View) (map[string]notify.Messag
 	if len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d questions need you", len(waiting))
 		last := waiting[len(waiting)-1]
-		newest := state.QuestionLine(last, v.Machines.Name(last.Node))
+		newest := question.QuestionLine(last, v.Machines.Name(last.Node))
 		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
 		return list, questions
 	}
 	for _, q := range waiting {
-		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Machines.Name(q.Node)), Body: state.QuestionLine(q, v.Machines.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
+		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Machines.Name(q.Node)), Body: question.QuestionLine(q, v.Machines.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
 		m.Sound = ns.settings.Sound
-		if whole, ok := state.WholeQuestion(v, q); ok {
+		if whole, ok := question.WholeQuestion(v, q); ok {
 			m.Body, m.Allow = whole, true
 		}
 		list[m.ID], questions[m.ID] = m, q

@@ -68,7 +68,7 @@ func TestCountersDoNotClipTheNamesOfPages(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for i := range 42 {
-		v.Questions.Approvals = append(v.Questions.Approvals, question(fmt.Sprint(i), protocol.MainSession))
+		v.Questions.Approvals = append(v.Questions.Approvals, approval(fmt.Sprint(i), protocol.MainSession))
 		if i < 12 {
 			v.Transfers.List = append(v.Transfers.List, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i))})
 		}

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -94,7 +95,7 @@ func (b *sidebar) show() {
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}
 	for _, g := range state.Inbox(v) {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionLine(g.Question, v.Machines.Name(g.Question.Node))}
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.QuestionLine(g.Question, v.Machines.Name(g.Question.Node))}
 		if n := len(g.All); n > 1 {
 			item.Detail = fmt.Sprintf("×%d", n)
 		}

@@ -60,11 +60,11 @@ func sample() feed.View {
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}}},
 		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
 		Runs:      feed.Runs{List: []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}}},
-		Questions: feed.Questions{Approvals: []protocol.Question{question("q", protocol.MainSession)}},
+		Questions: feed.Questions{Approvals: []protocol.Question{approval("q", protocol.MainSession)}},
 	}
 }
 
-func question(id string, key protocol.SessionKey) protocol.Question {
+func approval(id string, key protocol.SessionKey) protocol.Question {
 	return protocol.Question{
 		ID: protocol.QuestionID(id), Kind: protocol.AskCall, State: protocol.QuestionPending, SessionKey: key, Node: "laptop", Tool: "Bash",
 		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "No rule allows: make -j4", Choices: []string{protocol.ScopeOnce}, Hash: "h",
@@ -178,7 +178,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	}
 	v := sample()
 	v.Questions.Approvals = nil
-	q := question("q", protocol.MainSession)
+	q := approval("q", protocol.MainSession)
 	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
 	v.Questions.Closed = []feed.Closed{{Question: q}}
 	u.update(v)
@@ -201,7 +201,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	v.Questions.Approvals = nil
 	v.Runs.List = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
 	for _, id := range []string{"a", "b"} {
-		q := question(id, protocol.MainSession)
+		q := approval(id, protocol.MainSession)
 		q.CallID, q.RunID = protocol.CallID(id), "r"
 		v.Questions.Approvals = append(v.Questions.Approvals, q)
 		v.Calls = append(v.Calls, protocol.CallInfo{CallID: q.CallID, RunID: "r", SessionKey: q.SessionKey, Node: q.Node, Tool: q.Tool, Args: q.Args, State: protocol.CallWaiting, ApprovalID: q.ID})

@@ -16,6 +16,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/feed"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -132,7 +133,7 @@ func (d *Dialog) Update(open []protocol.Question, closed []feed.Closed) (empty b
 	d.show(min(d.queue.index, len(open)-1))
 	for _, c := range closed {
 		if c.ID == shown.ID && shown.ID != "" && !c.AnsweredHere {
-			d.frame.setNotice("The previous approval was answered elsewhere: " + state.OutcomeText(c.Question) + ".")
+			d.frame.setNotice("The previous approval was answered elsewhere: " + question.OutcomeText(c.Question) + ".")
 		}
 	}
 	return false
@@ -175,7 +176,7 @@ func (d *Dialog) show(index int) {
 	f.questionRow.Show()
 	f.stepRow.Hide()
 	f.showReason(false)
-	_, _, editable := state.Editable(q)
+	_, _, editable := question.Editable(q)
 	widgets.SetVisible(f.edit, editable)
 	widgets.SetVisible(f.denyWithReason, !display.IsKeep(q)) // the agent does not wait for it
 	widgets.SetVisible(f.allow.More, len(q.Choices) > 1)

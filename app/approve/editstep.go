@@ -3,6 +3,7 @@ package approve
 import (
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -30,7 +31,7 @@ type editStep struct {
 
 // newEditStep returns nil for a call that cannot be edited.
 func newEditStep(q protocol.Question, onKey func(fyne.KeyName) bool, onType func()) *editStep {
-	name, text, ok := state.Editable(q)
+	name, text, ok := question.Editable(q)
 	if !ok {
 		return nil
 	}
@@ -56,6 +57,6 @@ func (s *editStep) confirm() (text, waiting string) { return "Run this", "Run" }
 func (s *editStep) isReady() bool { return true }
 
 func (s *editStep) complete(r *state.Reply) (err error) {
-	r.Args, err = state.WithEdited(s.approval, s.entry.Text)
+	r.Args, err = question.WithEdited(s.approval, s.entry.Text)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/channels"
 	"fairlead/app/feed"
 	"fairlead/app/nodes"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/tools"
@@ -251,7 +252,7 @@ func (r *inboxRow) set(g state.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := wording.Reveal(state.AskerText(g.AskedBy) + " · " + display.Why(g.Question))
+	text, _ := wording.Reveal(question.AskerText(g.AskedBy) + " · " + display.Why(g.Question))
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }

@@ -12,7 +12,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -113,10 +113,10 @@ func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
 	by := protocol.AskedBy{Kind: "chat", Name: "Main chat", Model: feed.OperatorModel}
 	hosted := protocol.AskedBy{Kind: "chat", Model: "openrouter/anthropic/claude"}
-	if got := state.AskerText(hosted); got != "chat, model anthropic/claude" {
+	if got := question.AskerText(hosted); got != "chat, model anthropic/claude" {
 		t.Errorf("%q", got)
 	}
-	if got, want := state.AskerText(by), "chat “Main chat”, the built-in operator"; got != want {
+	if got, want := question.AskerText(by), "chat “Main chat”, the built-in operator"; got != want {
 		t.Errorf("AskerText: got %q, want %q", got, want)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -38,7 +38,7 @@ func (o *options) hunkCheck(count int) fyne.CanvasObject {
 	o.hunks = append(o.hunks, true)
 	return newCheck(fmt.Sprintf("Change %d of %d", i+1, count), true, o.onKey, func(on bool) {
 		o.hunks[i] = on
-		o.changeText.setText(state.ChangeText(o.approval, o.hunks))
+		o.changeText.setText(question.ChangeText(o.approval, o.hunks))
 		o.onChange()
 	})
 }
@@ -46,7 +46,7 @@ func (o *options) hunkCheck(count int) fyne.CanvasObject {
 // rows returns the check boxes below a question, without those that stand beside a part.
 func (o *options) rows() []fyne.CanvasObject {
 	rows := o.networkRows()
-	for i := range state.FolderOffers(o.approval) {
+	for i := range question.FolderOffers(o.approval) {
 		rows = append(rows, o.folderRows(i)...)
 	}
 	o.identical = newCheck("", false, o.onKey, func(bool) { o.onChange() })
@@ -56,7 +56,7 @@ func (o *options) rows() []fyne.CanvasObject {
 
 // networkRows offers network access, once.
 func (o *options) networkRows() []fyne.CanvasObject {
-	asks, offer := state.AsksNetwork(o.approval)
+	asks, offer := question.AsksNetwork(o.approval)
 	if !offer || o.network != nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (o *options) networkRows() []fyne.CanvasObject {
 // that allowing opens them.
 func (o *options) folderRows(places ...int) []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
-	offers := state.FolderOffers(o.approval)
+	offers := question.FolderOffers(o.approval)
 	for _, i := range places {
 		if i < 0 || i >= len(offers) || o.placed[i] {
 			continue
@@ -81,9 +81,9 @@ func (o *options) folderRows(places ...int) []fyne.CanvasObject {
 		f := offers[i]
 		path, _ := wording.Reveal(f.Path)
 		switch {
-		case state.GrantsFolder(o.approval) && f.Write:
+		case question.GrantsFolder(o.approval) && f.Write:
 			rows = append(rows, o.fact("access", path+" (write, for this call only)"))
-		case state.GrantsFolder(o.approval):
+		case question.GrantsFolder(o.approval):
 			rows = append(rows, o.fact("access", path+" (read, for this call only)"))
 		default:
 			access := widgets.Choose(f.Write, "writing to ", "reading ")
@@ -128,7 +128,7 @@ func (o *options) includesIdentical() bool {
 }
 
 func (o *options) folderAccess() (list []int) {
-	for i := range state.FolderOffers(o.approval) {
+	for i := range question.FolderOffers(o.approval) {
 		if c := o.folders[i]; c != nil && c.Checked {
 			list = append(list, i)
 		}
@@ -143,12 +143,12 @@ func (o *options) args() (args json.RawMessage, ok bool) {
 		if !slices.Contains(o.hunks, true) {
 			return nil, false
 		}
-		if args, err = state.PickHunks(o.approval, o.hunks); err != nil {
+		if args, err = question.PickHunks(o.approval, o.hunks); err != nil {
 			return nil, false
 		}
 	}
-	if asks, _ := state.AsksNetwork(o.approval); o.network != nil && o.network.Checked != asks {
-		if args, err = state.WithNetwork(o.approval.Args, o.network.Checked); err != nil {
+	if asks, _ := question.AsksNetwork(o.approval); o.network != nil && o.network.Checked != asks {
+		if args, err = question.WithNetwork(o.approval.Args, o.network.Checked); err != nil {
 			return nil, false
 		}
 	}
@@ -166,7 +166,7 @@ func (o *options) buttonTexts(approvals int) (allow, deny string) {
 	}
 	allow += widgets.Choose(o.scope == protocol.ScopeSession, " in this chat", " once")
 	var grants []string
-	if asks, _ := state.AsksNetwork(o.approval); o.network != nil && o.network.Checked && !asks {
+	if asks, _ := question.AsksNetwork(o.approval); o.network != nil && o.network.Checked && !asks {
 		grants = append(grants, "network")
 	}
 	switch n := len(o.folderAccess()); {

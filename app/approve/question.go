@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/diff"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -36,7 +36,7 @@ func (v *questionView) content(q protocol.Question, o *options) fyne.CanvasObjec
 		rows = append(rows, v.machine(q))
 	}
 	rows = append(rows, v.serverTool(q.ServerTool)...)
-	rows = append(rows, v.fact("asked by", state.AskerText(q.AskedBy)))
+	rows = append(rows, v.fact("asked by", question.AskerText(q.AskedBy)))
 	if q.IsCall() {
 		rows = append(rows, v.call(q, o)...)
 	}
@@ -114,13 +114,13 @@ func (f facts) sandboxRows(q protocol.Question) (rows []fyne.CanvasObject) {
 			rows = append(rows, f.fact(label, text))
 		}
 	}
-	if state.NotConfined(q) {
-		add("sandbox", state.NotConfinedText, true)
+	if question.NotConfined(q) {
+		add("sandbox", question.NotConfinedText, true)
 	} else if q.Sandbox != "" {
-		add("sandbox", display.Sandbox(q.Sandbox, q.Host), state.PartlyConfined(q))
+		add("sandbox", display.Sandbox(q.Sandbox, q.Host), question.PartlyConfined(q))
 	}
-	add("your rules", state.FilesText(q), state.FilesLoose(q))
-	words, open := state.NetworkWords(q)
+	add("your rules", question.FilesText(q), question.FilesLoose(q))
+	words, open := question.NetworkWords(q)
 	add("network", words, open)
 	return rows
 }
@@ -173,7 +173,7 @@ func (v *questionView) call(q protocol.Question, o *options) []fyne.CanvasObject
 	if hidden {
 		rows = append(rows, warning("It contains invisible characters, shown here as ⟨U+…⟩."))
 	}
-	if words := state.Lookalikes(text); words != nil {
+	if words := question.Lookalikes(text); words != nil {
 		rows = append(rows, warning("It mixes letters that look alike but are different: "+strings.Join(words, "; ")+"."))
 	}
 	return rows
@@ -188,17 +188,17 @@ func warning(text string) fyne.CanvasObject {
 // change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Question, o *options) []fyne.CanvasObject {
 	name, _ := wording.Reveal(display.Subject(q))
-	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
+	o.changeText = newWrapText("text", false, span{text: question.ChangeText(q, nil), color: style.ColorText})
 	rows := []fyne.CanvasObject{v.fact(widgets.Choose(display.IsKeep(q), "what", "file"), name), v.labels.Row("change", o.changeText)}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
-	hunks := state.Hunks(q.Preview.Diff)
+	hunks := question.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
 		text, _ := wording.Reveal(q.Preview.Diff)
 		whole := diff.NewPanel(text)
 		whole.SetForward(v.onScroll)
 		return append(rows, whole)
 	}
-	canPick := state.CanPick(q)
+	canPick := question.CanPick(q)
 	for _, h := range hunks {
 		if canPick {
 			rows = append(rows, o.hunkCheck(len(hunks)))
@@ -211,9 +211,9 @@ func (v *questionView) change(q protocol.Question, o *options) []fyne.CanvasObje
 // command shows a command with its risky parts underlined, and the parts explained below it.
 func (v *questionView) command(q protocol.Question, o *options) []fyne.CanvasObject {
 	var spans []span
-	parts := state.CommandSpans(q)
+	parts := question.CommandSpans(q)
 	if len(parts) == 0 {
-		parts = []state.CommandSpan{{Text: "no arguments"}}
+		parts = []question.CommandSpan{{Text: "no arguments"}}
 	}
 	for _, s := range parts {
 		shown, _ := wording.Reveal(s.Text)
@@ -226,7 +226,7 @@ func (v *questionView) command(q protocol.Question, o *options) []fyne.CanvasObj
 	copyButton.Muted = true
 	copyButton.OnKey = v.onKey
 	rows := []fyne.CanvasObject{container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))}
-	for i, p := range state.CommandParts(q) {
+	for i, p := range question.CommandParts(q) {
 		if i == maxParts {
 			rows = append(rows, widgets.NewText("and more parts", style.ColorMuted, style.SizeSmall))
 			break
@@ -247,7 +247,7 @@ func (v *questionView) command(q protocol.Question, o *options) []fyne.CanvasObj
 const maxParts = 12
 
 // part explains a part of a command: its program, its risk, and what the sandbox will stop.
-func part(p state.CommandPart) fyne.CanvasObject {
+func part(p question.CommandPart) fyne.CanvasObject {
 	icon, color := "right", style.ColorMuted
 	var lines []fyne.CanvasObject
 	line := func(text string, c fyne.ThemeColorName) {

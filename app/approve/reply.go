@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -73,11 +74,11 @@ func (d *Dialog) scopeMenu() []*fyne.MenuItem {
 			act = func() {
 				d.options.scope = scope // shown; Ctrl+Shift+Enter then allows
 				d.nameButtons()
-				d.frame.setNotice(state.ScopeWords(q, scope) + ". Press " + allowKeys() + " to allow.")
+				d.frame.setNotice(question.ScopeWords(q, scope) + ". Press " + allowKeys() + " to allow.")
 				d.effectChanged()
 			}
 		}
-		items = append(items, fyne.NewMenuItem(state.ScopeWords(q, scope), act))
+		items = append(items, fyne.NewMenuItem(question.ScopeWords(q, scope), act))
 	}
 	return items
 }
@@ -177,7 +178,7 @@ func (q *queue) remove(answered ...protocol.Question) {
 }
 
 // identical returns the approvals that ask exactly what the current one asks, including itself.
-func (q *queue) identical() []protocol.Question { return state.Identical(q.list, q.current()) }
+func (q *queue) identical() []protocol.Question { return question.Identical(q.list, q.current()) }
 
 // position formats the place of the current approval among several, such as "1 of 2".
 func (q *queue) position() string {

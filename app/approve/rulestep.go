@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -30,7 +31,7 @@ type ruleStep struct {
 	onChange    func() // called when the rule would allow something else, or shows it
 	onResize    func() // called when the content has another size
 
-	rules    []state.OfferedRule
+	rules    []question.OfferedRule
 	choices  []*ruleChoice
 	selected []int           // places of the selected rules
 	preview  *fyne.Container // what the selected rules would have allowed
@@ -42,8 +43,8 @@ type ruleStep struct {
 }
 
 func newRuleStep(q protocol.Question, scope string, now func() time.Time, onKey func(fyne.KeyName) bool) *ruleStep {
-	rules := state.OfferedRules(q, scope)
-	r := &ruleStep{approval: q, scope: scope, now: now, onKey: onKey, rules: rules, selected: state.NarrowOffers(rules), preview: widgets.Col(style.Gap)}
+	rules := question.OfferedRules(q, scope)
+	r := &ruleStep{approval: q, scope: scope, now: now, onKey: onKey, rules: rules, selected: question.NarrowOffers(rules), preview: widgets.Col(style.Gap)}
 	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
 	r.expiry.OnKey = onKey
 	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
@@ -79,13 +80,13 @@ func (r *ruleStep) complete(to *state.Reply) error {
 
 // ruleChoice is a rule that can be selected instead of, or together with, others.
 type ruleChoice struct {
-	offer state.OfferedRule
+	offer question.OfferedRule
 	icon  *widget.Icon
 	press *widgets.Clickable
 }
 
 func (r *ruleStep) choose(place int) {
-	r.selected = state.ChooseOffer(r.rules, r.selected, place)
+	r.selected = question.ChooseOffer(r.rules, r.selected, place)
 	r.showChoices()
 	r.updatePreview()
 }
@@ -99,7 +100,7 @@ func (r *ruleStep) showChoices() {
 
 // allowsMore reports whether a selected rule allows more than was shown.
 func (r *ruleStep) allowsMore() bool {
-	return slices.ContainsFunc(r.rules, func(o state.OfferedRule) bool { return o.Wide && slices.Contains(r.selected, o.Place) })
+	return slices.ContainsFunc(r.rules, func(o question.OfferedRule) bool { return o.Wide && slices.Contains(r.selected, o.Place) })
 }
 
 func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
@@ -179,11 +180,11 @@ const maxPreview = 8
 func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.CanvasObject {
 	switch {
 	case checked == 0:
-		return []fyne.CanvasObject{widgets.NewParagraph(state.NoCallsText, style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewParagraph(question.NoCallsText, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewParagraph(state.NothingElseText(checked, r.allowsMore()), style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewParagraph(question.NothingElseText(checked, r.allowsMore()), style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewParagraph(state.CheckedText(checked)+": it also allows:", style.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(question.CheckedText(checked)+": it also allows:", style.ColorText, "text")}
 	lines := r.callLines(calls)
 	for i, line := range lines {
 		if i == maxPreview {
@@ -201,7 +202,7 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 func (r *ruleStep) callLines(calls []protocol.RuleChange) (lines []string) {
 	times := make(map[string]int)
 	for _, c := range calls {
-		line, _ := wording.Reveal(state.CallLine(c.Call, r.machineName(string(c.Call.Node))))
+		line, _ := wording.Reveal(question.CallLine(c.Call, r.machineName(string(c.Call.Node))))
 		if times[line]++; times[line] == 1 {
 			lines = append(lines, line)
 		}

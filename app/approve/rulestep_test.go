@@ -13,7 +13,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -39,7 +39,7 @@ func offering(id string) protocol.Question {
 }
 
 func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
-	for looked, want := range map[int]string{0: state.NoCallsText, 1: "Checked against the last call: it allows nothing else.", 2: "Checked against the last 2 calls: it allows"} {
+	for looked, want := range map[int]string{0: question.NoCallsText, 1: "Checked against the last call: it allows nothing else.", 2: "Checked against the last 2 calls: it allows"} {
 		b := newBench(t, offering("q"))
 		b.found = protocol.RuleTryResult{Looked: looked}
 		b.wait(2 * time.Second)

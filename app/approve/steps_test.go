@@ -11,7 +11,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -331,7 +331,7 @@ func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
 		t.Run(files, func(t *testing.T) {
 			q.Files = files
 			b := newBench(t, q)
-			pagetest.Shot(b.t, b.window, "approve-files-"+map[bool]string{true: "loose", false: "held"}[state.FilesLoose(q)])
+			pagetest.Shot(b.t, b.window, "approve-files-"+map[bool]string{true: "loose", false: "held"}[question.FilesLoose(q)])
 			markup := test.RenderObjectToMarkup(b.Dialog)
 			if got := strings.Contains(markup, "your rules"); got != (files != "") || want != "" && !strings.Contains(markup, want) {
 				t.Errorf("%q is not said", files)

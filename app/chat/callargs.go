@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -116,8 +117,8 @@ func showWholeCall(c *transcript.Call, q protocol.Question) {
 		}
 	}
 	c.Diff, _ = wording.Reveal(c.Diff)
-	c.Facts, _ = wording.Reveal(state.CardFacts(q))
-	c.NeedsReview = !state.FitsOnCard(q)
+	c.Facts, _ = wording.Reveal(question.CardFacts(q))
+	c.NeedsReview = !question.FitsOnCard(q)
 	if display.IsKeep(q) {
 		c.Verb, c.DenyText = display.AnswerWords(q)
 	}

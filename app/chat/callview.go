@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -246,7 +246,7 @@ func (v callView) status(s transcript.CallState, info *protocol.CallInfo, exit s
 	switch s {
 	case transcript.CallWaiting:
 		if v.approval != nil {
-			return state.WaitingText
+			return question.WaitingText
 		}
 		return "waiting for you"
 	case transcript.CallRunning:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -200,7 +200,7 @@ func (p *pass) live() {
 	for _, q := range p.state.Approvals {
 		if q.Kind == protocol.AskContinue {
 			card := transcript.Call{
-				Verb: "Continue?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingText, CanAnswer: true,
+				Verb: "Continue?", Argument: q.Why, State: transcript.CallWaiting, Status: question.WaitingText, CanAnswer: true,
 				AllowEnabled: p.seen[q.ID].allows(q, p.now),
 			}
 			card.AllowHint = allowHint(card)

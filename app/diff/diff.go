@@ -11,7 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/code"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -223,7 +223,7 @@ const sideBySide float32 = 820
 
 // NewHunkView shows one hunk with syntax highlighting: before and after side by side if there is
 // room, otherwise as a unified diff. It forwards scroll events that it does not use.
-func NewHunkView(h state.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
+func NewHunkView(h question.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
 	unified, before, after := hunkLines(h, lang)
 	both := container.NewGridWithColumns(2, newPanel(before, forward), newPanel(after, forward))
 	both.Hide()
@@ -250,7 +250,7 @@ func (responsiveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // hunkLines returns the lines of a unified view, and of both columns.
-func hunkLines(h state.Hunk, lang string) (unified, left, right []code.Line) {
+func hunkLines(h question.Hunk, lang string) (unified, left, right []code.Line) {
 	before, after := highlight(h, '-', lang), highlight(h, '+', lang)
 	body := hunk{numbers: numbersOf(h.Head)}
 	for _, l := range h.Lines {
@@ -275,7 +275,7 @@ func hunkLines(h state.Hunk, lang string) (unified, left, right []code.Line) {
 
 // highlight returns the highlighted lines of one side of a hunk: those with a sign, and the
 // unchanged ones. Their number stays the same whatever the language's lexer returns.
-func highlight(h state.Hunk, sign byte, lang string) []code.Line {
+func highlight(h question.Hunk, sign byte, lang string) []code.Line {
 	var lines []string
 	for _, l := range h.Lines {
 		if l[0] == sign || l[0] == ' ' {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"fairlead/app/code"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 )
 
@@ -47,7 +47,7 @@ func TestDiffHasTheNumbersOfItsLines(t *testing.T) {
 	if got := visibleText(Lines(text)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	_, left, right := hunkLines(state.Hunks(text)[0], "")
+	_, left, right := hunkLines(question.Hunks(text)[0], "")
 	if got := visibleText(left) + "\n" + visibleText(right); got != "   9   a\n  10 - b\n  11   d\n   9   a\n  10 + c\n  11   d" {
 		t.Errorf("side by side\n%s", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 )
@@ -72,7 +73,7 @@ func (a actions) rename(file, name string) {
 			return
 		}
 		if undo != nil {
-			a.offerUndo(fmt.Sprintf("Renamed “%s” to “%s”.", state.VisibleName(path.Base(file)), state.VisibleName(path.Base(to))), undo)
+			a.offerUndo(fmt.Sprintf("Renamed “%s” to “%s”.", question.VisibleName(path.Base(file)), question.VisibleName(path.Base(to))), undo)
 		}
 		p.selectLater(to, "")
 	})

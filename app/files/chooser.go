@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
@@ -151,7 +152,7 @@ func (c *Chooser) showPlaces(list []state.Crumb) {
 		rows = append(rows, widgets.NewSection("RECENT"))
 	}
 	for _, dir := range c.h.Recent {
-		name := state.VisibleName(path.Base(filepath.ToSlash(dir)))
+		name := question.VisibleName(path.Base(filepath.ToSlash(dir)))
 		rows = append(rows, widgets.NewSidebarRow(widgets.SidebarItem{Icon: "clock", Title: name}, func() { c.Enter(filepath.ToSlash(dir)) }))
 	}
 	widgets.SetContent(c.places, rows...)

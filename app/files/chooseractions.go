@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/bind"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
@@ -90,7 +91,7 @@ func (c *Chooser) save(to string) {
 			c.Enter(to)
 		case info != nil && c.replace != to:
 			c.replace = to
-			c.note.Set(fmt.Sprintf("Replace the existing file “%s”?", state.VisibleName(path.Base(to))), style.ColorNeedsYou)
+			c.note.Set(fmt.Sprintf("Replace the existing file “%s”?", question.VisibleName(path.Base(to))), style.ColorNeedsYou)
 			c.confirm.SetText("Replace")
 		default:
 			c.h.Done([]string{filepath.FromSlash(to)})

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
@@ -79,8 +80,8 @@ func shortenMiddle(name string, width float32) string {
 	if !wide(name) {
 		return name
 	}
-	fits := sort.Search(utf8.RuneCountInString(name), func(n int) bool { return wide(state.ShortenMiddle(name, n+1)) })
-	return state.ShortenMiddle(name, max(fits, 1))
+	fits := sort.Search(utf8.RuneCountInString(name), func(n int) bool { return wide(question.ShortenMiddle(name, n+1)) })
+	return question.ShortenMiddle(name, max(fits, 1))
 }
 
 type columnHeads struct {

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 )
@@ -44,7 +45,7 @@ func (w *pathBar) draw() {
 	}
 	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
 	for _, c := range w.crumbs {
-		list = append(list, widgets.NewQuietButton(state.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
+		list = append(list, widgets.NewQuietButton(question.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
 	}
 	widgets.SetContent(w.box, list...)
 }

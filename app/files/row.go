@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -86,7 +87,7 @@ func (r *row) show(i int) {
 	r.title.Set(e.Title(), title)
 	mark := t.marks[e.Path]
 	if dir := path.Dir(e.Path); t.nested && dir != "." {
-		mark = state.VisibleName(dir)
+		mark = question.VisibleName(dir)
 	}
 	r.mark.Set(mark, markColor(e, mark))
 	size, when := "", ""

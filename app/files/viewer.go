@@ -14,6 +14,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/markdown"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -89,7 +90,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	if words, icon, open := p.openOutside(f.Path); open != nil {
 		actions = append(actions, widgets.NewButton(words, icon, open))
 	}
-	v.box = widgets.NewPage(state.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
+	v.box = widgets.NewPage(question.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
 	return v
 }
 

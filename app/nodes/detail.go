@@ -12,6 +12,7 @@ import (
 	"fairlead/app/code"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -104,7 +105,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	d.runs.Box.Show()
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
 	for _, c := range calls {
-		line, _ := wording.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Machines.Name(c.Node)))
+		line, _ := wording.Reveal(question.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}, p.view.Machines.Name(c.Node)))
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"fairlead/app/feed/feedtest"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
 
-var question = protocol.Question{
+var exampleQuestion = protocol.Question{
 	ID: "q", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "nas", Tool: "Bash",
 	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
 }
@@ -105,24 +106,24 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 	release := make(chan struct{})
 	bubble(t, func(f *feedtest.Gateway) {
 		release = make(chan struct{})
-		f.Snapshot.Questions = []protocol.Question{question}
+		f.Snapshot.Questions = []protocol.Question{exampleQuestion}
 		feedtest.On(f, protocol.QuestionAll, func(p protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			<-release
-			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: question.ID, Won: true, Question: &question}}}, nil
+			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: exampleQuestion.ID, Won: true, Question: &exampleQuestion}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+		a.Approvals.Answer([]protocol.Question{exampleQuestion}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		if len(a.View().Questions.Approvals) != 0 {
 			t.Error("the question is still there")
 		}
-		shown := question
+		shown := exampleQuestion
 		shown.Shown = true
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &shown})
 		if len(a.View().Questions.Approvals) != 0 {
 			t.Error("a change of the question brought it back while its answer is on the way")
 		}
 		close(release)
-		closed := question
+		closed := exampleQuestion
 		closed.State, closed.AnsweredBy = protocol.QuestionAllowed, "desktop"
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
 		v := a.View()
@@ -138,15 +139,15 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 
 func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 	bubble(t, func(f *feedtest.Gateway) {
-		f.Snapshot.Questions = []protocol.Question{question}
+		f.Snapshot.Questions = []protocol.Question{exampleQuestion}
 		feedtest.On(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
 			return protocol.QuestionAnswerAllResult{}, protocol.ErrConflict.With("the question changed")
 		})
 		feedtest.On(f, protocol.QuestionList, func(protocol.Empty) (protocol.QuestionListResult, error) {
-			return protocol.QuestionListResult{Questions: []protocol.Question{question}}, nil
+			return protocol.QuestionListResult{Questions: []protocol.Question{exampleQuestion}}, nil
 		})
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+		a.Approvals.Answer([]protocol.Question{exampleQuestion}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		v := a.View()
 		if len(v.Questions.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
@@ -157,14 +158,14 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 
 func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 	bubble(t, func(f *feedtest.Gateway) {
-		f.Snapshot.Questions = []protocol.Question{question}
+		f.Snapshot.Questions = []protocol.Question{exampleQuestion}
 		feedtest.On(f, protocol.QuestionAll, func(protocol.QuestionAnswerAllParams) (protocol.QuestionAnswerAllResult, error) {
-			q := question
+			q := exampleQuestion
 			q.State, q.AnsweredBy = protocol.QuestionDenied, "owner phone"
 			return protocol.QuestionAnswerAllResult{Outcomes: []protocol.QuestionOutcome{{ID: q.ID, Question: &q}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		a.Approvals.Answer([]protocol.Question{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+		a.Approvals.Answer([]protocol.Question{exampleQuestion}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		if n := a.View().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
 			t.Errorf("notice: %+v", n)
@@ -188,7 +189,7 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		q           protocol.Question
 		title, line string
 	}{
-		{question, "Fairlead wants to run a command", "Run make -j4 on nas"},
+		{exampleQuestion, "Fairlead wants to run a command", "Run make -j4 on nas"},
 		{edit, "Fairlead wants to change a file", "Edit config.go on nas"},
 		{made, "Fairlead wants to create a file", "Edit config.go on nas"},
 		{protocol.Question{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", "Cron · action: add on the gateway"},
@@ -200,9 +201,9 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.Question{Tool: "command", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`)}, "Fairlead wants to run a command", "Run make on nas"},
 		{echo, "everything wants to use “echo”", "Use “echo” · message: hi (everything)"},
 		{by(echo, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to use “echo” (everything)", "Use “echo” · message: hi (everything)"},
-		{by(question, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to run a command on nas", "Run make -j4 on nas"},
-		{by(question, protocol.AskedBySchedule, "Backup"), "The schedule “Backup” wants to run a command on nas", "Run make -j4 on nas"},
-		{by(question, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (xmpp) wants to run a command on nas", "Run make -j4 on nas"},
+		{by(exampleQuestion, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to run a command on nas", "Run make -j4 on nas"},
+		{by(exampleQuestion, protocol.AskedBySchedule, "Backup"), "The schedule “Backup” wants to run a command on nas", "Run make -j4 on nas"},
+		{by(exampleQuestion, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (xmpp) wants to run a command on nas", "Run make -j4 on nas"},
 		{protocol.Question{Kind: protocol.AskContinue, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}}, "The schedule “Backup” missed its run", "Continue the run"},
 		{protocol.Question{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
 		{protocol.Question{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", "Teleport · to: moon on nas"},
@@ -212,7 +213,7 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 			if got := display.QuestionTitle(c.q, string(c.q.Node)); got != c.title {
 				t.Errorf("title %q, want %q", got, c.title)
 			}
-			if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {
+			if got := question.QuestionLine(c.q, string(c.q.Node)); got != c.line {
 				t.Errorf("line %q, want %q", got, c.line)
 			}
 		})
@@ -230,7 +231,7 @@ func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.QuestionExpired, "", "", "not answered in time"},
 		{protocol.QuestionCancelled, "", "", "no longer needed"},
 	} {
-		if got := OutcomeText(protocol.Question{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
+		if got := question.OutcomeText(protocol.Question{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -255,7 +256,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
 		}
 	}
-	if got := Lookalikes("curl https://аpple.com"); len(got) != 1 || got[0] != "аpple (а is U+0430)" || Lookalikes("привет world") != nil || Lookalikes("ls -la") != nil {
+	if got := question.Lookalikes("curl https://аpple.com"); len(got) != 1 || got[0] != "аpple (а is U+0430)" || question.Lookalikes("привет world") != nil || question.Lookalikes("ls -la") != nil {
 		t.Error("look-alike letters are told wrongly")
 	}
 }
@@ -273,7 +274,7 @@ func FuzzReveal(f *testing.F) {
 func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 	open := make([]protocol.Question, 3)
 	for i := range open {
-		open[i] = question
+		open[i] = exampleQuestion
 		open[i].ID = protocol.QuestionID("q" + string(rune('0'+i)))
 	}
 	bubble(t, func(f *feedtest.Gateway) {

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +44,7 @@ func (s Approvals) Answer(list []protocol.Question, r Reply) {
 				err = outcomes[i].Error
 				back = append(back, q)
 			case !outcomes[i].Won && outcomes[i].Question.State != protocol.QuestionSuperseded:
-				lost = OutcomeText(*outcomes[i].Question)
+				lost = question.OutcomeText(*outcomes[i].Question)
 			}
 		}
 		if err != nil {
@@ -134,7 +135,7 @@ func Inbox(v feed.View) []Group {
 		if seen[q.ID] {
 			continue
 		}
-		g := Group{Question: q, All: Identical(v.Questions.Approvals, q), Later: q.Later}
+		g := Group{Question: q, All: question.Identical(v.Questions.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
 			seen[x.ID] = true
 			if x.Later == 0 {

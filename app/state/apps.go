@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -50,7 +51,7 @@ func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []wordi
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
-		return wording.Fact{Name: format.Capital(wording.When(c.RequestedAt, now)), Text: wording.Join(" · ", CallLine(c, v.Machines.Name(c.Node)), outcome)}
+		return wording.Fact{Name: format.Capital(wording.When(c.RequestedAt, now)), Text: wording.Join(" · ", question.CallLine(c, v.Machines.Name(c.Node)), outcome)}
 	})
 }
 

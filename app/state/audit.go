@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -96,7 +97,7 @@ func AuditAsker(e protocol.AuditEntry) string {
 	if e.AskedBy == nil {
 		return ""
 	}
-	return AskerText(*e.AskedBy)
+	return question.AskerText(*e.AskedBy)
 }
 
 const maxAuditPage = 1000

@@ -6,13 +6,15 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
 // TopName returns the name of the place's top folder: that of a machine's workspace.
 func (v FilesView) TopName(app feed.View) string {
 	if n, ok := app.Machines.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
-		return VisibleName(path.Base(slashes(n.Host.Workspace)))
+		return question.VisibleName(path.Base(wording.Slashes(n.Host.Workspace)))
 	}
 	return "Top folder"
 }
@@ -27,7 +29,7 @@ func (v FilesView) Crumbs(app feed.View) []Crumb {
 	if isAbsolute(v.Dir) {
 		if n, ok := app.Machines.Find(v.Place); ok && n.Host != nil {
 			for _, g := range n.Host.Folders {
-				top := strings.TrimSuffix(slashes(g.Path), "/")
+				top := strings.TrimSuffix(wording.Slashes(g.Path), "/")
 				if under, ok := strings.CutPrefix(v.Dir+"/", top+"/"); ok && len(top) > len(from) {
 					from, rest = top, strings.TrimSuffix(under, "/")
 				}
@@ -56,5 +58,5 @@ func Folders(n protocol.NodeInfo) []Crumb {
 		return nil
 	}
 	others := lists.Without(n.Host.Folders, func(g protocol.Folder) bool { return g.Path == n.Host.Workspace })
-	return lists.Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path} })
+	return lists.Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(wording.Slashes(g.Path)), Dir: g.Path} })
 }

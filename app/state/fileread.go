@@ -95,8 +95,8 @@ func listFiles(ctx context.Context, a feed.Gateway, id protocol.NodeID, top, pat
 	if top = strings.TrimSuffix(top, "/"); top != "" {
 		top += "/"
 	}
-	base := strings.TrimSuffix(slashes(out.BasePath), "/") + "/"
-	m.paths = lists.Map(out.Matches, func(p string) string { return top + strings.TrimPrefix(slashes(p), base) })
+	base := strings.TrimSuffix(wording.Slashes(out.BasePath), "/") + "/"
+	m.paths = lists.Map(out.Matches, func(p string) string { return top + strings.TrimPrefix(wording.Slashes(p), base) })
 	if out.Truncated {
 		m.note = fmt.Sprintf("Showing the newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
 	}

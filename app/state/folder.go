@@ -8,6 +8,8 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,7 +25,7 @@ type FileEntry struct {
 func (e FileEntry) Name() string { return path.Base(e.Path) }
 
 // Title returns the name in the form of [VisibleName].
-func (e FileEntry) Title() string { return VisibleName(e.Name()) }
+func (e FileEntry) Title() string { return question.VisibleName(e.Name()) }
 
 // Stem returns the part of the name that a person changes when renaming: without the extension.
 func (e FileEntry) Stem() string {
@@ -108,9 +110,9 @@ func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
 
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
 func relativeDir(v feed.View, place protocol.NodeID, dir string) string {
-	dir = slashes(dir)
+	dir = wording.Slashes(dir)
 	if n, ok := v.Machines.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
-		top := strings.TrimSuffix(slashes(n.Host.Workspace), "/")
+		top := strings.TrimSuffix(wording.Slashes(n.Host.Workspace), "/")
 		if dir == top {
 			return ""
 		}
@@ -151,11 +153,9 @@ func (v FilesView) NewName() string {
 
 // ChangeOf returns the agent's last change of a file, unless it was undone or written over.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
-	c, ok := lists.Find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
+	c, ok := lists.Find(v.Changed, func(c protocol.FileChange) bool { return wording.Slashes(c.Path) == wording.Slashes(abs) })
 	return c, ok && !c.Reverted && !c.Altered
 }
-
-func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // CanChange reports whether files of the folder can be moved, renamed and deleted.
 func (v FilesView) CanChange() bool { return v.Place != "" && v.CanBrowse && !v.ReadOnly }

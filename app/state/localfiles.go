@@ -156,7 +156,7 @@ func AddRecent(list []string, dir string) []string {
 
 // SavePath returns the path of a name that a person typed in a folder; the name may be a path.
 func SavePath(dir, name string) string {
-	name = slashes(strings.TrimSpace(name))
+	name = wording.Slashes(strings.TrimSpace(name))
 	if isAbsolute(name) {
 		return path.Clean(name)
 	}

@@ -75,14 +75,14 @@ func PairedFacts(p feed.Pairing, v feed.View, n protocol.NodeInfo, now time.Time
 	facts = append(facts, wording.Fact{Name: "Fingerprint", Text: format.Words(d.Words)})
 	switch {
 	case d.RevokedAt > 0:
-		facts[0].Text = "Revoked " + wording.When(d.RevokedAt, now) + byText(d.RevokedBy)
+		facts[0].Text = "Revoked " + wording.When(d.RevokedAt, now) + wording.By(d.RevokedBy)
 	case HasExpired(d, now):
 		facts[0].Text = "Expired " + wording.When(d.ExpiresAt, now)
 	default:
 		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		details = append(details, wording.Fact{Name: "Paired", Text: format.Capital(wording.When(d.PairedAt, now)) + byText(d.PairedBy)})
+		details = append(details, wording.Fact{Name: "Paired", Text: format.Capital(wording.When(d.PairedAt, now)) + wording.By(d.PairedBy)})
 	}
 	return facts, details
 }
@@ -170,7 +170,7 @@ func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) 
 	var list factList
 	switch {
 	case d.RevokedAt > 0:
-		list.add("Status", "Revoked "+wording.When(d.RevokedAt, now)+byText(d.RevokedBy))
+		list.add("Status", "Revoked "+wording.When(d.RevokedAt, now)+wording.By(d.RevokedBy))
 	case HasExpired(d, now):
 		list.add("Status", "Expired "+wording.When(d.ExpiresAt, now))
 	default:
@@ -189,7 +189,7 @@ func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) 
 		list.add("Last seen", format.Capital(wording.When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		list.add("Paired", format.Capital(wording.When(d.PairedAt, now))+byText(d.PairedBy))
+		list.add("Paired", format.Capital(wording.When(d.PairedAt, now))+wording.By(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {

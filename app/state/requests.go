@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -33,7 +34,7 @@ func (s Questions) Answer(q protocol.Question, p protocol.QuestionAnswerParams) 
 			}
 			s.app.Feed.Questions.Update(func(now *feed.Questions) { now.EndAnswer([]protocol.QuestionID{q.ID}, q) })
 		case !r.Won:
-			s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
+			s.app.Notify("info", "This question was already answered: "+question.OutcomeText(r.Question)+".")
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -121,7 +122,7 @@ func (f RuleForm) Apply(policy json.RawMessage) (json.RawMessage, error) {
 	var errs []error
 	set := func(name string, value any, isSet bool) {
 		if isSet {
-			errs = append(errs, setArgument(p, name, value))
+			errs = append(errs, question.SetArgument(p, name, value))
 		}
 	}
 	set("tool", f.Tool, true)
@@ -255,17 +256,17 @@ type RulePreview struct {
 // NewRulePreview describes the result of testing a rule.
 func NewRulePreview(v feed.View, r protocol.RuleTryResult) RulePreview {
 	line := func(c protocol.JournalEntry) string {
-		text, _ := wording.Reveal(CallLine(c, v.Machines.Name(c.Node)))
+		text, _ := wording.Reveal(question.CallLine(c, v.Machines.Name(c.Node)))
 		return text
 	}
-	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: lists.Map(r.Matched, line), Spares: lists.Map(r.Unmatched, line)}
+	p := RulePreview{Words: r.Words, Summary: question.NoCallsText, Covers: lists.Map(r.Matched, line), Spares: lists.Map(r.Unmatched, line)}
 	switch {
 	case r.Looked == 0:
 	case len(r.Changed) == 0:
-		p.Summary = CheckedText(r.Looked) + ": it changes no decision."
+		p.Summary = question.CheckedText(r.Looked) + ": it changes no decision."
 	default:
 		c := r.Changed[0]
-		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", CheckedText(r.Looked), wording.Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
+		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", question.CheckedText(r.Looked), wording.Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
 	}
 	return p
 }

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -146,7 +147,7 @@ func TestRulePreviewSaysWhatChanges(t *testing.T) {
 	t.Parallel()
 	call := protocol.JournalEntry{Tool: "Bash", Node: "n", Input: json.RawMessage(`{"command":"make"}`)}
 	for want, r := range map[string]protocol.RuleTryResult{
-		NoCallsText: {},
+		question.NoCallsText: {},
 		"Checked against the last 3 calls: it changes no decision.":                            {Looked: 3},
 		"Checked against the last 3 calls: it changes 2 decisions, such as from ask to allow.": {Looked: 3, Changed: []protocol.RuleChange{{Was: "ask", Now: "allow"}, {}}, Matched: []protocol.JournalEntry{call}},
 	} {

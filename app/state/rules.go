@@ -44,7 +44,7 @@ var ruleOrigins = map[string]string{
 
 // RuleOrigin describes the origin of a rule.
 func RuleOrigin(r protocol.Rule) string {
-	return cmp.Or(ruleOrigins[r.Origin], r.Origin) + byText(r.CreatedBy)
+	return cmp.Or(ruleOrigins[r.Origin], r.Origin) + wording.By(r.CreatedBy)
 }
 
 // RuleUse describes how often a rule was used, and when last.

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -64,7 +65,7 @@ func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...
 	}
 	r, err := feed.Call(ctx, s.app, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools})
 	if err == nil && !r.Won {
-		s.app.Notify("info", "This question was already answered: "+OutcomeText(r.Question)+".")
+		s.app.Notify("info", "This question was already answered: "+question.OutcomeText(r.Question)+".")
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -158,7 +159,7 @@ func TransferTitle(v feed.View, t protocol.Transfer) string {
 func transferName(t protocol.Transfer) string {
 	what := ""
 	if len(t.Sources) > 0 {
-		what = ShortenMiddle(VisibleName(path.Base(strings.TrimRight(slashes(PathOf(t.Sources[0])), "/"))), 40)
+		what = question.ShortenMiddle(question.VisibleName(path.Base(strings.TrimRight(wording.Slashes(PathOf(t.Sources[0])), "/"))), 40)
 	}
 	if what == "" || what == "." || what == "/" {
 		what = "everything"

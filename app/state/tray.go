@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -142,7 +143,7 @@ func needsItem(v feed.View) TrayItem {
 	protocol.SortQuestions(waiting)
 	item.Items = limitItems(waiting, func(q protocol.Question) TrayItem {
 		if q.IsOfCall() {
-			return TrayItem{Label: QuestionLine(q, v.Machines.Name(q.Node)), Do: TrayReview, ID: q.ID}
+			return TrayItem{Label: question.QuestionLine(q, v.Machines.Name(q.Node)), Do: TrayReview, ID: q.ID}
 		}
 		return TrayItem{Label: format.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
 	}, TrayItem{Do: TrayNeeds})

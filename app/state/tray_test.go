@@ -14,7 +14,7 @@ import (
 
 func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	working := []protocol.RunInfo{{State: protocol.RunTools}}
-	asked := []protocol.Question{question, question}
+	asked := []protocol.Question{exampleQuestion, exampleQuestion}
 	for _, c := range []struct {
 		v      feed.View
 		icon   TrayIcon
@@ -39,7 +39,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 func TestTrayListsStayShort(t *testing.T) {
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}}
 	for i := range 100 {
-		q := question
+		q := exampleQuestion
 		q.ID = protocol.QuestionID(fmt.Sprint(i))
 		v.Questions.Approvals = append(v.Questions.Approvals, q)
 		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})

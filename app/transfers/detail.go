@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -42,7 +43,7 @@ func (p *Page) open(t protocol.Transfer) {
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), widgets.NewSelectableText(state.VisibleName(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), widgets.NewSelectableText(question.VisibleName(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, moreText(more))
@@ -71,7 +72,7 @@ func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 		if i == maxFiles {
 			return append(rows, moreText(len(t.Sources)-i))
 		}
-		rows = append(rows, widgets.NewSelectableText(state.VisibleName(state.PathOf(s))))
+		rows = append(rows, widgets.NewSelectableText(question.VisibleName(state.PathOf(s))))
 	}
 	return rows
 }
@@ -125,7 +126,7 @@ func (c *card) show(v feed.View, t protocol.Transfer, now time.Time) {
 	c.title.SetText(state.TransferTitle(v, t))
 	line := state.TransferLine(v, t, now)
 	if t.Current != "" && t.Files > 1 {
-		line += " · " + state.VisibleName(t.Current)
+		line += " · " + question.VisibleName(t.Current)
 	}
 	c.line.SetText(line)
 	c.progress.fraction = state.Progress(t)

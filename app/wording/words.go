@@ -41,3 +41,21 @@ func Plural(n int, one, many string) string {
 func Join(sep string, parts ...string) string {
 	return strings.Join(lists.Without(parts, func(s string) bool { return s == "" }), sep)
 }
+
+func Slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+// By names the answerer as the windows do; the gateway's names are for its journal.
+func By(principal string) string {
+	name := strings.TrimPrefix(principal, "owner ")
+	switch {
+	case principal == "" || principal == "owner":
+		return ""
+	case name == "this computer":
+		return " on this computer"
+	case strings.HasPrefix(name, "desktop-"):
+		return " in another window"
+	case strings.HasPrefix(name, "cli-") || name == "(command line)":
+		return " on the command line"
+	}
+	return " by " + name
+}

@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"fmt"
@@ -37,22 +37,6 @@ func onMachine(id protocol.NodeID, name string) string {
 // WaitingText says that an approval needs the person.
 const WaitingText = "waiting for you"
 
-// byText names the answerer as the windows do; the gateway's names are for its journal.
-func byText(principal string) string {
-	name := strings.TrimPrefix(principal, "owner ")
-	switch {
-	case principal == "" || principal == "owner":
-		return ""
-	case name == "this computer":
-		return " on this computer"
-	case strings.HasPrefix(name, "desktop-"):
-		return " in another window"
-	case strings.HasPrefix(name, "cli-") || name == "(command line)":
-		return " on the command line"
-	}
-	return " by " + name
-}
-
 var answerWords = map[string]string{
 	protocol.QuestionAllowed: "allowed",
 	protocol.QuestionEdited:  "changed and allowed",
@@ -67,7 +51,7 @@ func OutcomeText(a protocol.Question) string {
 	}
 	switch {
 	case answer != "":
-		return answer + byText(a.AnsweredBy)
+		return answer + wording.By(a.AnsweredBy)
 	case a.State == protocol.QuestionSuperseded:
 		return "decided by your rules"
 	case a.State == protocol.QuestionExpired:

@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"encoding/json"

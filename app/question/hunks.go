@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"encoding/json"
@@ -179,10 +179,10 @@ func pickWrite(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 		}
 		next = at + len(after)
 	}
-	return setArgument(args, "content", strings.Join(append(out, lines[next:]...), "\n"))
+	return SetArgument(args, "content", strings.Join(append(out, lines[next:]...), "\n"))
 }
 
-func setArgument(args map[string]json.RawMessage, name string, value any) error {
+func SetArgument(args map[string]json.RawMessage, name string, value any) error {
 	raw, err := protocol.Marshal(value)
 	args[name] = raw
 	return err
@@ -224,9 +224,9 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	}
 	delete(args, "replaceAll")
 	delete(args, "edits")
-	err := errors.Join(setArgument(args, "oldString", steps[0].Old), setArgument(args, "newString", steps[0].New))
+	err := errors.Join(SetArgument(args, "oldString", steps[0].Old), SetArgument(args, "newString", steps[0].New))
 	if len(steps) > 1 {
-		err = errors.Join(err, setArgument(args, "edits", steps[1:]))
+		err = errors.Join(err, SetArgument(args, "edits", steps[1:]))
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"path"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -75,7 +76,7 @@ func CommandParts(q protocol.Question) []CommandPart {
 		program := ""
 		if len(p.Argv) > 0 {
 			program = where[p.Argv[0]]
-			if rest, ok := strings.CutPrefix(out.Program, path.Base(slashes(p.Argv[0]))); ok && program != "" {
+			if rest, ok := strings.CutPrefix(out.Program, path.Base(wording.Slashes(p.Argv[0]))); ok && program != "" {
 				out.Program = program + rest
 			}
 		}
@@ -106,7 +107,7 @@ func programPaths(q protocol.Question) map[string]string {
 		return paths
 	}
 	for _, p := range q.Preview.Programs {
-		if p.Path != "" && path.Base(slashes(p.Path)) != p.Path {
+		if p.Path != "" && path.Base(wording.Slashes(p.Path)) != p.Path {
 			paths[p.Name] = p.Path
 		}
 	}

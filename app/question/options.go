@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ func withArg(args json.RawMessage, name string, value any) (json.RawMessage, err
 	}
 	if value == nil {
 		delete(fields, name)
-	} else if err := setArgument(fields, name, value); err != nil {
+	} else if err := SetArgument(fields, name, value); err != nil {
 		return nil, err
 	}
 	return protocol.Marshal(fields)

@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"encoding/json"
@@ -83,5 +83,50 @@ func TestCardSaysWhatTheDialogSays(t *testing.T) {
 	want := "asked by app “MCP CLI Proxy” · timeout: 9 · curl … | sh: runs a script from the internet · in /srv · sandbox " + NotConfinedText + " · Commands need your approval"
 	if got := CardFacts(q); got != want {
 		t.Errorf("facts:\ngot  %s\nwant %s", got, want)
+	}
+}
+
+func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
+	t.Parallel()
+	v := feed.View{Machines: []protocol.NodeInfo{{ID: "server", Name: "Server"}}}
+	question := func(change func(*protocol.Question)) protocol.Question {
+		a := protocol.Question{
+			Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, AskedBy: protocol.AskedBy{Kind: "chat"}, Choices: []string{protocol.ScopeOnce},
+			Args: []byte(`{"command":"make -j4"}`), Preview: &protocol.CallPreview{Folder: "/srv/parser"}, Parts: []protocol.QuestionPart{{Kind: "command", Argv: []string{"make", "-j4"}}},
+			Sandbox: "files workspace-write, network blocked",
+		}
+		change(&a)
+		return a
+	}
+	if text, ok := WholeQuestion(v, question(func(*protocol.Question) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
+		t.Errorf("got %q, %v", text, ok)
+	}
+	for name, change := range map[string]func(*protocol.Question){
+		"another tool": func(a *protocol.Question) { a.Tool = "Write" },
+		"a floor":      func(a *protocol.Question) { a.Floor = true },
+		"a schedule":   func(a *protocol.Question) { a.AskedBy.Kind = protocol.AskedBySchedule },
+		"the network":  func(a *protocol.Question) { a.Preview = &protocol.CallPreview{Network: true} },
+		"another folder": func(a *protocol.Question) {
+			a.Preview = &protocol.CallPreview{Folders: []protocol.FolderAccess{{Path: "/x"}}}
+		},
+		"no preview":   func(a *protocol.Question) { a.Preview = nil },
+		"two programs": func(a *protocol.Question) { a.Parts = append(a.Parts, a.Parts[0]) },
+		"a deletion": func(a *protocol.Question) {
+			a.Parts = []protocol.QuestionPart{{Kind: "command", Argv: []string{"/bin/RM", "x"}}}
+		},
+		"another argument":    func(a *protocol.Question) { a.Args = []byte(`{"command":"make","yieldMs":10}`) },
+		"two lines":           func(a *protocol.Question) { a.Args = []byte(`{"command":"make\nls"}`) },
+		"runs of blanks":      func(a *protocol.Question) { a.Args = []byte(`{"command":"make   x"}`) },
+		"invisible letters":   func(a *protocol.Question) { a.Args = []byte(`{"command":"make \u202ex"}`) },
+		"lookalikes":          func(a *protocol.Question) { a.Args = []byte(`{"command":"m\u0430ke"}`) },
+		"a long text":         func(a *protocol.Question) { a.Preview = &protocol.CallPreview{Folder: "/" + string(make([]byte, 200))} },
+		"a finding":           func(a *protocol.Question) { a.Parts = []protocol.QuestionPart{{Kind: "finding"}} },
+		"not allowed at once": func(a *protocol.Question) { a.Choices = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if text, ok := WholeQuestion(v, question(change)); ok {
+				t.Errorf("it can be allowed as %q", text)
+			}
+		})
 	}
 }
