@@ -17,6 +17,7 @@ var withoutMechanism = map[string]string{
 	mechanism:                        "it starts those of all others",
 	"../packaging/conformance":       "a program for tests that ends with its first failure",
 	"../app/desktoptest/frames":      "a program that measures, for developers",
+	"../app/feed/feedtest":           "test support",
 	"../node/tooltest":               "test support",
 	"../gateway/channel/channeltest": "test support",
 	"../gateway/tool/tooltest":       "test support",

@@ -12,6 +12,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"github.com/go-gl/glfw/v3.4/glfw"
+
+	"fairlead/gateway/peer/crash"
 )
 
 const (
@@ -63,7 +65,7 @@ var gui = &thread{
 func Rest(ctx context.Context) {
 	gui.isResting.Store(true)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
+	crash.WhenDone(ctx, func() {
 		stop()
 		gui.stop()
 	})
