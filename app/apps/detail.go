@@ -10,7 +10,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/feed"
-	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -61,7 +60,7 @@ func (d *detail) show() {
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(a.RevokedAt > 0, name), func() fyne.CanvasObject { return d.actions(a) }) || drawn
 	facts := state.AppFacts(p.view, a, p.now())
-	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	running := state.AppCommands(p.view, d.id, p.now())
 	drawn = d.running.Draw(fmt.Sprint(running, d.stopping), func() fyne.CanvasObject { return d.showRunning(running) }) || drawn
 	drawn = d.choices.Draw(fmt.Sprint(a.RevokedAt > 0, a.Scopes, a.Nodes), func() fyne.CanvasObject { return d.choose(a) }) || drawn
@@ -125,7 +124,7 @@ func (d *detail) loadCalls(a protocol.App) {
 }
 
 func (d *detail) showCalls(calls []wording.Fact) fyne.CanvasObject {
-	body := nodes.FactList(calls)
+	body := widgets.NewFacts(calls)
 	switch {
 	case d.callProblem != "":
 		body = widgets.NewLoadError("The calls could not be loaded.", d.callProblem, func() {

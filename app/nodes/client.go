@@ -13,7 +13,6 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -54,7 +53,7 @@ func (c *client) show() {
 	})
 	drawn = c.bar.DrawActions(fmt.Sprint(state.HasExpired(d, p.now()), d.RevokedAt > 0), func() fyne.CanvasObject { return c.actions(d) }) || drawn
 	facts := state.ClientFacts(p.pairing, p.view, d, p.now())
-	if c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return FactList(facts) }) || drawn {
+	if c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn {
 		p.Box.Refresh()
 	}
 }
@@ -122,11 +121,4 @@ func (p *Page) setExpiry(a *widgets.Actions, id protocol.DeviceID, until int64) 
 		}
 		p.show(p.view) // the person may have left the page
 	})
-}
-
-// FactList lists facts with their names.
-func FactList(facts []wording.Fact) fyne.CanvasObject {
-	return widgets.Col(style.Gap, lists.Map(facts, func(f wording.Fact) fyne.CanvasObject {
-		return widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text"))
-	})...)
 }

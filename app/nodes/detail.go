@@ -77,10 +77,10 @@ func (d *detail) show() {
 	facts, details := state.PairedFacts(p.pairing, p.view, n, p.now())
 	c := display.ConfinementOf(n)
 	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return summary(c) }) || drawn
-	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return FactList(facts) }) || drawn
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
-	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject { return widgets.Col(style.Group, FactList(details), guarantees(c)) }) || drawn {
+	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject { return widgets.Col(style.Group, widgets.NewFacts(details), guarantees(c)) }) || drawn {
 		p.Box.Refresh()
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
-	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -70,7 +69,7 @@ func (d *detail) show() {
 	what, next := state.ServerSentence(p.view, s)
 	drawn = d.problem.Draw(what+next, func() fyne.CanvasObject { return d.explain(s, what, next) }) || drawn
 	facts := state.ServerFacts(p.view, s, p.now())
-	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.tools.show(s) || drawn
 	widgets.SetVisible(d.problem.Box, what != "")
 	// The log of a server that failed says why, and is not below a long list.

@@ -1,7 +1,9 @@
 package widgets
 
 import (
+	"fairlead/app/lists"
 	"fairlead/app/style"
+	"fairlead/app/wording"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -147,6 +149,13 @@ func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Con
 	name := NewText(label, style.ColorMuted, "text")
 	name.Ellipsis = true
 	return container.New(labelledLayout{func() float32 { return width * style.Size("text") / 14 }}, name, value)
+}
+
+// NewFacts creates a list of facts with their names.
+func NewFacts(facts []wording.Fact) fyne.CanvasObject {
+	return Col(style.Gap, lists.Map(facts, func(f wording.Fact) fyne.CanvasObject {
+		return NewLabelled(128, f.Name, NewParagraph(f.Text, style.ColorText, "text"))
+	})...)
 }
 
 // Labels is the column of labels of a list of facts. It is as wide as its widest label, at any size
