@@ -24,6 +24,8 @@ func (h pageHost) Open(to host.Target) {
 	switch to := to.(type) {
 	case host.Chat:
 		h.openChat(to)
+	case host.OtherChat:
+		h.ui.main.leave(protocol.SessionKey(to))
 	case host.Archive:
 		if to.Hit != nil {
 			nav.openArchive(to.Key, func(p *archive.Page) { p.OpenHit(*to.Hit) })

@@ -66,10 +66,7 @@ func (n fixedPages) transfers() page {
 
 func (n fixedPages) schedule() page {
 	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
-			OpenChat: n.ui.main.open, OpenRun: n.nav.openRun, EditFile: n.nav.editFile, Undo: n.ui.messages.offerUndo,
-			LeaveChat: n.ui.main.leave,
-		})
+		p := schedule.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }

@@ -48,6 +48,8 @@ type (
 		Run protocol.RunID
 		Hit *protocol.SearchHit
 	}
+	// OtherChat is another chat in place of this one, which is about to be deleted.
+	OtherChat protocol.SessionKey
 	// Archive are the earlier conversations of a chat, with the one that contains Hit unless it is nil.
 	Archive struct {
 		Key protocol.SessionKey
@@ -84,6 +86,7 @@ type (
 )
 
 func (Chat) isTarget()      {}
+func (OtherChat) isTarget() {}
 func (Archive) isTarget()   {}
 func (Machine) isTarget()   {}
 func (AgentFile) isTarget() {}

@@ -3,15 +3,14 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -37,20 +36,21 @@ func newDetail(p *Page, id protocol.CronJobID) *detail {
 		p: p, id: id, next: widgets.NewParagraph("", style.ColorText, "text"),
 		count: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
-	d.chat = widgets.NewQuietButton("Open chat", "chat", func() { p.h.OpenChat(protocol.ScheduleChat(d.job.AgentID, d.id)) })
+	d.chat = widgets.NewQuietButton("Open chat", "chat", func() { p.e.Open(host.Chat{Key: protocol.ScheduleChat(d.job.AgentID, d.id)}) })
 	d.runs = widgets.NewItemList(func(i int) {
 		if r := d.shown[i]; r.SessionKey != "" {
-			p.h.OpenRun(r.SessionKey, r.RunID)
+			p.e.Open(host.Chat{Key: r.SessionKey, Run: r.RunID})
 		}
 	})
 	return d
 }
 
 // show redraws the schedule; if it was deleted, the list.
-func (d *detail) show(v state.SchedulesView) {
+func (d *detail) show() {
+	v := d.p.view
 	job, ok := v.Job(d.id)
 	if !ok {
-		d.p.back()
+		d.p.ShowList()
 		return
 	}
 	if v.Shown != d.id { // the history of another schedule, until this one's is loaded
@@ -66,31 +66,12 @@ func (d *detail) show(v state.SchedulesView) {
 	widgets.SetVisible(d.chat, job.Spec.Mode == protocol.CronTask && (len(v.Runs) > 0 || job.State.RunningAtMs > 0))
 	d.next.Set(nextRuns(job, v.Preview, d.p.now()), style.ColorText)
 	what, err := protocol.Marshal([]any{
-		job.ID, job.Name, job.Enabled, state.IsFinished(job, d.p.now()), job.Schedule, job.Spec, job.Notify, job.Missed, v.Preview.TimeZone, len(v.Runs) == 0,
+		job.ID, job.Name, job.Enabled, isFinished(job, d.p.now()), job.Schedule, job.Spec, job.Notify, job.Missed, v.Preview.TimeZone, len(v.Runs) == 0,
 	})
 	if err != nil {
 		d.p.Forget() // a content that cannot be compared is always drawn
 	}
 	d.p.Draw("job "+string(what), d.draw) // not after each run, so that the focus stays
-}
-
-// nextRuns says whether and when a schedule runs next.
-func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) string {
-	switch {
-	case j.State.NeedsApproval:
-		return "Waiting for your approval since " + wording.When(j.State.RunningAtMs, now) + "."
-	case j.State.RunningAtMs > 0:
-		return "Running since " + wording.When(j.State.RunningAtMs, now) + "."
-	case state.IsFinished(j, now):
-		return "Finished. Edit it to set another time."
-	case !j.Enabled:
-		return "Paused."
-	case j.State.NextRunAtMs > 0 && len(p.NextRunsMs) > 1 && p.NextRunsMs[0] == j.State.NextRunAtMs:
-		return repeat.NextText(p.NextRunsMs, p.TimeZone, now)
-	case j.State.NextRunAtMs > 0:
-		return repeat.NextText([]int64{j.State.NextRunAtMs}, "", now)
-	}
-	return "No further runs."
 }
 
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
@@ -110,29 +91,23 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: wording.When(r.Ts, d.p.now()), Text: word, Detail: took}
 }
 
-// firstLine returns the first line of an answer for a row of the list.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return format.Line(strings.Trim(line, "#*_ "), 0)
-}
-
 func (d *detail) draw() fyne.CanvasObject {
 	p, j := d.p, d.job
-	back := widgets.NewQuietButton("All schedules", "back", p.back)
+	back := widgets.NewQuietButton("All schedules", "back", p.Leave)
 	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
 	pause := widgets.NewButton("Pause", "pause", func() { p.m.Enable(d.id, false) })
 	if !j.Enabled {
 		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
 	}
-	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(string(d.job.ID), state.FormOf(d.job)) })
-	duplicate := widgets.NewQuietButton("Duplicate", "copy", func() { p.openForm("copy of "+string(d.job.ID), state.FormOf(d.job).Copy()) })
+	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(string(d.job.ID), fieldsOf(d.job)) })
+	duplicate := widgets.NewQuietButton("Duplicate", "copy", func() { p.openForm("copy of "+string(d.job.ID), fieldsOf(d.job).Copy()) })
 	remove := widgets.NewQuietButton("Delete", "trash", func() {
 		undo := p.m.Delete(d.job)
-		p.h.LeaveChat(protocol.ScheduleChat(d.job.AgentID, d.id))
-		p.back()
-		p.h.Undo("“"+format.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(feed.UndoTime))
+		p.e.Open(host.OtherChat(protocol.ScheduleChat(d.job.AgentID, d.id)))
+		p.Leave()
+		p.e.Undo("“"+format.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(feed.UndoTime))
 	})
-	widgets.SetVisible(pause, !state.IsFinished(j, p.now()))
+	widgets.SetVisible(pause, !isFinished(j, p.now()))
 	what := j.Spec.Message
 	if j.Spec.Mode == protocol.CronSystemEvent {
 		what = j.Spec.Text
@@ -170,14 +145,4 @@ func (partsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	facts.Resize(fyne.NewSize(size.Width, height))
 	o[1].Move(fyne.NewPos(0, height))
 	o[1].Resize(fyne.NewSize(size.Width, size.Height-height))
-}
-
-// wordsOf returns the words of a value; for an unknown one, the value.
-func wordsOf(list []option, value string) string {
-	for _, o := range list {
-		if o.value == value {
-			return o.words
-		}
-	}
-	return value
 }

@@ -15,35 +15,11 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
-)
-
-type option struct{ value, words string }
-
-var (
-	repeats = []option{
-		{state.RepeatDaily, "Every day"},
-		{state.RepeatWeekdays, "Every weekday"},
-		{state.RepeatWeekly, "On days of the week"},
-		{state.RepeatMonthly, "Every month"},
-		{state.RepeatEvery, "Every few minutes, hours or days"},
-		{state.RepeatOnce, "Once"},
-		{state.RepeatCron, "Cron"},
-	}
-	units   = []option{{"minutes", "minutes"}, {"hours", "hours"}, {"days", "days"}}
-	seconds = option{"seconds", "seconds"}
-	modes   = []option{{protocol.CronTask, "Its own chat"}, {protocol.CronSystemEvent, "The main chat"}}
-	missed  = []option{
-		{protocol.MissedLatest, "Run once"}, {protocol.MissedAll, "Run for each missed time"}, {protocol.MissedSkip, "Skip"}, {protocol.MissedAsk, "Ask me"},
-	}
-	notifies = []option{
-		{protocol.NotifyAlways, "Always"}, {protocol.NotifyNews, "When there is something to say, or it failed"}, {protocol.NotifyNever, "Never"},
-	}
 )
 
 func choose(list []option, value string, chosen func(string)) *widgets.Select {
@@ -64,9 +40,9 @@ func entry(text, hint string, changed func(string)) *widgets.Entry {
 // form is the form of a schedule.
 type form struct {
 	p       *Page
-	f       state.ScheduleForm
-	draft   unsaved.Draft[state.ScheduleForm]
-	errors  map[string]*widgets.Paragraph // beside the fields of [state.FieldError]
+	f       fields
+	draft   unsaved.Draft[fields]
+	errors  map[string]*widgets.Paragraph // beside the fields of [fieldError]
 	shown   map[fyne.CanvasObject]func() bool
 	box     *fyne.Container
 	next    *widgets.Paragraph // the time in words, with the next runs
@@ -75,8 +51,8 @@ type form struct {
 }
 
 // openForm shows a form that starts with f, or with its draft; id names the form among the drafts.
-func (p *Page) openForm(id string, start state.ScheduleForm) {
-	draft, f := unsaved.Open(p.drafts, "schedule "+id, start)
+func (p *Page) openForm(id string, start fields) {
+	draft, f := unsaved.Open(p.e.Drafts, "schedule "+id, start)
 	title := "New schedule"
 	if f.ID != "" {
 		title = "Edit " + start.Name
@@ -85,14 +61,15 @@ func (p *Page) openForm(id string, start state.ScheduleForm) {
 		p: p, f: f, draft: draft, errors: map[string]*widgets.Paragraph{}, shown: map[fyne.CanvasObject]func() bool{},
 		next: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), cancel: func() {},
 	}
-	p.form, p.detail = m, nil
+	p.form = m
+	p.Show(widgets.Detail{Back: m.back, Closed: m.closed})
 	m.message.Hide()
 	discard := func() {
 		m.discard()
 		p.openForm(id, start)
 	}
-	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.changed(state.FieldName) })
-	rows := append([]fyne.CanvasObject{widgets.NewDraftLine(draft.IsRestored, discard), m.field("Name", state.FieldName, name)}, m.timeRows()...)
+	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.changed(fieldName) })
+	rows := append([]fyne.CanvasObject{widgets.NewDraftLine(draft.IsRestored, discard), m.field("Name", fieldName, name)}, m.timeRows()...)
 	rows = append(rows, m.taskRows()...)
 	m.box = widgets.Col(style.Group, rows...)
 	m.arrange()
@@ -124,25 +101,25 @@ func (m *form) timeRows() []fyne.CanvasObject {
 	if f.Unit == seconds.value {
 		unitChoices = append([]option{seconds}, units...)
 	}
-	zone := m.field("Time zone", state.FieldZone, entry(f.TZ, "Europe/Berlin (empty: yours)", text(&f.TZ)))
+	zone := m.field("Time zone", fieldZone, entry(f.TZ, "Europe/Berlin (empty: yours)", text(&f.TZ)))
 	hasZone := f.TZ != ""
 	m.shown[zone] = func() bool {
-		return f.Repeat == state.RepeatCron || hasZone && f.Repeat != state.RepeatEvery && f.Repeat != state.RepeatOnce
+		return f.Repeat == repeatCron || hasZone && f.Repeat != repeatEvery && f.Repeat != repeatOnce
 	}
 	return []fyne.CanvasObject{
 		widgets.NewField("Repeats", choose(repeats, f.Repeat, func(s string) { f.Repeat = s; m.arrange(); m.preview() })),
-		m.only(m.field("Days", state.FieldDays, m.days()), state.RepeatWeekly),
+		m.only(m.field("Days", fieldDays, m.days()), repeatWeekly),
 		m.only(widgets.NewField("Day of the month", choose(monthDays(), strconv.Itoa(f.Day), func(s string) {
 			f.Day, _ = strconv.Atoi(s) // it comes from monthDays
 			m.preview()
-		})), state.RepeatMonthly),
-		m.only(m.field("At", state.FieldTimes, entry(f.Times, "09:00, 17:30", text(&f.Times))),
-			state.RepeatDaily, state.RepeatWeekdays, state.RepeatWeekly, state.RepeatMonthly),
-		m.only(m.field("Every", state.FieldEvery, widgets.Row(style.Inside, -1, limitWidth(entry(f.Every, "1", text(&f.Every))), choose(unitChoices, f.Unit, text(&f.Unit)))),
-			state.RepeatEvery),
-		m.only(m.field("At", state.FieldAt, entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", text(&f.At))), state.RepeatOnce),
-		m.only(m.field("Cron expression", state.FieldExpr, entry(f.Expr, "0 9 * * 1-5", text(&f.Expr)),
-			widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)), state.RepeatCron),
+		})), repeatMonthly),
+		m.only(m.field("At", fieldTimes, entry(f.Times, "09:00, 17:30", text(&f.Times))),
+			repeatDaily, repeatWeekdays, repeatWeekly, repeatMonthly),
+		m.only(m.field("Every", fieldEvery, widgets.Row(style.Inside, -1, limitWidth(entry(f.Every, "1", text(&f.Every))), choose(unitChoices, f.Unit, text(&f.Unit)))),
+			repeatEvery),
+		m.only(m.field("At", fieldAt, entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", text(&f.At))), repeatOnce),
+		m.only(m.field("Cron expression", fieldExpr, entry(f.Expr, "0 9 * * 1-5", text(&f.Expr)),
+			widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)), repeatCron),
 		zone,
 		m.next,
 	}
@@ -171,7 +148,7 @@ func (m *form) taskRows() []fyne.CanvasObject {
 	f := &m.f
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
-	text.OnChanged = func(s string) { f.Text = s; m.changed(state.FieldText) }
+	text.OnChanged = func(s string) { f.Text = s; m.changed(fieldText) }
 	once := widget.NewCheck("Delete after the run", nil)
 	once.Checked = f.Once
 	once.OnChanged = func(on bool) { f.Once = on; m.changed() }
@@ -179,11 +156,11 @@ func (m *form) taskRows() []fyne.CanvasObject {
 		return func(s string) { *to = s; m.changed() }
 	}
 	return []fyne.CanvasObject{
-		m.field("Instructions", state.FieldText, text),
+		m.field("Instructions", fieldText, text),
 		widgets.NewField("Runs in", choose(modes, f.Mode, choice(&f.Mode))),
 		widgets.NewField("Notify me", choose(notifies, f.Notify, choice(&f.Notify))),
 		widgets.NewField("If Fairlead was not running", choose(missed, f.Missed, choice(&f.Missed))),
-		m.only(once, state.RepeatOnce),
+		m.only(once, repeatOnce),
 	}
 }
 
@@ -192,7 +169,7 @@ func (m *form) buttons() fyne.CanvasObject {
 	save.Primary = true
 	return widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", func() {
 		m.discard()
-		m.close()
+		m.p.Back()
 	}))
 }
 
@@ -228,7 +205,7 @@ func (m *form) clear(fields ...string) {
 // problem shows an error beside its field, or above the buttons.
 func (m *form) problem(err error) {
 	place := m.message
-	if field := new(state.FieldError); errors.As(err, &field) {
+	if field := new(fieldError); errors.As(err, &field) {
 		place = m.errors[field.Field]
 	}
 	place.Show()
@@ -250,10 +227,10 @@ func (m *form) preview() {
 		if ctx.Err() != nil {
 			return
 		}
-		m.clear(state.FieldTimes, state.FieldDays, state.FieldEvery, state.FieldAt, state.FieldExpr, state.FieldZone)
+		m.clear(fieldTimes, fieldDays, fieldEvery, fieldAt, fieldExpr, fieldZone)
 		m.next.Set(text, style.ColorMuted)
 		widgets.SetVisible(m.next, text != "")
-		isEmpty := f.Repeat == state.RepeatOnce && f.At == "" || f.Repeat == state.RepeatCron && f.Expr == ""
+		isEmpty := f.Repeat == repeatOnce && f.At == "" || f.Repeat == repeatCron && f.Expr == ""
 		if err != nil && !isEmpty {
 			m.problem(err)
 		}
@@ -281,22 +258,26 @@ func (m *form) save() {
 			return // the person has left the form
 		}
 		if f.ID == "" {
-			p.openList() // its page needs the list with it
+			p.ShowList() // its page needs the list with it
 			return
 		}
 		p.openJob(j.ID)
 	})
 }
 
-// close returns to the schedule, or to the list. The draft stays.
-func (m *form) close() {
+// back returns to the schedule, and reports whether there is one. The draft stays.
+func (m *form) back() bool {
 	m.cancel()
-	if m.f.ID != "" {
-		m.p.openJob(m.f.ID)
-		return
+	if m.f.ID == "" {
+		return false
 	}
-	m.p.openList()
-	widgets.Focus(m.p.list)
+	m.p.openJob(m.f.ID)
+	return true
+}
+
+func (m *form) closed() {
+	m.cancel()
+	m.p.form = nil
 }
 
 func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {

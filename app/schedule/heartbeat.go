@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/state"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -25,21 +25,21 @@ func newHeartbeat(p *Page) *heartbeat {
 		last: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 	}
 	b.on = widget.NewCheck("On", nil)
-	b.interval = widgets.NewMenuButton(state.Heartbeat{}.IntervalText(), "", func() []*fyne.MenuItem {
+	b.interval = widgets.NewMenuButton(Heartbeat{}.IntervalText(), "", func() []*fyne.MenuItem {
 		var items []*fyne.MenuItem
-		for _, c := range state.HeartbeatChoices {
+		for _, c := range heartbeatChoices {
 			items = append(items, fyne.NewMenuItem(c.Text, func() { p.m.SetHeartbeat(c.Every) }))
 		}
 		return items
 	})
 	b.check = widgets.NewQuietButton("Check now", "play", func() { p.m.RunHeartbeat() })
-	edit := widgets.NewQuietButton("Edit HEARTBEAT.md", "edit", func() { p.h.EditFile("HEARTBEAT.md") })
+	edit := widgets.NewQuietButton("Edit HEARTBEAT.md", "edit", func() { p.e.Open(host.AgentFile("HEARTBEAT.md")) })
 	b.box = widgets.Inset(style.Inside, 0, style.Group, 0, widgets.Col(style.Inside, widgets.HLine(), widgets.NewSectionHeading("HEARTBEAT"),
 		b.purpose, b.cost, b.last, widgets.Flow(style.Inside, b.on, b.interval, b.check, edit)))
 	return b
 }
 
-func (b *heartbeat) show(v state.SchedulesView) {
+func (b *heartbeat) show(v View) {
 	h := v.Heartbeat
 	b.on.OnChanged = nil // not by the person
 	b.on.SetChecked(h.On())

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,19 +11,25 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
-// newTestPage creates a page without a gateway: the test sets its states.
-func newTestPage(t *testing.T) *Page {
+// bench is a page without a gateway: the test sets its states.
+type bench struct {
+	*Page
+	*pagetest.Host
+}
+
+func newTestPage(t *testing.T) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, state.NewSchedules(app), app.Drafts, Handlers{Undo: func(string, func(), time.Time) {}, LeaveChat: func(protocol.SessionKey) {}})
+	p := &bench{Host: &pagetest.Host{}}
+	p.Page = newPage(ctx, host.Env{Host: p.Host, Feed: app.Feed, Drafts: app.Drafts})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 700)
 	return p
@@ -30,10 +37,10 @@ func newTestPage(t *testing.T) *Page {
 
 func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
 
-func jobs() state.SchedulesView {
+func jobs() View {
 	next := at(20 * time.Minute)
-	return state.SchedulesView{
-		Loaded: true, Heartbeat: state.Heartbeat{Every: "30m", HeartbeatState: protocol.HeartbeatState{
+	return View{
+		Loaded: true, Heartbeat: Heartbeat{Every: "30m", HeartbeatState: protocol.HeartbeatState{
 			NextHeartbeatAt: &next, LastHeartbeatAt: &next, LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile,
 			Runs: 4, Usage: &protocol.Usage{Total: 12_400, Cost: new(0.016)},
 		}},
@@ -50,13 +57,13 @@ func jobs() state.SchedulesView {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.SchedulesView{Loaded: true})
+	p.show(View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
-	p.show(state.SchedulesView{Problem: "The disk is full"})
+	p.show(View{Problem: "The disk is full"})
 	golden.Markup(t, "problem", p.Box)
 	p.show(jobs())
 	golden.Markup(t, "list", p.Box)
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	golden.Markup(t, "detail-new", p.Box)
 	v := jobs()
 	v.Shown, v.RunsInAll = "a", 300
@@ -76,16 +83,14 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 
 func TestRunOpensItsPlaceInTheChat(t *testing.T) {
 	p := newTestPage(t)
-	opened := ""
-	p.h.OpenRun = func(key protocol.SessionKey, run protocol.RunID) { opened = string(key) + " " + string(run) }
 	p.show(jobs())
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	v := jobs()
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, SessionKey: "agent:main:cron:a", RunID: "r"}}
 	p.show(v)
 	p.detail.runs.OnChoose(0)
-	if opened != "agent:main:cron:a r" {
-		t.Errorf("opened %q", opened)
+	if want := []string{"chat {agent:main:cron:a r <nil>}"}; !slices.Equal(p.Did, want) {
+		t.Errorf("did %q, want %q", p.Did, want)
 	}
 }
 
@@ -94,7 +99,7 @@ func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
 	v := jobs()
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Status: protocol.CronOK}}
 	p.show(v)
-	p.list.OnChoose(1)
+	p.List.OnChoose(1)
 	if n := len(p.detail.runs.Items()); n != 0 {
 		t.Errorf("it shows %d runs", n)
 	}
@@ -103,7 +108,7 @@ func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
 func TestErrorsAreShownBesideTheirFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newTestPage(t)
-		p.openForm("new", state.NewScheduleForm())
+		p.openForm("new", newFields())
 		test.Tap(pagetest.Button(t, p.Box, "Save"))
 		pagetest.Settle()
 		pagetest.Shows(t, p.Box, "Enter a name")
@@ -113,7 +118,7 @@ func TestErrorsAreShownBesideTheirFields(t *testing.T) {
 func TestDuplicateOpensANewScheduleWithTheSameFields(t *testing.T) {
 	p := newTestPage(t)
 	p.show(jobs())
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	test.Tap(pagetest.Button(t, p.Box, "Duplicate"))
 	pagetest.Shows(t, p.Box, "New schedule")
 	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
@@ -130,7 +135,7 @@ func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
 	if !p.heartbeat.on.Checked || !p.heartbeat.interval.Visible() {
 		t.Error("it is shown as off")
 	}
-	v.Heartbeat = state.Heartbeat{Every: "0m", HeartbeatState: protocol.HeartbeatState{EstimatedTokens: 4100}}
+	v.Heartbeat = Heartbeat{Every: "0m", HeartbeatState: protocol.HeartbeatState{EstimatedTokens: 4100}}
 	p.show(v)
 	if p.heartbeat.on.Checked || p.heartbeat.interval.Visible() {
 		t.Error("it is shown as on")
@@ -177,26 +182,25 @@ func TestLeftFormIsRestored(t *testing.T) {
 func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
 	p := newTestPage(t)
 	p.show(jobs())
-	p.list.OnChoose(1)
+	p.List.OnChoose(1)
 	pagetest.Button(t, p.Box, "Resume")
 	v := jobs()
 	v.Jobs = v.Jobs[:1]
 	p.show(v)
-	if p.detail != nil {
+	if p.IsOpen() {
 		t.Error("the page of a schedule that is gone is shown")
 	}
 }
 
 func TestDeleteOffersUndo(t *testing.T) {
 	p := newTestPage(t)
-	message, left := "", protocol.SessionKey("")
-	p.h.LeaveChat = func(key protocol.SessionKey) { left = key }
-	p.h.Undo = func(text string, undo func(), until time.Time) { message = text; undo() }
 	p.show(jobs())
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	test.Tap(pagetest.Button(t, p.Box, "Delete"))
-	if message != "“Look at the backups” was deleted." || p.detail != nil || left.Schedule() != "a" {
-		t.Errorf("said %q, left %s", message, left)
+	p.Undone()
+	want := []string{"otherchat " + string(protocol.ScheduleChat("", "a")), "undo “Look at the backups” was deleted."}
+	if !slices.Equal(p.Did, want) || p.IsOpen() {
+		t.Errorf("did %q, want %q and the list", p.Did, want)
 	}
 }
 
@@ -210,7 +214,7 @@ func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
 		p.show(v)
 	}
 	load(0)
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	button := pagetest.Button(t, p.Box, "Run now")
 	load(0)
 	load(at(-time.Minute))
@@ -229,7 +233,7 @@ func TestRunWithDeniedCallsIsNotShownAsDone(t *testing.T) {
 	v := jobs()
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, Summary: "The tool said:", Denied: 2}}
 	p.show(v)
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	item := p.detail.runs.Items()[0]
 	if !strings.HasPrefix(item.Text, "Done, but 2 calls were denied") || item.Icon == "check" {
 		t.Errorf("got %q with the icon %s, want the denied calls and another icon", item.Text, item.Icon)
@@ -242,7 +246,7 @@ func TestHistoryHasRoomBelowALongTask(t *testing.T) {
 	v.Jobs[0].Spec.Message = strings.Repeat("Say what failed, and why, and what to do. ", 60)
 	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, Summary: "All is well."}}
 	p.show(v)
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	pagetest.Window(t, p.Box, 480, 500)
 	if h := p.detail.runs.Size().Height; h < 120 {
 		t.Errorf("the history is %g high", h)
@@ -274,14 +278,14 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 	if done, paused := p.item(job).Detail, p.item(later).Detail; done != "done" || paused != "paused" {
 		t.Errorf("they are %q and %q", done, paused)
 	}
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	pagetest.Shows(t, p.Box, "Finished. Edit it to set another time.")
 	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if b, ok := o.(*widgets.Button); ok && b.Text == "Resume" && b.Visible() {
 			t.Error("what is over can be let go on")
 		}
 	})
-	p.list.OnChoose(1)
+	p.List.OnChoose(1)
 	pagetest.Button(t, p.Box, "Resume")
 }
 
@@ -291,7 +295,7 @@ func TestScheduleFitsANarrowWindow(t *testing.T) {
 	pagetest.Largest(w)
 	p.show(jobs())
 	pagetest.Fits(t, w)
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	v := jobs()
 	v.Shown, v.RunsInAll = "a", 300
 	v.Jobs[0].Spec.Message = strings.Repeat("Look at the backups and say what failed. ", 30)
@@ -305,5 +309,19 @@ func TestScheduleFitsANarrowWindow(t *testing.T) {
 	pagetest.Shot(t, w, "schedule-largest")
 	if took := p.detail.runs.Items()[1].Detail; took != "" {
 		t.Errorf("a skipped run took %q", took)
+	}
+}
+
+func TestBackFromTheFormReturnsToItsSchedule(t *testing.T) {
+	p := newTestPage(t)
+	p.show(jobs())
+	p.List.OnChoose(0)
+	test.Tap(pagetest.Button(t, p.Box, "Edit"))
+	if !p.Back() || !p.IsOpen() || p.form != nil {
+		t.Fatal("Back from the form does not show the schedule")
+	}
+	pagetest.Button(t, p.Box, "Run now")
+	if !p.Back() || p.IsOpen() {
+		t.Error("Back from the schedule does not show the list")
 	}
 }

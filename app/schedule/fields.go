@@ -1,4 +1,4 @@
-package state
+package schedule
 
 import (
 	"errors"
@@ -16,41 +16,41 @@ import (
 
 // Ways to repeat a schedule, as in the form.
 const (
-	RepeatDaily    = "daily"
-	RepeatWeekdays = "weekdays"
-	RepeatWeekly   = "weekly"  // on chosen days of the week
-	RepeatMonthly  = "monthly" // on one day of every month
-	RepeatEvery    = "every"   // every number of minutes, hours or days
-	RepeatOnce     = "once"
-	RepeatCron     = "cron"
+	repeatDaily    = "daily"
+	repeatWeekdays = "weekdays"
+	repeatWeekly   = "weekly"  // on chosen days of the week
+	repeatMonthly  = "monthly" // on one day of every month
+	repeatEvery    = "every"   // every number of minutes, hours or days
+	repeatOnce     = "once"
+	repeatCron     = "cron"
 )
 
 // Fields of the form that an error may be about.
 const (
-	FieldName  = "name"
-	FieldTimes = "times"
-	FieldDays  = "days"
-	FieldEvery = "every"
-	FieldAt    = "at"
-	FieldExpr  = "expr"
-	FieldZone  = "zone"
-	FieldText  = "text"
+	fieldName  = "name"
+	fieldTimes = "times"
+	fieldDays  = "days"
+	fieldEvery = "every"
+	fieldAt    = "at"
+	fieldExpr  = "expr"
+	fieldZone  = "zone"
+	fieldText  = "text"
 )
 
-// FieldError is an error in one field of a form.
-type FieldError struct {
+// fieldError is an error in one field of a form.
+type fieldError struct {
 	Field string
 	Err   error
 }
 
 // Error implements error.
-func (e *FieldError) Error() string { return e.Err.Error() }
+func (e *fieldError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *FieldError) Unwrap() error { return e.Err }
+func (e *fieldError) Unwrap() error { return e.Err }
 
-// ScheduleForm has the fields of the form for a schedule, as they were typed.
-type ScheduleForm struct {
+// fields has the fields of the form for a schedule, as they were typed.
+type fields struct {
 	ID     protocol.CronJobID // empty for a new one
 	Name   string
 	Repeat string
@@ -80,24 +80,24 @@ type scheduleTime struct {
 	day                                      int
 }
 
-func (f ScheduleForm) time() scheduleTime {
+func (f fields) time() scheduleTime {
 	return scheduleTime{f.Repeat, f.Times, f.At, f.Every, f.Unit, f.Expr, f.TZ, f.Days, f.Day}
 }
 
 // timeChanged reports whether the time was changed; otherwise it is retained to the second.
-func (f ScheduleForm) timeChanged() bool { return f.time() != f.original }
+func (f fields) timeChanged() bool { return f.time() != f.original }
 
-// NewScheduleForm returns an empty form.
-func NewScheduleForm() ScheduleForm {
-	return ScheduleForm{
-		Repeat: RepeatDaily, Times: "09:00", Days: [7]bool{time.Monday: true}, Day: 1, Every: "1", Unit: "hours",
+// newFields returns an empty form.
+func newFields() fields {
+	return fields{
+		Repeat: repeatDaily, Times: "09:00", Days: [7]bool{time.Monday: true}, Day: 1, Every: "1", Unit: "hours",
 		Mode: protocol.CronTask, Missed: protocol.MissedLatest, Notify: protocol.NotifyAlways,
 	}
 }
 
-// FormOf returns the form of a schedule.
-func FormOf(j protocol.CronJob) ScheduleForm {
-	f := NewScheduleForm()
+// fieldsOf returns the form of a schedule.
+func fieldsOf(j protocol.CronJob) fields {
+	f := newFields()
 	f.ID, f.Name, f.Mode, f.Once, f.Notify = j.ID, j.Name, j.Spec.Mode, j.DeleteAfterRun, j.Notifies()
 	f.Expr, f.TZ = j.Schedule.Expr, j.Schedule.TZ
 	if j.Missed != "" {
@@ -105,9 +105,9 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 	}
 	switch j.Schedule.Kind {
 	case protocol.CronAt:
-		f.Repeat = RepeatOnce
+		f.Repeat = repeatOnce
 	case protocol.CronEvery:
-		f.Repeat = RepeatEvery
+		f.Repeat = repeatEvery
 	default:
 		f.setCalendar(j.Schedule.Expr)
 	}
@@ -126,22 +126,22 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 }
 
 // setCalendar sets the fields of a cron expression, as a form of the calendar where there is one.
-func (f *ScheduleForm) setCalendar(expr string) {
+func (f *fields) setCalendar(expr string) {
 	c, ok := repeat.Parse(expr)
 	if !ok {
-		f.Repeat = RepeatCron
+		f.Repeat = repeatCron
 		return
 	}
 	f.Times = strings.Join(lists.Map(c.Times, repeat.Clock.String), ", ")
 	switch {
 	case c.Day > 0:
-		f.Repeat, f.Day = RepeatMonthly, c.Day
+		f.Repeat, f.Day = repeatMonthly, c.Day
 	case len(c.Days) == 0:
-		f.Repeat = RepeatDaily
+		f.Repeat = repeatDaily
 	case slices.Equal(c.Days, repeat.Workdays):
-		f.Repeat = RepeatWeekdays
+		f.Repeat = repeatWeekdays
 	default:
-		f.Repeat, f.Days = RepeatWeekly, [7]bool{}
+		f.Repeat, f.Days = repeatWeekly, [7]bool{}
 		for _, d := range c.Days {
 			f.Days[d] = true
 		}
@@ -159,27 +159,27 @@ func splitInterval(d time.Duration) (n, unit string) {
 }
 
 // Copy returns the form of a new schedule like this one.
-func (f ScheduleForm) Copy() ScheduleForm {
+func (f fields) Copy() fields {
 	f.ID, f.Name, f.job, f.original = "", f.Name+" (copy)", protocol.CronJob{}, scheduleTime{}
 	return f
 }
 
 // schedule parses the time. The gateway validates what this does not.
-func (f ScheduleForm) schedule(now time.Time) (s protocol.CronSchedule, err error) {
+func (f fields) schedule(now time.Time) (s protocol.CronSchedule, err error) {
 	switch f.Repeat {
-	case RepeatOnce:
+	case repeatOnce:
 		at, err := wording.ParseWhen(f.At, now)
 		if err == nil && f.timeChanged() && !at.After(now) {
 			err = fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
 		}
 		if err != nil {
-			return s, &FieldError{FieldAt, err}
+			return s, &fieldError{fieldAt, err}
 		}
 		return protocol.CronSchedule{Kind: protocol.CronAt, AtMs: new(at.UnixMilli())}, nil
-	case RepeatEvery:
+	case repeatEvery:
 		n, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(f.Every), ",", ".", 1), 64)
 		if err != nil || n <= 0 || n > 1e6 {
-			return s, &FieldError{FieldEvery, fmt.Errorf("“%s” is not a number of %s", f.Every, f.Unit)}
+			return s, &fieldError{fieldEvery, fmt.Errorf("“%s” is not a number of %s", f.Every, f.Unit)}
 		}
 		length := time.Minute
 		for _, u := range repeat.Units {
@@ -188,32 +188,32 @@ func (f ScheduleForm) schedule(now time.Time) (s protocol.CronSchedule, err erro
 			}
 		}
 		return protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: int64(n * float64(length.Milliseconds())), AnchorMs: f.job.Schedule.AnchorMs}, nil
-	case RepeatCron:
+	case repeatCron:
 		return protocol.CronSchedule{Kind: protocol.CronExpr, Expr: strings.TrimSpace(f.Expr), TZ: strings.TrimSpace(f.TZ)}, nil
 	}
 	expr, err := f.calendarExpr()
 	return protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: strings.TrimSpace(f.TZ)}, err
 }
 
-func (f ScheduleForm) calendarExpr() (string, error) {
+func (f fields) calendarExpr() (string, error) {
 	var c repeat.Form
 	var err error
 	if c.Times, err = repeat.ParseTimes(f.Times); err != nil {
-		return "", &FieldError{FieldTimes, err}
+		return "", &fieldError{fieldTimes, err}
 	}
 	switch f.Repeat {
-	case RepeatWeekdays:
+	case repeatWeekdays:
 		c.Days = repeat.Workdays
-	case RepeatMonthly:
+	case repeatMonthly:
 		c.Day = f.Day
-	case RepeatWeekly:
+	case repeatWeekly:
 		for day, on := range f.Days {
 			if on {
 				c.Days = append(c.Days, time.Weekday(day))
 			}
 		}
 		if len(c.Days) == 0 {
-			return "", &FieldError{FieldDays, errors.New("choose at least one day")}
+			return "", &fieldError{fieldDays, errors.New("choose at least one day")}
 		}
 		if len(c.Days) == 7 {
 			c.Days = nil
@@ -222,16 +222,16 @@ func (f ScheduleForm) calendarExpr() (string, error) {
 	return c.Expr(), nil
 }
 
-// parse parses the form. Its errors are of type [FieldError].
-func (f ScheduleForm) parse(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
+// parse parses the form. Its errors are of type [fieldError].
+func (f fields) parse(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
 	if strings.TrimSpace(f.Name) == "" {
-		return s, m, &FieldError{FieldName, errors.New("enter a name")}
+		return s, m, &fieldError{fieldName, errors.New("enter a name")}
 	}
 	if s, err = f.schedule(now); err != nil {
 		return s, m, err
 	}
 	if strings.TrimSpace(f.Text) == "" {
-		return s, m, &FieldError{FieldText, errors.New("enter what the agent should do")}
+		return s, m, &fieldError{fieldText, errors.New("enter what the agent should do")}
 	}
 	m.Mode = f.Mode
 	if f.Mode == protocol.CronSystemEvent {

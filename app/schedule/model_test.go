@@ -1,4 +1,4 @@
-package state
+package schedule
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/app/lists"
-	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -44,8 +43,8 @@ func (c *clockwork) serve(f *feedtest.Gateway) {
 
 func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 	c := &clockwork{jobs: []protocol.CronJob{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}, {ID: "e"}}}
-	bubble(t, c.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		s := NewSchedules(a)
+	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		s := newModel(a)
 		s.Load(t.Context())
 		v := s.Value.Get()
 		if !v.Loaded || len(v.Jobs) != 5 || v.Heartbeat.LastHeartbeatText != "hi" {
@@ -63,8 +62,8 @@ func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 
 func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 	c := &clockwork{jobs: []protocol.CronJob{{ID: "a", Enabled: true}, {ID: "b"}}}
-	bubble(t, c.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		s := NewSchedules(a)
+	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		s := newModel(a)
 		s.Load(t.Context())
 		undo := s.Delete(c.jobs[0])
 		synctest.Wait()
@@ -90,21 +89,21 @@ func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 }
 
 func TestSavedScheduleSaysWhatTheGatewayRefuses(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.CronAdd, func(p protocol.CronAddParams) (protocol.CronJobResult, error) {
 			if p.Schedule.Kind == protocol.CronExpr && p.Schedule.Expr == "bad" {
 				return protocol.CronJobResult{}, protocol.ErrBadRequest.With("cron expression must have five fields")
 			}
 			return protocol.CronJobResult{OK: true, Job: protocol.CronJob{Name: p.Name, Schedule: *p.Schedule, Spec: *p.Spec}}, nil
 		})
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		s, form := NewSchedules(a), NewScheduleForm()
-		form.Name, form.Repeat, form.Expr, form.Text = "n", RepeatCron, "bad", "do it"
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		s, form := newModel(a), newFields()
+		form.Name, form.Repeat, form.Expr, form.Text = "n", repeatCron, "bad", "do it"
 		_, err := s.Save(t.Context(), form, time.Now())
-		if field := new(FieldError); !errors.As(err, &field) || field.Field != FieldExpr || !strings.Contains(err.Error(), "five fields") {
+		if field := new(fieldError); !errors.As(err, &field) || field.Field != fieldExpr || !strings.Contains(err.Error(), "five fields") {
 			t.Errorf("error %v", err)
 		}
-		form.Repeat, form.Every, form.Unit = RepeatEvery, "1,5", "hours"
+		form.Repeat, form.Every, form.Unit = repeatEvery, "1,5", "hours"
 		if j, err := s.Save(t.Context(), form, time.Now()); err != nil || j.Schedule.EveryMs != 90*60*1000 || j.Spec.Message != "do it" {
 			t.Errorf("%+v, %v", j, err)
 		}
@@ -128,7 +127,7 @@ func TestFormOfAJobGivesTheSameJob(t *testing.T) {
 		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 1 1 *"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
 	} {
 		j.Name = "n"
-		s, m, err := FormOf(j).parse(time.Now())
+		s, m, err := fieldsOf(j).parse(time.Now())
 		if err != nil || s.Kind != j.Schedule.Kind || s.EveryMs != j.Schedule.EveryMs || s.Expr != j.Schedule.Expr || s.TZ != j.Schedule.TZ || m != j.Spec {
 			t.Errorf("%+v became %+v %+v, %v", j, s, m, err)
 		}
@@ -142,28 +141,28 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 	at, anchor := time.Date(2026, 3, 28, 20, 0, 30, 0, time.Local).UnixMilli(), int64(7)
 	now := time.UnixMilli(at).Add(time.Hour)
 	var got *protocol.CronJobPatch
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
 			got = p.Patch
 			return protocol.CronJobResult{OK: true}, nil
 		})
-	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
-		s := NewSchedules(a)
+	}, func(t *testing.T, a *feed.Feed, _ *feedtest.Gateway) {
+		s := newModel(a)
 		ran := protocol.CronJob{ID: "a", Name: "n", Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}, Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at, LastStatus: protocol.CronOK}}
 		grid := protocol.CronJob{ID: "b", Name: "n", Enabled: true, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}, Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000, AnchorMs: &anchor}}
 		for _, j := range []protocol.CronJob{ran, grid} {
-			form := FormOf(j)
+			form := fieldsOf(j)
 			form.Name = "another"
 			if _, err := s.Save(t.Context(), form, now); err != nil || *got.Name != "another" || got.Schedule != nil || got.Enabled != nil {
 				t.Errorf("%+v, %v", got, err)
 			}
 		}
-		form := FormOf(grid)
+		form := fieldsOf(grid)
 		form.Every = "2"
 		if _, err := s.Save(t.Context(), form, now); err != nil || got.Schedule.EveryMs != 7200_000 || *got.Schedule.AnchorMs != anchor || got.Enabled != nil {
 			t.Errorf("%+v, %v", got.Schedule, err)
 		}
-		form = FormOf(ran)
+		form = fieldsOf(ran)
 		form.At = now.Add(-time.Minute).Format("2006-01-02 15:04")
 		if _, err := s.Save(t.Context(), form, now); err == nil || !strings.Contains(err.Error(), "is in the past") {
 			t.Errorf("a time that is over: %v", err)
@@ -176,67 +175,28 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 	})
 }
 
-func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
-	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
-	for text, want := range map[string]string{
-		"18:30": "2026-03-29 18:30", "20:01": "2026-03-28 20:01", " Tomorrow  at 9:00": "2026-03-29 09:00", "today 18:30": "2026-03-28 18:30",
-		"2026-05-03 18:30": "2026-05-03 18:30", "3.5.2026 18:30": "2026-05-03 18:30", "tomorrow": "", "25:00": "", "": "", "in a while": "",
-	} {
-		t.Run(text, func(t *testing.T) {
-			got, err := wording.ParseWhen(text, now)
-			if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
-				t.Errorf("%q is %v, %v; want %q", text, got, err, want)
-			}
-		})
-	}
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{"tomorrow 2:30", "2:30", "2026-03-29 02:30"} {
-		if got, err := wording.ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "02:30 does not exist on 29 March 2026") {
-			t.Errorf("%q is %v, %v", text, got, err)
-		}
-	}
-}
-
-func TestTimesAreSaidInWords(t *testing.T) {
-	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
-	for d, want := range map[time.Duration]string{
-		-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
-		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00",
-	} {
-		if got := wording.UntilText(now.Add(d).UnixMilli(), now); got != want {
-			t.Errorf("%s is %q, want %q", d, got, want)
-		}
-	}
-	if s := feed.Sentence(errors.New("  ")); s == "" {
-		t.Error("an empty error says nothing")
-	}
-}
-
 func TestFormSaysWhichFieldIsWrong(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name, want string
-		change     func(*ScheduleForm)
+		change     func(*fields)
 	}{
-		{"no name", FieldName, func(f *ScheduleForm) { f.Name = " " }},
-		{"no instructions", FieldText, func(f *ScheduleForm) { f.Text = "" }},
-		{"no time of day", FieldTimes, func(f *ScheduleForm) { f.Times = "25:00" }},
-		{"no days", FieldDays, func(f *ScheduleForm) { f.Repeat, f.Days = RepeatWeekly, [7]bool{} }},
-		{"no number", FieldEvery, func(f *ScheduleForm) { f.Repeat, f.Every = RepeatEvery, "often" }},
-		{"a time that is over", FieldAt, func(f *ScheduleForm) { f.Repeat, f.At = RepeatOnce, "2026-03-01 9:00" }},
-		{"nothing", "", func(*ScheduleForm) {}},
+		{"no name", fieldName, func(f *fields) { f.Name = " " }},
+		{"no instructions", fieldText, func(f *fields) { f.Text = "" }},
+		{"no time of day", fieldTimes, func(f *fields) { f.Times = "25:00" }},
+		{"no days", fieldDays, func(f *fields) { f.Repeat, f.Days = repeatWeekly, [7]bool{} }},
+		{"no number", fieldEvery, func(f *fields) { f.Repeat, f.Every = repeatEvery, "often" }},
+		{"a time that is over", fieldAt, func(f *fields) { f.Repeat, f.At = repeatOnce, "2026-03-01 9:00" }},
+		{"nothing", "", func(*fields) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f := NewScheduleForm()
+			f := newFields()
 			f.Name, f.Text = "n", "look"
 			c.change(&f)
 			_, _, err := f.parse(now)
-			field := new(FieldError)
+			field := new(fieldError)
 			if errors.As(err, &field); field.Field != c.want || err == nil != (c.want == "") {
 				t.Errorf("the error is about %q: %v, want %q", field.Field, err, c.want)
 			}
@@ -246,21 +206,21 @@ func TestFormSaysWhichFieldIsWrong(t *testing.T) {
 
 func TestPreviewIsASentenceOfTheGateway(t *testing.T) {
 	now := time.Date(2026, 3, 26, 20, 0, 0, 0, time.UTC)
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.CronPreview, func(p protocol.CronPreviewParams) (protocol.CronPreviewResult, error) {
 			if p.Schedule.TZ != "" {
 				return protocol.CronPreviewResult{}, protocol.ErrBadRequest.With("there is no time zone “Mars”")
 			}
 			return protocol.CronPreviewResult{Schedule: *p.Schedule, TimeZone: "UTC", NextRunsMs: []int64{now.Add(13 * time.Hour).UnixMilli()}}, nil
 		})
-	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
-		s, form := NewSchedules(a), NewScheduleForm()
+	}, func(t *testing.T, a *feed.Feed, _ *feedtest.Gateway) {
+		s, form := newModel(a), newFields()
 		if got, err := s.Preview(t.Context(), form, now); err != nil || got != "Every day at 09:00 (UTC). Next: tomorrow 09:00." {
 			t.Errorf("got %q, %v", got, err)
 		}
 		form.TZ = "Mars"
 		_, err := s.Preview(t.Context(), form, now)
-		if field := new(FieldError); !errors.As(err, &field) || field.Field != FieldZone {
+		if field := new(fieldError); !errors.As(err, &field) || field.Field != fieldZone {
 			t.Errorf("an unknown time zone: %v", err)
 		}
 	})
@@ -269,7 +229,7 @@ func TestPreviewIsASentenceOfTheGateway(t *testing.T) {
 func TestNotificationsAreChangedOnlyWhenChosen(t *testing.T) {
 	t.Parallel()
 	quiet := protocol.CronJob{ID: "a", Name: "n", Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m", Deliver: new(false)}}
-	f := FormOf(quiet)
+	f := fieldsOf(quiet)
 	if f.Notify != protocol.NotifyNever {
 		t.Errorf("a task without delivery notifies %q", f.Notify)
 	}

@@ -1,70 +1,66 @@
-package state
+package schedule
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strings"
 	"time"
 
-	"fairlead/app/feed"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/repeat"
 )
 
-// Heartbeat is the state of the main agent's heartbeat.
-type Heartbeat struct {
-	protocol.HeartbeatState
-	// Every is the interval from the configuration; "0m" is off, and empty unknown.
-	Every string
-	// Hours are the active hours from the configuration, such as 08:00 and 23:00.
-	Start, End string
+// nextRuns says whether and when a schedule runs next.
+func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) string {
+	switch {
+	case j.State.NeedsApproval:
+		return "Waiting for your approval since " + wording.When(j.State.RunningAtMs, now) + "."
+	case j.State.RunningAtMs > 0:
+		return "Running since " + wording.When(j.State.RunningAtMs, now) + "."
+	case isFinished(j, now):
+		return "Finished. Edit it to set another time."
+	case !j.Enabled:
+		return "Paused."
+	case j.State.NextRunAtMs > 0 && len(p.NextRunsMs) > 1 && p.NextRunsMs[0] == j.State.NextRunAtMs:
+		return repeat.NextText(p.NextRunsMs, p.TimeZone, now)
+	case j.State.NextRunAtMs > 0:
+		return repeat.NextText([]int64{j.State.NextRunAtMs}, "", now)
+	}
+	return "No further runs."
 }
 
-// HeartbeatChoices are the intervals to choose from, from the shortest.
-var HeartbeatChoices = []struct{ Every, Text string }{
+// firstLine returns the first line of an answer for a row of the list.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return format.Line(strings.Trim(line, "#*_ "), 0)
+}
+
+// wordsOf returns the words of a value; for an unknown one, the value.
+func wordsOf(list []option, value string) string {
+	for _, o := range list {
+		if o.value == value {
+			return o.words
+		}
+	}
+	return value
+}
+
+// heartbeatChoices are the intervals to choose from, from the shortest.
+var heartbeatChoices = []struct{ Every, Text string }{
 	{"15m", "Every 15 min"}, {"30m", "Every 30 min"}, {"1h", "Every hour"}, {"4h", "Every 4 hours"}, {"24h", "Once a day"},
-}
-
-// usualHeartbeat is the interval of a heartbeat that is switched on.
-const usualHeartbeat = "30m"
-
-func readHeartbeat(ctx context.Context, a feed.Gateway) (h Heartbeat, err error) {
-	st, err := feed.Call(ctx, a, protocol.HeartbeatStatus, protocol.Empty{})
-	if err != nil {
-		return h, err
-	}
-	h.HeartbeatState = st.Agents[protocol.MainAgent]
-	settings, _ := feed.ConfigAt[struct { // unknown without the right to read it
-		Every       string
-		ActiveHours struct{ Start, End string }
-	}](ctx, a, "agents.defaultHeartbeat")
-	h.Every, h.Start, h.End = settings.Every, settings.ActiveHours.Start, settings.ActiveHours.End
-	return h, nil
-}
-
-// On reports whether the heartbeat is switched on.
-func (h Heartbeat) On() bool { return h.interval() > 0 }
-
-// interval returns the interval, or 0.
-func (h Heartbeat) interval() time.Duration {
-	d, err := time.ParseDuration(strings.ReplaceAll(h.Every, " ", ""))
-	if err != nil && h.NextHeartbeatAt != nil {
-		return time.Hour // an interval in words
-	}
-	return d
 }
 
 // IntervalText is the interval in words: every 30 min.
 func (h Heartbeat) IntervalText() string {
-	for _, c := range HeartbeatChoices {
+	for _, c := range heartbeatChoices {
 		if c.Every == cmp.Or(h.Every, usualHeartbeat) {
 			return c.Text
 		}
 	}
 	if !h.On() {
-		return HeartbeatChoices[1].Text
+		return heartbeatChoices[1].Text
 	}
 	return "Every " + h.Every
 }
@@ -159,27 +155,34 @@ func (h Heartbeat) LastText(now time.Time) string {
 	return strings.Join(parts, " ")
 }
 
-// RunHeartbeat triggers a heartbeat now.
-func (s *Schedules) RunHeartbeat() {
-	s.Do(func(ctx context.Context) error {
-		r, err := feed.Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
-		if err == nil {
-			s.app.Notify("info", format.Capital(r.Message))
-		}
-		return err
-	})
-}
+type option struct{ value, words string }
 
-// SwitchHeartbeat switches the heartbeat on, at the usual interval, or off.
-func (s *Schedules) SwitchHeartbeat(on bool) {
-	every := "0m"
-	if on {
-		every = usualHeartbeat
+var (
+	repeats = []option{
+		{repeatDaily, "Every day"},
+		{repeatWeekdays, "Every weekday"},
+		{repeatWeekly, "On days of the week"},
+		{repeatMonthly, "Every month"},
+		{repeatEvery, "Every few minutes, hours or days"},
+		{repeatOnce, "Once"},
+		{repeatCron, "Cron"},
 	}
-	s.SetHeartbeat(every)
-}
+	units   = []option{{"minutes", "minutes"}, {"hours", "hours"}, {"days", "days"}}
+	seconds = option{"seconds", "seconds"}
+	modes   = []option{{protocol.CronTask, "Its own chat"}, {protocol.CronSystemEvent, "The main chat"}}
+	missed  = []option{
+		{protocol.MissedLatest, "Run once"}, {protocol.MissedAll, "Run for each missed time"}, {protocol.MissedSkip, "Skip"}, {protocol.MissedAsk, "Ask me"},
+	}
+	notifies = []option{
+		{protocol.NotifyAlways, "Always"}, {protocol.NotifyNews, "When there is something to say, or it failed"}, {protocol.NotifyNever, "Never"},
+	}
+)
 
-// SetHeartbeat sets the heartbeat's interval, such as 30m, or 0m for never.
-func (s *Schedules) SetHeartbeat(every string) {
-	s.Do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
+// whenText describes a schedule, with its time zone if that has another time.
+func whenText(s protocol.CronSchedule, now time.Time) string {
+	text := format.Capital(repeat.Text(s, now))
+	if zone, err := time.LoadLocation(s.TZ); err == nil && s.TZ != "" && now.In(zone).Format("15:04") != now.Format("15:04") {
+		text += " (" + s.TZ + ")"
+	}
+	return text
 }
