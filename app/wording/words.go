@@ -42,6 +42,7 @@ func Join(sep string, parts ...string) string {
 	return strings.Join(lists.Without(parts, func(s string) bool { return s == "" }), sep)
 }
 
+// Slashes returns a path of any system with slashes.
 func Slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // By names the answerer as the windows do; the gateway's names are for its journal.
