@@ -9,7 +9,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/pick"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -27,7 +26,7 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 		Two:     last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
 			prefs.update(func(r *preferences) { r.FilesTwo, r.FilesRight = two, right })
 		},
-		Sort: last.Files, Sorted: func(by state.FileSort) { prefs.update(func(r *preferences) { r.Files = by }) },
+		Sort: last.Files, Sorted: func(by files.Sort) { prefs.update(func(r *preferences) { r.Files = by }) },
 		ShowHidden: last.FilesHidden, HiddenShown: func(on bool) {
 			prefs.update(func(r *preferences) { r.FilesHidden = on })
 		},

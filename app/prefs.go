@@ -14,9 +14,9 @@ import (
 	"reflect"
 	"sync"
 
+	"fairlead/app/files"
 	"fairlead/app/native"
 	"fairlead/app/settings"
-	"fairlead/app/state"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
@@ -49,7 +49,7 @@ type preferences struct {
 	Listen    string               `json:"listen,omitempty"`
 	Hidden    bool                 `json:"startHidden,omitempty"`
 
-	Files      state.FileSort  `json:"files,omitzero"` // sort order of file lists
+	Files      files.Sort      `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
 	// FilesPlace is the machine whose files were shown last; empty for the agent's own, nil for none.

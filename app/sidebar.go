@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/lists"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -26,7 +27,7 @@ type sidebar struct {
 	list        *widgets.RowList // of approvals and chats, or of search results
 	rows        []row            // of the list
 	keys        []string         // of the chats in the list
-	chosen      state.Selection  // the chats that were selected together, by key
+	chosen      lists.Selection  // the chats that were selected together, by key
 	filter      state.ChatFilter
 	machineRows *fyne.Container // rows of machines
 	middle      *fyne.Container // contains the list and the machines

@@ -16,6 +16,7 @@ import (
 // Feed is the connection to a gateway and what is known about it. It is safe for concurrent use.
 type Feed struct {
 	*Facts
+	FileEvents
 	// Tasks are the actions that run in the background. A failure becomes a notice.
 	Tasks *Tasks
 	// OnSnapshot and OnChange report what has just been applied, in order and on one goroutine. Set

@@ -14,7 +14,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 )
 
@@ -81,7 +80,7 @@ func (a actions) rename(file, name string) {
 
 func (a actions) newFolder() {
 	p := a.page
-	name := p.view.NewName()
+	name := unusedName(p.view.Entries)
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.Folder.Make(ctx, name) }, func(made string, err error) {
 		if p.h.Say.Failed("Could not create the folder", err) {
 			return
@@ -97,7 +96,7 @@ func (a actions) delete() {
 }
 
 // move moves dragged files into another folder of the machine, and offers to undo that.
-func (a actions) move(list []state.FileEntry, dir string) {
+func (a actions) move(list []Entry, dir string) {
 	into := path.Base(dir)
 	if dir == "" {
 		into = "the workspace"
@@ -108,8 +107,8 @@ func (a actions) move(list []state.FileEntry, dir string) {
 }
 
 // run changes files, reports it and offers to undo it. did is a word such as "deleted".
-func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
-	paths := lists.Map(list, func(e state.FileEntry) string { return e.Path })
+func (a actions) run(list []Entry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
+	paths := lists.Map(list, func(e Entry) string { return e.Path })
 	n, undo := 0, func() {}
 	bind.Run(a.page.ctx, func(ctx context.Context) (err error) {
 		n, undo, err = do(ctx, paths)
@@ -238,7 +237,7 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := lists.Map(chosen, func(e state.FileEntry) string { return p.view.AbsolutePath(p.app.View().Machines, e.Path) })
+	paths := lists.Map(chosen, func(e Entry) string { return p.view.AbsolutePath(p.app.View().Machines, e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:

@@ -13,20 +13,19 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
 // filesOfMachine is a folder of a machine that supports the file browser.
-func filesOfMachine() state.FilesView {
-	file := func(name string, size int64) state.FileEntry {
-		return state.FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
+func filesOfMachine() View {
+	file := func(name string, size int64) Entry {
+		return Entry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
 	}
-	return state.FilesView{
+	return View{
 		Place: "nas", CanBrowse: true,
-		Entries: []state.FileEntry{{Path: "src", Dir: true, Info: protocol.FileInfo{Name: "src", Kind: protocol.FileFolder}}, file("a.txt", 1), file("b.png", 2000), file("c.txt", 3)},
+		Entries: []Entry{{Path: "src", Dir: true, Info: protocol.FileInfo{Name: "src", Kind: protocol.FileFolder}}, file("a.txt", 1), file("b.png", 2000), file("c.txt", 3)},
 		Changed: []protocol.FileChange{{ID: "1", Path: "/srv/a.txt", SessionKey: "agent:main:main", RunID: "r", At: pagetest.Noon.UnixMilli(), Last: true}},
 	}
 }
@@ -187,8 +186,8 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 	for _, rename := range []bool{false, true} {
 		p := newMachinePage(t)
 		now := filesOfMachine()
-		now.Entries = append(now.Entries, state.FileEntry{Path: "zeta", Dir: true})
-		p.model.Value.Update(func(v *state.FilesView) { *v = now })
+		now.Entries = append(now.Entries, Entry{Path: "zeta", Dir: true})
+		p.model.Value.Update(func(v *View) { *v = now })
 		if rename {
 			p.selectLater("", "zeta")
 		} else {

@@ -11,7 +11,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
@@ -33,11 +32,11 @@ type Chooser struct {
 	h   ChooserHandlers
 	Box fyne.CanvasObject
 
-	dir        string            // the folder shown, with slashes
-	entries    []state.FileEntry // of dir, unsorted
-	hidden     int               // number of entries that are left out
-	request    int               // number of the latest request for a folder
-	sort       state.FileSort
+	dir        string  // the folder shown, with slashes
+	entries    []Entry // of dir, unsorted
+	hidden     int     // number of entries that are left out
+	request    int     // number of the latest request for a folder
+	sort       Sort
 	showHidden bool
 	replace    string // path of an existing file: the person was asked whether to replace it
 	renamePath string // path to rename once the list contains it
@@ -70,7 +69,7 @@ func NewChooser(ctx context.Context, q system.Question, h ChooserHandlers) *Choo
 	c.filter.OnMove = func(by int) { widgets.Focus(c.list); c.list.selection.Move(by, false); c.list.selectionChanged() }
 	c.filter.OnChoose = c.openFirst
 	c.Box = c.frame()
-	bind.Go(ctx, func(context.Context) ([]state.Crumb, error) { return state.LocalPlaces(), nil }, func(list []state.Crumb, _ error) {
+	bind.Go(ctx, func(context.Context) ([]Crumb, error) { return localPlaces(), nil }, func(list []Crumb, _ error) {
 		c.showPlaces(list)
 		if c.dir == "" && c.request == 0 && len(list) > 0 {
 			c.Enter(list[0].Dir)
@@ -134,7 +133,7 @@ func (placesLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(size.SubtractWidthHeight(2*style.Inside, style.Group))
 }
 
-func (c *Chooser) showPlaces(list []state.Crumb) {
+func (c *Chooser) showPlaces(list []Crumb) {
 	icon := func(dir string) string {
 		switch dir {
 		case list[0].Dir:
@@ -165,14 +164,14 @@ func (c *Chooser) Enter(dir string) {
 	}
 	c.request++
 	request := c.request
-	bind.Go(c.ctx, func(context.Context) ([]state.FileEntry, error) { return state.ListLocal(dir) }, func(list []state.FileEntry, err error) {
+	bind.Go(c.ctx, func(context.Context) ([]Entry, error) { return listLocal(dir) }, func(list []Entry, err error) {
 		if request != c.request {
 			return
 		}
 		c.dir, c.entries = dir, list
 		c.filter.SetText("")
 		c.list.selection.None()
-		c.path.set("Computer", state.LocalCrumbs(dir))
+		c.path.set("Computer", localCrumbs(dir))
 		c.askAgain()
 		c.arrange()
 		if c.renamePath != "" && c.list.startRename(c.renamePath) {
@@ -186,7 +185,7 @@ func (c *Chooser) Enter(dir string) {
 
 // arrange shows the entries that match the filter, in order.
 func (c *Chooser) arrange() {
-	shown, hidden := state.ArrangeLocal(c.entries, c.sort, c.filter.Text, c.q.Kind == system.ChooseFolder, c.showHidden)
+	shown, hidden := arrangeLocal(c.entries, c.sort, c.filter.Text, c.q.Kind == system.ChooseFolder, c.showHidden)
 	c.hidden = hidden
 	c.list.Set(shown, false)
 	c.heads.set(c.sort, true)

@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
 )
@@ -157,7 +156,7 @@ func TestCrumbsLeadFromTheRoot(t *testing.T) {
 	t.Parallel()
 	for dir, want := range map[string]string{"/": "", "/home/ann": "/home /home/ann", "C:/Users/ann": "C:/ C:/Users C:/Users/ann"} {
 		var got []string
-		for _, c := range state.LocalCrumbs(dir) {
+		for _, c := range localCrumbs(dir) {
 			got = append(got, c.Dir)
 		}
 		if strings.Join(got, " ") != want {

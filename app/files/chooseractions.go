@@ -10,7 +10,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
@@ -33,7 +32,7 @@ func (c *Chooser) Focus() {
 		return
 	}
 	c.name.edit(c.Box)
-	c.name.selectStart(utf8.RuneCountInString(state.FileEntry{Path: c.q.Name}.Stem()))
+	c.name.selectStart(utf8.RuneCountInString(Entry{Path: c.q.Name}.Stem()))
 }
 
 func (c *Chooser) cancel() { c.h.Done(nil) }
@@ -49,7 +48,7 @@ func (c *Chooser) openFirst() {
 }
 
 // open enters a folder or chooses a file.
-func (c *Chooser) open(e state.FileEntry) {
+func (c *Chooser) open(e Entry) {
 	switch {
 	case e.Dir:
 		c.Enter(e.Path)
@@ -67,7 +66,7 @@ func (c *Chooser) accept() {
 	case system.ChooseFolder:
 		c.h.Done([]string{c.folder()})
 	case system.SaveFile:
-		c.save(state.SavePath(c.dir, c.name.Text))
+		c.save(savePath(c.dir, c.name.Text))
 	default:
 		if files := c.chosenFiles(); len(files) > 0 {
 			c.h.Done(files)
@@ -110,7 +109,7 @@ func (c *Chooser) askAgain() {
 func (c *Chooser) newFolder() {
 	there := c.entries
 	dir := c.dir
-	bind.Go(c.ctx, func(context.Context) (string, error) { return state.MakeLocalFolder(dir, there) }, func(made string, err error) {
+	bind.Go(c.ctx, func(context.Context) (string, error) { return makeLocalFolder(dir, there) }, func(made string, err error) {
 		if err != nil {
 			c.note.Set(err.Error(), style.ColorBad)
 			return
@@ -121,7 +120,7 @@ func (c *Chooser) newFolder() {
 }
 
 func (c *Chooser) rename(old, name string) {
-	bind.Go(c.ctx, func(context.Context) (string, error) { return state.RenameLocal(old, name) }, func(to string, err error) {
+	bind.Go(c.ctx, func(context.Context) (string, error) { return renameLocal(old, name) }, func(to string, err error) {
 		if err != nil {
 			c.note.Set(err.Error(), style.ColorBad)
 			return

@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2/theme"
 
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -90,14 +89,14 @@ type columnHeads struct {
 	texts map[string]*widgets.Text
 }
 
-var columnNames = map[string]string{state.ByName: "Name", state.BySize: "Size", state.ByTime: "Modified"}
+var columnNames = map[string]string{ByName: "Name", BySize: "Size", ByTime: "Modified"}
 
 func newColumnHeads(choose func(string)) *columnHeads {
 	h := &columnHeads{heads: map[string]*widgets.Clickable{}, texts: map[string]*widgets.Text{}}
 	var list []fyne.CanvasObject
-	for _, by := range []string{state.ByName, state.BySize, state.ByTime} {
+	for _, by := range []string{ByName, BySize, ByTime} {
 		t := widgets.NewText(columnNames[by], style.ColorMuted, style.SizeSmall)
-		if by != state.ByName {
+		if by != ByName {
 			t.Align = fyne.TextAlignTrailing
 		}
 		h.texts[by] = t
@@ -111,16 +110,16 @@ func newColumnHeads(choose func(string)) *columnHeads {
 }
 
 // set shows the sort order; details reports whether there are sizes and times.
-func (h *columnHeads) set(s state.FileSort, details bool) {
+func (h *columnHeads) set(s Sort, details bool) {
 	for by, t := range h.texts {
 		name, color := columnNames[by], style.ColorMuted
-		if by == cmp.Or(s.By, state.ByName) {
+		if by == cmp.Or(s.By, ByName) {
 			name, color = name+map[bool]string{false: " ↑", true: " ↓"}[s.Down], style.ColorText
 		}
 		t.Set(name, color)
 	}
-	widgets.SetVisible(h.heads[state.BySize], details)
-	widgets.SetVisible(h.texts[state.ByTime], details)
+	widgets.SetVisible(h.heads[BySize], details)
+	widgets.SetVisible(h.texts[ByTime], details)
 	h.box.Refresh()
 }
 
@@ -141,7 +140,7 @@ func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // fileMarks adds the purpose of each agent file, and whether it is missing or unsaved.
-func fileMarks(v state.FilesView, drafts *unsaved.Store, marks map[string]string) map[string]string {
+func fileMarks(v View, drafts *unsaved.Store, marks map[string]string) map[string]string {
 	if v.Place != "" {
 		return marks
 	}
@@ -150,7 +149,7 @@ func fileMarks(v state.FilesView, drafts *unsaved.Store, marks map[string]string
 	}
 	for _, e := range v.Entries {
 		_, draft := drafts.File(e.Path)
-		short, _, _ := state.AboutFile(e.Path)
+		short, _, _ := aboutFile(e.Path)
 		switch {
 		case e.Dir:
 		case draft:
@@ -168,8 +167,8 @@ func fileMarks(v state.FilesView, drafts *unsaved.Store, marks map[string]string
 const notCreated = " · not created yet"
 
 // markColor returns a fainter colour for a purpose than for a state.
-func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
-	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notCreated) {
+func markColor(e Entry, mark string) fyne.ThemeColorName {
+	if short, _, _ := aboutFile(e.Path); short != "" && (mark == short || mark == short+notCreated) {
 		return style.ColorMuted
 	}
 	return style.ColorAccent

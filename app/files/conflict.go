@@ -10,7 +10,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -88,7 +87,7 @@ func (e *editor) watchFile() {
 	e.viewer.stopWatching = cancel
 	if !e.isAgent {
 		seen := e.page.view.InfoOf(e.path)
-		bind.Watch(ctx, e.page.model.Value, func(v state.FilesView) {
+		bind.Watch(ctx, e.page.model.Value, func(v View) {
 			if now := v.InfoOf(e.path); now != seen {
 				seen = now
 				e.readAgain(ctx)

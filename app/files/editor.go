@@ -11,7 +11,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -22,7 +21,7 @@ import (
 type editor struct {
 	page      *Page
 	viewer    *viewer
-	files     state.TextFiles
+	files     textFiles
 	isAgent   bool // one of the agent's own files
 	path      string
 	draftKey  string
@@ -48,7 +47,7 @@ type editor struct {
 // newFile is the unsaved content of a file without a name.
 type newFile struct{ name, text string }
 
-func newEditor(p *Page, v *viewer, f state.OpenFile, back fyne.CanvasObject) *editor {
+func newEditor(p *Page, v *viewer, f File, back fyne.CanvasObject) *editor {
 	e := &editor{
 		page: p, viewer: v, files: p.model.TextFiles(), isAgent: p.view.Place == "", path: f.Path, draftKey: draftKey(p.view.Place, f.Path), isNew: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, exists: !f.Missing,
 		text: newTextArea(), name: widgets.NewEntry(), status: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
@@ -85,7 +84,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back fyne.CanvasObject) *ed
 	}
 	about := ""
 	if e.isAgent {
-		_, about, _ = state.AboutFile(f.Path)
+		_, about, _ = aboutFile(f.Path)
 	}
 	if f.Missing {
 		about += " The file does not exist. This is the default text."
@@ -103,7 +102,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back fyne.CanvasObject) *ed
 }
 
 // restoreDraft shows what the person left without saving.
-func (e *editor) restoreDraft(f state.OpenFile) {
+func (e *editor) restoreDraft(f File) {
 	draft, ok := e.page.app.Drafts.File(e.draftKey)
 	if e.isNew {
 		var left newFile
@@ -157,7 +156,7 @@ func (e *editor) showLength() {
 	if !e.isAgent {
 		return
 	}
-	words, over := state.FileLength(e.path, e.text.Text)
+	words, over := lengthWarning(e.path, e.text.Text)
 	color := style.ColorMuted
 	if over {
 		color = style.ColorNeedsYou

@@ -13,17 +13,16 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
 // inEditor opens one of the agent's files. edit is its editor.
-func inEditor(t *testing.T, f state.OpenFile) (p *Page, edit *editor) {
+func inEditor(t *testing.T, f File) (p *Page, edit *editor) {
 	t.Helper()
 	p = newTestPage(t)
 	f.Editable = true
-	p.view = state.FilesView{File: &f}
+	p.view = View{File: &f}
 	p.viewer = newViewer(p, f)
 	p.Box.Objects[0] = p.viewer.box
 	p.Box.Refresh()
@@ -31,20 +30,20 @@ func inEditor(t *testing.T, f state.OpenFile) (p *Page, edit *editor) {
 }
 
 func TestEditorSaysWhatAFileIsForAndHowLongItMayBe(t *testing.T) {
-	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})
 	pagetest.Shows(t, p.Box, "The agent's personality and behaviour.")
-	e.text.SetText(strings.Repeat("x", state.FileCap+5))
+	e.text.SetText(strings.Repeat("x", fileCap+5))
 	pagetest.Shows(t, p.Box, "5 bytes too long")
-	p, _ = inEditor(t, state.OpenFile{Path: "USER.md", Text: "as new", Missing: true})
+	p, _ = inEditor(t, File{Path: "USER.md", Text: "as new", Missing: true})
 	pagetest.Shows(t, p.Box, "does not exist")
 	golden.Markup(t, "editor-missing", p.Box)
 }
 
 func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
-	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})
 	e.text.SetText("be kind and bri")
 	p.close()
-	again := newEditor(p, &viewer{}, state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}, widgets.HLine())
+	again := newEditor(p, &viewer{}, File{Path: "SOUL.md", Text: "be kind", Editable: true}, widgets.HLine())
 	if again.text.Text != "be kind and bri" || !again.discardButton.Visible() {
 		t.Errorf("it holds %q", again.text.Text)
 	}
@@ -57,13 +56,13 @@ func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
 // viewerOf is a viewer of some file.
 func (p *Page) viewerOf(t *testing.T, path string) *viewer {
 	t.Helper()
-	return newViewer(p, state.OpenFile{Path: path})
+	return newViewer(p, File{Path: path})
 }
 
 func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 	// the page's requests have failed by the time of the check
 	synctest.Test(t, func(t *testing.T) {
-		p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+		p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})
 		pagetest.Settle()
 		e.fileChanged("be brief", true)
 		pagetest.Settle()
@@ -104,7 +103,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 	p := newTestPage(t)
 	p.app.Drafts.SaveFile("AGENTS.md", "half")
-	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
+	p.show(View{Entries: []Entry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
 	var trails []string
 	for _, e := range p.view.Entries {
 		trails = append(trails, p.list.marks[e.Path])
@@ -117,7 +116,7 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 	p := newTestPage(t)
 	v := p.viewerOf(t, "x")
-	e := newEditor(p, v, state.OpenFile{Editable: true}, widgets.HLine())
+	e := newEditor(p, v, File{Editable: true}, widgets.HLine())
 	e.text.SetText("one")
 	e.afterSave("a.md", "one", nil)
 	if !strings.Contains(e.status.Text(), "Saved") {
@@ -153,7 +152,7 @@ func TestCtrlSSavesAFile(t *testing.T) {
 }
 
 func TestEscapeLeavesTheEditorAndAsksAboutUnsavedChanges(t *testing.T) {
-	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})
 	e.text.SetText("be kind and brief")
 	if !p.Back() || p.viewer == nil || !e.leaveBox.Visible() {
 		t.Fatal("unsaved changes are left without a question")
@@ -173,7 +172,7 @@ func TestEscapeLeavesTheEditorAndAsksAboutUnsavedChanges(t *testing.T) {
 		t.Errorf("the draft is %q", text)
 	}
 
-	p, e = inEditor(t, state.OpenFile{Path: "USER.md", Text: "a"})
+	p, e = inEditor(t, File{Path: "USER.md", Text: "a"})
 	e.text.SetText("b")
 	p.Back()
 	test.Tap(pagetest.Button(t, p.Box, "Save and close"))
@@ -188,7 +187,7 @@ func TestEscapeLeavesTheEditorAndAsksAboutUnsavedChanges(t *testing.T) {
 		t.Error("a saved file stays open")
 	}
 
-	p, _ = inEditor(t, state.OpenFile{Path: "USER.md", Text: "a"})
+	p, _ = inEditor(t, File{Path: "USER.md", Text: "a"})
 	if !p.Back() || p.viewer != nil {
 		t.Error("a file without changes is not left")
 	}

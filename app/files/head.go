@@ -4,7 +4,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -28,7 +27,7 @@ func (h head) wrap(body fyne.CanvasObject) fyne.CanvasObject {
 	switch {
 	case p.view.Place == "":
 		actions = append(actions, widgets.NewButton(words("New file"), "plus", func() {
-			f := state.OpenFile{Editable: true}
+			f := File{Editable: true}
 			if p.view.Dir != "" {
 				f.Path = p.view.Dir + "/"
 			}
@@ -62,7 +61,7 @@ func (h head) placeMenu() []*fyne.MenuItem {
 		item := fyne.NewMenuItem(v.PlaceName(n.ID), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)
-		for _, g := range state.Folders(n) {
+		for _, g := range grantedFolders(n) {
 			if n.Online && n.Files {
 				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.enter(g.Dir) }))
 			}

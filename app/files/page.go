@@ -39,8 +39,8 @@ type Handlers struct {
 	Reveal  func(path string)
 	OpenURL func(*url.URL)
 	// Sort is the initial order; Sorted is called when it changes.
-	Sort   state.FileSort
-	Sorted func(state.FileSort)
+	Sort   Sort
+	Sorted func(Sort)
 	// Drop handles files of a machine that were dropped elsewhere in the window.
 	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
 	// Send sends files of a machine that were dropped on the list of another one.
@@ -55,11 +55,11 @@ type Handlers struct {
 type Page struct {
 	ctx   context.Context
 	app   *state.App
-	model *state.Files
+	model *Model
 	h     Handlers
 	Box   *fyne.Container
 
-	view             state.FilesView
+	view             View
 	list             *table
 	filter           *widgets.SearchField
 	place            *widgets.Button
@@ -89,7 +89,7 @@ type Page struct {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, model: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		ctx: ctx, app: a, model: newModel(a.Feed), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
 		visits: visits{report: h.Visited},
 	}
@@ -99,7 +99,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
 	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
 	p.list.onUndo = p.actions.undo
-	p.list.onOpen = func(e state.FileEntry) {
+	p.list.onOpen = func(e Entry) {
 		if e.Dir {
 			p.enter(e.Path)
 		} else {
@@ -120,20 +120,21 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.place = widgets.NewMenuButton("", "folder", head{p}.placeMenu)
 	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.actions.startRename), widgets.NewQuietButton("", "trash", p.actions.delete)}
 	p.model.Sort(h.Sort)
-	p.model.Value.Update(func(v *state.FilesView) { v.ShowHidden = h.ShowHidden })
+	p.model.Value.Update(func(v *View) { v.ShowHidden = h.ShowHidden })
 	p.showPlace()
 	p.draw()
 	return p
 }
 
-func (p *Page) show(v state.FilesView) {
+func (p *Page) show(v View) {
 	p.view = v
 	p.showPlace()
 	p.visits.add(v)
 	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
-	p.pathBar.set(v.TopName(p.app.View()), v.Crumbs(p.app.View()))
+	machines := p.app.Feed.Machines.Get()
+	p.pathBar.set(v.TopName(machines), v.Crumbs(machines))
 	p.columnHeads.set(v.Sort, v.CanBrowse && v.Filter == "")
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
 		p.selectPath = ""

@@ -13,7 +13,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -28,10 +27,10 @@ func newTestPage(t *testing.T) *Page {
 	return p
 }
 
-func folder() state.FilesView {
-	return state.FilesView{
+func folder() View {
+	return View{
 		Place: "nas", Note: "The newest 10000 of 70000 files.", Dir: "src",
-		Entries: []state.FileEntry{{Path: "src/deep", Dir: true}, {Path: "src/main.go"}, {Path: "src/" + strings.Repeat("a long name ", 20) + ".txt"}},
+		Entries: []Entry{{Path: "src/deep", Dir: true}, {Path: "src/main.go"}, {Path: "src/" + strings.Repeat("a long name ", 20) + ".txt"}},
 	}
 }
 
@@ -42,19 +41,19 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(folder())
 	golden.Markup(t, "folder", p.Box)
 	v := folder()
-	v.File = &state.OpenFile{Path: "src/main.go", Text: "package main\n\nfunc main() {}\n", Truncated: true}
+	v.File = &File{Path: "src/main.go", Text: "package main\n\nfunc main() {}\n", Truncated: true}
 	p.show(v)
 	golden.Markup(t, "file", p.Box)
-	v.File = &state.OpenFile{Path: "src/x", Problem: "It is a program, of 3 MB."}
+	v.File = &File{Path: "src/x", Problem: "It is a program, of 3 MB."}
 	p.show(v)
 	golden.Markup(t, "unreadable", p.Box)
-	p.show(state.FilesView{Place: "", Entries: []state.FileEntry{{Path: "SOUL.md"}}})
+	p.show(View{Place: "", Entries: []Entry{{Path: "SOUL.md"}}})
 	golden.Markup(t, "agent", p.Box)
-	p.show(state.FilesView{File: &state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}})
+	p.show(View{File: &File{Path: "SOUL.md", Text: "be kind", Editable: true}})
 	golden.Markup(t, "editor", p.Box)
-	p.show(state.FilesView{Problem: "the machine is offline", Place: "nas"})
+	p.show(View{Problem: "the machine is offline", Place: "nas"})
 	golden.Markup(t, "problem", p.Box)
-	p.show(state.FilesView{Place: "nas"})
+	p.show(View{Place: "nas"})
 	golden.Markup(t, "empty", p.Box)
 }
 
@@ -84,7 +83,7 @@ func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
 		t.Fatalf("%T has the keyboard", canvas.Focused())
 	}
 	v := folder()
-	v.File = &state.OpenFile{Path: "src/main.go"}
+	v.File = &File{Path: "src/main.go"}
 	p.show(v)
 	if canvas.Focused() != nil {
 		t.Errorf("%T has the keyboard while a file is shown", canvas.Focused())
@@ -99,7 +98,7 @@ func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
 
 func TestNewFileIsRestored(t *testing.T) {
 	p := newTestPage(t)
-	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "SOUL.md"}}})
+	p.show(View{Entries: []Entry{{Path: "SOUL.md"}}})
 	open := func() *editor {
 		test.Tap(pagetest.Button(t, p.Box, "New file"))
 		return p.viewer.edit
@@ -154,7 +153,7 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 			return make([]code.Line, 1)
 		}
 		v := folder()
-		v.File = &state.OpenFile{Path: "src/main.go", Text: strings.Repeat("// a line of a long file\n", 2000)}
+		v.File = &File{Path: "src/main.go", Text: strings.Repeat("// a line of a long file\n", 2000)}
 		p.show(v)
 		panel := func() (found *code.Panel) {
 			widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
@@ -194,7 +193,7 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 func TestMarkdownIsRenderedUntilItsSourceIsWanted(t *testing.T) {
 	p := newMachinePage(t)
 	v := filesOfMachine()
-	v.File = &state.OpenFile{Path: "README.md", Text: "# A project\n\nWith *one* line.\n"}
+	v.File = &File{Path: "README.md", Text: "# A project\n\nWith *one* line.\n"}
 	p.show(v)
 	source := func() bool { return strings.Contains(golden.Words(p.Box), "# A project") }
 	if source() {
@@ -213,15 +212,15 @@ func TestMarkdownIsRenderedUntilItsSourceIsWanted(t *testing.T) {
 
 func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
 	for name, c := range map[string]struct {
-		file     state.OpenFile
+		file     File
 		readOnly bool
 		want     bool
 	}{
-		"text":                    {file: state.OpenFile{Text: "x"}, want: true},
-		"text, cut":               {file: state.OpenFile{Text: "x", Truncated: true}},
-		"in a folder to read":     {file: state.OpenFile{Text: "x"}, readOnly: true},
-		"a file that is no text":  {file: state.OpenFile{Problem: "It is a program, of 3 MB."}},
-		"an empty file, editable": {file: state.OpenFile{}, want: true},
+		"text":                    {file: File{Text: "x"}, want: true},
+		"text, cut":               {file: File{Text: "x", Truncated: true}},
+		"in a folder to read":     {file: File{Text: "x"}, readOnly: true},
+		"a file that is no text":  {file: File{Problem: "It is a program, of 3 MB."}},
+		"an empty file, editable": {file: File{}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newMachinePage(t)
@@ -240,7 +239,7 @@ func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
 func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
 	p := newTestPage(t)
 	p.focusPending = true
-	p.show(state.FilesView{Place: "nas", Loading: true})
+	p.show(View{Place: "nas", Loading: true})
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	if canvas.Focused() != nil {
 		t.Fatalf("%T has the keyboard while the list loads", canvas.Focused())
@@ -261,7 +260,7 @@ func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
 func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
 	p := newMachinePage(t)
 	v := filesOfMachine()
-	v.File = &state.OpenFile{Path: "a.txt", Text: "before"}
+	v.File = &File{Path: "a.txt", Text: "before"}
 	p.show(v)
 	shown := p.viewer
 	p.show(v)
@@ -269,7 +268,7 @@ func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
 		t.Error("it is drawn again without a change")
 	}
 	again := v
-	again.File = &state.OpenFile{Path: "a.txt", Text: "after"}
+	again.File = &File{Path: "a.txt", Text: "after"}
 	p.show(again)
 	pagetest.Shows(t, p.Box, "after")
 }
@@ -277,7 +276,7 @@ func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
 func TestABinaryFileSaysThatItHasNoPreview(t *testing.T) {
 	p := newMachinePage(t)
 	v := filesOfMachine()
-	v.File = &state.OpenFile{Path: "b.png", Binary: true}
+	v.File = &File{Path: "b.png", Binary: true}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "No preview", "The file has 2.0 kB.", "Copy to this computer…")
 }

@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 )
 
@@ -16,7 +15,7 @@ import (
 type pathBar struct {
 	box     *fyne.Container
 	field   *textField
-	crumbs  []state.Crumb
+	crumbs  []Crumb
 	top     string // name of the top folder
 	onEnter func(string)
 }
@@ -30,7 +29,7 @@ func newPathBar(enter func(string), left func()) *pathBar {
 }
 
 // set shows the folders below the top folder, which has a name.
-func (w *pathBar) set(top string, crumbs []state.Crumb) {
+func (w *pathBar) set(top string, crumbs []Crumb) {
 	w.top, w.crumbs = top, crumbs
 	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
 		return // the person is typing

@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
@@ -184,7 +183,7 @@ type visits struct {
 	isDetour bool // opened for one of the agent's files: the place is not remembered
 }
 
-func (s *visits) add(v state.FilesView) {
+func (s *visits) add(v View) {
 	if v.Loading || v.Problem != "" || s.isDetour || s.report == nil {
 		return
 	}

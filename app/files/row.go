@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -24,7 +23,7 @@ type row struct {
 	widgets.Composite
 	table      *table
 	index      int
-	entry      state.FileEntry
+	entry      Entry
 	background *widgets.Rect
 	icon       *widget.Icon
 	title      *widgets.Text
@@ -109,7 +108,7 @@ func (r *row) show(i int) {
 }
 
 // startRename shows the field for a new name: Enter saves, Escape and losing the focus cancel.
-func (r *row) startRename(e state.FileEntry) {
+func (r *row) startRename(e Entry) {
 	r.nameField.SetText(e.Name())
 	r.nameField.Show()
 	r.nameField.edit(r.table)

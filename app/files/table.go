@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -19,17 +18,17 @@ import (
 // thousands. A click selects, with Ctrl and Shift several; a double click and Enter open.
 type table struct {
 	widget.List
-	entries   []state.FileEntry
+	entries   []Entry
 	marks     map[string]string // short mark for each path
 	nested    bool              // the entries are from several folders
 	details   bool              // there are sizes and times
-	selection state.Selection
+	selection lists.Selection
 	renaming  string // path being renamed; empty for none
 	focused   bool
 	dropPath  string // path of the folder under a drag; empty for none
 	now       func() time.Time
 
-	onOpen   func(state.FileEntry)
+	onOpen   func(Entry)
 	onSelect func() // the selection changed
 	onMenu   func(at fyne.Position)
 	onRename func(path, name string)
@@ -52,13 +51,13 @@ func newTable() *table {
 }
 
 // Set shows other entries. The selection and the scroll position stay.
-func (t *table) Set(entries []state.FileEntry, below bool) {
+func (t *table) Set(entries []Entry, below bool) {
 	t.entries, t.nested = entries, below
-	t.selection.Set(lists.Map(entries, func(e state.FileEntry) string { return e.Path }))
+	t.selection.Set(lists.Map(entries, func(e Entry) string { return e.Path }))
 	t.Refresh()
 }
 
-func (t *table) selectedEntries() (list []state.FileEntry) {
+func (t *table) selectedEntries() (list []Entry) {
 	for i, e := range t.entries {
 		if t.selection.Has(i) {
 			list = append(list, e)
@@ -69,7 +68,7 @@ func (t *table) selectedEntries() (list []state.FileEntry) {
 
 // startRename starts renaming in place, and reports whether the entry exists.
 func (t *table) startRename(path string) bool {
-	if !slices.ContainsFunc(t.entries, func(e state.FileEntry) bool { return e.Path == path }) {
+	if !slices.ContainsFunc(t.entries, func(e Entry) bool { return e.Path == path }) {
 		return false
 	}
 	t.renaming = path
@@ -95,7 +94,7 @@ func (t *table) finishRename(name string) {
 
 // selectPath selects the entry with a path, and reports whether it exists.
 func (t *table) selectPath(path string) bool {
-	i := slices.IndexFunc(t.entries, func(e state.FileEntry) bool { return e.Path == path })
+	i := slices.IndexFunc(t.entries, func(e Entry) bool { return e.Path == path })
 	if i < 0 {
 		return false
 	}
@@ -105,11 +104,11 @@ func (t *table) selectPath(path string) bool {
 	return true
 }
 
-func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
+func (t *table) entryAt(at fyne.Position) (Entry, bool) {
 	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(t)
 	i := int((at.Y - from.Y + t.GetScrollOffset()) / (rowHeight() + theme.Padding()))
 	if at.Y < from.Y || i < 0 || i >= len(t.entries) {
-		return state.FileEntry{}, false
+		return Entry{}, false
 	}
 	return t.entries[i], true
 }

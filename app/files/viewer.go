@@ -15,7 +15,6 @@ import (
 	"fairlead/app/code"
 	"fairlead/app/markdown"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
@@ -26,7 +25,7 @@ import (
 type viewer struct {
 	page         *Page
 	path         string
-	file         *state.OpenFile   // nil for an editor and for changes
+	file         *File             // nil for an editor and for changes
 	info         protocol.FileInfo // what the list reported about the file
 	box          fyne.CanvasObject
 	edit         *editor            // nil if read-only
@@ -41,7 +40,7 @@ func (v *viewer) close() {
 
 // showFile shows a file, and reads it again when the list reports that it changed. An editor does
 // that by itself.
-func showFile(p *Page, f *state.OpenFile) {
+func showFile(p *Page, f *File) {
 	info := p.view.InfoOf(f.Path)
 	switch w := p.viewer; {
 	case w != nil && w.path == f.Path && w.edit != nil:
@@ -56,7 +55,7 @@ func showFile(p *Page, f *state.OpenFile) {
 	}
 }
 
-func newViewer(p *Page, f state.OpenFile) *viewer {
+func newViewer(p *Page, f File) *viewer {
 	v := &viewer{page: p, path: f.Path}
 	back := widgets.NewQuietButton("All files", "back", p.close)
 	var body fyne.CanvasObject
@@ -95,7 +94,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 }
 
 // text shows the text of a file: Markdown rendered, with a button for its source.
-func (v *viewer) text(f state.OpenFile) (body fyne.CanvasObject, actions []fyne.CanvasObject) {
+func (v *viewer) text(f File) (body fyne.CanvasObject, actions []fyne.CanvasObject) {
 	p := v.page
 	panel := v.source(f)
 	body = panel
@@ -124,7 +123,7 @@ func (v *viewer) text(f state.OpenFile) (body fyne.CanvasObject, actions []fyne.
 }
 
 // editAction returns the button that edits a file, if it can be edited.
-func (v *viewer) editAction(f state.OpenFile) []fyne.CanvasObject {
+func (v *viewer) editAction(f File) []fyne.CanvasObject {
 	if f.Truncated || !v.page.view.CanChange() {
 		return nil
 	}
@@ -136,7 +135,7 @@ func isMarkdown(name string) bool {
 }
 
 // source shows the text of a file as it is stored, with coloured syntax.
-func (v *viewer) source(f state.OpenFile) *code.Panel {
+func (v *viewer) source(f File) *code.Panel {
 	p := v.page
 	panel := code.NewPanel(100_000)
 	panel.SetLines(code.Highlight(f.Text, path.Base(f.Path)))
@@ -164,7 +163,7 @@ func (v *viewer) startEdit() {
 		if p.viewer != v || p.h.Say.Failed("Could not edit the file", err) {
 			return
 		}
-		p.viewer = newViewer(p, state.OpenFile{Path: file, Text: text, Editable: true})
+		p.viewer = newViewer(p, File{Path: file, Text: text, Editable: true})
 		p.replaceList("file", p.viewer.box)
 		widgets.FocusIn(p.Box, p.viewer.edit.text)
 	})

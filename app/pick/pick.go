@@ -78,7 +78,7 @@ func (p *Picker) question(w fyne.Window, q system.Question, done func([]string))
 		if q.Kind != system.ChooseFolder {
 			dir = filepath.Dir(dir)
 		}
-		p.memory.SetRecent(state.AddRecent(p.memory.Recent(), dir))
+		p.memory.SetRecent(files.AddRecent(p.memory.Recent(), dir))
 		done(paths)
 	}
 	bind.Go(p.ctx, func(ctx context.Context) ([]string, error) { return p.ask(ctx, parent, q) }, func(paths []string, err error) {

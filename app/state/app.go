@@ -4,7 +4,6 @@ package state
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"fairlead/app/feed"
@@ -27,9 +26,6 @@ type App struct {
 	Transfers Transfers
 	Models    Models
 	Drafts    *unsaved.Store
-
-	mu    sync.Mutex // guards the field below
-	files []*Files   // open pages of files
 }
 
 // NewApp creates the view models of the gateway of this computer. Use and Run start them. The

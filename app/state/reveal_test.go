@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead/app/feed"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -12,7 +13,7 @@ func TestNamesOfFilesHideNothingAndKeepTheirEmoji(t *testing.T) {
 		"plain.txt": "plain.txt", "photo\u202egnp.exe": "photo⟨U+202E⟩gnp.exe", "a\nb\t\x1b[31m": "a⟨U+000A⟩b⟨U+0009⟩⟨U+001B⟩[31m",
 		"👨\u200d👩\u200d👧 ❤\ufe0f.png": "👨\u200d👩\u200d👧 ❤\ufe0f.png", "שלום.txt": "שלום.txt",
 	} {
-		if got := (FileEntry{Path: "dir/" + name}).Title(); got != want {
+		if got := question.VisibleName(name); got != want {
 			t.Errorf("%q is shown as %q", name, got)
 		}
 	}

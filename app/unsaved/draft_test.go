@@ -67,3 +67,15 @@ func TestSavedFormLeavesNoDraft(t *testing.T) {
 		})
 	}
 }
+
+func TestUnsavedTextOfAFileStays(t *testing.T) {
+	var drafts Store
+	drafts.SaveFile("SOUL.md", "half a")
+	if text, ok := drafts.File("SOUL.md"); !ok || text != "half a" {
+		t.Errorf("File: got %q, %v, want what was typed", text, ok)
+	}
+	drafts.SaveFile("SOUL.md", "")
+	if _, ok := drafts.File("SOUL.md"); ok {
+		t.Error("the draft is still there after it was saved")
+	}
+}

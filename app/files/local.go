@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 
 	"fairlead/app/lists"
@@ -16,13 +15,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ListLocal lists a folder of this computer, unsorted. Paths have slashes on every system. It blocks.
-func ListLocal(dir string) ([]FileEntry, error) {
+// listLocal lists a folder of this computer, unsorted. Paths have slashes on every system. It blocks.
+func listLocal(dir string) ([]Entry, error) {
 	found, err := os.ReadDir(filepath.FromSlash(dir))
 	if err != nil {
 		return nil, localProblem(err)
 	}
-	list := make([]FileEntry, 0, len(found))
+	list := make([]Entry, 0, len(found))
 	for _, f := range found {
 		info, err := f.Info()
 		if err != nil {
@@ -62,13 +61,13 @@ func localProblem(err error) error {
 	return err
 }
 
-// ArrangeLocal returns the entries that a file dialog shows, and the number of hidden ones: without
+// arrangeLocal returns the entries that a file dialog shows, and the number of hidden ones: without
 // hidden entries unless wanted, only folders or also files, those whose name contains the filter.
-func ArrangeLocal(list []FileEntry, by FileSort, filter string, onlyFolders, showHidden bool) (shown []FileEntry, hidden int) {
+func arrangeLocal(list []Entry, by Sort, filter string, onlyFolders, showHidden bool) (shown []Entry, hidden int) {
 	for _, e := range list {
 		switch {
 		case onlyFolders && !e.Dir, !wording.Matches(e.Name(), filter):
-		case !showHidden && IsHidden(e.Name()):
+		case !showHidden && isHidden(e.Name()):
 			hidden++
 		default:
 			shown = append(shown, e)
@@ -78,8 +77,8 @@ func ArrangeLocal(list []FileEntry, by FileSort, filter string, onlyFolders, sho
 	return shown, hidden
 }
 
-// LocalCrumbs returns the folders from the root to a folder of this computer.
-func LocalCrumbs(dir string) []Crumb {
+// localCrumbs returns the folders from the root to a folder of this computer.
+func localCrumbs(dir string) []Crumb {
 	var list []Crumb
 	at := ""
 	for name := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
@@ -97,9 +96,9 @@ func LocalCrumbs(dir string) []Crumb {
 
 func isDrive(name string) bool { return len(name) == 2 && name[1] == ':' }
 
-// LocalPlaces returns the folders that people start from: the home folder and those in it that
+// localPlaces returns the folders that people start from: the home folder and those in it that
 // exist, and the roots of the disks. It blocks.
-func LocalPlaces() []Crumb {
+func localPlaces() []Crumb {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return localRoots()
@@ -154,8 +153,8 @@ func AddRecent(list []string, dir string) []string {
 	return list[:min(len(list), 5)]
 }
 
-// SavePath returns the path of a name that a person typed in a folder; the name may be a path.
-func SavePath(dir, name string) string {
+// savePath returns the path of a name that a person typed in a folder; the name may be a path.
+func savePath(dir, name string) string {
 	name = wording.Slashes(strings.TrimSpace(name))
 	if isAbsolute(name) {
 		return path.Clean(name)
@@ -163,20 +162,17 @@ func SavePath(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// MakeLocalFolder creates a folder with an unused name and returns its path. It blocks.
-func MakeLocalFolder(dir string, there []FileEntry) (string, error) {
-	name := unusedName("New folder", "New folder %d", func(name string) bool {
-		return slices.ContainsFunc(there, func(e FileEntry) bool { return strings.EqualFold(e.Name(), name) })
-	})
-	made := path.Join(dir, name)
+// makeLocalFolder creates a folder with an unused name and returns its path. It blocks.
+func makeLocalFolder(dir string, there []Entry) (string, error) {
+	made := path.Join(dir, unusedName(there))
 	if err := os.Mkdir(filepath.FromSlash(made), 0o777); err != nil {
 		return "", localProblem(err)
 	}
 	return made, nil
 }
 
-// RenameLocal renames a file or folder of this computer; it never replaces another. It blocks.
-func RenameLocal(old, name string) (string, error) {
+// renameLocal renames a file or folder of this computer; it never replaces another. It blocks.
+func renameLocal(old, name string) (string, error) {
 	to := path.Join(path.Dir(old), name)
 	if strings.ContainsAny(name, `/\`) {
 		return old, errors.New("A name cannot contain a slash.")

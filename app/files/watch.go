@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ const refreshPause = 500 * time.Millisecond
 
 // adoptWatch follows the watch of a response, or stops it if a later request was made. If there was
 // an event before the response, the folder is listed and watched again.
-func (f *Files) adoptWatch(request uint64, id string) {
+func (f *Model) adoptWatch(request uint64, id string) {
 	f.mu.Lock()
 	again := false
 	if request == f.request {
@@ -25,21 +25,21 @@ func (f *Files) adoptWatch(request uint64, id string) {
 		f.watching, f.early = false, false
 	}
 	f.mu.Unlock()
-	unwatch(f.app, id)
+	unwatch(f.feed, id)
 	if again {
 		f.scheduleRefresh()
 	}
 }
 
-func (f *Files) stopWatch() {
+func (f *Model) stopWatch() {
 	f.mu.Lock()
 	id := f.watchID
 	f.watchID = ""
 	f.mu.Unlock()
-	unwatch(f.app, id)
+	unwatch(f.feed, id)
 }
 
-func unwatch(a *App, id string) {
+func unwatch(a *feed.Feed, id string) {
 	if id != "" {
 		a.Tasks.Start(func(ctx context.Context) {
 			// errors are ignored: a lost connection stops the watch, too
@@ -48,36 +48,31 @@ func unwatch(a *App, id string) {
 	}
 }
 
-// FilesChanged handles an event about a watched folder. It does not block.
-func (a *App) FilesChanged(c protocol.FilesChange) {
-	a.mu.Lock()
-	pages := slices.Clone(a.files)
-	a.mu.Unlock()
-	for _, f := range pages {
-		f.mu.Lock()
-		mine := f.watchID != "" && slices.Contains(c.WatchIDs, f.watchID)
-		if mine && c.Again { // the folder is not watched any more
-			f.watchID = ""
-		}
-		f.early = f.early || f.watching
-		f.mu.Unlock()
-		if mine && c.Shallow != "" {
-			f.Value.Update(func(v *FilesView) { v.WatchProblem = c.Shallow })
-		} else if mine {
-			f.scheduleRefresh()
-		}
+// changed handles an event about a watched folder, of this page or of another. It does not block.
+func (f *Model) changed(c protocol.FilesChange) {
+	f.mu.Lock()
+	mine := f.watchID != "" && slices.Contains(c.WatchIDs, f.watchID)
+	if mine && c.Again { // the folder is not watched any more
+		f.watchID = ""
+	}
+	f.early = f.early || f.watching
+	f.mu.Unlock()
+	if mine && c.Shallow != "" {
+		f.Value.Update(func(v *View) { v.WatchProblem = c.Shallow })
+	} else if mine {
+		f.scheduleRefresh()
 	}
 }
 
 // scheduleRefresh lists the folder again after some time, in which further events may arrive.
-func (f *Files) scheduleRefresh() {
+func (f *Model) scheduleRefresh() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.due {
 		return
 	}
 	f.due = true
-	f.app.Tasks.Start(func(ctx context.Context) {
+	f.feed.Tasks.Start(func(ctx context.Context) {
 		select {
 		case <-time.After(refreshPause):
 		case <-ctx.Done():

@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
 	files := map[string]string{"SOUL.md": "be kind"}
-	bubble(t, disk(files), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, disk(files), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		feedtest.On(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
 			if text, ok := files[p.Path]; ok && !p.Default {
 				return protocol.WorkspaceReadResult{Path: p.Path, Content: text}, nil
@@ -23,7 +23,7 @@ func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
 			}
 			return nil, protocol.ErrNotFound.With("there is no such file")
 		})
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("")
 		fs.Look("USER.md")
 		synctest.Wait()
@@ -41,8 +41,8 @@ func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
 
 func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 	files := map[string]string{"SOUL.md": "theirs"}
-	bubble(t, disk(files), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, disk(files), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		var c *feed.Conflict
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Current != "theirs" || files["SOUL.md"] != "theirs" {
 			t.Errorf("%v, %v", err, files)
@@ -59,25 +59,12 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 		if err := fs.Agent.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {
 			t.Errorf("%v, %v", err, files)
 		}
-		before := a.View().Changed.Files
+		before := a.Changed.Get().Files
 		f.Change(protocol.Change{Kind: protocol.ChangeFile, Path: "agents/main/SOUL.md"})
-		if a.View().Changed.Files != before+1 {
+		if a.Changed.Get().Files != before+1 {
 			t.Error("a change on the disk is not told")
 		}
 	})
-}
-
-func TestDraftsAreKeptUntilTheyAreSaved(t *testing.T) {
-	a := NewApp()
-	defer a.Close()
-	a.Drafts.SaveFile("SOUL.md", "half a")
-	if text, ok := a.Drafts.File("SOUL.md"); !ok || text != "half a" {
-		t.Errorf("%q", text)
-	}
-	a.Drafts.SaveFile("SOUL.md", "")
-	if _, ok := a.Drafts.File("SOUL.md"); ok {
-		t.Error("it stays")
-	}
 }
 
 func TestLongFilesOfTheAgentAreWarnedOf(t *testing.T) {
@@ -88,13 +75,13 @@ func TestLongFilesOfTheAgentAreWarnedOf(t *testing.T) {
 		over bool
 	}{
 		{"SOUL.md", 100, "", false},
-		{"SOUL.md", FileCap - 10, "that the agent reads", false},
-		{"memory/2026-03-28.md", FileCap + 7, "7 bytes too long", true},
-		{"skills/x/SKILL.md", 10 * FileCap, "", false},
-		{"poem.txt", 10 * FileCap, "", false},
+		{"SOUL.md", fileCap - 10, "that the agent reads", false},
+		{"memory/2026-03-28.md", fileCap + 7, "7 bytes too long", true},
+		{"skills/x/SKILL.md", 10 * fileCap, "", false},
+		{"poem.txt", 10 * fileCap, "", false},
 	} {
 		t.Run(c.path, func(t *testing.T) {
-			if words, over := FileLength(c.path, strings.Repeat("x", c.n)); over != c.over || !strings.Contains(words, c.want) || (c.want == "") != (words == "") {
+			if words, over := lengthWarning(c.path, strings.Repeat("x", c.n)); over != c.over || !strings.Contains(words, c.want) || (c.want == "") != (words == "") {
 				t.Errorf("%s of %d bytes: %q, %v", c.path, c.n, words, over)
 			}
 		})

@@ -1,10 +1,8 @@
-package state
+package lists
 
 import (
 	"maps"
 	"slices"
-
-	"fairlead/app/lists"
 )
 
 // Selection is the selection in a list, by path. It belongs to one goroutine.
@@ -18,7 +16,7 @@ type Selection struct {
 // Set sets a new list without deselecting what stays. A removed cursor keeps its position.
 func (p *Selection) Set(paths []string) {
 	was := p.Cursor()
-	known := lists.MapWith[string, bool](nil, true, true, paths...)
+	known := MapWith[string, bool](nil, true, true, paths...)
 	p.paths = paths
 	maps.DeleteFunc(p.selected, func(path string, _ bool) bool { return !known[path] })
 	if !known[p.cursor] && was >= 0 && len(paths) > 0 {
@@ -42,7 +40,7 @@ func (p *Selection) Toggle(i int) {
 		return
 	}
 	p.cursor, p.anchor = p.paths[i], p.paths[i]
-	p.selected = lists.MapWith(p.selected, true, !p.selected[p.cursor], p.cursor)
+	p.selected = MapWith(p.selected, true, !p.selected[p.cursor], p.cursor)
 }
 
 // Range selects everything between the anchor and an entry.
@@ -53,12 +51,12 @@ func (p *Selection) Range(i int) {
 		return
 	}
 	i = max(0, min(i, len(p.paths)-1))
-	p.selected = lists.MapWith[string, bool](nil, true, true, p.paths[min(from, i):max(from, i)+1]...)
+	p.selected = MapWith[string, bool](nil, true, true, p.paths[min(from, i):max(from, i)+1]...)
 	p.cursor = p.paths[i]
 }
 
 // All selects everything.
-func (p *Selection) All() { p.selected = lists.MapWith[string, bool](nil, true, true, p.paths...) }
+func (p *Selection) All() { p.selected = MapWith[string, bool](nil, true, true, p.paths...) }
 
 // None clears the selection.
 func (p *Selection) None() { p.selected = nil }

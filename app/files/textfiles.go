@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"context"
@@ -8,44 +8,44 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TextFiles are text files that a person edits. Its methods block.
-type TextFiles interface {
+// textFiles are text files that a person edits. Its methods block.
+type textFiles interface {
 	// Text reads a file. exists is false if it does not exist.
 	Text(ctx context.Context, path string) (text string, exists bool, err error)
 	// SaveOver writes a file if it is unchanged (or still missing); otherwise: [Conflict].
 	SaveOver(ctx context.Context, path, text, base string, existed bool) error
 }
 
-// MachineFiles are the text files of a machine.
-type MachineFiles struct {
-	app   *App
+// machineFiles are the text files of a machine.
+type machineFiles struct {
+	feed  *feed.Feed
 	place protocol.NodeID
 }
 
 // TextFiles returns the text files of the place that is shown.
-func (f *Files) TextFiles() TextFiles {
+func (f *Model) TextFiles() textFiles {
 	if place := f.Value.Get().Place; place != "" {
-		return MachineFiles{f.app, place}
+		return machineFiles{f.feed, place}
 	}
 	return f.Agent
 }
 
-func (m MachineFiles) read(ctx context.Context, path string) (protocol.FilesReadResult, error) {
-	r, err := feed.Call(ctx, m.app, protocol.FilesRead, protocol.FilesPathParams{Node: m.place, Path: path})
+func (m machineFiles) read(ctx context.Context, path string) (protocol.FilesReadResult, error) {
+	r, err := feed.Call(ctx, m.feed, protocol.FilesRead, protocol.FilesPathParams{Node: m.place, Path: path})
 	if err == nil && r.Why != "" {
 		err = errors.New(r.Why)
 	}
 	return r, err
 }
 
-// Text implements [TextFiles]. It is an error if the file cannot be edited.
-func (m MachineFiles) Text(ctx context.Context, path string) (text string, exists bool, err error) {
+// Text implements [textFiles]. It is an error if the file cannot be edited.
+func (m machineFiles) Text(ctx context.Context, path string) (text string, exists bool, err error) {
 	r, err := m.read(ctx, path)
 	return r.Text, err == nil && r.Sum != protocol.FileAbsent, err
 }
 
-// SaveOver implements [TextFiles].
-func (m MachineFiles) SaveOver(ctx context.Context, path, text, base string, existed bool) error {
+// SaveOver implements [textFiles].
+func (m machineFiles) SaveOver(ctx context.Context, path, text, base string, existed bool) error {
 	now, err := m.read(ctx, path)
 	exists := now.Sum != protocol.FileAbsent
 	switch {
@@ -57,7 +57,7 @@ func (m MachineFiles) SaveOver(ctx context.Context, path, text, base string, exi
 		return &feed.Conflict{Deleted: true}
 	}
 	params := protocol.FilesWriteParams{Node: m.place, Path: path, Text: text, Sum: now.Sum}
-	r, err := feed.Call(ctx, m.app, protocol.FilesWrite, params)
+	r, err := feed.Call(ctx, m.feed, protocol.FilesWrite, params)
 	if err == nil && r.Changed { // since it was read
 		return m.SaveOver(ctx, path, text, base, existed)
 	}

@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type fileList struct {
 }
 
 // searchFiles returns the files that match the view's filter.
-func searchFiles(ctx context.Context, f *Files, v FilesView) (fileList, error) {
+func searchFiles(ctx context.Context, f *Model, v View) (fileList, error) {
 	f.mu.Lock()
 	files := f.found
 	f.mu.Unlock()
@@ -38,7 +38,7 @@ func searchFiles(ctx context.Context, f *Files, v FilesView) (fileList, error) {
 	}
 	if files.place != v.Place || files.top != top {
 		var err error
-		if files, err = listFiles(ctx, f.app, v.Place, top, "**"); err != nil {
+		if files, err = listFiles(ctx, f.feed, v.Place, top, "**"); err != nil {
 			return fileList{}, err
 		}
 		f.mu.Lock()
@@ -46,7 +46,7 @@ func searchFiles(ctx context.Context, f *Files, v FilesView) (fileList, error) {
 		f.mu.Unlock()
 	}
 	if part := globOf(v.Filter); files.truncated && part != "" {
-		return listFiles(ctx, f.app, v.Place, top, part)
+		return listFiles(ctx, f.feed, v.Place, top, part)
 	}
 	return files, nil
 }
@@ -116,12 +116,12 @@ func invokeTool(ctx context.Context, a feed.Gateway, id protocol.NodeID, name st
 }
 
 // entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
-func entriesOf(paths []string, v FilesView) []FileEntry {
+func entriesOf(paths []string, v View) []Entry {
 	below := ""
 	if v.Dir != "" {
 		below = v.Dir + "/"
 	}
-	var list []FileEntry
+	var list []Entry
 	dirs := map[string]bool{}
 	for _, p := range paths {
 		rest, ok := strings.CutPrefix(p, below)
@@ -130,24 +130,24 @@ func entriesOf(paths []string, v FilesView) []FileEntry {
 		}
 		if v.Filter != "" {
 			if wording.Matches(rest, v.Filter) {
-				list = append(list, FileEntry{Path: p})
+				list = append(list, Entry{Path: p})
 			}
 			continue
 		}
 		if dir, _, deeper := strings.Cut(rest, "/"); deeper {
 			if !dirs[dir] {
 				dirs[dir] = true
-				list = append(list, FileEntry{Path: below + dir, Dir: true})
+				list = append(list, Entry{Path: below + dir, Dir: true})
 			}
 			continue
 		}
-		list = append(list, FileEntry{Path: p})
+		list = append(list, Entry{Path: p})
 	}
 	return list
 }
 
-// OpenFile is an opened file.
-type OpenFile struct {
+// File is an opened file.
+type File struct {
 	Path      string
 	Text      string
 	Image     image.Image // instead of Text
@@ -164,18 +164,18 @@ const (
 )
 
 // Look opens a file for reading.
-func (f *Files) Look(p string) {
-	f.app.Tasks.StartRequest(func(ctx context.Context) {
+func (f *Model) Look(p string) {
+	f.feed.Tasks.StartRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
 		file, err := readFrom(ctx, f, place, p)
 		switch {
 		case err == nil:
 		case strings.HasPrefix(err.Error(), binaryFile):
-			file = OpenFile{Path: p, Binary: true}
+			file = File{Path: p, Binary: true}
 		default:
-			file = OpenFile{Path: p, Problem: feed.Sentence(err)}
+			file = File{Path: p, Problem: feed.Sentence(err)}
 		}
-		f.Value.Update(func(v *FilesView) {
+		f.Value.Update(func(v *View) {
 			if v.Place == place {
 				v.File = &file
 			}
@@ -186,8 +186,8 @@ func (f *Files) Look(p string) {
 // binaryFile begins the error of the Read tool for files that are neither text nor a picture.
 const binaryFile = "Binary file: "
 
-func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (OpenFile, error) {
-	file := OpenFile{Path: p}
+func readFrom(ctx context.Context, f *Model, place protocol.NodeID, p string) (File, error) {
+	file := File{Path: p}
 	if place == "" {
 		return f.Agent.open(ctx, p)
 	}
@@ -195,7 +195,7 @@ func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (O
 		Content   json.RawMessage
 		Truncated bool
 	}
-	if err := invokeTool(ctx, f.app, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
+	if err := invokeTool(ctx, f.feed, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
 		return file, err
 	}
 	var numbered string

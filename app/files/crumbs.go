@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"path"
@@ -12,8 +12,8 @@ import (
 )
 
 // TopName returns the name of the place's top folder: that of a machine's workspace.
-func (v FilesView) TopName(app feed.View) string {
-	if n, ok := app.Machines.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
+func (v View) TopName(machines feed.MachineList) string {
+	if n, ok := machines.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
 		return question.VisibleName(path.Base(wording.Slashes(n.Host.Workspace)))
 	}
 	return "Top folder"
@@ -23,11 +23,11 @@ func (v FilesView) TopName(app feed.View) string {
 type Crumb struct{ Name, Dir string }
 
 // Crumbs returns the folders from the top, or from a granted folder, to the current one.
-func (v FilesView) Crumbs(app feed.View) []Crumb {
+func (v View) Crumbs(machines feed.MachineList) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
 	if isAbsolute(v.Dir) {
-		if n, ok := app.Machines.Find(v.Place); ok && n.Host != nil {
+		if n, ok := machines.Find(v.Place); ok && n.Host != nil {
 			for _, g := range n.Host.Folders {
 				top := strings.TrimSuffix(wording.Slashes(g.Path), "/")
 				if under, ok := strings.CutPrefix(v.Dir+"/", top+"/"); ok && len(top) > len(from) {
@@ -52,8 +52,8 @@ func (v FilesView) Crumbs(app feed.View) []Crumb {
 	return list
 }
 
-// Folders returns the folders that a machine grants in addition to its workspace.
-func Folders(n protocol.NodeInfo) []Crumb {
+// grantedFolders returns the folders that a machine grants in addition to its workspace.
+func grantedFolders(n protocol.NodeInfo) []Crumb {
 	if n.Host == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileCap is the number of bytes of an agent file that the agent's context includes.
-const FileCap = 20_000
+// fileCap is the number of bytes of an agent file that the agent's context includes.
+const fileCap = 20_000
 
 // agentFiles are the files with a meaning to the agent, with a short label and a sentence for each.
 // BOOTSTRAP.md never counts as missing: the agent deletes it after its setup.
-var agentFiles = []struct{ name, short, about string }{
+var contextFiles = []struct{ name, short, about string }{
 	{"SOUL.md", "personality", "The agent's personality and behaviour. Included in every chat."},
 	{"IDENTITY.md", "name", "The agent's name and way of speaking. Included in every chat."},
 	{"USER.md", "about you", "What the agent knows about you. Included in every chat, also those with other people."},
@@ -30,9 +30,9 @@ var agentFiles = []struct{ name, short, about string }{
 	{"BOOTSTRAP.md", "first steps", "What the agent does first. It deletes this file when it is done."},
 }
 
-// AboutFile describes the purpose of an agent file. capped reports whether FileCap applies.
-func AboutFile(p string) (short, about string, capped bool) {
-	for _, f := range agentFiles {
+// aboutFile describes the purpose of an agent file. capped reports whether fileCap applies.
+func aboutFile(p string) (short, about string, capped bool) {
+	for _, f := range contextFiles {
 		if f.name == p {
 			return f.short, f.about, true
 		}
@@ -46,51 +46,51 @@ func AboutFile(p string) (short, about string, capped bool) {
 	return "", "", false
 }
 
-// FileLength returns a warning for a file that exceeds FileCap or nearly does, or "".
-func FileLength(p, text string) (words string, over bool) {
-	_, _, capped := AboutFile(p)
+// lengthWarning returns a warning for a file that exceeds fileCap or nearly does, or "".
+func lengthWarning(p, text string) (words string, over bool) {
+	_, _, capped := aboutFile(p)
 	switch n := len(text); {
-	case !capped || n < FileCap*9/10:
+	case !capped || n < fileCap*9/10:
 		return "", false
-	case n <= FileCap:
-		return fmt.Sprintf("%d of the %d bytes that the agent reads.", n, FileCap), false
+	case n <= fileCap:
+		return fmt.Sprintf("%d of the %d bytes that the agent reads.", n, fileCap), false
 	default:
-		return fmt.Sprintf("%d bytes too long: the agent reads only the first %d.", n-FileCap, FileCap), true
+		return fmt.Sprintf("%d bytes too long: the agent reads only the first %d.", n-fileCap, fileCap), true
 	}
 }
 
-func missingFiles(there []FileEntry) []FileEntry {
-	var list []FileEntry
-	for _, f := range agentFiles {
-		exists := slices.ContainsFunc(there, func(e FileEntry) bool { return e.Path == f.name })
+func missingFiles(there []Entry) []Entry {
+	var list []Entry
+	for _, f := range contextFiles {
+		exists := slices.ContainsFunc(there, func(e Entry) bool { return e.Path == f.name })
 		if !exists && f.name != "BOOTSTRAP.md" {
-			list = append(list, FileEntry{Path: f.name, Missing: true})
+			list = append(list, Entry{Path: f.name, Missing: true})
 		}
 	}
 	return list
 }
 
-// AgentFiles reads and writes the agent's files. It implements [TextFiles]; its methods block.
-type AgentFiles struct{ feed.AgentFiles }
+// agentFiles reads and writes the agent's files. It implements [textFiles]; its methods block.
+type agentFiles struct{ feed.AgentFiles }
 
 // list lists a folder, and in the top folder those files that are missing.
-func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
+func (f agentFiles) list(ctx context.Context, dir, filter string) ([]Entry, error) {
 	r, err := feed.Call(ctx, f.Feed, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
-	dirs := lists.Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} })
-	list := append(dirs, lists.Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
+	dirs := lists.Map(r.Directories, func(d string) Entry { return Entry{Path: strings.Trim(d, "/"), Dir: true} })
+	list := append(dirs, lists.Map(r.Files, func(p string) Entry { return Entry{Path: strings.Trim(p, "/")} })...)
 	if dir == "" {
 		list = append(list, missingFiles(list)...)
 	}
-	return lists.Without(list, func(e FileEntry) bool { return !wording.Matches(e.Path, filter) }), err
+	return lists.Without(list, func(e Entry) bool { return !wording.Matches(e.Path, filter) }), err
 }
 
 // open opens a file for editing. A missing file starts with the content that a new agent has.
-func (f AgentFiles) open(ctx context.Context, p string) (OpenFile, error) {
+func (f agentFiles) open(ctx context.Context, p string) (File, error) {
 	missing := false
 	r, err := feed.Call(ctx, f.Feed, feed.ReadFile, protocol.WorkspaceReadParams{Path: p})
-	if short, _, _ := AboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
+	if short, _, _ := aboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
 		missing = true
 		r, err = feed.Call(ctx, f.Feed, feed.ReadFile, protocol.WorkspaceReadParams{Path: p, Default: true})
 	}
-	return OpenFile{Path: p, Text: r.Content, Editable: true, Missing: missing}, err
+	return File{Path: p, Text: r.Content, Editable: true, Missing: missing}, err
 }

@@ -1,10 +1,8 @@
-package state
+package lists
 
 import (
 	"strings"
 	"testing"
-
-	"fairlead/gateway/protocol"
 )
 
 func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
@@ -58,33 +56,6 @@ func TestPickKeepsWhatIsChosenWhenTheListChanges(t *testing.T) {
 	p.Set(nil)
 	if p.Cursor() != -1 || p.Move(1, false) != 0 {
 		t.Error("an empty list has no line")
-	}
-}
-
-func TestFilesAreSortedByTheColumnThatIsClicked(t *testing.T) {
-	file := func(name string, size, time int64) FileEntry {
-		return FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: time}}
-	}
-	list := []FileEntry{file("b", 1, 3), {Path: "dir", Dir: true, Info: protocol.FileInfo{Name: "dir"}}, file("A", 3, 1), file("c", 2, 2)}
-	var s FileSort
-	check := func(want string) {
-		t.Helper()
-		s.order(list)
-		if got := names(list); got != want {
-			t.Errorf("%+v: %q, want %q", s, got, want)
-		}
-	}
-	check("dir/ A b c")
-	s = s.Next(ByName)
-	check("dir/ c b A")
-	s = s.Next(BySize)
-	check("dir/ A c b")
-	s = s.Next(BySize)
-	check("dir/ b c A")
-	s = s.Next(ByTime)
-	check("dir/ b c A")
-	if s = s.Next(ByName); s.Down {
-		t.Error("names begin with Z")
 	}
 }
 

@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"errors"
@@ -60,8 +60,8 @@ func TestAFileOfAMachineIsSavedUnlessItChanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &oneFile{text: c.now, race: c.race}
-			bubble(t, o.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
-				fs := NewFiles(a)
+			feedtest.Run(t, feed.New, o.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+				fs := newModel(a)
 				fs.Open("nas")
 				synctest.Wait()
 				err := fs.TextFiles().SaveOver(t.Context(), "a.txt", "mine", "old", c.existed)
@@ -79,8 +79,8 @@ func TestAFileOfAMachineIsSavedUnlessItChanged(t *testing.T) {
 
 func TestAFileThatCannotBeEditedSaysWhy(t *testing.T) {
 	o := &oneFile{text: "x", ofWhy: "Only text files in UTF-8 can be edited here."}
-	bubble(t, o.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, o.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		fs.Open("nas")
 		synctest.Wait()
 		if _, exists, err := fs.TextFiles().Text(t.Context(), "a.bin"); exists || err == nil || err.Error() != o.ofWhy {

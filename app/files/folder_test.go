@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
@@ -72,8 +73,8 @@ func fileMachine(done *notes) func(*feedtest.Gateway) {
 
 func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		look := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -130,7 +131,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 
 func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		slow := make(chan struct{})
 		asked := 0
 		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -146,7 +147,7 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 			}
 			return protocol.FilesListResult{Path: "/srv", WatchID: name, Entries: []protocol.FileInfo{{Name: name, Kind: protocol.FileRegular}}}, nil
 		})
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("nas")
 		synctest.Wait()
 		fs.Reload()
@@ -170,7 +171,7 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 
 func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		var mu sync.Mutex
 		asked := 0
 		feedtest.On(f, protocol.FilesList, func(protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -182,7 +183,7 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 			}
 			return protocol.FilesListResult{Path: "/srv", WatchID: "second", Entries: []protocol.FileInfo{{Name: "new.txt", Kind: protocol.FileRegular}}}, nil
 		})
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("nas")
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
@@ -204,13 +205,13 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 
 func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		found := []string{"sub/old.txt"}
 		feedtest.On(f, protocol.InvokeTool, func(protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 			raw, err := protocol.Marshal(map[string]any{"basePath": "/srv", "matches": found})
 			return protocol.ToolInvokeResult{Result: raw}, err
 		})
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("nas")
 		synctest.Wait()
 		fs.SetFilter("txt")
@@ -240,8 +241,8 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 
 func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		fs.Open("nas")
 		synctest.Wait()
 		fs.Enter("sub")
@@ -288,11 +289,11 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 			t.Error(s)
 		}
 		v := fs.Value.Get()
-		if c := v.Crumbs(a.View()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
+		if c := v.Crumbs(a.Machines.Get()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
 			t.Errorf("%v", c)
 		}
 		fs.Enter("/media/photos/2024")
-		if c := fs.Value.Get().Crumbs(a.View()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
+		if c := fs.Value.Get().Crumbs(a.Machines.Get()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
 			t.Errorf("%v", c)
 		}
 		fs.Enter("/srv/deep/er/")
@@ -304,12 +305,12 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 }
 
 func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
-	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(new(notes)), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Mu.Lock()
 		f.Latency = time.Second // the machine has not answered yet where the test looks at once
 		f.Mu.Unlock()
 		settle := func() { time.Sleep(time.Minute); synctest.Wait() }
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("nas")
 		settle()
 		top := fs.Value.Get().Entries
@@ -333,13 +334,13 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 
 func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			return protocol.FilesListResult{Path: "/srv/" + p.Path, Entries: []protocol.FileInfo{
 				{Name: ".git", Kind: protocol.FileFolder}, {Name: ".env", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular},
 			}}, nil
 		})
-		fs := NewFiles(a)
+		fs := newModel(a)
 		look := func(want string, hidden int) {
 			t.Helper()
 			synctest.Wait()
@@ -360,14 +361,14 @@ func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 
 func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
 	var done notes
-	bubble(t, fileMachine(&done), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			if p.Path == "gone" {
 				return protocol.FilesListResult{}, protocol.ErrNotFound.With("there is no such folder")
 			}
 			return protocol.FilesListResult{Entries: []protocol.FileInfo{{Name: "a.txt", Kind: protocol.FileRegular}}}, nil
 		})
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Return("nas", "sub")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.Dir != "sub" || names(v.Entries) != "sub/a.txt" {
@@ -389,7 +390,7 @@ func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
 func TestRenamingChangesTheStemOfAName(t *testing.T) {
 	for name, want := range map[string]string{"a.txt": "a", "a.tar.gz": "a", ".bashrc": ".bashrc", "Makefile": "Makefile", "dir.d/": "dir.d", ".tar.gz": ".tar"} {
 		dir := strings.HasSuffix(name, "/")
-		e := FileEntry{Path: "x/" + strings.TrimSuffix(name, "/"), Dir: dir}
+		e := Entry{Path: "x/" + strings.TrimSuffix(name, "/"), Dir: dir}
 		if got := e.Stem(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -397,16 +398,43 @@ func TestRenamingChangesTheStemOfAName(t *testing.T) {
 }
 
 func BenchmarkVisibleEntriesOfAHundredThousand(b *testing.B) {
-	list := make([]FileEntry, 100_000)
+	list := make([]Entry, 100_000)
 	for i := range list {
 		name := fmt.Sprintf("%sfile-%05d.txt", map[bool]string{true: "."}[i%10 == 0], (i*7919)%len(list))
 		list[i] = entryOf("src", protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: int64(i)})
 	}
 	for b.Loop() {
-		shown := visibleEntries(list, FilesView{Dir: "src"})
-		FileSort{}.order(shown)
+		shown := visibleEntries(list, View{Dir: "src"})
+		Sort{}.order(shown)
 		if len(shown) != 90_000 {
 			b.Fatal(len(shown))
 		}
+	}
+}
+
+func TestFilesAreSortedByTheColumnThatIsClicked(t *testing.T) {
+	file := func(name string, size, time int64) Entry {
+		return Entry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: time}}
+	}
+	list := []Entry{file("b", 1, 3), {Path: "dir", Dir: true, Info: protocol.FileInfo{Name: "dir"}}, file("A", 3, 1), file("c", 2, 2)}
+	var s Sort
+	check := func(want string) {
+		t.Helper()
+		s.order(list)
+		if got := names(list); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+	check("dir/ A b c")
+	s = s.Next(ByName)
+	check("dir/ c b A")
+	s = s.Next(BySize)
+	check("dir/ A c b")
+	s = s.Next(BySize)
+	check("dir/ b c A")
+	s = s.Next(ByTime)
+	check("dir/ b c A")
+	if s = s.Next(ByName); s.Down {
+		t.Error("names begin with Z")
 	}
 }

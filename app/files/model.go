@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FilesView is the state of the page of files.
-type FilesView struct {
+// View is the state of the page of files.
+type View struct {
 	Place   protocol.NodeID // the machine; empty for the agent's own files
 	Dir     string          // relative to the place; empty for its top folder
 	Loading bool
@@ -23,13 +23,13 @@ type FilesView struct {
 	// why changes in subfolders are not watched, as a part of a sentence; else empty
 	WatchProblem string
 	// the entries of Dir, or of its whole tree with a filter: in the order of Sort, folders first
-	Entries []FileEntry
+	Entries []Entry
 	Filter  string
-	Sort    FileSort
+	Sort    Sort
 	// ShowHidden includes hidden files and folders in Entries; Hidden is the number of those left out.
 	ShowHidden bool
 	Hidden     int
-	File       *OpenFile
+	File       *File
 	// CanBrowse reports whether the place knows sizes and times and can move and delete files.
 	// ReadOnly reports whether this folder is read-only.
 	CanBrowse, ReadOnly bool
@@ -37,13 +37,14 @@ type FilesView struct {
 	Changed []protocol.FileChange
 }
 
-// Files is the view model of the page of files. It is safe for concurrent use.
-type Files struct {
-	Agent  AgentFiles // the agent's own files
+// Model is the view model of the page of files. It is safe for concurrent use.
+type Model struct {
+	Agent  agentFiles // the agent's own files
 	Folder Folder     // the folder that is shown
-	Value  *feed.Value[FilesView]
+	Value  *feed.Value[View]
 
-	app *App
+	feed     *feed.Feed
+	unfollow func() // ends the events about watched folders
 
 	mu       sync.Mutex // guards the fields below
 	request  uint64     // number of the latest request; results of earlier ones are ignored
@@ -57,22 +58,18 @@ type Files struct {
 	returning bool
 }
 
-// NewFiles returns an empty view model. Close stops it.
-func NewFiles(a *App) *Files {
-	f := &Files{Value: feed.NewValue(FilesView{Loading: true}), app: a}
-	f.Agent = AgentFiles{feed.AgentFiles{Feed: a.Feed, Changed: f.Reload}}
+// newModel returns an empty view model. Close stops it.
+func newModel(a *feed.Feed) *Model {
+	f := &Model{Value: feed.NewValue(View{Loading: true}), feed: a}
+	f.Agent = agentFiles{feed.AgentFiles{Feed: a, Changed: f.Reload}}
 	f.Folder = Folder{a, f.Value, f.refresh}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.files = append(a.files, f)
+	f.unfollow = a.FollowFiles(f.changed)
 	return f
 }
 
 // Close stops the page's watch at the gateway.
-func (f *Files) Close() {
-	f.app.mu.Lock()
-	f.app.files = slices.DeleteFunc(f.app.files, func(other *Files) bool { return other == f })
-	f.app.mu.Unlock()
+func (f *Model) Close() {
+	f.unfollow()
 	f.mu.Lock()
 	f.closed = true
 	f.request++
@@ -81,29 +78,29 @@ func (f *Files) Close() {
 }
 
 // Open shows the top folder of a place.
-func (f *Files) Open(place protocol.NodeID) { f.Return(place, "") }
+func (f *Model) Open(place protocol.NodeID) { f.Return(place, "") }
 
 // Return shows a folder of a place that was shown before; if it is gone, the top folder.
-func (f *Files) Return(place protocol.NodeID, dir string) {
+func (f *Model) Return(place protocol.NodeID, dir string) {
 	f.mu.Lock()
 	f.returning = dir != ""
 	f.mu.Unlock()
-	f.Value.Update(func(v *FilesView) {
-		*v = FilesView{Place: place, Dir: dir, Loading: true, Sort: v.Sort, ShowHidden: v.ShowHidden}
+	f.Value.Update(func(v *View) {
+		*v = View{Place: place, Dir: dir, Loading: true, Sort: v.Sort, ShowHidden: v.ShowHidden}
 	})
 	f.Reload()
 }
 
 // ShowHidden includes hidden files in the list, or leaves them out.
-func (f *Files) ShowHidden(on bool) {
-	f.Value.Update(func(v *FilesView) { v.ShowHidden = on })
+func (f *Model) ShowHidden(on bool) {
+	f.Value.Update(func(v *View) { v.ShowHidden = on })
 	f.refresh()
 }
 
 // Enter shows a folder.
-func (f *Files) Enter(dir string) {
-	f.Value.Update(func(v *FilesView) {
-		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.app.View(), v.Place, dir), nil, "", ""
+func (f *Model) Enter(dir string) {
+	f.Value.Update(func(v *View) {
+		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.feed.Machines.Get(), v.Place, dir), nil, "", ""
 		v.Loading, v.WatchProblem = v.Place == "" || v.CanBrowse, ""
 		if v.Loading {
 			// entries and their selection belong to the previous folder
@@ -118,20 +115,20 @@ func (f *Files) Enter(dir string) {
 }
 
 // Up shows the parent folder, or closes the file that is shown.
-func (f *Files) Up() {
+func (f *Model) Up() {
 	v := f.Value.Get()
 	if v.File != nil {
-		f.Value.Update(func(v *FilesView) { v.File = nil })
+		f.Value.Update(func(v *View) { v.File = nil })
 		return
 	}
 	f.Enter(parentDir(v.Dir))
 }
 
 // SetFilter filters by path in all subfolders, and until the result arrives the current entries.
-func (f *Files) SetFilter(filter string) {
-	f.Value.Update(func(v *FilesView) {
+func (f *Model) SetFilter(filter string) {
+	f.Value.Update(func(v *View) {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
-			v.Entries = lists.Without(v.Entries, func(e FileEntry) bool {
+			v.Entries = lists.Without(v.Entries, func(e Entry) bool {
 				return e.Dir || !wording.Matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter)
 			})
 			v.Loading = v.Loading || len(v.Entries) == 0
@@ -141,8 +138,8 @@ func (f *Files) SetFilter(filter string) {
 }
 
 // Sort sets the order.
-func (f *Files) Sort(by FileSort) {
-	f.Value.Update(func(v *FilesView) {
+func (f *Model) Sort(by Sort) {
+	f.Value.Update(func(v *View) {
 		v.Sort, v.Entries = by, slices.Clone(v.Entries)
 		by.order(v.Entries)
 	})
@@ -152,25 +149,25 @@ func (f *Files) Sort(by FileSort) {
 }
 
 // Reload loads and watches the folder again. The current entries stay until the result arrives.
-func (f *Files) Reload() {
+func (f *Model) Reload() {
 	f.stopWatch()
 	f.refresh()
 }
 
-// refresh is [Files.Reload] with the same watch.
-func (f *Files) refresh() {
+// refresh is [Model.Reload] with the same watch.
+func (f *Model) refresh() {
 	f.mu.Lock()
 	f.found = fileList{}
 	f.mu.Unlock()
-	f.Value.Update(func(v *FilesView) {
-		n, ok := f.app.View().Machines.Find(v.Place)
+	f.Value.Update(func(v *View) {
+		n, ok := f.feed.Machines.Get().Find(v.Place)
 		v.CanBrowse = ok && n.Files
 	})
 	f.show()
 }
 
 // show loads what the view needs and does not have yet.
-func (f *Files) show() {
+func (f *Model) show() {
 	want := f.Value.Get()
 	browse := want.Place != "" && want.CanBrowse && want.Filter == ""
 	f.mu.Lock()
@@ -178,16 +175,16 @@ func (f *Files) show() {
 	request, watch := f.request, browse && f.watchID == ""
 	f.watching = watch
 	f.mu.Unlock()
-	f.app.Tasks.StartRequest(func(ctx context.Context) {
-		entries, note, err := []FileEntry(nil), "", error(nil)
+	f.feed.Tasks.StartRequest(func(ctx context.Context) {
+		entries, note, err := []Entry(nil), "", error(nil)
 		readOnly := want.ReadOnly
 		switch {
 		case want.Place == "":
 			entries, err = f.Agent.list(ctx, want.Dir, want.Filter)
 		case browse:
 			var r protocol.FilesListResult
-			r, err = feed.Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
-			entries = lists.Map(r.Entries, func(e protocol.FileInfo) FileEntry { return entryOf(want.Dir, e) })
+			r, err = feed.Call(ctx, f.feed, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
+			entries = lists.Map(r.Entries, func(e protocol.FileInfo) Entry { return entryOf(want.Dir, e) })
 			if r.Cut {
 				note = fmt.Sprintf("Showing the first %d entries.", len(entries))
 			}
@@ -202,7 +199,7 @@ func (f *Files) show() {
 			f.Enter("")
 			return
 		}
-		f.update(request, func(v *FilesView) {
+		f.update(request, func(v *View) {
 			v.Loading, v.Problem = false, ""
 			if err != nil {
 				v.Problem = feed.Sentence(err)
@@ -214,15 +211,15 @@ func (f *Files) show() {
 		})
 		if want.CanBrowse && err == nil {
 			// older machines do not know the method; other errors show up in the list itself
-			if r, err := feed.Call(ctx, f.app, protocol.FilesChanges, protocol.FilesChangesParams{Node: want.Place}); err == nil {
-				f.update(request, func(v *FilesView) { v.Changed = r.Changes })
+			if r, err := feed.Call(ctx, f.feed, protocol.FilesChanges, protocol.FilesChangesParams{Node: want.Place}); err == nil {
+				f.update(request, func(v *View) { v.Changed = r.Changes })
 			}
 		}
 	})
 }
 
 // isGone reports whether a remembered folder could not be listed.
-func (f *Files) isGone(request uint64, err error) bool {
+func (f *Model) isGone(request uint64, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if request != f.request {
@@ -234,7 +231,7 @@ func (f *Files) isGone(request uint64, err error) bool {
 }
 
 // update changes the view, unless a later request was made.
-func (f *Files) update(request uint64, change func(*FilesView)) {
+func (f *Model) update(request uint64, change func(*View)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if request == f.request {

@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"bytes"
@@ -12,11 +12,12 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
 
-func names(list []FileEntry) string {
+func names(list []Entry) string {
 	var out []string
 	for _, e := range list {
 		n := e.Path
@@ -68,8 +69,8 @@ func disk(files map[string]string) func(*feedtest.Gateway) {
 }
 
 func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, disk(nil), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		look := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -82,7 +83,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		if note := fs.Value.Get().Note; note != "Showing the newest 4 of 70000 files." {
 			t.Error(note)
 		}
-		fs.Sort(FileSort{By: ByTime, Down: true})
+		fs.Sort(Sort{By: ByTime, Down: true})
 		look("new.txt src/ Readme")
 		fs.Enter("src")
 		look("src/a/ src/main.go")
@@ -103,7 +104,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 }
 
 func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, disk(nil), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Mu.Lock()
 		f.Answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
 			if !strings.Contains(string(raw), "[oO][lL][dD]") {
@@ -112,7 +113,7 @@ func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
 			return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/a/OLD.txt","/srv/a/old.go"]}`)}, nil
 		}
 		f.Mu.Unlock()
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("nas")
 		synctest.Wait()
 		fs.SetFilter("a/old txt")
@@ -134,7 +135,7 @@ func TestPatternsOfFiltersMeanOnlyLetters(t *testing.T) {
 }
 
 func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
-	bubble(t, fileMachine(new(notes)), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, fileMachine(new(notes)), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Mu.Lock()
 		f.Answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
 			if !strings.Contains(string(raw), `"path":"/media/photos"`) {
@@ -143,7 +144,7 @@ func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
 			return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/media/photos","matches":["/media/photos/2024/cat.jpg"]}`)}, nil
 		}
 		f.Mu.Unlock()
-		fs := NewFiles(a)
+		fs := newModel(a)
 		fs.Open("nas")
 		synctest.Wait()
 		fs.Enter("/media/photos")
@@ -156,8 +157,8 @@ func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
 }
 
 func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, disk(nil), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		fs.Open("nas")
 		fs.Look("src/main.go")
 		synctest.Wait()
@@ -196,8 +197,8 @@ func pngOf(w, h uint32) string {
 
 func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 	files := map[string]string{"SOUL.md": "be kind"}
-	bubble(t, disk(files), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, disk(files), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		fs.Open("")
 		fs.Look("SOUL.md")
 		synctest.Wait()
@@ -227,8 +228,8 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 }
 
 func TestABinaryFileIsNoProblem(t *testing.T) {
-	bubble(t, disk(nil), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		fs := NewFiles(a)
+	feedtest.Run(t, feed.New, disk(nil), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		fs := newModel(a)
 		fs.Open("program")
 		fs.Look("a.out")
 		synctest.Wait()

@@ -1,7 +1,8 @@
-package state
+package files
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileEntry is a file or folder. Outside the workspace, Path is absolute.
-type FileEntry struct {
+// Entry is a file or folder. Outside the workspace, Path is absolute.
+type Entry struct {
 	Path    string
 	Dir     bool
 	Info    protocol.FileInfo // empty if the place does not report it
@@ -22,13 +23,13 @@ type FileEntry struct {
 }
 
 // Name returns the last element of the path.
-func (e FileEntry) Name() string { return path.Base(e.Path) }
+func (e Entry) Name() string { return path.Base(e.Path) }
 
 // Title returns the name in the form of [VisibleName].
-func (e FileEntry) Title() string { return question.VisibleName(e.Name()) }
+func (e Entry) Title() string { return question.VisibleName(e.Name()) }
 
 // Stem returns the part of the name that a person changes when renaming: without the extension.
-func (e FileEntry) Stem() string {
+func (e Entry) Stem() string {
 	name := e.Name()
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	if e.Dir || stem == "" {
@@ -44,28 +45,28 @@ const (
 	ByTime = "time"
 )
 
-// FileSort is the order of a list of files; the zero value sorts by name.
-type FileSort struct {
+// Sort is the order of a list of files; the zero value sorts by name.
+type Sort struct {
 	By   string `json:"by,omitempty"`
 	Down bool   `json:"down,omitempty"` // reversed order
 }
 
 // Next returns the order after a click: from A, or from the largest; again: reversed.
-func (s FileSort) Next(by string) FileSort {
+func (s Sort) Next(by string) Sort {
 	if cmp.Or(s.By, ByName) == by {
-		return FileSort{By: by, Down: !s.Down}
+		return Sort{By: by, Down: !s.Down}
 	}
-	return FileSort{By: by, Down: by != ByName}
+	return Sort{By: by, Down: by != ByName}
 }
 
 // order sorts entries, folders first. Without known times the newest are first already.
-func (s FileSort) order(list []FileEntry) {
-	known := slices.ContainsFunc(list, func(e FileEntry) bool { return e.Info.Name != "" })
+func (s Sort) order(list []Entry) {
+	known := slices.ContainsFunc(list, func(e Entry) bool { return e.Info.Name != "" })
 	if s.By == ByTime && !known {
 		return
 	}
 	// lowering the names once, not for each comparison, takes a third of the time
-	lower := lists.Map(list, func(e FileEntry) string { return strings.ToLower(e.Path) })
+	lower := lists.Map(list, func(e Entry) string { return strings.ToLower(e.Path) })
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
@@ -88,30 +89,30 @@ func (s FileSort) order(list []FileEntry) {
 		}
 		return cmp.Or(c, byName)
 	})
-	copy(list, lists.Map(order, func(i int) FileEntry { return list[i] }))
+	copy(list, lists.Map(order, func(i int) Entry { return list[i] }))
 }
 
 // InfoOf returns what the list reports about a file; it is empty if the list does not have it.
-func (v FilesView) InfoOf(path string) protocol.FileInfo {
-	e, _ := lists.Find(v.Entries, func(e FileEntry) bool { return e.Path == path })
+func (v View) InfoOf(path string) protocol.FileInfo {
+	e, _ := lists.Find(v.Entries, func(e Entry) bool { return e.Path == path })
 	return e.Info
 }
 
-// IsHidden reports whether a path, relative to the listed folder, is hidden or in a hidden folder.
-func IsHidden(rel string) bool { return strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.") }
+// isHidden reports whether a path, relative to the listed folder, is hidden or in a hidden folder.
+func isHidden(rel string) bool { return strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.") }
 
 // visibleEntries returns the entries without the hidden ones, unless the view shows those.
-func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
+func visibleEntries(list []Entry, v View) []Entry {
 	if v.ShowHidden {
 		return list
 	}
-	return lists.Without(list, func(e FileEntry) bool { return IsHidden(strings.TrimPrefix(strings.TrimPrefix(e.Path, v.Dir), "/")) })
+	return lists.Without(list, func(e Entry) bool { return isHidden(strings.TrimPrefix(strings.TrimPrefix(e.Path, v.Dir), "/")) })
 }
 
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
-func relativeDir(v feed.View, place protocol.NodeID, dir string) string {
+func relativeDir(machines feed.MachineList, place protocol.NodeID, dir string) string {
 	dir = wording.Slashes(dir)
-	if n, ok := v.Machines.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
+	if n, ok := machines.Find(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
 		top := strings.TrimSuffix(wording.Slashes(n.Host.Workspace), "/")
 		if dir == top {
 			return ""
@@ -136,38 +137,40 @@ func parentDir(dir string) string {
 	return ""
 }
 
-func entryOf(dir string, e protocol.FileInfo) FileEntry {
+func entryOf(dir string, e protocol.FileInfo) Entry {
 	p := e.Name
 	if dir != "" {
 		p = strings.TrimSuffix(dir, "/") + "/" + e.Name
 	}
-	return FileEntry{Path: p, Dir: e.Folder(), Info: e}
+	return Entry{Path: p, Dir: e.Folder(), Info: e}
 }
 
-// NewName returns a name for a new folder that no entry has.
-func (v FilesView) NewName() string {
-	return unusedName("New folder", "New folder %d", func(name string) bool {
-		return slices.ContainsFunc(v.Entries, func(e FileEntry) bool { return strings.EqualFold(e.Name(), name) })
-	})
+// unusedName returns a name for a new folder that no entry has.
+func unusedName(there []Entry) string {
+	name := "New folder"
+	for i := 2; slices.ContainsFunc(there, func(e Entry) bool { return strings.EqualFold(e.Name(), name) }); i++ {
+		name = fmt.Sprintf("New folder %d", i)
+	}
+	return name
 }
 
 // ChangeOf returns the agent's last change of a file, unless it was undone or written over.
-func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
+func (v View) ChangeOf(abs string) (protocol.FileChange, bool) {
 	c, ok := lists.Find(v.Changed, func(c protocol.FileChange) bool { return wording.Slashes(c.Path) == wording.Slashes(abs) })
 	return c, ok && !c.Reverted && !c.Altered
 }
 
 // CanChange reports whether files of the folder can be moved, renamed and deleted.
-func (v FilesView) CanChange() bool { return v.Place != "" && v.CanBrowse && !v.ReadOnly }
+func (v View) CanChange() bool { return v.Place != "" && v.CanBrowse && !v.ReadOnly }
 
 // Machine returns the machine that is shown; its ID is empty if it is unknown.
-func (v FilesView) Machine(all feed.MachineList) protocol.NodeInfo {
+func (v View) Machine(all feed.MachineList) protocol.NodeInfo {
 	n, _ := all.Find(v.Place)
 	return n
 }
 
 // AbsolutePath returns a path in the notation of its machine's system.
-func (v FilesView) AbsolutePath(all feed.MachineList, file string) string {
+func (v View) AbsolutePath(all feed.MachineList, file string) string {
 	if n := v.Machine(all); n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
 		return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
 	}

@@ -1,4 +1,4 @@
-package state
+package files
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 // Folder changes files in the folder that the page shows on a machine. Its methods block.
 type Folder struct {
-	app     *App
-	shown   *feed.Value[FilesView]
+	feed    *feed.Feed
+	shown   *feed.Value[View]
 	refresh func() // lists the folder again
 }
 
@@ -21,7 +21,7 @@ type Folder struct {
 func (f Folder) Make(ctx context.Context, name string) (string, error) {
 	v := f.shown.Get()
 	made := entryOf(v.Dir, protocol.FileInfo{Name: name, Kind: protocol.FileFolder})
-	_, err := feed.Call(ctx, f.app, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
+	_, err := feed.Call(ctx, f.feed, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
 	f.refresh()
 	return made.Path, err
 }
@@ -43,7 +43,7 @@ func (f Folder) Rename(ctx context.Context, p, name string) (to string, undo fun
 // Trash deletes entries. n is their number, also after an error. It blocks.
 func (f Folder) Trash(ctx context.Context, paths []string) (n int, undo func(), err error) {
 	place := f.shown.Get().Place
-	r, err := feed.Call(ctx, f.app, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
+	r, err := feed.Call(ctx, f.feed, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -52,11 +52,11 @@ func (f Folder) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}
 	f.refresh()
 	return len(r.Items), func() {
-		f.app.Tasks.Start(func(ctx context.Context) {
+		f.feed.Tasks.Start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
 				params := protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}
-				if err := feed.Send(ctx, f.app, protocol.FilesRestore, params); err != nil {
-					f.app.Tasks.Fail(err)
+				if err := feed.Send(ctx, f.feed, protocol.FilesRestore, params); err != nil {
+					f.feed.Tasks.Fail(err)
 				}
 			}
 			f.refresh()
@@ -82,7 +82,7 @@ type step struct{ from, to string }
 func (f Folder) move(ctx context.Context, list []step) (n int, undo func(), err error) {
 	place := f.shown.Get().Place
 	move := func(ctx context.Context, from, to string) error {
-		return feed.Send(ctx, f.app, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
+		return feed.Send(ctx, f.feed, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
 	}
 	for _, s := range list {
 		if err = move(ctx, s.from, s.to); err != nil {
@@ -92,10 +92,10 @@ func (f Folder) move(ctx context.Context, list []step) (n int, undo func(), err 
 	}
 	f.refresh()
 	return n, func() {
-		f.app.Tasks.Start(func(ctx context.Context) {
+		f.feed.Tasks.Start(func(ctx context.Context) {
 			for _, s := range slices.Backward(list[:n]) {
 				if err := move(ctx, s.to, s.from); err != nil {
-					f.app.Tasks.Fail(err)
+					f.feed.Tasks.Fail(err)
 				}
 			}
 			f.refresh()
@@ -105,12 +105,12 @@ func (f Folder) move(ctx context.Context, list []step) (n int, undo func(), err 
 
 // Diff loads the diff of a change by the agent. It blocks.
 func (f Folder) Diff(ctx context.Context, c protocol.FileChange) (protocol.FilesDiffResult, error) {
-	return feed.Call(ctx, f.app, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.shown.Get().Place, ID: c.ID, Path: c.Path})
+	return feed.Call(ctx, f.feed, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.shown.Get().Place, ID: c.ID, Path: c.Path})
 }
 
 // Revert restores a file's content from before a change by the agent. It blocks.
 func (f Folder) Revert(ctx context.Context, c protocol.FileChange) error {
-	err := feed.Send(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.shown.Get().Place, ID: c.ID, Path: c.Path})
+	err := feed.Send(ctx, f.feed, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.shown.Get().Place, ID: c.ID, Path: c.Path})
 	f.refresh()
 	return err
 }
