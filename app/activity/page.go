@@ -42,7 +42,7 @@ type Page struct {
 
 // New creates the page and keeps it up to date until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	m := state.NewActivity(a)
+	m := state.NewActivity(a.Feed)
 	p := newPage(h, m.Reload)
 	bind.Follow(ctx, m.Follow)
 	bind.Watch(ctx, a.Watch(a.Status, a.Sessions, a.Runs, a.Calls, a.Feed.Questions, a.Feed.Machines), func(v feed.View) {

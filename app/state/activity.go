@@ -22,10 +22,7 @@ type ActivityView struct {
 }
 
 // Activity is the view model of the page of activity. Its methods are safe for concurrent use.
-type Activity struct {
-	feed.Loader[ActivityView]
-	app *App
-}
+type Activity struct{ feed.Loader[ActivityView] }
 
 // maxActivity is the maximum number of calls on the page; activityDays is the number of days with
 // their cost.
@@ -35,11 +32,11 @@ const (
 )
 
 // NewActivity returns an empty view model; Follow loads it.
-func NewActivity(a *App) *Activity {
-	m := &Activity{app: a}
+func NewActivity(f *feed.Feed) *Activity {
+	m := &Activity{}
 	m.Loader = feed.Loader[ActivityView]{
-		Value: feed.NewValue(ActivityView{}), Feed: a.Feed, Fetch: m.fetch, Problem: func(v *ActivityView) *string { return &v.Problem }, Interval: time.Minute,
-		Facts: []feed.Fact{a.Changed, a.Status, a.Calls, a.Feed.Questions, a.Runs},
+		Value: feed.NewValue(ActivityView{}), Feed: f, Fetch: m.fetch, Problem: func(v *ActivityView) *string { return &v.Problem }, Interval: time.Minute,
+		Facts: []feed.Fact{f.Changed, f.Status, f.Calls, f.Questions, f.Runs},
 		Key: func(v feed.View) string {
 			key := fmt.Sprint(v.Changed.Config, v.Status.Connected, len(v.Calls), v.Needs())
 			for _, r := range v.Runs.List {
@@ -54,11 +51,11 @@ func NewActivity(a *App) *Activity {
 func (m *Activity) fetch(ctx context.Context) (func(*ActivityView), error) {
 	now := time.Now()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	calls, err := feed.Call(ctx, m.app, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall, After: today.UnixMilli(), Limit: maxActivity})
+	calls, err := feed.Call(ctx, m.Feed, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall, After: today.UnixMilli(), Limit: maxActivity})
 	if err != nil {
 		return nil, err
 	}
-	usage, err := feed.Call(ctx, m.app, protocol.UsageReport, protocol.UsageReportParams{Days: activityDays})
+	usage, err := feed.Call(ctx, m.Feed, protocol.UsageReport, protocol.UsageReportParams{Days: activityDays})
 	if err != nil {
 		return nil, err
 	}
