@@ -9,10 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/archive"
-	"fairlead/app/audit"
 	"fairlead/app/bind"
 	"fairlead/app/chat"
-	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/search"
 	"fairlead/app/state"
@@ -206,22 +204,5 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)
 		return p.Box, p.Back
-	}})
-}
-
-// openAuditLog opens the audit log; Back returns to the activity.
-func (n *navigator) openAuditLog() {
-	n.open(page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		h := audit.Handlers{
-			Say: n.ui.messages.show, OpenChat: n.ui.main.open, OpenActivity: func() { n.openTitled(activityTitle) }, SaveTo: n.ui.opener.saveTo,
-			View: func() feed.View { return n.ui.view() },
-		}
-		p := audit.New(ctx, n.ui.backend.state, h)
-		return p.Box, func() bool {
-			if !p.Back() {
-				h.OpenActivity()
-			}
-			return true
-		}
 	}})
 }

@@ -7,8 +7,10 @@ import (
 
 	"fairlead/app/activity"
 	"fairlead/app/apps"
+	"fairlead/app/audit"
 	"fairlead/app/bind"
 	"fairlead/app/channels"
+	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
@@ -32,7 +34,7 @@ func (n fixedPages) foot() []page {
 // all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
 // its headings or from the settings.
 func (n fixedPages) all() []page {
-	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels(), n.tools(), n.apps())
+	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels(), n.tools(), n.apps(), n.auditLog())
 }
 
 func (n fixedPages) machines() page {
@@ -73,14 +75,25 @@ func (n fixedPages) schedule() page {
 
 func (n fixedPages) activity() page {
 	return page{"activity", activityTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := activity.New(ctx, n.ui.backend.state, activity.Handlers{
-			OpenChat: n.ui.main.open, OpenApprovals: n.ui.approvals.openInbox, OpenTransfers: func() { n.nav.openTitled(transfersTitle) }, OpenAuditLog: n.nav.openAuditLog,
-			OpenBudget: func() {
-				n.ui.settings.open()
-				n.ui.settings.find("budget")
-			},
-		})
+		p := activity.New(ctx, n.ui.env())
 		return p.Box, nil
+	}}
+}
+
+// auditLog is the audit log; back returns to the activity.
+func (n fixedPages) auditLog() page {
+	return page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		h := audit.Handlers{
+			Say: n.ui.messages.show, OpenChat: n.ui.main.open, OpenActivity: func() { n.nav.openTitled(activityTitle) }, SaveTo: n.ui.opener.saveTo,
+			View: func() feed.View { return n.ui.view() },
+		}
+		p := audit.New(ctx, n.ui.backend.state, h)
+		return p.Box, func() bool {
+			if !p.Back() {
+				h.OpenActivity()
+			}
+			return true
+		}
 	}}
 }
 

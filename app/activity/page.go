@@ -10,56 +10,47 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
-
-// Handlers are the page's callbacks.
-type Handlers struct {
-	OpenChat      func(protocol.SessionKey)
-	OpenApprovals func()
-	OpenTransfers func()
-	OpenAuditLog  func()
-	OpenBudget    func()
-}
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	handlers Handlers
-	Box      fyne.CanvasObject
+	e   host.Env
+	Box fyne.CanvasObject
 
 	view     feed.View
-	activity state.ActivityView
+	activity View
 	reload   func()
-	lines    []state.ActivityLine
+	lines    []line
 	list     *widgets.ItemList
 	body     widgets.Body // the list, or a text in its place
 	now      func() time.Time
 }
 
 // New creates the page and keeps it up to date until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	m := state.NewActivity(a.Feed)
-	p := newPage(h, m.Reload)
+func New(ctx context.Context, e host.Env) *Page {
+	f := e.Feed
+	m := newModel(f)
+	p := newPage(e, m.Reload)
 	bind.Follow(ctx, m.Follow)
-	bind.Watch(ctx, a.Watch(a.Status, a.Sessions, a.Runs, a.Calls, a.Feed.Questions, a.Feed.Machines), func(v feed.View) {
+	bind.Watch(ctx, f.Watch(f.Status, f.Sessions, f.Runs, f.Calls, f.Questions, f.Machines), func(v feed.View) {
 		p.view = v
 		p.draw()
 	})
-	bind.Watch(ctx, m.Value, func(v state.ActivityView) {
+	bind.Watch(ctx, m.Value, func(v View) {
 		p.activity = v
 		p.draw()
 	})
 	return p
 }
 
-func newPage(h Handlers, reload func()) *Page {
-	p := &Page{handlers: h, reload: reload, now: time.Now, body: widgets.NewBody()}
+func newPage(e host.Env, reload func()) *Page {
+	p := &Page{e: e, reload: reload, now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(p.open)
-	audit := widgets.NewQuietButton("Audit log", "list", h.OpenAuditLog)
+	audit := widgets.NewQuietButton("Audit log", "list", func() { e.Open(auditLog) })
 	p.Box = container.NewStack(widgets.NewPage("Activity", p.body.Box, audit))
 	p.draw()
 	return p
@@ -79,7 +70,7 @@ func (p *Page) draw() {
 	p.body.Draw("list", func() fyne.CanvasObject { return p.list })
 }
 
-func item(l state.ActivityLine) widgets.ListItem {
+func item(l line) widgets.ListItem {
 	it := widgets.ListItem{Heading: l.Heading, Icon: l.Icon, Title: l.Title, Text: l.Text, Detail: l.Detail, Warn: l.NeedsYou}
 	it.Full = l.FullTime
 	switch {
@@ -94,18 +85,7 @@ func item(l state.ActivityLine) widgets.ListItem {
 }
 
 func (p *Page) open(i int) {
-	l := p.lines[i]
-	switch l.Opens {
-	case state.OpenApprovals:
-		p.handlers.OpenApprovals()
-	case state.OpenChat:
-		p.handlers.OpenChat(l.Chat)
-	case state.OpenTransfers:
-		p.handlers.OpenTransfers()
-	case state.OpenAuditLog:
-		p.handlers.OpenAuditLog()
-	case state.OpenBudget:
-		p.handlers.OpenBudget()
-	case state.OpenNothing:
+	if to := p.lines[i].Opens; to != nil {
+		p.e.Open(to)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
-func sample() (feed.View, state.ActivityView) {
+func sample() (feed.View, View) {
 	v := feed.View{
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}}},
 		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}}},
@@ -24,7 +24,7 @@ func sample() (feed.View, state.ActivityView) {
 		return protocol.AuditEntry{Kind: protocol.AuditCall, At: at, Node: "n", By: "owner", SessionKey: "a", Tool: tool, What: what, Verdict: verdict, State: end}
 	}
 	model := protocol.ModelUsage{Model: protocol.ModelRef{Provider: "anthropic", ID: "large"}, Steps: 12, Input: 400_000, Output: 20_000, Cost: 1.42}
-	return v, state.ActivityView{
+	return v, View{
 		Loaded: true,
 		Calls:  []protocol.AuditEntry{call("Bash", "make test", "allow", "done"), call("Edit", "/srv/parser.go", "allow", "done"), call("Bash", "rm -rf /", "deny", "denied")},
 		Usage: protocol.UsageReportResult{
@@ -42,12 +42,8 @@ func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
 	}{{"activity", style.Light, 880, 760}, {"activity-narrow", style.Dark, 480, 560}} {
 		t.Run(c.name, func(t *testing.T) {
 			pagetest.Start(t, c.mode)
-			var opened []string
-			open := func(what string) func() { return func() { opened = append(opened, what) } }
-			p := newPage(Handlers{
-				OpenChat:      func(key protocol.SessionKey) { opened = append(opened, "chat "+string(key)) },
-				OpenApprovals: open("approvals"), OpenTransfers: open("transfers"), OpenAuditLog: open("audit log"), OpenBudget: open("budget"),
-			}, open("reload"))
+			h := &pagetest.Host{}
+			p := newPage(host.Env{Host: h}, func() { h.Did = append(h.Did, "reload") })
 			p.now = pagetest.Clock
 			w := pagetest.Window(t, p.Box, c.width, c.height)
 			pagetest.Shows(t, p.Box, "Loading…")
@@ -58,17 +54,17 @@ func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
 			for i := range p.lines {
 				p.open(i)
 			}
-			opened = slices.Compact(opened)
-			want := []string{"budget", "approvals", "chat a", "transfers", "chat a", "audit log"}
+			opened := slices.Compact(h.Did)
+			want := []string{"setting budget", "question ", "chat {a  <nil>}", "page Transfers", "chat {a  <nil>}", "page Audit log"}
 			if !slices.Equal(opened, want) {
 				t.Errorf("got %q, want %q", opened, want)
 			}
-			p.activity = state.ActivityView{Problem: "No connection."}
+			p.activity = View{Problem: "No connection."}
 			p.draw()
 			pagetest.Shows(t, p.Box, "The activity could not be loaded.", "No connection.")
 			pagetest.Button(t, p.Box, "Try again").OnTap()
-			if opened[len(opened)-1] != "reload" {
-				t.Errorf("got %q, want a reload at the end", opened)
+			if h.Did[len(h.Did)-1] != "reload" {
+				t.Errorf("got %q, want a reload at the end", h.Did)
 			}
 			p.activity.Problem = ""
 			p.activity.Loaded = true

@@ -19,10 +19,10 @@ import (
 )
 
 func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
-	title, text := state.AuditLine(e, v)
+	title, text := feed.AuditLine(e, v)
 	title, _ = wording.Reveal(title)
 	text, _ = wording.Reveal(text)
-	icon, bad, unclear := state.AuditIcon(e)
+	icon, bad, unclear := feed.AuditIcon(e)
 	it := widgets.ListItem{Icon: icon, Title: title, Text: format.Capital(text), Detail: wording.When(e.At, now)}
 	switch {
 	case bad:
@@ -42,7 +42,7 @@ func (p *Page) open(i int) {
 	e := p.all[i]
 	p.showsEntry = true
 	view := p.h.View()
-	title, text := state.AuditLine(e, view)
+	title, text := feed.AuditLine(e, view)
 	machine, chat := state.AuditPlace(e, view)
 	title, _ = wording.Reveal(title)
 	heading := widgets.NewParagraph(title, style.ColorText, "text")

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
@@ -56,7 +55,7 @@ func usageText(s protocol.SessionEntry) string {
 	}
 	if s.Usage != nil && s.Usage.Cost != nil {
 		if c := *s.Usage.Cost; c > 0 {
-			parts = append(parts, state.Dollars(c))
+			parts = append(parts, wording.Dollars(c))
 		}
 	}
 	return strings.Join(parts, " · ")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fairlead/app/markdown"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
@@ -229,7 +228,7 @@ func (p *pass) newDay(m protocol.Message) {
 	if m.Timestamp == 0 {
 		return
 	}
-	text := state.DayName(time.UnixMilli(m.Timestamp).In(p.now.Location()), p.now)
+	text := wording.DayName(time.UnixMilli(m.Timestamp).In(p.now.Location()), p.now)
 	if text == p.cursor.day || p.cursor.day == "" && text == "Today" {
 		p.cursor.day = text
 		return

@@ -70,7 +70,7 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Set approvals in “The parser” to “trust”", "", "The parser (agent:main:1)"},
 	} {
 		t.Run(c.title, func(t *testing.T) {
-			title, _ := AuditLine(c.e, v)
+			title, _ := feed.AuditLine(c.e, v)
 			machine, chat := AuditPlace(c.e, v)
 			if title != c.title || machine != c.machine || chat != c.chat {
 				t.Errorf("%q, %q, %q, want %+v", title, machine, chat, c)

@@ -133,3 +133,17 @@ func TimeLeft(until int64, now time.Time) string {
 	left := int(max(time.UnixMilli(until).Sub(now).Round(time.Second), 0).Seconds())
 	return fmt.Sprintf("%d:%02d left", left/60, left%60)
 }
+
+// DayName formats a day: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
+func DayName(t, now time.Time) string {
+	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
+	switch {
+	case day(t) == day(now):
+		return "Today"
+	case day(t) == day(now.AddDate(0, 0, -1)):
+		return "Yesterday"
+	case t.Year() == now.Year():
+		return t.Format("Monday, 2 January")
+	}
+	return t.Format("2 January 2006")
+}

@@ -60,3 +60,11 @@ func By(principal string) string {
 	}
 	return " by " + name
 }
+
+// Dollars formats a cost.
+func Dollars(v float64) string {
+	if v > 0 && v < 0.01 {
+		return "under $0.01"
+	}
+	return fmt.Sprintf("$%.2f", v)
+}

@@ -1,4 +1,4 @@
-package state
+package activity
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ var activityNoon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 
 // activityTexts returns the lines as texts: "# Heading", "title | text | detail", with "!" before
 // what needs the person and "x" before failures.
-func activityTexts(a ActivityView, v feed.View) (lines []string) {
+func activityTexts(a View, v feed.View) (lines []string) {
 	for _, l := range a.Lines(v, activityNoon) {
 		text := l.Title + " | " + l.Text + " | " + l.Detail
 		switch {
@@ -32,7 +32,7 @@ func activityTexts(a ActivityView, v feed.View) (lines []string) {
 
 func TestActivityOfAQuietDay(t *testing.T) {
 	t.Parallel()
-	got := activityTexts(ActivityView{Loaded: true}, feed.View{})
+	got := activityTexts(View{Loaded: true}, feed.View{})
 	want := []string{
 		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agent stops at this amount. | ",
 		"# Now", "Nothing is running, and nothing needs you. |  | ",
@@ -59,7 +59,7 @@ func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 	for state, want := range map[string]string{
 		protocol.CallDone: "check", protocol.CallFailed: "cross", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",
 	} {
-		a := ActivityView{Calls: []protocol.AuditEntry{{Kind: protocol.AuditCall, Verdict: "allow", State: state}}}
+		a := View{Calls: []protocol.AuditEntry{{Kind: protocol.AuditCall, Verdict: "allow", State: state}}}
 		if got := a.todayLines(feed.View{}, activityNoon)[1].Icon; got != want {
 			t.Errorf("%s: got %s, want %s", state, got, want)
 		}
@@ -82,7 +82,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 	call := func(tool, what, verdict, state string) protocol.AuditEntry {
 		return protocol.AuditEntry{Kind: protocol.AuditCall, At: at, Node: "n", By: "owner", SessionKey: "a", Tool: tool, What: what, Verdict: verdict, State: state}
 	}
-	a := ActivityView{Loaded: true, Calls: []protocol.AuditEntry{
+	a := View{Loaded: true, Calls: []protocol.AuditEntry{
 		call("Bash", "make", "allow", protocol.CallDone), call("Edit", "a.go", "allow", protocol.CallDone), call("Write", "a.go", "allow", protocol.CallFailed),
 		call("Bash", "rm -rf /", "deny", protocol.CallDenied), call("Process", "kill", "allow", protocol.CallDone),
 		call("Transfer", "n:a to n:b", "allow", protocol.CallDone),
@@ -120,9 +120,9 @@ func TestReachedBudgetNeedsThePerson(t *testing.T) {
 		"tokens":  {Today: protocol.Spending{Tokens: 100}, Budget: protocol.Budget{DailyTokens: 100}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := ActivityView{Loaded: true, Usage: u}.Lines(feed.View{}, activityNoon)
-			i := slices.IndexFunc(lines, func(l ActivityLine) bool { return l.NeedsYou })
-			if i < 0 || lines[i].Opens != OpenBudget {
+			lines := View{Loaded: true, Usage: u}.Lines(feed.View{}, activityNoon)
+			i := slices.IndexFunc(lines, func(l line) bool { return l.NeedsYou })
+			if i < 0 || lines[i].Opens != budget {
 				t.Errorf("got %+v, want a line that needs the person and opens the budget", lines)
 			}
 		})
@@ -135,8 +135,8 @@ func TestCostOfModelsWithoutAPriceIsUnknown(t *testing.T) {
 		Days: []protocol.UsageDay{{Day: "2026-03-28", Models: []protocol.ModelUsage{{Model: protocol.ModelRef{ID: "local"}, Steps: 1, Unpriced: 1, Input: 100}}}},
 	}
 	details := func() string {
-		a := ActivityView{Loaded: true, Usage: u}
-		return lists.Map(a.costLines(), func(l ActivityLine) string { return l.Detail })[0]
+		a := View{Loaded: true, Usage: u}
+		return lists.Map(a.costLines(), func(l line) string { return l.Detail })[0]
 	}
 	if got := details(); got != "price unknown" {
 		t.Errorf("without a price: %q", got)
