@@ -147,7 +147,7 @@ func New(opts Options) (*Node, error) {
 	n.browse, n.jobs = browse.New(n.ws, replaced, n.filesChanged), shell.NewJobs(jobs)
 	list := tools.All(access.Scope{Root: n.ws, Home: opts.Home}, n.jobs)
 	if n.baseline != nil {
-		list = append(list, n.baseline.Keep())
+		list = append(list, n.baseline.Questions.Keep())
 	}
 	n.setTools(list)
 	return n, nil
@@ -268,7 +268,7 @@ func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 	n.out.retryNow()
 	n.jobs.ReportPrograms("")
 	if n.baseline != nil {
-		for _, b := range n.baseline.Pending() {
+		for _, b := range n.baseline.Questions.Pending() {
 			n.reportPutBack(b)
 		}
 	}

@@ -225,7 +225,7 @@ func (n *Node) reportPutBack(b protocol.PutBack) {
 			return fmt.Errorf("reporting what was put back: %w", err)
 		}
 		if ack.Dropped {
-			n.baseline.Forget(b.ID)
+			n.baseline.Questions.Forget(b.ID)
 		}
 		return nil
 	}})

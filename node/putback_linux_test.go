@@ -86,7 +86,7 @@ func TestKilledNodePutsFilesBackAtItsStart(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", rel, data, want)
 		}
 	}
-	list := n.baseline.Pending()
+	list := n.baseline.Questions.Pending()
 	if len(list) != 1 || list[0].CallID != "c" {
 		t.Fatalf("pending questions: got %+v, want one about the call", list)
 	}

@@ -37,13 +37,13 @@ import (
 
 // Store is the baseline of a node. It is safe for concurrent use.
 type Store struct {
-	Denials Denials // fixed
+	Denials   Denials    // fixed
+	Questions *Questions // fixed
 
 	disk    *disk
 	ws      *workspace.Root
 	folders folders
 	log     *slog.Logger
-	report  func(protocol.PutBack)
 	list    *floor.List
 
 	looking chan struct{}     // holds a token during a look, which is one at a time
@@ -107,7 +107,7 @@ func (f *Findings) add(more Findings) {
 // that the person can be asked; it must not block.
 func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
 	s := &Store{
-		disk: &disk{dir, log}, ws: ws, list: list, log: log, report: report, looking: make(chan struct{}, 1), open: map[string]string{}, maxBelow: maxBelow,
+		disk: &disk{dir, log}, ws: ws, list: list, log: log, looking: make(chan struct{}, 1), open: map[string]string{}, maxBelow: maxBelow,
 		edited: map[string]bool{}, editing: map[string]int{}, running: map[string]*Run{},
 	}
 	s.reverted = sync.NewCond(&s.mu)
@@ -119,6 +119,7 @@ func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, rep
 			}
 		}
 	}
+	s.Questions = &Questions{s.disk, ws, s.Edit, report}
 	s.Denials = Denials{s.folders, ws.Config().PrivateTemp, list}
 	for _, sub := range []string{dir, s.disk.contentDir(), s.disk.runDir(), s.disk.asideDir()} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {

@@ -103,7 +103,8 @@ func (s *Store) undo(path string, now map[string]state, j *judge) (c protocol.Pr
 	return c, true
 }
 
-// distribute gives the findings of a look to the commands that run, and reports them.
+// distribute gives the findings of a look to the commands that run, and asks about what was put
+// back.
 func (s *Store) distribute(found Findings) {
 	p := protocol.PutBack{ID: protocol.NewID()}
 	s.mu.Lock()
@@ -123,7 +124,7 @@ func (s *Store) distribute(found Findings) {
 		}
 	}
 	if len(p.Changes) > 0 {
-		s.setAside(p)
+		s.Questions.add(p)
 	}
 }
 

@@ -155,17 +155,17 @@ func TestAnAnswerIsForAllFiles(t *testing.T) {
 		t.Fatalf("got %d reports, want one with %d changes and 3 more", len(k.reports), maxNamed)
 	}
 	in := protocol.KeepArgs{ID: k.reports[0].ID, More: 3}
-	for _, c := range k.Pending()[0].Changes {
+	for _, c := range k.Questions.Pending()[0].Changes {
 		in.Paths = append(in.Paths, c.Path)
 	}
-	if p := k.preview(in); p.Problem != "" {
+	if p := k.Questions.preview(in); p.Problem != "" {
 		t.Errorf("preview: got problem %q, want none", p.Problem)
 	}
 	in.More = 2
-	if p := k.preview(in); p.Problem == "" {
+	if p := k.Questions.preview(in); p.Problem == "" {
 		t.Error("a question that counts other files is accepted")
 	}
-	if _, err := k.keep(t.Context(), access.Call{}, in); err != nil {
+	if _, err := k.Questions.keep(t.Context(), access.Call{}, in); err != nil {
 		t.Fatal(err)
 	}
 	k.check(map[string]string{".husky/hook-000": "x", fmt.Sprintf(".husky/hook-%03d", maxNamed+2): "x"})

@@ -27,18 +27,27 @@ const (
 	maxErrors = 3
 )
 
-// setAside stores what was put back until the person has answered, and reports it.
-func (s *Store) setAside(p protocol.PutBack) {
+// Questions are about changes that were put back: the person can keep them. They are stored until
+// they are answered, and safe for concurrent use.
+type Questions struct {
+	disk   *disk
+	ws     *workspace.Root
+	edit   func(path string) (done func()) // see [Store.Edit]
+	report func(protocol.PutBack)          // nil without anybody to ask
+}
+
+// add stores a question about what was put back, and reports it.
+func (q *Questions) add(p protocol.PutBack) {
 	data, err := json.Marshal(p)
 	if err == nil {
-		err = replaceFile(s.disk.asideName(p.ID), data)
+		err = replaceFile(q.disk.asideName(p.ID), data)
 	}
 	if err != nil {
-		s.log.Error("What was put back could not be recorded", "err", err)
+		q.disk.log.Error("What was put back could not be recorded", "err", err)
 		return
 	}
-	if s.report != nil {
-		s.report(shorten(p))
+	if q.report != nil {
+		q.report(shorten(p))
 	}
 }
 
@@ -55,10 +64,10 @@ func (s *disk) asideName(id string) string {
 }
 
 // Pending returns what was put back and waits for an answer.
-func (s *Store) Pending() (list []protocol.PutBack) {
-	entries, _ := os.ReadDir(s.disk.asideDir())
+func (q *Questions) Pending() (list []protocol.PutBack) {
+	entries, _ := os.ReadDir(q.disk.asideDir())
 	for _, e := range entries {
-		if p, err := s.disk.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
+		if p, err := q.disk.aside(strings.TrimSuffix(e.Name(), runSuffix)); err == nil {
 			list = append(list, shorten(p))
 		}
 	}
@@ -66,7 +75,7 @@ func (s *Store) Pending() (list []protocol.PutBack) {
 }
 
 // Forget removes the record of what was put back, which stays in the trash.
-func (s *Store) Forget(id string) { os.Remove(s.disk.asideName(id)) }
+func (q *Questions) Forget(id string) { os.Remove(q.disk.asideName(id)) }
 
 func (s *disk) aside(id string) (p protocol.PutBack, err error) {
 	data, err := os.ReadFile(s.asideName(id))
@@ -76,28 +85,29 @@ func (s *disk) aside(id string) (p protocol.PutBack, err error) {
 	return p, nil
 }
 
-// Keep makes the tool keep, with which an answer of the person makes the changes of a command again.
-func (s *Store) Keep() toolkit.Tool[access.Call] {
+// Keep makes the tool keep, with which an answer of the person makes the changes of a command
+// again.
+func (q *Questions) Keep() toolkit.Tool[access.Call] {
 	t := toolkit.Define(protocol.KeepTool, "Keeps changes of protected files by a command, which were put back. For the gateway.",
 		// A second call fails, because the files are not as they were put back any longer.
-		toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true, Caps: []string{protocol.CapWrite}}, s.keep)
+		toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true, Caps: []string{protocol.CapWrite}}, q.keep)
 	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.CallPreview, error) {
-		return s.preview(in), nil
+		return q.preview(in), nil
 	})
 }
 
-func (s *Store) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.PutBack, error) {
-	p, err := s.disk.aside(in.ID)
+func (q *Questions) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (protocol.PutBack, error) {
+	p, err := q.disk.aside(in.ID)
 	if err != nil {
 		return p, err
 	}
 	var failed []error
 	for _, c := range p.Changes {
-		if err := s.repeat(c); err != nil {
+		if err := q.repeat(c); err != nil {
 			failed = append(failed, fmt.Errorf("'%s': %w", c.Path, err))
 		}
 	}
-	s.Forget(p.ID)
+	q.Forget(p.ID)
 	if len(failed) > 0 {
 		return p, toolkit.Failf("%d of %d files could not be changed again. They stay as they are, and what the command wrote stays in the trash. %w", len(failed), len(p.Changes), errors.Join(failed[:min(len(failed), maxErrors)]...))
 	}
@@ -106,15 +116,15 @@ func (s *Store) keep(_ context.Context, _ access.Call, in protocol.KeepArgs) (pr
 
 // repeat makes a change again. The file must be as it was put back; what it replaces moves to the
 // trash.
-func (s *Store) repeat(c protocol.ProtectedChange) error {
-	at, err := s.ws.Resolve(c.Path)
+func (q *Questions) repeat(c protocol.ProtectedChange) error {
+	at, err := q.ws.Resolve(c.Path)
 	if err != nil {
 		return err
 	}
-	defer s.Edit(at.Abs)()
-	entries := s.ws.Entries()
+	defer q.edit(at.Abs)()
+	entries := q.ws.Entries()
 	if c.Kind != protocol.ProtectedRemoved {
-		if after := s.disk.stateOf(entries.Trashed(at, c.Trash), state{}); after.Sum != c.SHA256 {
+		if after := q.disk.stateOf(entries.Trashed(at, c.Trash), state{}); after.Sum != c.SHA256 {
 			return errors.New("it is no longer in the trash as it was shown")
 		}
 	}
@@ -134,8 +144,8 @@ func (s *Store) repeat(c protocol.ProtectedChange) error {
 }
 
 // preview shows the changes as one diff.
-func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
-	p, err := s.disk.aside(in.ID)
+func (q *Questions) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
+	p, err := q.disk.aside(in.ID)
 	if err != nil {
 		access.SetProblem(&out, err)
 		return out
@@ -150,7 +160,7 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 		return out
 	}
 	for i, c := range p.Changes {
-		at, err := s.ws.Resolve(c.Path)
+		at, err := q.ws.Resolve(c.Path)
 		if err != nil {
 			access.SetProblem(&out, err)
 			return out
@@ -163,9 +173,9 @@ func (s *Store) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 			before = readable(at.Abs)
 		}
 		if c.Kind != protocol.ProtectedRemoved {
-			after = readable(s.ws.Entries().Trashed(at, c.Trash))
+			after = readable(q.ws.Entries().Trashed(at, c.Trash))
 		}
-		name := filepath.ToSlash(s.ws.Rel(at))
+		name := filepath.ToSlash(q.ws.Rel(at))
 		from := name
 		if c.Kind == protocol.ProtectedCreated {
 			from = diff.NewFile
