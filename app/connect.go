@@ -10,7 +10,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/app/nodes"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/tools"
 	"fairlead/app/widgets"
@@ -40,7 +40,7 @@ type connectWindow struct {
 func (c *connectWindow) requests(v feed.View) (list []connectRequest) {
 	app := c.ui.backend.state
 	for _, q := range v.Questions.Others {
-		r := connectRequest{id: q.ID, title: state.QuestionTitle(q), hasLimit: q.ExpiresAt > 0}
+		r := connectRequest{id: q.ID, title: question.Title(q), hasLimit: q.ExpiresAt > 0}
 		switch {
 		case q.Pairing != nil:
 			r.build = func(notNow func()) *widgets.Question {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/question"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
@@ -50,7 +51,7 @@ func agree(t *testing.T, other *backend) (show func(words []string, seconds int)
 			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
 				for _, q := range other.state.View().Questions.Others.Of(protocol.AskPair, protocol.AskWiden) {
 					if slices.Equal(q.Pairing.Words, words) {
-						other.state.Questions.Answer(q, state.AnswerParams(true))
+						other.state.Questions.Answer(q, question.Answer(true))
 						return
 					}
 				}
@@ -234,7 +235,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 			t.Fatal("the person there is not asked")
 		}
 	}
-	answer := state.AnswerParams(true)
+	answer := question.Answer(true)
 	answer.ID, answer.Hash = wider[0].ID, wider[0].Hash
 	if _, err := feed.Call(t.Context(), other.state, protocol.QuestionAnswer, answer); err != nil {
 		t.Fatal(err)

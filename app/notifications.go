@@ -46,7 +46,7 @@ type shown struct {
 
 // allowDelay is how long a notification must have been visible before its Allow counts, as in the
 // dialog: a click that was meant for another window allows nothing.
-const allowDelay = state.ArmAfter
+const allowDelay = question.ArmAfter
 
 // maxSeparate is the largest number of approvals with a notification each; more share one.
 const maxSeparate = 3
@@ -157,7 +157,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 			devices[id] = true
 			text = state.RequestText(q, now)
 		case q.App != nil:
-			text = state.ConsentText(*q.App)
+			text = question.ConsentText(*q.App)
 		case q.Input != nil:
 			text, _ = wording.Reveal(format.Line(q.Input.Message, 160))
 		case q.Tools != nil:
@@ -165,7 +165,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 		case q.Sender != nil:
 			text, _ = wording.Reveal(format.Line(q.Sender.FirstMessage, 160))
 		}
-		want[id] = notify.Message{ID: id, Title: state.QuestionTitle(q), Body: text, Sound: ns.settings.Sound}
+		want[id] = notify.Message{ID: id, Title: question.Title(q), Body: text, Sound: ns.settings.Sound}
 	}
 	for id := range ns.announced {
 		if _, waits := want[id]; !waits {

@@ -91,7 +91,7 @@ func (b *sidebar) show() {
 		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
 	for _, q := range v.Questions.Others {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q)}
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q)}
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}
 	for _, g := range state.Inbox(v) {

@@ -2,7 +2,7 @@
 // call, where it would run and why it needs an approval, and takes the person's answer.
 //
 // Deny has the focus, and Escape and closing the window deny. Allow is enabled only after the
-// person has seen the whole question ([state.Arming]), and the Enter key never allows. An approval
+// person has seen the whole question ([question.Arming]), and the Enter key never allows. An approval
 // that was answered elsewhere shows that and closes.
 package approve
 

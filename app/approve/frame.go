@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -61,8 +61,8 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 	return f
 }
 
-// whyWaiting explains the texts of [state.Arming.WaitingText] while the mouse is over the button.
-const whyWaiting = state.WhyAllowWaits
+// whyWaiting explains the texts of [question.Arming.WaitingText] while the mouse is over the button.
+const whyWaiting = question.WhyAllowWaits
 
 // hintLayout puts a hint above the right end of the buttons.
 type hintLayout struct{ foot fyne.CanvasObject }

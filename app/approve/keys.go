@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -150,7 +150,7 @@ func (e *textEntry) TypedRune(r rune) {
 
 // arming decides when Allow is enabled, and reports each approval once as shown.
 type arming struct {
-	state.Arming
+	question.Arming
 	now      func() time.Time
 	onScreen bool // the window is visible
 	revision int  // number of changes of what Allow would do

@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -46,7 +46,7 @@ func robot(b *bench, rnd *rand.Rand) {
 			b.keys.handle(fyne.KeyA) // while typing
 			b.keys.allow(nil)
 		case 5:
-			if b.now.Sub(came) > state.ArmAfter-100*time.Millisecond {
+			if b.now.Sub(came) > question.ArmAfter-100*time.Millisecond {
 				break // a person may mean it
 			}
 			at := fyne.NewPos(rnd.Float32()*c.Size().Width, rnd.Float32()*c.Size().Height)

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/lists"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -26,7 +26,7 @@ func NewConsent(asked protocol.Question, nodes []protocol.NodeInfo, now time.Tim
 	}
 	permissions := newPermissions(c.Scopes, c.Scopes, changed)
 	machines := newMachines(nodes, len(c.Nodes) > 0, c.Nodes, changed)
-	text, _ := wording.Reveal(state.ConsentText(c))
+	text, _ := wording.Reveal(question.ConsentText(c))
 	rows := []fyne.CanvasObject{
 		widgets.NewParagraph(text, style.ColorText, "text"),
 		widgets.NewParagraph("Allow it only if your browser shows the same code:", style.ColorMuted, style.SizeSmall),
@@ -34,15 +34,15 @@ func NewConsent(asked protocol.Question, nodes []protocol.NodeInfo, now time.Tim
 		widgets.NewSectionHeading("IT MAY"), permissions.box,
 		widgets.NewSectionHeading("ON"), machines.box,
 	}
-	q = widgets.NewQuestion(state.ConsentTitle(c), rows, func(allow bool) {
-		p := state.AnswerParams(allow)
+	q = widgets.NewQuestion(question.ConsentTitle(c), rows, func(allow bool) {
+		p := question.Answer(allow)
 		if allow {
 			p.Nodes, _ = machines.chosen()
 			p.Scopes = permissions.chosen()
 		}
 		answer(asked, p)
 	}, notNow)
-	arming := state.ArmingInView(asked.Hash, now)
+	arming := question.ArmingInView(asked.Hash, now)
 	q.Tick = func(t time.Time) {
 		now = t
 		_, chosen := machines.chosen()

@@ -12,6 +12,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -109,7 +110,7 @@ func (p *Page) fill() {
 	v, now := p.view, p.now()
 	asking := lists.Map(v.Questions.Others.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
-			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.QuestionTitle(q), Text: "Waiting for your answer",
+			Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q), Text: "Waiting for your answer",
 			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -24,8 +25,8 @@ func NewSender(asked protocol.Question, now time.Time, answer func(protocol.Ques
 	if text, _ := wording.Reveal(strings.TrimSpace(asked.Sender.FirstMessage)); text != "" {
 		rows = append(rows, widgets.NewNamedField("First message", widgets.NewParagraph(text, style.ColorText, "text")))
 	}
-	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(allow bool) { answer(asked, state.AnswerParams(allow)) }, nil)
-	arming := state.ArmingInView(asked.Hash, now)
+	q := widgets.NewQuestion(question.Title(asked), rows, func(allow bool) { answer(asked, question.Answer(allow)) }, nil)
+	arming := question.ArmingInView(asked.Hash, now)
 	q.Tick = func(now time.Time) {
 		q.Set("", cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -22,7 +22,7 @@ func TestStrangerIsAnsweredInNeedsYou(t *testing.T) {
 	if v.Needs() != 1 || v.AccessRequests() != 1 {
 		t.Errorf("got %d questions and %d requests, want 1 and 1", v.Needs(), v.AccessRequests())
 	}
-	if got, want := state.QuestionTitle(v.Questions.Others[0]), "Let “Ann” (ann@town.test) write to the agent on xmpp?"; got != want {
+	if got, want := question.Title(v.Questions.Others[0]), "Let “Ann” (ann@town.test) write to the agent on xmpp?"; got != want {
 		t.Errorf("title: got %q, want %q", got, want)
 	}
 	pagetest.Start(t, style.Light)

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -92,7 +91,7 @@ func (s sighting) allows(q protocol.Question, now time.Time) bool {
 
 // allowHint says why Allow waits on the card of a question, as in the dialog.
 func allowHint(c transcript.Call) string {
-	return widgets.Choose(c.AllowEnabled, "", state.WhyAllowWaits)
+	return widgets.Choose(c.AllowEnabled, "", question.WhyAllowWaits)
 }
 
 // recordSighting records whether a card shows the whole approval; a changed one must be seen again.

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -26,8 +27,8 @@ func NewRequest(r protocol.Question, now time.Time, answer func(protocol.Questio
 		words := widgets.NewParagraph(format.Words(r.Pairing.Words), style.ColorText, style.SizeTitle)
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other device shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
-	q := widgets.NewQuestion(state.RequestTitle(r), rows, func(allow bool) { answer(r, state.AnswerParams(allow)) }, notNow)
-	arming := state.ArmingInView(r.Hash, now)
+	q := widgets.NewQuestion(question.RequestTitle(r), rows, func(allow bool) { answer(r, question.Answer(allow)) }, notNow)
+	arming := question.ArmingInView(r.Hash, now)
 	q.Tick = func(now time.Time) {
 		q.Set(wording.TimeLeft(r.ExpiresAt, now), cmp.Or(arming.WaitingText(now, "Allow"), "Allow"), arming.IsArmed(now))
 	}

@@ -122,31 +122,6 @@ func PermissionsText(scopes []protocol.Scope) string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// ConsentTitle is the question of an app that asks to connect.
-func ConsentTitle(c protocol.AppSubject) string {
-	name, _ := wording.Reveal(c.Name)
-	return "Connect “" + format.Clip(name, 60) + "”?"
-}
-
-// ConsentText says who asks and where the answer goes.
-func ConsentText(c protocol.AppSubject) string {
-	again := ""
-	if c.Connected {
-		again = " That app is connected already: what you allow is added to its permissions."
-	}
-	name, _ := wording.Reveal(c.Name)
-	who := "“" + format.Clip(name, 60) + "” (unverified name)"
-	switch {
-	case c.ClientHost != "" && c.IsLocal: // any program there can name this document
-		return "A program where your browser runs claims to be published by " + c.ClientHost + ". Nobody has checked that." + again
-	case c.ClientHost != "":
-		return "This app is published by " + c.ClientHost + ". It wants to use your machines. Your answer goes to " + c.RedirectHost + "." + again
-	case c.IsLocal:
-		return who + " on this computer wants to use your machines." + again
-	}
-	return who + " wants to use your machines. Your answer goes to " + c.RedirectHost + "." + again
-}
-
 // HasEnded reports whether an app's access was revoked or has expired.
 func HasEnded(a protocol.App, now time.Time) bool {
 	return a.RevokedAt > 0 || a.ExpiresAt > 0 && a.ExpiresAt <= now.UnixMilli()
@@ -196,24 +171,24 @@ func AppPresence(v feed.View, a protocol.App, now time.Time) string {
 
 // AppFacts lists the known facts about an app.
 func AppFacts(v feed.View, a protocol.App, now time.Time) []wording.Fact {
-	var list factList
+	var list wording.Facts
 	switch {
 	case a.RevokedAt > 0:
-		list.add("Access", "Revoked "+wording.When(a.RevokedAt, now))
+		list.Add("Access", "Revoked "+wording.When(a.RevokedAt, now))
 	case HasEnded(a, now):
-		list.add("Access", "Expired "+wording.When(a.ExpiresAt, now))
+		list.Add("Access", "Expired "+wording.When(a.ExpiresAt, now))
 	case a.ExpiresAt > 0:
-		list.add("Access", "Until "+wording.When(a.ExpiresAt, now))
+		list.Add("Access", "Until "+wording.When(a.ExpiresAt, now))
 	default:
-		list.add("Access", "Until revoked")
+		list.Add("Access", "Until revoked")
 	}
 	kind := "A token that you made"
 	if a.Kind == protocol.AppOAuth {
 		kind = "An app that you signed in"
 	}
-	list.add("Kind", kind)
-	list.add("Published by", a.ClientHost)
-	list.add("Created", format.Capital(wording.When(a.CreatedAt, now)))
+	list.Add("Kind", kind)
+	list.Add("Published by", a.ClientHost)
+	list.Add("Created", format.Capital(wording.When(a.CreatedAt, now)))
 	last := "Never used"
 	if a.LastUsedAt > 0 {
 		last = format.Capital(wording.When(a.LastUsedAt, now))
@@ -221,9 +196,9 @@ func AppFacts(v feed.View, a protocol.App, now time.Time) []wording.Fact {
 			last += ", with " + a.LastTool
 		}
 	}
-	list.add("Last call", last)
+	list.Add("Last call", last)
 	if a.Calls > 0 {
-		list.add("Calls", wording.Plural(int(a.Calls), "call", "calls"))
+		list.Add("Calls", wording.Plural(int(a.Calls), "call", "calls"))
 	}
 	return list
 }

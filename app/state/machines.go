@@ -73,17 +73,9 @@ func lastSeen(ms int64, now time.Time) string {
 	return "offline, last seen " + format.Ago(ms, now)
 }
 
-type factList []wording.Fact
-
-func (l *factList) add(name, text string) {
-	if text != "" {
-		*l = append(*l, wording.Fact{Name: name, Text: text})
-	}
-}
-
 // FactsOf lists the known facts about a machine, and the details that matter to few people.
 func FactsOf(v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []wording.Fact) {
-	var list, more factList
+	var list, more wording.Facts
 	presence := PresenceText(v, n, now)
 	if n.Online && !n.Local && n.PingMs > 0 {
 		presence = "online, " + presence
@@ -91,32 +83,32 @@ func FactsOf(v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + wording.When(n.ConnectedAt, now)
 	}
-	list.add("Status", format.Capital(presence))
-	list.add("System", PlatformText(n))
+	list.Add("Status", format.Capital(presence))
+	list.Add("System", PlatformText(n))
 	if h := n.Host; h != nil {
-		more.add("Computer name", h.Hostname)
-		more.add("User", h.User)
-		more.add("Workspace", h.Workspace)
+		more.Add("Computer name", h.Hostname)
+		more.Add("User", h.User)
+		more.Add("Workspace", h.Workspace)
 		for _, f := range h.Folders {
 			switch {
 			case f.Path == h.Workspace:
 			case f.ReadOnly:
-				more.add("Folder", f.Path+" (read only)")
+				more.Add("Folder", f.Path+" (read only)")
 			default:
-				more.add("Folder", f.Path)
+				more.Add("Folder", f.Path)
 			}
 		}
 		if h.WholeDisk {
-			more.add("Files", "The whole disk")
+			more.Add("Files", "The whole disk")
 		}
-		more.add("Shell", h.Shell)
+		more.Add("Shell", h.Shell)
 	}
-	list.add("Version", n.Version)
-	list.add("Need your approval", strings.Join(n.Held, ", "))
+	list.Add("Version", n.Version)
+	list.Add("Need your approval", strings.Join(n.Held, ", "))
 	if n.Direct {
-		more.add("Transfers", "Go directly to other machines on the local network")
+		more.Add("Transfers", "Go directly to other machines on the local network")
 	}
-	more.add("Tools", strings.Join(n.Tools, ", "))
+	more.Add("Tools", strings.Join(n.Tools, ", "))
 	return list, more
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -122,7 +123,7 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	says := func(title, text string) {
 		t.Helper()
-		if got := RequestTitle(r); got != title {
+		if got := question.RequestTitle(r); got != title {
 			t.Errorf("%q, want %q", got, title)
 		}
 		if got := RequestText(r, now); got != text {
@@ -170,7 +171,7 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		if v.Needs() != 2 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
 			t.Fatalf("waiting: %+v, %+v", v.Questions.Others, TrayOf(v).Items[2])
 		}
-		a.Questions.Answer(r, AnswerParams(true))
+		a.Questions.Answer(r, question.Answer(true))
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
 		if n := a.View().Needs(); n != 1 || len(f.Called(protocol.QuestionAnswer.Name)) != 1 {
 			t.Errorf("after the answer %d questions wait", n)
@@ -179,13 +180,13 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		s := pairing("s", protocol.AskPair)
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &s})
 		refuse = true
-		a.Questions.Answer(s, AnswerParams(true))
+		a.Questions.Answer(s, question.Answer(true))
 		synctest.Wait()
 		if v := a.View(); v.Needs() != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "not you") {
 			t.Errorf("an answer that was refused: %+v, %+v", v.Questions.Others, v.Notice)
 		}
 		refuse, won = false, false
-		a.Questions.Answer(s, AnswerParams(true))
+		a.Questions.Answer(s, question.Answer(true))
 		synctest.Wait()
 		if v := a.View(); v.Notice == nil || !strings.Contains(v.Notice.Text, "already answered") || !strings.Contains(v.Notice.Text, "phone") {
 			t.Errorf("a second answer: %+v, want who was first", v.Notice)

@@ -167,33 +167,33 @@ func systemName(os string) string {
 
 // ClientFacts lists the known facts about a client.
 func ClientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) []wording.Fact {
-	var list factList
+	var list wording.Facts
 	switch {
 	case d.RevokedAt > 0:
-		list.add("Status", "Revoked "+wording.When(d.RevokedAt, now)+wording.By(d.RevokedBy))
+		list.Add("Status", "Revoked "+wording.When(d.RevokedAt, now)+wording.By(d.RevokedBy))
 	case HasExpired(d, now):
-		list.add("Status", "Expired "+wording.When(d.ExpiresAt, now))
+		list.Add("Status", "Expired "+wording.When(d.ExpiresAt, now))
 	default:
-		list.add("Status", format.Capital(ClientPresence(v, d, now)))
-		list.add("Permissions", format.Capital(RightsText(d.Scopes)))
+		list.Add("Status", format.Capital(ClientPresence(v, d, now)))
+		list.Add("Permissions", format.Capital(RightsText(d.Scopes)))
 		list = append(list, accessFact(d, now))
 	}
-	list.add("Fingerprint", format.Words(d.Words))
+	list.Add("Fingerprint", format.Words(d.Words))
 	if d.RotatedAt > 0 && !HasExpired(d, now) {
-		list.add("Token", "Replaced. The device fetches the new token when it connects")
+		list.Add("Token", "Replaced. The device fetches the new token when it connects")
 	}
-	list.add("System", systemName(d.OS))
-	list.add("Version", d.Version)
-	list.add("Host", wording.Join(", ", d.Hostname, d.Address))
+	list.Add("System", systemName(d.OS))
+	list.Add("Version", d.Version)
+	list.Add("Host", wording.Join(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
-		list.add("Last seen", format.Capital(wording.When(d.LastSeenAt, now)))
+		list.Add("Last seen", format.Capital(wording.When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		list.add("Paired", format.Capital(wording.When(d.PairedAt, now))+wording.By(d.PairedBy))
+		list.Add("Paired", format.Capital(wording.When(d.PairedAt, now))+wording.By(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
-			list.add("Machine", "The same device is also the machine "+v.Machines.Name(m.NodeID)+", which stays paired when this access is revoked")
+			list.Add("Machine", "The same device is also the machine "+v.Machines.Name(m.NodeID)+", which stays paired when this access is revoked")
 		}
 	}
 	return list

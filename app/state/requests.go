@@ -39,33 +39,6 @@ func (s Questions) Answer(q protocol.Question, p protocol.QuestionAnswerParams) 
 	})
 }
 
-// AnswerParams returns the answer yes or no.
-func AnswerParams(allow bool) protocol.QuestionAnswerParams {
-	if allow {
-		return protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow}
-	}
-	return protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny}
-}
-
-// QuestionTitle is the title of a question other than an approval; empty for an unknown kind.
-func QuestionTitle(q protocol.Question) string {
-	switch {
-	case q.Pairing != nil:
-		return RequestTitle(q)
-	case q.App != nil:
-		return ConsentTitle(*q.App)
-	case q.Input != nil:
-		return ServerQuestionTitle(*q.Input)
-	case q.Tools != nil:
-		return strings.TrimSuffix(display.ToolsQuestion(*q.Tools), ".")
-	case q.Sender != nil:
-		line, _ := wording.Reveal(display.SenderQuestion(*q.Sender))
-		return line
-	}
-	line, _ := wording.Reveal(display.Line(q))
-	return line
-}
-
 // Outcomes of an invitation.
 const (
 	InviteOpen   = "open"
@@ -88,12 +61,6 @@ func InviteOutcome(v feed.View, i protocol.DeviceInvite, now time.Time) (string,
 		return InvitePaired, d
 	}
 	return InviteEnded, protocol.Device{}
-}
-
-// RequestTitle is the question that a request asks.
-func RequestTitle(r protocol.Question) string {
-	question, _ := display.Request(r)
-	return question
 }
 
 // RequestText says what a device asks for.

@@ -14,15 +14,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ServerQuestionTitle is the title of a question of an MCP server.
-func ServerQuestionTitle(q protocol.InputSubject) string {
-	name, _ := wording.Reveal(string(q.Server))
-	if q.URL != "" {
-		return "“" + format.Clip(name, 40) + "” asks you to open a page"
-	}
-	return "“" + format.Clip(name, 40) + "” asks you a question"
-}
-
 // ServerQuestionSource says who asks, and during which call.
 func ServerQuestionSource(v feed.View, q protocol.Question) string {
 	name, _ := wording.Reveal(string(q.Input.Server))

@@ -141,25 +141,25 @@ func EffectText(e protocol.Effect) string {
 
 // ServerFacts lists the known facts about a server and its settings. Secrets are masked.
 func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []wording.Fact {
-	var list factList
+	var list wording.Facts
 	state := stateWord(s.State)
 	if s.Since > 0 {
 		state += " since " + wording.When(s.Since, now)
 	}
-	list.add("State", format.Capital(state))
-	list.add("Calls itself", wording.Join(" ", s.Title, s.Version))
+	list.Add("State", format.Capital(state))
+	list.Add("Calls itself", wording.Join(" ", s.Title, s.Version))
 	if s.Spec.URL != "" {
-		list.add("Address", s.Spec.URL)
-		list.add("Headers", settingLines(s.Spec.Headers, ": "))
+		list.Add("Address", s.Spec.URL)
+		list.Add("Headers", settingLines(s.Spec.Headers, ": "))
 	} else {
-		list.add("Runs on", ServerMachine(v, s.Spec.Node))
-		list.add("Command", CommandLine(s.Spec))
-		list.add("Network", NetworkChoices[NetworkIndex(s.Spec.Network)].Text)
-		list.add("Folder", s.Spec.Cwd)
-		list.add("Variables", settingLines(s.Spec.Env, "="))
+		list.Add("Runs on", ServerMachine(v, s.Spec.Node))
+		list.Add("Command", CommandLine(s.Spec))
+		list.Add("Network", NetworkChoices[NetworkIndex(s.Spec.Network)].Text)
+		list.Add("Folder", s.Spec.Cwd)
+		list.Add("Variables", settingLines(s.Spec.Env, "="))
 	}
 	if s.Resources+s.Prompts > 0 {
-		list.add("To attach", wording.Join(" and ", count(s.Resources, "resource", "resources"), count(s.Prompts, "prompt", "prompts"))+". Type @ in a chat.")
+		list.Add("To attach", wording.Join(" and ", count(s.Resources, "resource", "resources"), count(s.Prompts, "prompt", "prompts"))+". Type @ in a chat.")
 	}
 	return list
 }

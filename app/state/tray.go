@@ -133,7 +133,7 @@ func needsText(v feed.View) string {
 	case v.Needs() != 1 || len(v.Questions.Others) == 0:
 		return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
 	}
-	return QuestionTitle(v.Questions.Others[0])
+	return question.Title(v.Questions.Others[0])
 }
 
 func needsItem(v feed.View) TrayItem {
@@ -145,7 +145,7 @@ func needsItem(v feed.View) TrayItem {
 		if q.IsOfCall() {
 			return TrayItem{Label: question.QuestionLine(q, v.Machines.Name(q.Node)), Do: TrayReview, ID: q.ID}
 		}
-		return TrayItem{Label: format.Clip(QuestionTitle(q), 60), Do: TrayConnect, Request: q.ID}
+		return TrayItem{Label: format.Clip(question.Title(q), 60), Do: TrayConnect, Request: q.ID}
 	}, TrayItem{Do: TrayNeeds})
 	if n > 1 && n <= maxTrayItems {
 		item.Items = append(item.Items, TrayItem{Separator: true}, TrayItem{Label: "Show all", Do: TrayNeeds})

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -24,9 +25,9 @@ func NewChange(asked protocol.Question, now time.Time, answer func(protocol.Ques
 		name, _ := wording.Reveal(t.Name)
 		rows = append(rows, widgets.NewNamedField(name, changeOf(t)))
 	}
-	q := widgets.NewQuestion(state.QuestionTitle(asked), rows, func(accept bool) { answer(asked, state.AnswerParams(accept)) }, nil)
+	q := widgets.NewQuestion(question.Title(asked), rows, func(accept bool) { answer(asked, question.Answer(accept)) }, nil)
 	q.SetDeny(widgets.Choose(len(asked.Tools.Tools) == 1, "Turn it off", "Turn them off"))
-	arming := state.ArmingInView(asked.Hash, now)
+	arming := question.ArmingInView(asked.Hash, now)
 	q.Tick = func(now time.Time) {
 		q.Set("", cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -51,16 +52,16 @@ func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h Question
 		}
 		rows = append(rows, widgets.NewParagraph("Your answer goes to the server. Enter no passwords or keys: a server must not ask for them.", style.ColorMuted, style.SizeSmall))
 	}
-	q = widgets.NewQuestion(state.ServerQuestionTitle(in), rows, func(send bool) {
+	q = widgets.NewQuestion(question.ServerQuestionTitle(in), rows, func(send bool) {
 		switch {
 		case !send:
-			h.Answer(asked, state.AnswerParams(false))
+			h.Answer(asked, question.Answer(false))
 		case in.URL != "":
 			h.OpenURL(in.URL)
-			h.Answer(asked, state.AnswerParams(true))
+			h.Answer(asked, question.Answer(true))
 		default:
 			if values, ok := readFields(fields); ok {
-				p := state.AnswerParams(true)
+				p := question.Answer(true)
 				p.Values = values
 				h.Answer(asked, p)
 			} else {
@@ -69,7 +70,7 @@ func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h Question
 		}
 	}, nil)
 	q.SetDeny("Decline")
-	arming := state.ArmingInView(asked.Hash, now)
+	arming := question.ArmingInView(asked.Hash, now)
 	q.Tick = func(now time.Time) {
 		q.Set(wording.TimeLeft(asked.ExpiresAt, now), cmp.Or(arming.WaitingText(now, verb), verb), arming.IsArmed(now))
 	}

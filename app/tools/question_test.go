@@ -26,7 +26,7 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 	update := func(list ...protocol.Question) {
 		UpdateQuestions(l, feed.View{Questions: feed.Questions{Others: list}}, pagetest.Noon, h)
 	}
-	update(question())
+	update(inputQuestion())
 	golden.Markup(t, "question", l.Box)
 	pagetest.Shot(t, w, "tools-question")
 	pagetest.Shows(t, l.Box, "“github” asks you a question", "How shall the new repository be set up?", "Stars (optional)", "Enter no passwords", "5:00 left")

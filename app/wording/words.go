@@ -9,9 +9,6 @@ import (
 	"fairlead/app/lists"
 )
 
-// Fact is one known fact about a machine.
-type Fact struct{ Name, Text string }
-
 // Matches reports whether a path contains every word of a filter, ignoring case.
 func Matches(p, filter string) bool {
 	p = strings.ToLower(p)
