@@ -29,7 +29,7 @@ var noGateway = []string{
 }
 
 // unmovedWidgets still import app/state or the protocol. The list only gets shorter.
-var unmovedWidgets = []string{"app/diff", "app/transcript"}
+var unmovedWidgets = []string{"app/transcript"}
 
 func TestPagesDependOnTheirHostOnly(t *testing.T) {
 	t.Parallel()
