@@ -98,7 +98,7 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 		Title:  w.SetTitle,
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
-				return state.TryRule(ctx, app, policy)
+				return feed.TryRule(ctx, app, policy)
 			}, done)
 		},
 	}

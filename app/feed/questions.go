@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 
 	"fairlead/app/lists"
@@ -106,4 +108,9 @@ type QuestionList []protocol.Question
 // Of returns the questions of some kinds.
 func (l QuestionList) Of(kinds ...string) []protocol.Question {
 	return lists.Without(l, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
+}
+
+// TryRule finds the earlier calls that a rule would have decided differently. It blocks.
+func TryRule(ctx context.Context, g Gateway, policy json.RawMessage) (protocol.RuleTryResult, error) {
+	return Call(ctx, g, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
 }

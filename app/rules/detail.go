@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/host"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -44,7 +42,7 @@ func (p *Page) open(r protocol.Rule) {
 	d := &detail{p: p, rule: r, policy: json.RawMessage(left.policy), command: left.command, draft: saved, note: widgets.NewParagraph("", style.ColorBad, "text"), editor: widgets.Col(style.Group)}
 	p.detail = d
 	var remove bool
-	d.edit, remove = state.Changeable(r)
+	d.edit, remove = changeable(r)
 	d.text = widgets.NewEntry()
 	d.text.MultiLine = true
 	d.text.TextStyle.Monospace, d.text.Wrapping = true, fyne.TextWrapBreak
@@ -84,11 +82,11 @@ func (d *detail) heading() []fyne.CanvasObject {
 	words, _ := wording.Reveal(r.Words)
 	heading := widgets.NewParagraph(words, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
-	about := state.RuleOrigin(r)
+	about := originText(r)
 	if r.CreatedAt != 0 {
 		about += ", " + wording.When(r.CreatedAt, d.p.now())
 	}
-	if use := state.RuleUse(r, d.p.now()); use != "" {
+	if use := useText(r, d.p.now()); use != "" {
 		about += " · " + use
 	}
 	rows := []fyne.CanvasObject{widgets.Col(style.Gap, heading, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))}
@@ -125,7 +123,7 @@ func (d *detail) buttons(remove bool) []fyne.CanvasObject {
 
 // showForm shows the form, or the JSON if the form cannot show the whole rule.
 func (d *detail) showForm() {
-	f, err := state.ParseRuleForm(d.policy)
+	f, err := parseFields(d.policy)
 	if err != nil || !d.edit {
 		d.showText()
 		return
@@ -154,7 +152,7 @@ func (d *detail) switchEditor() {
 		d.showText()
 		return
 	}
-	if _, err := state.ParseRuleForm(d.policy); err != nil {
+	if _, err := parseFields(d.policy); err != nil {
 		d.showError(sentence(err))
 		return
 	}
@@ -254,7 +252,7 @@ func (v *preview) update() {
 	policy := d.policy
 	var res protocol.RuleTryResult
 	d.p.run(func(ctx context.Context) (err error) {
-		res, err = state.TryRule(ctx, d.p.gateway, policy)
+		res, err = feed.TryRule(ctx, d.p.gateway, policy)
 		return err
 	}, func(err error) {
 		v.pending = false
@@ -266,13 +264,13 @@ func (v *preview) update() {
 		case err != nil:
 			widgets.SetContent(v.box, widgets.NewParagraph(feed.Sentence(err), style.ColorMuted, "text"))
 		default:
-			widgets.SetContent(v.box, v.rows(state.NewRulePreview(d.p.view, res))...)
+			widgets.SetContent(v.box, v.rows(outcomeOf(d.p.view, res))...)
 		}
 		d.p.Box.Refresh()
 	})
 }
 
-func (v *preview) rows(r state.RulePreview) []fyne.CanvasObject {
+func (v *preview) rows(r Outcome) []fyne.CanvasObject {
 	words, _ := wording.Reveal(r.Words)
 	rows := []fyne.CanvasObject{
 		widgets.NewSectionHeading("PREVIEW"), widgets.NewParagraph(words, style.ColorText, "text"), widgets.NewParagraph(r.Summary, style.ColorMuted, style.SizeSmall),
@@ -296,22 +294,4 @@ func (v *preview) rows(r state.RulePreview) []fyne.CanvasObject {
 	add("Earlier calls that it covers", r.Covers, "more")
 	add("Similar calls that it does not cover", r.Spares, "more")
 	return rows
-}
-
-// expiry is a possible validity period of a rule; 0 is unlimited.
-type expiry struct {
-	words string
-	d     time.Duration
-}
-
-const day = 24 * time.Hour
-
-var expiries = []expiry{{"No expiry", 0}, {"In an hour", time.Hour}, {"Tomorrow", day}, {"In a week", 7 * day}, {"In 30 days", 30 * day}}
-
-// end returns the time at which a rule made now expires; zero is never.
-func (e expiry) end(now time.Time) time.Time {
-	if e.d == 0 {
-		return time.Time{}
-	}
-	return now.Add(e.d)
 }

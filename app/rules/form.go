@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -20,7 +20,7 @@ import (
 // form edits a rule without JSON.
 type form struct {
 	d    *detail
-	rule state.RuleForm
+	rule Fields
 	rows []fyne.CanvasObject
 
 	verdict, expires, tool, machine, chat *widgets.Button
@@ -34,18 +34,18 @@ type verdict struct{ value, words string }
 
 var verdicts = []verdict{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
 
-func newForm(d *detail, rule state.RuleForm) *form {
+func newForm(d *detail, rule Fields) *form {
 	rule.Below = rule.Below || rule.Folder == ""
 	f := &form{d: d, rule: rule, words: widgets.Flow(style.Gap), subject: widgets.Col(style.Inside)}
 	f.verdict, f.expires = widgets.NewMenuButton("", "", f.verdictMenu), widgets.NewMenuButton("", "", f.expiresMenu)
 	f.tool, f.machine = widgets.NewMenuButton("", "", f.toolMenu), widgets.NewMenuButton("", "", f.machineMenu)
 	f.chat = widgets.NewMenuButton("", "", f.chatMenu)
 	f.command = entry("git push origin main", cmp.Or(d.command, rule.Command()), f.setCommand)
-	f.path = entry("docs/**", rule.Path, func(s string) { f.change(func(r *state.RuleForm) { r.Path = s }) })
-	f.folder = entry("Any folder", rule.Folder, func(s string) { f.change(func(r *state.RuleForm) { r.Folder = s }) })
+	f.path = entry("docs/**", rule.Path, func(s string) { f.change(func(r *Fields) { r.Path = s }) })
+	f.folder = entry("Any folder", rule.Folder, func(s string) { f.change(func(r *Fields) { r.Folder = s }) })
 	f.below = widget.NewCheck("Include its subfolders", nil)
 	f.below.SetChecked(rule.Below)
-	f.below.OnChanged = func(on bool) { f.change(func(r *state.RuleForm) { r.Below = on }) }
+	f.below.OnChanged = func(on bool) { f.change(func(r *Fields) { r.Below = on }) }
 	f.rows = []fyne.CanvasObject{
 		widgets.Flow(style.Group, widgets.NewField("Decision", f.verdict), widgets.NewField("What", f.tool), widgets.NewField("Machine", f.machine),
 			widgets.NewField("Chat", f.chat), widgets.NewField("Expires", f.expires)),
@@ -65,7 +65,7 @@ func entry(hint, text string, changed func(string)) *widgets.Entry {
 }
 
 // change changes the rule and shows it.
-func (f *form) change(edit func(*state.RuleForm)) {
+func (f *form) change(edit func(*Fields)) {
 	edit(&f.rule)
 	f.draw()
 	policy, err := f.rule.Apply(f.d.policy)
@@ -88,7 +88,7 @@ func (f *form) draw() {
 	if !r.Expires.IsZero() {
 		f.expires.SetText(r.Expires.Local().Format("2 Jan 2006 15:04"))
 	}
-	f.tool.SetText(state.RuleToolWords(r.Tool))
+	f.tool.SetText(toolText(r.Tool))
 	f.machine.SetText("All machines")
 	if r.Node != "" {
 		name, _ := wording.Reveal(f.d.p.view.Machines.Name(r.Node))
@@ -161,13 +161,13 @@ func (f *form) setCommand(text string) {
 		f.d.preview.update()
 		return
 	}
-	f.change(func(old *state.RuleForm) { *old = r })
+	f.change(func(old *Fields) { *old = r })
 }
 
 func (f *form) wordMenu(i int) []*fyne.MenuItem {
 	set := func(on bool) func() {
 		return func() {
-			f.change(func(r *state.RuleForm) {
+			f.change(func(r *Fields) {
 				r.Words = slices.Clone(r.Words)
 				r.Words[i].Any = on
 			})
@@ -181,34 +181,34 @@ func (f *form) wordMenu(i int) []*fyne.MenuItem {
 }
 
 func (f *form) furtherMenu() []*fyne.MenuItem {
-	set := func(on bool) func() { return func() { f.change(func(r *state.RuleForm) { r.Further = on }) } }
+	set := func(on bool) func() { return func() { f.change(func(r *Fields) { r.Further = on }) } }
 	return []*fyne.MenuItem{fyne.NewMenuItem("Nothing after it", set(false)), fyne.NewMenuItem("Anything after it", set(true))}
 }
 
 func (f *form) verdictMenu() []*fyne.MenuItem {
 	return lists.Map(verdicts, func(v verdict) *fyne.MenuItem {
-		return fyne.NewMenuItem(v.words, func() { f.change(func(r *state.RuleForm) { r.Verdict = v.value }) })
+		return fyne.NewMenuItem(v.words, func() { f.change(func(r *Fields) { r.Verdict = v.value }) })
 	})
 }
 
 func (f *form) expiresMenu() []*fyne.MenuItem {
 	return lists.Map(expiries, func(e expiry) *fyne.MenuItem {
-		return fyne.NewMenuItem(e.words, func() { f.change(func(r *state.RuleForm) { r.Expires = e.end(f.d.p.now()) }) })
+		return fyne.NewMenuItem(e.words, func() { f.change(func(r *Fields) { r.Expires = e.end(f.d.p.now()) }) })
 	})
 }
 
 func (f *form) toolMenu() (items []*fyne.MenuItem) {
-	for _, t := range state.RuleTools {
-		items = append(items, fyne.NewMenuItem(t.Words, func() { f.change(func(r *state.RuleForm) { r.Tool = t.Name }) }))
+	for _, t := range toolChoices {
+		items = append(items, fyne.NewMenuItem(t.Words, func() { f.change(func(r *Fields) { r.Tool = t.Name }) }))
 	}
 	return items
 }
 
 func (f *form) machineMenu() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *state.RuleForm) { r.Node = "" }) })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *Fields) { r.Node = "" }) })}
 	for _, n := range f.d.p.view.Machines {
 		name, _ := wording.Reveal(feed.NameOf(n))
-		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *state.RuleForm) { r.Node = n.ID }) }))
+		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *Fields) { r.Node = n.ID }) }))
 	}
 	return items
 }
@@ -217,11 +217,29 @@ func (f *form) machineMenu() []*fyne.MenuItem {
 const maxChats = 20
 
 func (f *form) chatMenu() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { f.change(func(r *state.RuleForm) { r.Session = "" }) })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { f.change(func(r *Fields) { r.Session = "" }) })}
 	list := f.d.p.view.Sessions.List
 	for _, s := range list[:min(len(list), maxChats)] {
 		title, _ := wording.Reveal(feed.TitleOf(s))
-		items = append(items, fyne.NewMenuItem(title, func() { f.change(func(r *state.RuleForm) { r.Session = s.SessionKey }) }))
+		items = append(items, fyne.NewMenuItem(title, func() { f.change(func(r *Fields) { r.Session = s.SessionKey }) }))
 	}
 	return items
+}
+
+// expiry is a possible validity period of a rule; 0 is unlimited.
+type expiry struct {
+	words string
+	d     time.Duration
+}
+
+const day = 24 * time.Hour
+
+var expiries = []expiry{{"No expiry", 0}, {"In an hour", time.Hour}, {"Tomorrow", day}, {"In a week", 7 * day}, {"In 30 days", 30 * day}}
+
+// end returns the time at which a rule made now expires; zero is never.
+func (e expiry) end(now time.Time) time.Time {
+	if e.d == 0 {
+		return time.Time{}
+	}
+	return now.Add(e.d)
 }

@@ -15,7 +15,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -79,18 +78,18 @@ func (p *Page) Load() {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(state.NewRule), Origin: protocol.RuleFromPerson}) })
+	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(newPolicy), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
 	body := widgets.Border(widgets.Col(style.Gap, p.search, widgets.Inset(0, 0, style.Gap, 0, p.count)), nil, nil, nil, master)
 	return widgets.NewPage("Approvals and rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)
 }
 
 func (p *Page) fill() {
-	p.shown = state.FindRules(p.all.Rules, p.search.Text)
+	p.shown = find(p.all.Rules, p.search.Text)
 	p.List.Set(lists.Map(p.shown, func(r protocol.Rule) widgets.ListItem { return item(r, p.now()) }))
 	text := ""
 	if p.loaded {
-		text = state.CountText(p.all, p.shown, p.view.Machines)
+		text = countText(p.all, p.shown, p.view.Machines)
 	}
 	p.count.Set(text, style.ColorMuted)
 	empty, searched := p.loaded && len(p.shown) == 0, p.search.Text != ""
@@ -108,7 +107,7 @@ func (p *Page) fill() {
 
 func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	icon, color := "check", style.ColorGood
-	verdict, expires := state.VerdictOf(r.Policy)
+	verdict, expires := verdictOf(r.Policy)
 	switch verdict {
 	case "deny":
 		icon, color = "denied", style.ColorBad
@@ -116,7 +115,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 		icon, color = "question", style.ColorNeedsYou
 	}
 	words, _ := wording.Reveal(r.Words)
-	it := widgets.ListItem{Icon: icon, Color: color, Title: format.Capital(words), Text: state.RuleOrigin(r), Detail: state.RuleUse(r, now)}
+	it := widgets.ListItem{Icon: icon, Color: color, Title: format.Capital(words), Text: originText(r), Detail: useText(r, now)}
 	if !expires.IsZero() && expires.Before(now) {
 		it.Detail, it.Muted = "expired", true
 	}
@@ -156,10 +155,10 @@ func (p *Page) load() {
 	p.e.Open(host.OpenFile{Title: "Import rules", Button: "Import", Read: func(file []byte) {
 		var res protocol.RulesImportResult
 		p.e.Run(p.ctx, "The rules were not imported", func(ctx context.Context) (err error) {
-			res, err = state.ImportRules(ctx, p.gateway, file)
+			res, err = importFile(ctx, p.gateway, file)
 			return err
 		}, func() {
-			p.e.Say(state.ImportText(res))
+			p.e.Say(importText(res))
 			p.Load()
 		})
 	}})

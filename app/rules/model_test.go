@@ -1,4 +1,4 @@
-package state
+package rules
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestRuleFormKeepsTheRule(t *testing.T) {
+func TestFieldsKeepTheRule(t *testing.T) {
 	t.Parallel()
 	for name, policy := range map[string]string{
 		"command":         `{"argv":["git","push","*","x*","**"],"tool":"Bash","verdict":"allow"}`,
@@ -26,7 +26,7 @@ func TestRuleFormKeepsTheRule(t *testing.T) {
 		"other tool":      `{"tool":"tower__Transfer","verdict":"deny"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := ParseRuleForm(json.RawMessage(policy))
+			f, err := parseFields(json.RawMessage(policy))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestRuleFormKeepsTheRule(t *testing.T) {
 	}
 }
 
-func TestRuleFormRefusesWhatItCannotShow(t *testing.T) {
+func TestFieldsRefuseWhatTheyCannotShow(t *testing.T) {
 	t.Parallel()
 	for name, policy := range map[string]string{
 		"conditions":        `{"tool":"Bash","when":[{"path":"command","op":"contains","value":"x"}],"verdict":"allow"}`,
@@ -49,13 +49,13 @@ func TestRuleFormRefusesWhatItCannotShow(t *testing.T) {
 		"setting of GSV":    `{"tool":"Bash","decision":"deny"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := ParseRuleForm(json.RawMessage(policy)); !errors.Is(err, ErrOnlyJSON) {
-				t.Errorf("got %v, want %v", err, ErrOnlyJSON)
+			if _, err := parseFields(json.RawMessage(policy)); !errors.Is(err, errOnlyJSON) {
+				t.Errorf("got %v, want %v", err, errOnlyJSON)
 			}
 		})
 	}
 	for _, policy := range []string{`{`, `[]`, `{"argv":1}`} {
-		if _, err := ParseRuleForm(json.RawMessage(policy)); err == nil || errors.Is(err, ErrOnlyJSON) {
+		if _, err := parseFields(json.RawMessage(policy)); err == nil || errors.Is(err, errOnlyJSON) {
 			t.Errorf("%s: got %v, want a syntax error", policy, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestRuleFormRefusesWhatItCannotShow(t *testing.T) {
 
 func TestCommandBecomesWords(t *testing.T) {
 	t.Parallel()
-	var f RuleForm
+	var f Fields
 	for _, step := range []struct {
 		text string
 		want []string // labels
@@ -77,7 +77,7 @@ func TestCommandBecomesWords(t *testing.T) {
 		if err := f.SetCommand(step.text); err != nil {
 			t.Fatalf("%s: %v", step.text, err)
 		}
-		if got := lists.Map(f.Words, RuleWord.Label); !slices.Equal(got, step.want) {
+		if got := lists.Map(f.Words, Word.Label); !slices.Equal(got, step.want) {
 			t.Errorf("%s: got %q, want %q", step.text, got, step.want)
 		}
 		want := step.back
@@ -92,11 +92,11 @@ func TestCommandBecomesWords(t *testing.T) {
 
 func TestUnchangedWordKeepsItsAnyValue(t *testing.T) {
 	t.Parallel()
-	f := RuleForm{Words: []RuleWord{{Text: "git"}, {Text: "push", Any: true}, {Text: "origin", Any: true}}}
+	f := Fields{Words: []Word{{Text: "git"}, {Text: "push", Any: true}, {Text: "origin", Any: true}}}
 	if err := f.SetCommand("git push other **"); err != nil {
 		t.Fatal(err)
 	}
-	want := []RuleWord{{Text: "git"}, {Text: "push", Any: true}, {Text: "other"}}
+	want := []Word{{Text: "git"}, {Text: "push", Any: true}, {Text: "other"}}
 	if !slices.Equal(f.Words, want) || !f.Further {
 		t.Errorf("got %+v, further %v, want %+v, further true", f.Words, f.Further, want)
 	}
@@ -105,7 +105,7 @@ func TestUnchangedWordKeepsItsAnyValue(t *testing.T) {
 func TestUnclearCommandIsRefusedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"git 'push", "a; b", "a | b", "a > b", "a &&", "rm $HOME", "rm $(x)", "rm 'a' $HOME"} {
-		f := RuleForm{Words: []RuleWord{{Text: "make"}}}
+		f := Fields{Words: []Word{{Text: "make"}}}
 		if err := f.SetCommand(text); err == nil || len(f.Words) != 1 || f.Words[0].Text != "make" {
 			t.Errorf("%s: got %v and %+v, want an error and no change", text, err, f.Words)
 		}
@@ -114,11 +114,11 @@ func TestUnclearCommandIsRefusedAndChangesNothing(t *testing.T) {
 
 func TestVerdictOfRules(t *testing.T) {
 	t.Parallel()
-	verdict, expires := VerdictOf(json.RawMessage(`{"verdict":"ask","expires":"2020-01-01T00:00:00Z"}`))
+	verdict, expires := verdictOf(json.RawMessage(`{"verdict":"ask","expires":"2020-01-01T00:00:00Z"}`))
 	if want := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC); verdict != "ask" || !expires.Equal(want) {
 		t.Errorf("got %s until %v, want ask until %v", verdict, expires, want)
 	}
-	if verdict, expires = VerdictOf(json.RawMessage(`{"decision":"deny"}`)); verdict != "deny" || !expires.IsZero() {
+	if verdict, expires = verdictOf(json.RawMessage(`{"decision":"deny"}`)); verdict != "deny" || !expires.IsZero() {
 		t.Errorf("got %s until %v, want deny without an end", verdict, expires)
 	}
 }
@@ -137,13 +137,13 @@ func TestDefaultNamesMachinesThatStillAsk(t *testing.T) {
 		"no machine": {nil, always}, "protected": {machine(true), always},
 		"not protected": {machine(false), always + " Unknown commands still ask where nothing protects start-up files: pi (no mount name spaces)"},
 	} {
-		if got := DefaultText("allow", false, c.nodes); got != c.want {
+		if got := defaultText("allow", false, c.nodes); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
 
-func TestRulePreviewSaysWhatChanges(t *testing.T) {
+func TestOutcomeSaysWhatChanges(t *testing.T) {
 	t.Parallel()
 	call := protocol.JournalEntry{Tool: "Bash", Node: "n", Input: json.RawMessage(`{"command":"make"}`)}
 	for want, r := range map[string]protocol.RuleTryResult{
@@ -151,7 +151,7 @@ func TestRulePreviewSaysWhatChanges(t *testing.T) {
 		"Checked against the last 3 calls: it changes no decision.":                            {Looked: 3},
 		"Checked against the last 3 calls: it changes 2 decisions, such as from ask to allow.": {Looked: 3, Changed: []protocol.RuleChange{{Was: "ask", Now: "allow"}, {}}, Matched: []protocol.JournalEntry{call}},
 	} {
-		p := NewRulePreview(feed.View{}, r)
+		p := outcomeOf(feed.View{}, r)
 		if p.Summary != want || len(p.Covers) != len(r.Matched) {
 			t.Errorf("got %q with %q, want %q", p.Summary, p.Covers, want)
 		}

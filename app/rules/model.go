@@ -1,6 +1,8 @@
-package state
+package rules
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,39 +21,39 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// RuleForm is a rule as the form shows it.
-type RuleForm struct {
+// Fields is a rule as the form shows it.
+type Fields struct {
 	Verdict string
 	Expires time.Time // zero: never
 	Tool    string
-	Words   []RuleWord // of the command, for Bash
-	Further bool       // any further words may follow
-	Path    string     // pattern of files, for other tools
-	Folder  string     // empty: any
-	Below   bool       // Folder includes its subfolders
+	Words   []Word // of the command, for Bash
+	Further bool   // any further words may follow
+	Path    string // pattern of files, for other tools
+	Folder  string // empty: any
+	Below   bool   // Folder includes its subfolders
 	Node    protocol.NodeID
 	Session protocol.SessionKey
 }
 
-// RuleWord is one word of a command in a rule. A * in Text stands for any text.
-type RuleWord struct {
+// Word is one word of a command in a rule. A * in Text stands for any text.
+type Word struct {
 	Text string // may be empty if Any is set
 	Any  bool   // any value may stand in its place
 }
 
-// NewRule is the policy with which the form of a new rule starts.
-const NewRule = `{"tool":"Bash","verdict":"allow"}`
+// newPolicy is the policy with which the form of a new rule starts.
+const newPolicy = `{"tool":"Bash","verdict":"allow"}`
 
 // toolBash is the tool whose calls are commands.
 const toolBash = "Bash"
 
-// RuleTools are the tools that the form offers, with their description.
-var RuleTools = []struct{ Name, Words string }{
+// toolChoices are the tools that the form offers, with their description.
+var toolChoices = []struct{ Name, Words string }{
 	{toolBash, "Run a command"}, {"Read", "Read files"}, {"Write", "Write files"}, {"Edit", "Edit files"}, {"*", "Use any tool"},
 }
 
-// rulePolicy has the fields of a policy that the form shows.
-type rulePolicy struct {
+// policyFields has the fields of a policy that the form shows.
+type policyFields struct {
 	Tool    string              `json:"tool"`
 	Argv    []string            `json:"argv"`
 	Path    string              `json:"path"`
@@ -70,20 +72,20 @@ var (
 )
 
 // ErrOnlyJSON reports that a rule has parts that the form cannot show.
-var ErrOnlyJSON = errors.New("the form cannot show this rule: edit it as JSON")
+var errOnlyJSON = errors.New("the form cannot show this rule: edit it as JSON")
 
-// ParseRuleForm returns the form of a policy, or an error if it is not valid JSON or, with
+// parseFields returns the form of a policy, or an error if it is not valid JSON or, with
 // [ErrOnlyJSON], if the form cannot show all of it.
-func ParseRuleForm(policy json.RawMessage) (RuleForm, error) {
+func parseFields(policy json.RawMessage) (Fields, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(policy, &all); err != nil {
-		return RuleForm{}, fmt.Errorf("this is not a rule: %w", err)
+		return Fields{}, fmt.Errorf("this is not a rule: %w", err)
 	}
-	var p rulePolicy
+	var p policyFields
 	if err := json.Unmarshal(policy, &p); err != nil {
-		return RuleForm{}, fmt.Errorf("this is not a rule: %w", err)
+		return Fields{}, fmt.Errorf("this is not a rule: %w", err)
 	}
-	f := RuleForm{Verdict: p.Verdict, Expires: p.Expires, Tool: p.Tool, Path: p.Path, Node: p.Node, Session: p.Session}
+	f := Fields{Verdict: p.Verdict, Expires: p.Expires, Tool: p.Tool, Path: p.Path, Node: p.Node, Session: p.Session}
 	f.Folder, f.Below = strings.CutSuffix(p.Cwd, "/**")
 	if f.Below && f.Folder == "" {
 		f.Folder = "/"
@@ -93,19 +95,19 @@ func ParseRuleForm(policy json.RawMessage) (RuleForm, error) {
 		case word == "**" && i == len(p.Argv)-1:
 			f.Further = true
 		case word == "*":
-			f.Words = append(f.Words, RuleWord{Any: true})
+			f.Words = append(f.Words, Word{Any: true})
 		case strings.Contains(word, `\*`):
-			return f, ErrOnlyJSON
+			return f, errOnlyJSON
 		default:
-			f.Words = append(f.Words, RuleWord{Text: word})
+			f.Words = append(f.Words, Word{Text: word})
 		}
 	}
 	if f.IsCommand() && f.Path != "" || !f.IsCommand() && len(p.Argv) > 0 {
-		return f, ErrOnlyJSON
+		return f, errOnlyJSON
 	}
 	for name := range all {
 		if !slices.Contains(formFields, name) && !slices.Contains(keptFields, name) {
-			return f, ErrOnlyJSON
+			return f, errOnlyJSON
 		}
 	}
 	return f, nil
@@ -113,7 +115,7 @@ func ParseRuleForm(policy json.RawMessage) (RuleForm, error) {
 
 // Apply returns policy with the fields of the form. It keeps the fields that the form does not
 // show.
-func (f RuleForm) Apply(policy json.RawMessage) (json.RawMessage, error) {
+func (f Fields) Apply(policy json.RawMessage) (json.RawMessage, error) {
 	p := make(map[string]json.RawMessage)
 	if err := json.Unmarshal(policy, &p); err != nil {
 		return nil, fmt.Errorf("the rule is not JSON: %w", err)
@@ -141,18 +143,18 @@ func (f RuleForm) Apply(policy json.RawMessage) (json.RawMessage, error) {
 }
 
 // IsCommand reports whether the rule is about commands, and not about files.
-func (f RuleForm) IsCommand() bool { return f.Tool == toolBash }
+func (f Fields) IsCommand() bool { return f.Tool == toolBash }
 
 // Missing says what the form still needs, or nothing.
-func (f RuleForm) Missing() string {
+func (f Fields) Missing() string {
 	if f.IsCommand() && f.Verdict == "allow" && len(f.Words) == 0 {
 		return "Enter the command that the rule allows."
 	}
 	return ""
 }
 
-func (f RuleForm) argv() []string {
-	argv := lists.Map(f.Words, func(w RuleWord) string {
+func (f Fields) argv() []string {
+	argv := lists.Map(f.Words, func(w Word) string {
 		if w.Any {
 			return "*"
 		}
@@ -164,16 +166,16 @@ func (f RuleForm) argv() []string {
 	return argv
 }
 
-func (f RuleForm) cwd() string {
+func (f Fields) cwd() string {
 	if f.Below {
 		return strings.TrimSuffix(f.Folder, "/") + "/**"
 	}
 	return f.Folder
 }
 
-// Command returns the words as text that [RuleForm.SetCommand] accepts.
-func (f RuleForm) Command() string {
-	return strings.Join(lists.Map(f.Words, func(w RuleWord) string {
+// Command returns the words as text that [Fields.SetCommand] accepts.
+func (f Fields) Command() string {
+	return strings.Join(lists.Map(f.Words, func(w Word) string {
 		if w.Text == "" && w.Any {
 			return "*"
 		}
@@ -187,7 +189,7 @@ func (f RuleForm) Command() string {
 
 // SetCommand replaces the words by those of a command. A word that has not changed may still have
 // any value; so may a word that is only a star.
-func (f *RuleForm) SetCommand(text string) error {
+func (f *Fields) SetCommand(text string) error {
 	if hasExpansion(text) {
 		return errors.New("the values of variables and command substitutions are not known in advance: use * for any value")
 	}
@@ -195,14 +197,14 @@ func (f *RuleForm) SetCommand(text string) error {
 	if err != nil {
 		return errors.New("enter one command, such as git push: without ; | & > and with closed quotes")
 	}
-	words := lists.Map(fields, func(s string) RuleWord { return RuleWord{Text: s} })
+	words := lists.Map(fields, func(s string) Word { return Word{Text: s} })
 	if n := len(words); n > 0 && words[n-1].Text == "**" {
 		words, f.Further = words[:n-1], true
 	}
 	for i, w := range words {
 		switch {
 		case w.Text == "*":
-			words[i] = RuleWord{Any: true}
+			words[i] = Word{Any: true}
 		case i < len(f.Words) && f.Words[i].Text == w.Text:
 			words[i].Any = f.Words[i].Any
 		}
@@ -228,45 +230,42 @@ func hasExpansion(command string) (found bool) {
 }
 
 // Label describes a word in the form.
-func (w RuleWord) Label() string {
+func (w Word) Label() string {
 	if w.Any {
 		return "any value"
 	}
 	return w.Text
 }
 
-// RuleToolWords describes a tool of a rule.
-func RuleToolWords(tool string) string {
-	for _, t := range RuleTools {
-		if t.Name == tool {
-			return t.Words
-		}
+// importFile adds the rules of a file. It blocks.
+func importFile(ctx context.Context, g feed.Gateway, file []byte) (protocol.RulesImportResult, error) {
+	if !json.Valid(file) {
+		return protocol.RulesImportResult{}, fmt.Errorf("the file does not contain rules: it is not JSON")
 	}
-	return "Use " + tool
+	return feed.Call(ctx, g, protocol.RulesImport, protocol.RulesImportParams{File: file})
 }
 
-// RulePreview describes what a rule covers.
-type RulePreview struct {
-	Words   string // the rule in a sentence
-	Summary string // what it would change
-	Covers  []string
-	Spares  []string // similar calls that it does not cover
+// find returns the rules whose description, origin or text contain every word of a query.
+func find(rules []protocol.Rule, query string) []protocol.Rule {
+	return lists.Without(rules, func(r protocol.Rule) bool {
+		return !wording.Matches(r.Words+" "+r.Origin+" "+string(r.Policy)+" "+r.Problem, query)
+	})
 }
 
-// NewRulePreview describes the result of testing a rule.
-func NewRulePreview(v feed.View, r protocol.RuleTryResult) RulePreview {
-	line := func(c protocol.JournalEntry) string {
-		text, _ := wording.Reveal(question.CallLine(c, v.Machines.Name(c.Node)))
-		return text
+// verdictOf returns the verdict and the expiry of a rule. The zero time means never.
+func verdictOf(policy json.RawMessage) (verdict string, expires time.Time) {
+	var p struct {
+		Verdict  string    `json:"verdict"`
+		Decision string    `json:"decision"` // as in toolApproval
+		Expires  time.Time `json:"expires"`
 	}
-	p := RulePreview{Words: r.Words, Summary: question.NoCallsText, Covers: lists.Map(r.Matched, line), Spares: lists.Map(r.Unmatched, line)}
-	switch {
-	case r.Looked == 0:
-	case len(r.Changed) == 0:
-		p.Summary = question.CheckedText(r.Looked) + ": it changes no decision."
-	default:
-		c := r.Changed[0]
-		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", question.CheckedText(r.Looked), wording.Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
+	if json.Unmarshal(policy, &p) != nil {
+		return "", time.Time{}
 	}
-	return p
+	return cmp.Or(p.Verdict, p.Decision), p.Expires
+}
+
+// changeable reports what is possible here: a chat's grants, for example, only to be removed.
+func changeable(r protocol.Rule) (edit, remove bool) {
+	return r.Origin != protocol.RuleFromConfig && r.Origin != protocol.RuleFromChat, r.Origin != protocol.RuleFromConfig
 }
