@@ -16,10 +16,8 @@ import (
 func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back func() bool) {
 	prefs := n.ui.backend.prefs
 	last := prefs.get()
-	p := files.NewPair(ctx, n.ui.backend.state, files.Handlers{
-		Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, UndoLast: n.ui.messages.undoLast,
-		Copy: n.ui.app.Clipboard().SetContent, Fetch: n.ui.sender.fetch, Open: n.ui.opener.fileOpener(),
-		Reveal: n.ui.opener.fileRevealer(), OpenURL: n.ui.opener.openURL,
+	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
+		UndoLast: n.ui.messages.undoLast, Fetch: n.ui.sender.fetch, Open: n.ui.opener.fileOpener(),
 		Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
 		Visited: n.rememberFolder,
 		LastDir: func(place protocol.NodeID) string { return prefs.get().FilesDirs[place] },

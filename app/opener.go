@@ -108,14 +108,6 @@ func (o *opener) fileOpener() func(string) {
 	return o.openPath
 }
 
-// fileRevealer shows this computer's files in the file manager; nil if the gateway is remote.
-func (o *opener) fileRevealer() func(string) {
-	if o.ui.backend.flags.join != "" {
-		return nil
-	}
-	return o.reveal
-}
-
 // revealTimeout limits the time for starting a file manager.
 const revealTimeout = 10 * time.Second
 

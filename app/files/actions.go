@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/question"
 	"fairlead/app/widgets"
@@ -39,7 +40,7 @@ func (a actions) offerUndo(text string, undo func()) {
 	if len(p.undos) > maxUndoable {
 		p.undos = p.undos[1:]
 	}
-	p.h.Undo(text, u.undo, time.Now().Add(feed.UndoTime))
+	p.e.Undo(text, u.undo, time.Now().Add(feed.UndoTime))
 }
 
 // undo undoes the last action: that of the newest message, else the last one of this page.
@@ -52,7 +53,7 @@ func (a actions) undo() {
 		p.undos[n-1].undo()
 		return
 	}
-	p.h.Say("There is nothing to undo.")
+	p.e.Say("There is nothing to undo.")
 }
 
 func (a actions) startRename() {
@@ -64,13 +65,10 @@ func (a actions) startRename() {
 func (a actions) rename(file, name string) {
 	p := a.page
 	to, undo := "", func() {}
-	bind.Run(p.ctx, func(ctx context.Context) (err error) {
+	p.e.Run(p.ctx, "Could not rename the file", func(ctx context.Context) (err error) {
 		to, undo, err = p.model.Folder.Rename(ctx, file, name)
 		return err
-	}, func(err error) {
-		if p.h.Say.Failed("Could not rename the file", err) {
-			return
-		}
+	}, func() {
 		if undo != nil {
 			a.offerUndo(fmt.Sprintf("Renamed “%s” to “%s”.", question.VisibleName(path.Base(file)), question.VisibleName(path.Base(to))), undo)
 		}
@@ -81,12 +79,11 @@ func (a actions) rename(file, name string) {
 func (a actions) newFolder() {
 	p := a.page
 	name := unusedName(p.view.Entries)
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.Folder.Make(ctx, name) }, func(made string, err error) {
-		if p.h.Say.Failed("Could not create the folder", err) {
-			return
-		}
-		p.selectLater("", made)
-	})
+	made := ""
+	p.e.Run(p.ctx, "Could not create the folder", func(ctx context.Context) (err error) {
+		made, err = p.model.Folder.Make(ctx, name)
+		return err
+	}, func() { p.selectLater("", made) })
 }
 
 func (a actions) delete() {
@@ -121,8 +118,10 @@ func (a actions) run(list []Entry, did string, do func(ctx context.Context, path
 			}
 			a.offerUndo(text, undo)
 		}
-		word, _, _ := strings.Cut(did, " ")
-		a.page.h.Say.Failed("Some items were not "+word, err)
+		if err != nil {
+			word, _, _ := strings.Cut(did, " ")
+			a.page.e.Say("Some items were not " + word + ": " + err.Error())
+		}
 	})
 }
 
@@ -143,10 +142,10 @@ func (a actions) menu(at fyne.Position) {
 	if words, _, open := p.openOutside(e.Path); open != nil {
 		add(words, one, open)
 	}
-	if p.view.Machine(p.app.View().Machines).Local && p.h.Reveal != nil {
-		add("Show in folder", one, func() { p.h.Reveal(p.view.AbsolutePath(p.app.View().Machines, e.Path)) })
+	if p.view.Machine(p.e.Feed.Machines.Get()).Local && p.h.Open != nil {
+		add("Show in folder", one, func() { p.e.Open(host.Reveal(p.view.AbsolutePath(p.e.Feed.Machines.Get(), e.Path))) })
 	}
-	add("Copy path", one, func() { p.h.Copy(p.view.AbsolutePath(p.app.View().Machines, e.Path)) })
+	add("Copy path", one, func() { p.e.Copy(p.view.AbsolutePath(p.e.Feed.Machines.Get(), e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {
 		items = append(items, fyne.NewMenuItemSeparator())
 		add("Rename", one && p.view.CanChange(), a.startRename)
@@ -218,7 +217,7 @@ func (g dropTarget) describe(from *Page) string {
 	if len(chosen) == 1 {
 		what = "“" + chosen[0].Title() + "”"
 	}
-	into := path.Base(g.page.view.AbsolutePath(g.page.app.View().Machines, g.dir))
+	into := path.Base(g.page.view.AbsolutePath(g.page.e.Feed.Machines.Get(), g.dir))
 	if g.page.view.Place == from.view.Place {
 		return fmt.Sprintf("Move %s to %s", what, into)
 	}
@@ -237,7 +236,7 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := lists.Map(chosen, func(e Entry) string { return p.view.AbsolutePath(p.app.View().Machines, e.Path) })
+	paths := lists.Map(chosen, func(e Entry) string { return p.view.AbsolutePath(p.e.Feed.Machines.Get(), e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:
@@ -245,7 +244,7 @@ func (d *drag) finish() {
 			p.actions.move(chosen, g.dir)
 		}
 	case g.page != nil:
-		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.view.AbsolutePath(g.page.app.View().Machines, g.dir))
+		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.view.AbsolutePath(g.page.e.Feed.Machines.Get(), g.dir))
 	case !p.pair.contains(at):
 		p.h.Drop(p.view.Place, paths, at)
 	}

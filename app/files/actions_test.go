@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -34,9 +33,9 @@ func newMachinePage(t *testing.T) *Page {
 	t.Helper()
 	p := newTestPage(t)
 	p.list.now = pagetest.Clock
-	p.app.Update(func(v *feed.View) {
+	p.e.Feed.Update(func(v *feed.View) {
 		v.Machines = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
-	}, p.app.All()...)
+	}, p.e.Feed.All()...)
 	p.show(filesOfMachine())
 	return p
 }
@@ -203,12 +202,14 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 
 func TestCtrlZUndoesTheLastActionOnce(t *testing.T) {
 	p := newMachinePage(t)
+	h := &pagetest.Host{}
+	p.e.Host = h
 	var undone []string
 	var offered []func()
-	p.h.Undo = func(_ string, undo func(), _ time.Time) { offered = append(offered, undo) }
-	said := ""
-	p.h.Say = func(text string) { said = text }
-	act := func(name string) { p.actions.offerUndo(name, func() { undone = append(undone, name) }) }
+	act := func(name string) {
+		p.actions.offerUndo(name, func() { undone = append(undone, name) })
+		offered = append(offered, h.Undone)
+	}
 	ctrlZ := func() { p.list.TypedShortcut(&fyne.ShortcutUndo{}) }
 	act("rename")
 	act("move")
@@ -221,8 +222,8 @@ func TestCtrlZUndoesTheLastActionOnce(t *testing.T) {
 	}
 	offered[0]()
 	ctrlZ()
-	if len(undone) != 3 || said != "There is nothing to undo." {
-		t.Errorf("undone: %v, said %q", undone, said)
+	if len(undone) != 3 || h.Did[len(h.Did)-1] != "say There is nothing to undo." {
+		t.Errorf("undone: %v, did %q", undone, h.Did)
 	}
 }
 

@@ -42,7 +42,7 @@ func (l changes) marks() map[string]string {
 	}
 	marks := map[string]string{}
 	for _, e := range p.view.Entries {
-		at := strings.ReplaceAll(p.view.AbsolutePath(p.app.View().Machines, e.Path), `\`, "/")
+		at := strings.ReplaceAll(p.view.AbsolutePath(p.e.Feed.Machines.Get(), e.Path), `\`, "/")
 		switch n := above[at]; {
 		case last[at]:
 			marks[e.Path] = "changed by the agent"
@@ -56,7 +56,7 @@ func (l changes) marks() map[string]string {
 }
 
 func (l changes) list(chat protocol.SessionKey) {
-	p, chatName := l.page, l.page.app.View().ChatName
+	p, chatName := l.page, l.page.e.Feed.View().ChatName
 	var shown []protocol.FileChange
 	var items []widgets.ListItem
 	chats := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { l.list("") })}
@@ -96,7 +96,7 @@ func (l changes) list(chat protocol.SessionKey) {
 
 // relativePath returns an absolute path in the page's notation.
 func (l changes) relativePath(abs string) string {
-	top := l.page.view.AbsolutePath(l.page.app.View().Machines, "")
+	top := l.page.view.AbsolutePath(l.page.e.Feed.Machines.Get(), "")
 	if rest, ok := strings.CutPrefix(abs, top); ok && len(rest) > 1 {
 		return rest[1:]
 	}
@@ -140,7 +140,9 @@ func (l changes) open(c protocol.FileChange) {
 	revert.OnTap = func() {
 		revert.Disable()
 		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Folder.Revert(ctx, c) }, func(err error) {
-			p.h.Say.Failed("Could not revert the change", err)
+			if err != nil {
+				p.e.Say("Could not revert the change: " + err.Error())
+			}
 			load()
 		})
 	}

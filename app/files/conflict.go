@@ -33,7 +33,7 @@ func (e *editor) keepMine() {
 
 func (e *editor) useDiskVersion() {
 	e.conflictBox.Hide()
-	e.page.app.Drafts.SaveFile(e.draftKey, "")
+	e.page.e.Drafts.SaveFile(e.draftKey, "")
 	if e.diskVersion.Deleted {
 		e.page.close()
 		return
@@ -95,8 +95,8 @@ func (e *editor) watchFile() {
 		})
 		return
 	}
-	seen := e.page.app.View().Changed.Files
-	bind.Watch(ctx, e.page.app.Changed, func(v feed.Changed) {
+	seen := e.page.e.Feed.View().Changed.Files
+	bind.Watch(ctx, e.page.e.Feed.Changed, func(v feed.Changed) {
 		if v.Files != seen {
 			seen = v.Files
 			e.readAgain(ctx)

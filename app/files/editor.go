@@ -103,10 +103,10 @@ func newEditor(p *Page, v *viewer, f File, back fyne.CanvasObject) *editor {
 
 // restoreDraft shows what the person left without saving.
 func (e *editor) restoreDraft(f File) {
-	draft, ok := e.page.app.Drafts.File(e.draftKey)
+	draft, ok := e.page.e.Drafts.File(e.draftKey)
 	if e.isNew {
 		var left newFile
-		e.draft, left = unsaved.Open(e.page.app.Drafts, "new file "+e.draftKey, newFile{name: f.Path})
+		e.draft, left = unsaved.Open(e.page.e.Drafts, "new file "+e.draftKey, newFile{name: f.Path})
 		e.name.SetText(left.name)
 		draft, ok = left.text, e.draft.IsRestored
 	}
@@ -123,9 +123,9 @@ func (e *editor) saveDraft() {
 	case e.isNew && e.savedName == "":
 		e.draft.Save(newFile{e.name.Text, e.text.Text})
 	case e.hasChanges():
-		e.page.app.Drafts.SaveFile(e.draftKey, e.text.Text)
+		e.page.e.Drafts.SaveFile(e.draftKey, e.text.Text)
 	default:
-		e.page.app.Drafts.SaveFile(e.draftKey, "")
+		e.page.e.Drafts.SaveFile(e.draftKey, "")
 	}
 }
 
@@ -219,7 +219,7 @@ func (e *editor) afterSave(at, text string, err error) {
 		e.draft.Drop()
 		e.draftKey = draftKey(e.page.view.Place, at)
 	}
-	e.page.app.Drafts.SaveFile(e.draftKey, "")
+	e.page.e.Drafts.SaveFile(e.draftKey, "")
 	e.conflictBox.Hide()
 	e.textChanged()
 	if e.isLeaving && e.page.viewer == e.viewer {
@@ -233,12 +233,13 @@ func (e *editor) afterSave(at, text string, err error) {
 
 func (e *editor) delete() {
 	p := e.page
-	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.model.Agent.Delete(ctx, e.path) }, func(undo func(), err error) {
-		if p.h.Say.Failed("Could not delete the file", err) {
-			return
-		}
-		p.app.Drafts.SaveFile(e.draftKey, "")
+	var undo func()
+	p.e.Run(p.ctx, "Could not delete the file", func(ctx context.Context) (err error) {
+		undo, err = p.model.Agent.Delete(ctx, e.path)
+		return err
+	}, func() {
+		p.e.Drafts.SaveFile(e.draftKey, "")
 		p.close()
-		p.h.Undo("File deleted.", undo, time.Now().Add(feed.UndoTime))
+		p.e.Undo("File deleted.", undo, time.Now().Add(feed.UndoTime))
 	})
 }

@@ -48,7 +48,7 @@ func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
 		t.Errorf("it holds %q", again.text.Text)
 	}
 	test.Tap(again.discardButton)
-	if _, ok := p.app.Drafts.File("SOUL.md"); ok || again.text.Text != "be kind" || again.discardButton.Visible() {
+	if _, ok := p.e.Drafts.File("SOUL.md"); ok || again.text.Text != "be kind" || again.discardButton.Visible() {
 		t.Errorf("discarding leaves %q", again.text.Text)
 	}
 }
@@ -102,7 +102,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 
 func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 	p := newTestPage(t)
-	p.app.Drafts.SaveFile("AGENTS.md", "half")
+	p.e.Drafts.SaveFile("AGENTS.md", "half")
 	p.show(View{Entries: []Entry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
 	var trails []string
 	for _, e := range p.view.Entries {
@@ -168,7 +168,7 @@ func TestEscapeLeavesTheEditorAndAsksAboutUnsavedChanges(t *testing.T) {
 	}
 	p.Back()
 	test.Tap(pagetest.Button(t, p.Box, "Close without saving"))
-	if text, _ := p.app.Drafts.File("SOUL.md"); p.viewer != nil || text != "be kind and brief" {
+	if text, _ := p.e.Drafts.File("SOUL.md"); p.viewer != nil || text != "be kind and brief" {
 		t.Errorf("the draft is %q", text)
 	}
 

@@ -55,7 +55,7 @@ func (h head) wrap(body fyne.CanvasObject) fyne.CanvasObject {
 
 func (h head) placeMenu() []*fyne.MenuItem {
 	p := h.page
-	v := p.app.View()
+	v := p.e.Feed.View()
 	var items []*fyne.MenuItem
 	for _, n := range v.Machines {
 		item := fyne.NewMenuItem(v.PlaceName(n.ID), func() { p.Open(n.ID); p.focus() })

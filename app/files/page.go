@@ -4,28 +4,24 @@ package files
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/code"
-	"fairlead/app/state"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
+// Handlers are what the page needs of the window besides its [host.Host], and what it remembers.
 type Handlers struct {
-	Say  state.Say
-	Undo state.OfferUndo
 	// UndoLast undoes what the newest message in the window offers to undo, and reports whether
 	// there was one.
 	UndoLast func() bool
 	Fetch    func(from protocol.NodeID, path string) // copies a file to this computer
-	Copy     func(string)
 	// Visited is called with each folder that is shown; an empty place is the agent's own files.
 	Visited func(place protocol.NodeID, dir string)
 	// LastDir returns the folder of a place that was shown last; nil returns its top folder.
@@ -35,9 +31,6 @@ type Handlers struct {
 	HiddenShown func(bool)
 	// Open opens a file of this computer with the default program; nil on other computers.
 	Open func(path string)
-	// Reveal shows a file of this computer in the file manager; nil on other computers.
-	Reveal  func(path string)
-	OpenURL func(*url.URL)
 	// Sort is the initial order; Sorted is called when it changes.
 	Sort   Sort
 	Sorted func(Sort)
@@ -54,9 +47,9 @@ type Handlers struct {
 // Page is one list of files with its controls. It belongs to the GUI thread.
 type Page struct {
 	ctx   context.Context
-	app   *state.App
-	model *Model
+	e     host.Env
 	h     Handlers
+	model *Model
 	Box   *fyne.Container
 
 	view             View
@@ -87,14 +80,14 @@ type Page struct {
 	highlight func(code, name string) []code.Line
 }
 
-func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
+func newPage(ctx context.Context, e host.Env, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, model: newModel(a.Feed), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		ctx: ctx, e: e, h: h, model: newModel(e.Feed), Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
 		visits: visits{report: h.Visited},
 	}
 	p.view.Loading = true
-	p.pair = &Pair{h: h, left: p, active: p}
+	p.pair = &Pair{e: e, h: h, left: p, active: p}
 	p.list = newTable()
 	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
 	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
@@ -130,10 +123,10 @@ func (p *Page) show(v View) {
 	p.view = v
 	p.showPlace()
 	p.visits.add(v)
-	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
+	p.list.marks = fileMarks(v, p.e.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
-	machines := p.app.Feed.Machines.Get()
+	machines := p.e.Feed.Machines.Get()
 	p.pathBar.set(v.TopName(machines), v.Crumbs(machines))
 	p.columnHeads.set(v.Sort, v.CanBrowse && v.Filter == "")
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {

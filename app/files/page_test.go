@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -12,6 +11,7 @@ import (
 	"fairlead/app/code"
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -22,7 +22,7 @@ import (
 func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Fetch: func(protocol.NodeID, string) {}, Copy: func(string) {}})
+	p := newPage(ctx, host.Env{Host: &pagetest.Host{}, Feed: app.Feed, Drafts: app.Drafts}, Handlers{Fetch: func(protocol.NodeID, string) {}})
 	pagetest.Window(t, p.Box, 880, 500)
 	return p
 }
@@ -37,7 +37,7 @@ func folder() View {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.app.Feed.Machines.Update(func(l *feed.MachineList) { *l = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
+	p.e.Feed.Machines.Update(func(l *feed.MachineList) { *l = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
 	p.show(folder())
 	golden.Markup(t, "folder", p.Box)
 	v := folder()

@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/crash"
@@ -21,7 +21,7 @@ type Pair struct {
 	Box *fyne.Container
 
 	ctx        context.Context
-	app        *state.App
+	e          host.Env
 	h          Handlers
 	left       *Page
 	right      *Page // nil with one list
@@ -32,8 +32,8 @@ type Pair struct {
 }
 
 // NewPair creates the page with the initial state of h and follows the gateway until ctx ends.
-func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
-	b := &Pair{ctx: ctx, app: a, h: h, line: widgets.NewRect(style.ColorLine, "", 0)}
+func NewPair(ctx context.Context, e host.Env, h Handlers) *Pair {
+	b := &Pair{ctx: ctx, e: e, h: h, line: widgets.NewRect(style.ColorLine, "", 0)}
 	b.left = b.newList(ctx, h)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
@@ -45,11 +45,11 @@ func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
 }
 
 func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
-	p := newPage(ctx, b.app, h)
+	p := newPage(ctx, b.e, h)
 	p.pair = b
 	bind.Watch(ctx, p.model.Value, p.show)
 	crash.WhenDone(ctx, p.model.Close)
-	bind.Watch(ctx, b.app.Watch(b.app.Status, b.app.Feed.Machines), p.watchMachine)
+	bind.Watch(ctx, b.e.Feed.Watch(b.e.Feed.Status, b.e.Feed.Machines), p.watchMachine)
 	return p
 }
 
@@ -68,7 +68,7 @@ func (b *Pair) Toggle() {
 		b.right = nil
 		b.active.focus()
 	case !b.hasRoom():
-		b.h.Say("The window is too narrow for two panes.")
+		b.e.Say("The window is too narrow for two panes.")
 		return
 	default:
 		b.addRight(b.otherMachine())
@@ -79,7 +79,7 @@ func (b *Pair) Toggle() {
 
 // otherMachine returns a machine for the second list: one that the first does not show.
 func (b *Pair) otherMachine() protocol.NodeID {
-	for _, n := range b.app.View().Machines {
+	for _, n := range b.e.Feed.Machines.Get() {
 		if n.ID != b.left.view.Place && n.Online && n.Files {
 			return n.ID
 		}

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -20,22 +21,23 @@ import (
 func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	acts = new([]string)
+	window := &pagetest.Host{}
+	acts = &window.Did
+	e := host.Env{Host: window, Feed: app.Feed, Drafts: app.Drafts}
 	h := Handlers{
-		Say: func(text string) { *acts = append(*acts, text) },
 		Send: func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 			*acts = append(*acts, string(from)+" "+strings.Join(paths, ",")+" "+string(to)+" "+dir)
 		},
 		Drop:   func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
 		Paired: func(bool, protocol.NodeID) {},
 	}
-	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
+	b = &Pair{ctx: ctx, e: e, h: h, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
 	nodes := []protocol.NodeInfo{
 		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
 		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
 	}
-	app.Feed.Machines.Update(func(l *feed.MachineList) { *l = nodes })
-	b.left, b.right = newPage(ctx, app, h), newPage(ctx, app, h)
+	e.Feed.Machines.Update(func(l *feed.MachineList) { *l = nodes })
+	b.left, b.right = newPage(ctx, e, h), newPage(ctx, e, h)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
 	for i, p := range []*Page{b.left, b.right} {

@@ -53,7 +53,7 @@ func (p *Page) OpenAt(file string) {
 	}
 }
 
-func (p *Page) showPlace() { p.place.SetText(p.app.View().PlaceName(p.view.Place)) }
+func (p *Page) showPlace() { p.place.SetText(p.e.Feed.View().PlaceName(p.view.Place)) }
 
 // ToggleHidden shows hidden files or leaves them out (Ctrl+H).
 func (p *Page) ToggleHidden() {
@@ -146,8 +146,8 @@ func (p *Page) selectLater(follow, rename string) {
 func (p *Page) openOutside(file string) (words, icon string, open func()) {
 	place := p.view.Place
 	switch {
-	case p.view.Machine(p.app.View().Machines).Local && p.h.Open != nil:
-		return "Open with default app", "external", func() { p.h.Open(p.view.AbsolutePath(p.app.View().Machines, file)) }
+	case p.view.Machine(p.e.Feed.Machines.Get()).Local && p.h.Open != nil:
+		return "Open with default app", "external", func() { p.h.Open(p.view.AbsolutePath(p.e.Feed.Machines.Get(), file)) }
 	case place != "":
 		return "Copy to this computer…", "import", func() { p.h.Fetch(place, file) }
 	}
@@ -159,7 +159,7 @@ func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) 
 	if dir, ok = p.folderAt(at); !ok || !p.view.CanChange() {
 		return "", "", false
 	}
-	return p.view.Place, p.view.AbsolutePath(p.app.View().Machines, dir), true
+	return p.view.Place, p.view.AbsolutePath(p.e.Feed.Machines.Get(), dir), true
 }
 
 func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {

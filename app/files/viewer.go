@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
+	"fairlead/app/host"
 	"fairlead/app/markdown"
 	"fairlead/app/question"
 	"fairlead/app/style"
@@ -83,7 +85,7 @@ func newViewer(p *Page, f File) *viewer {
 	default:
 		body, actions = v.text(f)
 	}
-	if c, ok := p.view.ChangeOf(p.view.AbsolutePath(p.app.View().Machines, f.Path)); ok && p.view.Place != "" {
+	if c, ok := p.view.ChangeOf(p.view.AbsolutePath(p.e.Feed.Machines.Get(), f.Path)); ok && p.view.Place != "" {
 		actions = append(actions, widgets.NewQuietButton("Changed by the agent", "edit", func() { p.changes.open(c) }))
 	}
 	if words, icon, open := p.openOutside(f.Path); open != nil {
@@ -100,7 +102,7 @@ func (v *viewer) text(f File) (body fyne.CanvasObject, actions []fyne.CanvasObje
 	body = panel
 	if isMarkdown(f.Path) {
 		text := markdown.NewView()
-		text.OnLink, text.OnCopy = p.h.OpenURL, p.h.Copy
+		text.OnLink, text.OnCopy = p.openLink, p.e.Copy
 		text.SetText(f.Text)
 		form := widgets.NewForm(widgets.LimitLineLength(text))
 		text.Forward = form.Scrolled
@@ -119,7 +121,13 @@ func (v *viewer) text(f File) (body fyne.CanvasObject, actions []fyne.CanvasObje
 		body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", style.ColorMuted, style.SizeSmall), nil, nil, body)
 	}
 	actions = append(actions, v.editAction(f)...)
-	return body, append(actions, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(f.Text) }))
+	return body, append(actions, widgets.NewQuietButton("Copy", "copy", func() { p.e.Copy(f.Text) }))
+}
+
+func (p *Page) openLink(u *url.URL) {
+	if u != nil {
+		p.e.Open(host.URL(u.String()))
+	}
 }
 
 // editAction returns the button that edits a file, if it can be edited.
@@ -160,7 +168,11 @@ func (v *viewer) startEdit() {
 		}
 		return text, err
 	}, func(text string, err error) {
-		if p.viewer != v || p.h.Say.Failed("Could not edit the file", err) {
+		if p.viewer != v {
+			return
+		}
+		if err != nil {
+			p.e.Say("Could not edit the file: " + err.Error())
 			return
 		}
 		p.viewer = newViewer(p, File{Path: file, Text: text, Editable: true})
