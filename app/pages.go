@@ -10,7 +10,6 @@ import (
 	"fairlead/app/audit"
 	"fairlead/app/bind"
 	"fairlead/app/channels"
-	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
@@ -80,20 +79,10 @@ func (n fixedPages) activity() page {
 	}}
 }
 
-// auditLog is the audit log; back returns to the activity.
 func (n fixedPages) auditLog() page {
 	return page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		h := audit.Handlers{
-			Say: n.ui.messages.show, OpenChat: n.ui.main.open, OpenActivity: func() { n.nav.openTitled(activityTitle) }, SaveTo: n.ui.opener.saveTo,
-			View: func() feed.View { return n.ui.view() },
-		}
-		p := audit.New(ctx, n.ui.backend.state, h)
-		return p.Box, func() bool {
-			if !p.Back() {
-				h.OpenActivity()
-			}
-			return true
-		}
+		p := audit.New(ctx, n.ui.env())
+		return p.Box, p.Back
 	}}
 }
 

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -41,9 +41,9 @@ func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
 func (p *Page) open(i int) {
 	e := p.all[i]
 	p.showsEntry = true
-	view := p.h.View()
+	view := p.e.Feed.View()
 	title, text := feed.AuditLine(e, view)
-	machine, chat := state.AuditPlace(e, view)
+	machine, chat := placeOf(e, view)
 	title, _ = wording.Reveal(title)
 	heading := widgets.NewParagraph(title, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
@@ -51,8 +51,8 @@ func (p *Page) open(i int) {
 	for _, f := range []struct{ name, value string }{
 		{"Entry", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
-		{"Asked by", state.AuditAsker(e)},
-		{"Decided by", state.AuditWho(e, view)},
+		{"Asked by", askerOf(e)},
+		{"Decided by", deciderOf(e, view)},
 		{"Recorded as", strings.TrimSpace(e.Tool + " " + e.What)},
 		{"Machine", machine},
 		{"Chat", chat},
@@ -69,9 +69,9 @@ func (p *Page) open(i int) {
 	}
 	var buttons []fyne.CanvasObject
 	if e.SessionKey != "" {
-		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
+		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.e.Open(host.Chat{Key: e.SessionKey}) }))
 	}
-	if state.CreatedPermission(e) {
+	if createdPermission(e) {
 		undo := widgets.NewQuietButton("Revoke this permission", "undo", func() { p.undo(e) })
 		undo.Danger = true
 		buttons = append(buttons, undo)
@@ -98,10 +98,11 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		_, err := feed.Call(ctx, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: e.Rule})
 		return err
 	}, func(err error) {
-		if p.h.Say.Failed("Nothing was revoked", err) {
+		if err != nil {
+			p.e.Say("Nothing was revoked: " + err.Error())
 			return
 		}
-		p.h.Say(what)
+		p.e.Say(what)
 		p.openList()
 		p.Load()
 	})
@@ -121,15 +122,18 @@ func revokedText(r protocol.QuestionUndoResult) string {
 	return "Revoked: " + strings.Join(parts, " and ") + "."
 }
 
-// Back returns from one entry to the list, and reports whether one was shown.
+// Back returns from one entry to the list, or from the list to the activity. It reports true.
 func (p *Page) Back() bool {
-	if !p.showsEntry {
-		return false
+	if p.showsEntry {
+		p.openList()
+		widgets.Focus(p.list)
+	} else {
+		p.openActivity()
 	}
-	p.openList()
-	widgets.Focus(p.list)
 	return true
 }
+
+func (p *Page) openActivity() { p.e.Open(host.Page("Activity")) }
 
 func menuButton(text string, menu func() []*fyne.MenuItem) *widgets.Button {
 	b := widgets.NewMenuButton(text, "", menu)
@@ -177,7 +181,7 @@ const maxChats = 20
 
 func (p *Page) machines() []*fyne.MenuItem {
 	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
-	return append([]*fyne.MenuItem{all}, lists.Map(p.h.View().Machines, func(n protocol.NodeInfo) *fyne.MenuItem {
+	return append([]*fyne.MenuItem{all}, lists.Map(p.e.Feed.View().Machines, func(n protocol.NodeInfo) *fyne.MenuItem {
 		name, _ := wording.Reveal(feed.NameOf(n))
 		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
 	})...)
@@ -185,7 +189,7 @@ func (p *Page) machines() []*fyne.MenuItem {
 
 func (p *Page) chats() []*fyne.MenuItem {
 	all := p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })
-	list := p.h.View().Sessions.List
+	list := p.e.Feed.View().Sessions.List
 	list = list[:min(len(list), maxChats)]
 	return append([]*fyne.MenuItem{all}, lists.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
 		title, _ := wording.Reveal(feed.TitleOf(s))

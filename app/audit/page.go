@@ -13,32 +13,20 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	Say      state.Say
-	OpenChat func(protocol.SessionKey)
-	// OpenActivity returns to the page from which the log was opened.
-	OpenActivity func()
-	// View has the display names of machines and chats, and the choices of the filter.
-	View func() feed.View
-	// SaveTo asks for a file name and calls write with the file, off the GUI thread.
-	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
-}
-
 const pageSize = 200
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	gateway feed.Gateway
-	h       Handlers
+	e       host.Env
 	Box     *fyne.Container
 
 	params       protocol.AuditListParams
@@ -61,15 +49,15 @@ type Page struct {
 }
 
 // New creates the page and loads the newest entries.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(a, h)
+func New(ctx context.Context, e host.Env) *Page {
+	p := newPage(e.Feed, e)
 	p.run = bind.Until(ctx)
 	p.Load()
 	return p
 }
 
-func newPage(g feed.Gateway, h Handlers) *Page {
-	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+func newPage(g feed.Gateway, e host.Env) *Page {
+	p := &Page{gateway: g, e: e, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(p.open)
 	p.search = widgets.NewSearchField("Search the log", "")
@@ -92,7 +80,7 @@ func (p *Page) openList() {
 	export := menuButton("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log", body, widgets.NewQuietButton("Activity", "back", p.h.OpenActivity), widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log", body, widgets.NewQuietButton("Activity", "back", p.openActivity), widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
 	p.draw()
 }
 
@@ -126,7 +114,7 @@ func (p *Page) fetch(before int64) {
 }
 
 func (p *Page) draw() {
-	view := p.h.View()
+	view := p.e.Feed.View()
 	p.list.Set(lists.Map(p.all, func(e protocol.AuditEntry) widgets.ListItem { return item(e, view, p.now()) }))
 	filtered := p.params != protocol.AuditListParams{Limit: p.params.Limit}
 	p.body.Draw(fmt.Sprint(p.loaded && len(p.all) == 0, filtered), func() fyne.CanvasObject {
@@ -147,7 +135,7 @@ func (p *Page) verify() {
 	p.verifyResult.Show()
 	p.Box.Refresh()
 	bind.Call(p.run, p.gateway, protocol.AuditVerify, protocol.Empty{}, func(res protocol.AuditVerifyResult, err error) {
-		text, ok := state.VerificationText(res)
+		text, ok := verificationText(res)
 		if err != nil {
 			text, ok = "The log could not be verified: "+err.Error(), false
 		}
@@ -166,8 +154,8 @@ func (p *Page) export(asCSV bool) {
 	if asCSV {
 		name = "fairlead-audit.csv"
 	}
-	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
-		n, err := state.ExportAudit(ctx, p.gateway, w, params, asCSV)
+	p.e.Open(host.SaveFile{Name: name, Write: func(ctx context.Context, w io.Writer) (string, error) {
+		n, err := exportTo(ctx, p.gateway, w, params, asCSV)
 		return wording.Plural(n, "entry", "entries") + " exported.", err
-	})
+	}})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
@@ -61,15 +61,26 @@ func (g *gateway) list(p protocol.AuditListParams) protocol.AuditListResult {
 
 type bench struct {
 	*Page
+	pagetest.Host
 	g    *gateway
 	t    *testing.T
 	w    fyne.Window
-	said []string
 	file strings.Builder
 }
 
+// Open writes the file of an export.
+func (b *bench) Open(to host.Target) {
+	f, ok := to.(host.SaveFile)
+	if !ok {
+		b.Host.Open(to)
+		return
+	}
+	text, err := f.Write(b.t.Context(), &b.file)
+	b.Say(fmt.Sprint(f.Name, " ", text, " ", err))
+}
+
 func newBench(t *testing.T, mode style.Mode) *bench {
-	pagetest.Start(t, mode)
+	_, app := pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{broken: protocol.AuditVerifyResult{Lines: 4}}}
 	one := 1
 	b.g.lines = []protocol.AuditEntry{
@@ -81,19 +92,11 @@ func newBench(t *testing.T, mode style.Mode) *bench {
 		{Seq: 2, At: 970_000, Kind: protocol.AuditCall, By: "nobody", Node: "nas", Tool: "Write", What: "/etc/passwd", Verdict: "deny", Why: "nobody was there to ask", Hash: "aba"},
 		{Seq: 1, At: 960_000, Kind: protocol.AuditCall, By: "default", Node: "nas", Tool: "Bash", What: "ls", Verdict: "allow", Rule: "r9", State: "completed", Hash: "aaa"},
 	}
-	b.Page = newPage(b.g, Handlers{
-		Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
-		View: func() feed.View {
-			return feed.View{
-				Machines: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "server"}},
-				Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}}},
-			}
-		},
-		SaveTo: func(name string, write func(context.Context, io.Writer) (string, error)) {
-			text, err := write(t.Context(), &b.file)
-			b.said = append(b.said, fmt.Sprint(name, " ", text, " ", err))
-		},
-	})
+	app.Update(func(v *feed.View) {
+		v.Machines = []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "server"}}
+		v.Sessions.List = []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}}
+	}, app.Feed.Machines, app.Sessions)
+	b.Page = newPage(b.g, host.Env{Host: b, Feed: app.Feed})
 	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
 	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
 	b.w = pagetest.Window(t, b.Box, 880, 560)
@@ -186,14 +189,14 @@ func TestGrantIsTakenBackFromItsLine(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.g.did = nil
 	b.undo(b.all[0])
-	if b.g.did[0] != "undo q1" || b.said[0] != "Revoked: 1 rule. Calls that already ran are not undone." {
-		t.Errorf("did %v, said %v", b.g.did, b.said)
+	if b.g.did[0] != "undo q1" || b.Did[0] != "say Revoked: 1 rule. Calls that already ran are not undone." {
+		t.Errorf("did %v, said %v", b.g.did, b.Did)
 	}
-	b.g.gone, b.g.did, b.said = true, nil, nil
+	b.g.gone, b.g.did, b.Did = true, nil, nil
 	b.undo(b.all[0]) // it granted nothing and names no rule
 	b.undo(b.all[3])
-	if b.said[0] == "" || !strings.HasPrefix(b.said[0], "Nothing was revoked") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
-		t.Errorf("did %v, said %v", b.g.did, b.said)
+	if b.Did[0] == "" || !strings.HasPrefix(b.Did[0], "say Nothing was revoked") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
+		t.Errorf("did %v, said %v", b.g.did, b.Did)
 	}
 }
 
@@ -205,7 +208,7 @@ func TestLogIsExported(t *testing.T) {
 	if got := b.file.String(); strings.Count(got, "\nseq,") != 0 || !strings.HasPrefix(got, "seq,at,kind,") || strings.Count(got, "make test") != 2 || strings.Contains(got, "Allow make test") {
 		t.Errorf("got %q, want the calls as a table and as JSON lines", got)
 	}
-	if want := []string{"fairlead-audit.csv 3 entries exported. <nil>", "fairlead-audit.jsonl 3 entries exported. <nil>"}; !slices.Equal(b.said, want) {
-		t.Errorf("said %q, want %q", b.said, want)
+	if want := []string{"say fairlead-audit.csv 3 entries exported. <nil>", "say fairlead-audit.jsonl 3 entries exported. <nil>"}; !slices.Equal(b.Did, want) {
+		t.Errorf("said %q, want %q", b.Did, want)
 	}
 }

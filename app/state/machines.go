@@ -12,14 +12,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// withID returns a name, followed by the ID in the records if that differs.
-func withID(name, id string) string {
-	if name == id || id == "" {
-		return name
-	}
-	return name + " (" + id + ")"
-}
-
 // MachineLine summarizes a machine: its system, latency and activity.
 func MachineLine(v feed.View, n protocol.NodeInfo) string {
 	running, pending := "", ""

@@ -1,4 +1,4 @@
-package state
+package audit
 
 import (
 	"encoding/csv"
@@ -47,7 +47,7 @@ func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
 		"default":             "default",
 	} {
 		t.Run(by, func(t *testing.T) {
-			if got := AuditWho(protocol.AuditEntry{By: by, Rule: "r1", Why: "r1: allow ls"}, v); got != want {
+			if got := deciderOf(protocol.AuditEntry{By: by, Rule: "r1", Why: "r1: allow ls"}, v); got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 		})
@@ -71,7 +71,7 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 	} {
 		t.Run(c.title, func(t *testing.T) {
 			title, _ := feed.AuditLine(c.e, v)
-			machine, chat := AuditPlace(c.e, v)
+			machine, chat := placeOf(c.e, v)
 			if title != c.title || machine != c.machine || chat != c.chat {
 				t.Errorf("%q, %q, %q, want %+v", title, machine, chat, c)
 			}
@@ -99,7 +99,7 @@ func TestOnlyWhatLetsMorePassCanBeTakenBack(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditRuleDeleted, Rule: "r"}, false},
 		{protocol.AuditEntry{Kind: protocol.AuditGrantWithdrawn, Approval: "a"}, false},
 	} {
-		if got := CreatedPermission(c.e); got != c.want {
+		if got := createdPermission(c.e); got != c.want {
 			t.Errorf("%+v: %v", c.e, got)
 		}
 	}
