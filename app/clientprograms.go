@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"fairlead/app/state"
+	"fairlead/app/apps"
 	"fairlead/app/widgets"
 	"fairlead/gateway"
 	"fairlead/gateway/clients"
@@ -15,7 +15,7 @@ import (
 
 // clientPrograms connects programs of this computer to its own gateway. It returns nil if this window
 // shows another one, or if the program fairlead, which the clients start, is missing.
-func (b *backend) clientPrograms() *state.ClientPrograms {
+func (b *backend) clientPrograms() *apps.ClientPrograms {
 	command := commandLine()
 	if b.flags.join != "" || command == "" {
 		return nil
@@ -24,8 +24,8 @@ func (b *backend) clientPrograms() *state.ClientPrograms {
 	if listen := cmp.Or(b.flags.listen, b.prefs.get().Listen, gateway.DefaultListen); listen != gateway.DefaultListen {
 		url = "ws://" + listen + "/ws"
 	}
-	return &state.ClientPrograms{
-		App: b.state, Home: b.home, Command: command,
+	return &apps.ClientPrograms{
+		Feed: b.state.Feed, Home: b.home, Command: command,
 		Find: func() ([]clients.Client, error) {
 			home, err := os.UserHomeDir()
 			if err != nil {

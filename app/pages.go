@@ -8,7 +8,6 @@ import (
 	"fairlead/app/activity"
 	"fairlead/app/apps"
 	"fairlead/app/audit"
-	"fairlead/app/bind"
 	"fairlead/app/channels"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
@@ -109,17 +108,7 @@ func (n fixedPages) channels() page {
 
 func (n fixedPages) apps() page {
 	return page{"link", "Connected apps", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := apps.New(ctx, n.ui.backend.state, apps.Handlers{
-			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, OpenURL: n.ui.opener.openLink, Review: n.ui.connect.review, Programs: n.ui.backend.clientPrograms(),
-			LastCalls: func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
-				bind.Go(ctx, func(ctx context.Context) ([]protocol.JournalEntry, error) {
-					return n.ui.backend.state.Apps.LastCalls(ctx, id)
-				}, done)
-			},
-			Stop: func(id string, done func(error)) {
-				bind.Run(ctx, func(ctx context.Context) error { return n.ui.backend.state.Apps.StopCommand(ctx, id) }, done)
-			},
-		})
+		p := apps.New(ctx, n.ui.env(), n.ui.backend.clientPrograms())
 		return p.Box, p.Back
 	}}
 }

@@ -3,6 +3,7 @@ package apps
 import (
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -12,21 +13,21 @@ type mcpAddress string
 
 const noAddress = "Apps cannot connect, because the gateway listens on no address."
 
-func (a mcpAddress) copyButton(h Handlers) *widgets.Button {
+func (a mcpAddress) copyButton(e host.Env) *widgets.Button {
 	return widgets.NewButton("Copy address", "copy", func() {
-		h.Copy(string(a))
-		h.Say("The address was copied.")
+		e.Copy(string(a))
+		e.Say("The address was copied.")
 	})
 }
 
 // line shows the address with a button that copies it.
-func (a mcpAddress) line(h Handlers) fyne.CanvasObject {
+func (a mcpAddress) line(e host.Env) fyne.CanvasObject {
 	if a == "" {
 		return widgets.NewParagraph(noAddress, style.ColorMuted, style.SizeSmall)
 	}
 	text := widgets.NewText("Apps connect over MCP at "+string(a), style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true
-	button := a.copyButton(h)
+	button := a.copyButton(e)
 	button.Quiet = true
 	return widgets.Row(style.Inside, 0, text, button)
 }

@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -23,7 +22,7 @@ type permissions struct {
 // change by the person.
 func newPermissions(offered, on []protocol.Scope, changed func()) *permissions {
 	p := &permissions{box: widgets.Col(style.Gap)}
-	for _, x := range state.Permissions {
+	for _, x := range Permissions {
 		if !slices.Contains(offered, x.Scope) {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"fairlead/app/diff"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/clients"
@@ -17,15 +16,15 @@ import (
 
 // findPrograms looks for client programs on this computer and shows the page with buttons for them.
 func (p *Page) findPrograms() {
-	if p.h.Programs == nil {
+	if p.programs == nil {
 		return
 	}
-	bind.Go(p.ctx, p.h.Programs.Offers, func(list []clients.Client, err error) {
+	bind.Go(p.ctx, p.programs.Offers, func(list []clients.Client, err error) {
 		if err != nil { // the page works without them
 			return
 		}
 		p.offers = list
-		p.redraw()
+		p.Update()
 	})
 }
 
@@ -51,22 +50,22 @@ func (p *Page) connectButtons() (buttons []fyne.CanvasObject) {
 
 // openConnect shows what connecting a client program would change.
 func (p *Page) openConnect(c clients.Client) {
-	bind.Go(p.ctx, func(ctx context.Context) (state.ClientChange, error) { return p.h.Programs.Prepare(ctx, c) }, func(change state.ClientChange, err error) {
-		if !p.h.Say.Failed("The settings of "+c.Title+" could not be read", err) {
+	bind.Go(p.ctx, func(ctx context.Context) (ClientChange, error) { return p.programs.Prepare(ctx, c) }, func(change ClientChange, err error) {
+		if !p.failed("The settings of "+c.Title+" could not be read", err) {
 			p.showChange(change)
 		}
 	})
 }
 
-func (p *Page) showChange(c state.ClientChange) {
-	p.form, p.detail = true, nil
+func (p *Page) showChange(c ClientChange) {
+	p.Show(widgets.Detail{})
 	title := c.Client.Title
 	result := widgets.NewStatus()
 	connect := widgets.NewButton("Connect", "check", nil)
 	connect.Primary = true
 	connect.OnTap = func() {
 		connect.Disable()
-		bind.Run(p.ctx, func(ctx context.Context) error { return p.h.Programs.Connect(ctx, c) }, func(err error) {
+		bind.Run(p.ctx, func(ctx context.Context) error { return p.programs.Connect(ctx, c) }, func(err error) {
 			if err != nil {
 				connect.Enable()
 				result.Set(title+" was not connected: "+feed.Sentence(err), style.ColorBad)
@@ -81,14 +80,14 @@ func (p *Page) showChange(c state.ClientChange) {
 		widgets.NewParagraph(title+" gets its own token, and Fairlead is added to its settings. You can revoke the token here at any time.", style.ColorText, "text"),
 		widgets.NewNamedField(c.Path(), changes))
 	changes.SetForward(form.Scrolled)
-	buttons := widgets.Row(style.Inside, -1, connect, widgets.NewQuietButton("Cancel", "", p.back))
+	buttons := widgets.Row(style.Inside, -1, connect, widgets.NewQuietButton("Cancel", "", p.Leave))
 	p.Put(widgets.NewPage("Connect "+title, widgets.WithFormFoot(form, result, buttons)))
 	widgets.FocusIn(p.Box, connect)
 }
 
 // showConnected says what was changed.
-func (p *Page) showConnected(c state.ClientChange) {
-	done := widgets.NewButton("Done", "check", p.back)
+func (p *Page) showConnected(c ClientChange) {
+	done := widgets.NewButton("Done", "check", p.Leave)
 	done.Primary = true
 	text := "Fairlead was added to " + c.Path() + "."
 	if c.Diff == "" {
@@ -99,6 +98,6 @@ func (p *Page) showConnected(c state.ClientChange) {
 		widgets.NewParagraph("To remove it: fairlead mcp install "+c.Client.ID+" --undo", style.ColorMuted, style.SizeSmall),
 		widgets.Row(style.Inside, -1, done))))
 	widgets.FocusIn(p.Box, done)
-	p.app.LoadApps()
+	p.e.Feed.LoadApps()
 	p.findPrograms()
 }

@@ -10,7 +10,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -48,7 +47,7 @@ func (d *detail) show() {
 	a, ok := p.view.Apps.App(d.id)
 	if !ok {
 		if p.view.Apps.Loaded {
-			p.back()
+			p.Leave()
 		}
 		return
 	}
@@ -56,27 +55,36 @@ func (d *detail) show() {
 	drawn := p.Draw(fmt.Sprint("app ", d.id, name), func() fyne.CanvasObject {
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.running.Box, d.choices.Box, d.calls.Box)
 		d.scroll = form.Scrolled
-		return widgets.NewPage(name, form, widgets.NewQuietButton("All apps", "back", p.back))
+		return widgets.NewPage(name, form, widgets.NewQuietButton("All apps", "back", p.Leave))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(a.RevokedAt > 0, name), func() fyne.CanvasObject { return d.actions(a) }) || drawn
-	facts := state.AppFacts(p.view, a, p.now())
+	facts := AppFacts(p.view, a, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
-	running := state.AppCommands(p.view, d.id, p.now())
+	running := AppCommands(p.view, d.id, p.now())
 	drawn = d.running.Draw(fmt.Sprint(running, d.stopping), func() fyne.CanvasObject { return d.showRunning(running) }) || drawn
 	drawn = d.choices.Draw(fmt.Sprint(a.RevokedAt > 0, a.Scopes, a.Nodes), func() fyne.CanvasObject { return d.choose(a) }) || drawn
 	d.loadCalls(a)
-	calls := state.AppCalls(p.view, d.recent, p.now())
+	calls := AppCalls(p.view, d.recent, p.now())
 	drawn = d.calls.Draw(fmt.Sprint(calls, d.callProblem), func() fyne.CanvasObject { return d.showCalls(calls) }) || drawn
 	if drawn {
 		p.LayOutText()
 	}
 }
 
+// back leaves the question that is asked, if there is one.
+func (d *detail) back() bool {
+	if d.bar.Confirming == "" {
+		return false
+	}
+	d.bar.Confirm("")
+	return true
+}
+
 // maxCommandHeight is the height from which a command scrolls: four lines.
 const maxCommandHeight = 76
 
 // showRunning lists the running commands of the app, each with a button that stops it.
-func (d *detail) showRunning(list []state.RunningCommand) fyne.CanvasObject {
+func (d *detail) showRunning(list []RunningCommand) fyne.CanvasObject {
 	widgets.SetVisible(d.running.Box, len(list) > 0)
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
 	for _, c := range list {
@@ -100,11 +108,11 @@ func (d *detail) showRunning(list []state.RunningCommand) fyne.CanvasObject {
 func (d *detail) stop(id string) {
 	p := d.p
 	d.stopping[id] = true
-	p.redraw()
-	p.h.Stop(id, func(err error) {
+	p.Update()
+	p.stop(id, func(err error) {
 		delete(d.stopping, id)
-		p.h.Say.Failed("The command was not stopped", err)
-		p.redraw()
+		p.failed("The command was not stopped", err)
+		p.Update()
 	})
 }
 
@@ -115,11 +123,11 @@ func (d *detail) loadCalls(a protocol.App) {
 		return
 	}
 	d.loaded = now
-	d.p.h.LastCalls(d.id, func(list []protocol.JournalEntry, err error) {
+	d.p.lastCalls(d.id, func(list []protocol.JournalEntry, err error) {
 		if d.recent, d.callProblem = list, ""; err != nil {
 			d.callProblem = feed.Sentence(err)
 		}
-		d.p.redraw()
+		d.p.Update()
 	})
 }
 
@@ -129,7 +137,7 @@ func (d *detail) showCalls(calls []wording.Fact) fyne.CanvasObject {
 	case d.callProblem != "":
 		body = widgets.NewLoadError("The calls could not be loaded.", d.callProblem, func() {
 			d.loaded = ""
-			d.p.redraw()
+			d.p.Update()
 		})
 	case len(calls) == 0:
 		body = widgets.NewParagraph("None yet.", style.ColorMuted, "text")
@@ -155,17 +163,17 @@ func (d *detail) actions(a protocol.App) fyne.CanvasObject {
 
 func (d *detail) revoke() {
 	p := d.p
-	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Apps.Revoke(ctx, d.id) }, func(err error) {
+	bind.Run(p.ctx, func(ctx context.Context) error { return p.m.Revoke(ctx, d.id) }, func(err error) {
 		d.bar.Confirming = ""
-		p.h.Say.Failed("Access was not revoked", err)
-		p.redraw()
+		p.failed("Access was not revoked", err)
+		p.Update()
 	})
 }
 
 // choose shows the permissions and the machines. Each change is stored at once.
 func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 	if a.RevokedAt > 0 {
-		return widgets.NewField("It could", widgets.NewParagraph(state.PermissionsText(a.Scopes), style.ColorText, "text"))
+		return widgets.NewField("It could", widgets.NewParagraph(PermissionsText(a.Scopes), style.ColorText, "text"))
 	}
 	d.permissions = newPermissions(protocol.AppScopes, a.Scopes, func() {
 		scopes := d.permissions.chosen()
@@ -186,12 +194,12 @@ func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 
 func (d *detail) update(a protocol.App, change protocol.AppUpdateParams, text string) {
 	p := d.p
-	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Apps.Update(ctx, a, change) }, func(undo func(), err error) {
-		if !p.h.Say.Failed("The app was not changed", err) {
-			p.h.Undo(text, undo, p.now().Add(feed.UndoTime))
+	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Update(ctx, a, change) }, func(undo func(), err error) {
+		if !p.failed("The app was not changed", err) {
+			p.e.Undo(text, undo, p.now().Add(feed.UndoTime))
 			return
 		}
 		d.choices.Forget() // shows again what is stored
-		p.redraw()
+		p.Update()
 	})
 }

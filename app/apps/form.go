@@ -8,8 +8,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/lists"
-	"fairlead/app/state"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -39,21 +38,31 @@ type tokenDraft struct {
 
 // periods are how long a token is valid; the first is the default. A token outlives the day on which
 // it was made, unlike an invitation.
-var periods = []state.AccessPeriod{{Text: "30 days", Days: 30}, {Text: "90 days", Days: 90}, {Text: "A year", Days: 365}, {Text: "No end"}}
+var periods = []struct {
+	Text string
+	Days int
+}{{Text: "30 days", Days: 30}, {Text: "90 days", Days: 90}, {Text: "A year", Days: 365}, {Text: "No end"}}
+
+func periodTexts() (texts []string) {
+	for _, x := range periods {
+		texts = append(texts, x.Text)
+	}
+	return texts
+}
 
 // newTokenScopes are the permissions of a new token unless the person changes them: those without
 // an effect.
 var newTokenScopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead, protocol.ScopeNetRead}
 
 func (p *Page) openForm() {
-	p.form, p.detail = true, nil
-	draft, left := unsaved.Open(p.app.Drafts, "token", tokenDraft{scopes: newTokenScopes})
+	p.Show(widgets.Detail{})
+	draft, left := unsaved.Open(p.e.Drafts, "token", tokenDraft{scopes: newTokenScopes})
 	f := &form{p: p, name: widgets.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text"), draft: draft}
 	f.name.SetText(left.name)
 	f.name.OnChanged = func(string) { f.saveDraft() }
 	f.name.SetPlaceHolder("Where you will use it, such as Backup script")
 	f.name.OnSubmitted = func(string) { f.submit() }
-	f.period = widgets.NewSelect(lists.Map(periods, func(e state.AccessPeriod) string { return e.Text }), nil)
+	f.period = widgets.NewSelect(periodTexts(), nil)
 	f.period.SetSelectedIndex(left.period)
 	f.period.OnChanged = func(string) { f.saveDraft() }
 	f.permissions = newPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
@@ -66,7 +75,7 @@ func (p *Page) openForm() {
 	f.message.Hide()
 	cancel := widgets.NewQuietButton("Cancel", "", func() {
 		draft.Drop()
-		p.back()
+		p.Leave()
 	})
 	discard := func() {
 		draft.Drop()
@@ -110,7 +119,7 @@ func (f *form) submit() {
 	f.create.Disable()
 	var r protocol.TokenCreateResult
 	bind.Run(f.p.ctx, f.draft.Saving(func(ctx context.Context) (err error) {
-		r, err = f.p.app.Apps.CreateToken(ctx, in)
+		r, err = f.p.m.CreateToken(ctx, in)
 		return err
 	}), func(err error) {
 		f.create.Enable()
@@ -131,10 +140,10 @@ func (f *form) say(text string) {
 
 // showToken shows a new token, once.
 func (p *Page) showToken(r protocol.TokenCreateResult) {
-	done := widgets.NewButton("Done", "check", p.back)
+	done := widgets.NewButton("Done", "check", p.Leave)
 	copyToken := widgets.NewButton("Copy token", "copy", func() {
-		p.h.Copy(r.Token)
-		p.h.Say("The token was copied.")
+		p.e.Copy(r.Token)
+		p.e.Say("The token was copied.")
 	})
 	copyToken.Primary = true
 	token := widgets.NewSelectableCode(r.Token)
@@ -153,9 +162,9 @@ func (p *Page) showToken(r protocol.TokenCreateResult) {
 func (p *Page) example(address string) fyne.CanvasObject {
 	text := "curl -X POST " + address + "/api/v1/tools/whoami \\\n  -H \"Authorization: Bearer $TOKEN\" -H \"Content-Type: application/json\" -d '{}'"
 	copyText := widgets.NewQuietButton("Copy", "copy", func() {
-		p.h.Copy(text)
-		p.h.Say("The command was copied.")
+		p.e.Copy(text)
+		p.e.Say("The command was copied.")
 	})
-	tools := widgets.NewQuietButton("See all tools", "external", func() { p.h.OpenURL(address + "/api/") })
+	tools := widgets.NewQuietButton("See all tools", "external", func() { p.e.Open(host.URL(address + "/api/")) })
 	return widgets.NewField("Try it in a terminal, with the token as the variable TOKEN", widgets.NewSelectableCode(text), widgets.Flow(style.Inside, copyText, tools))
 }

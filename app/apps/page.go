@@ -11,9 +11,9 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -21,88 +21,70 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	Copy func(string)
-	Say  state.Say
-	Undo state.OfferUndo
-	// OpenURL opens a page in the browser.
-	OpenURL func(string)
-	// LastCalls reads an app's newest calls and passes them to done on the GUI thread.
-	LastCalls func(id protocol.AppID, done func([]protocol.JournalEntry, error))
-	// Stop stops a running command of an app and passes its failure to done on the GUI thread.
-	Stop func(id string, done func(error))
-	// Review shows the question of an app that asks to connect.
-	Review func(protocol.QuestionID)
-	// Programs connects client programs of this computer; nil if it cannot.
-	Programs *state.ClientPrograms
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	app *state.App
-	h   Handlers
-	widgets.Body
+	ctx                  context.Context
+	m                    Model
+	e                    host.Env
+	widgets.MasterDetail // its list begins with the apps that ask to connect
 
-	view   feed.View
-	list   *widgets.ItemList // first the apps that ask to connect
-	body   widgets.Body      // the list, or a text in its place
-	detail *detail           // nil while the list or the form is shown
-	form   bool              // the form is open: updates do not disturb it
-	offers []clients.Client  // programs of this computer that can be connected
-	link   *widgets.Button   // connects one of them
-	now    func() time.Time
+	programs *ClientPrograms // connects client programs of this computer; nil if it cannot
+	view     feed.View
+	detail   *detail          // the latest one
+	offers   []clients.Client // programs of this computer that can be connected
+	link     *widgets.Button  // connects one of them
+	now      func() time.Time
+	// lastCalls and stop run the model's methods and pass the result to done on the GUI thread.
+	lastCalls func(id protocol.AppID, done func([]protocol.JournalEntry, error))
+	stop      func(id string, done func(error))
 }
 
-// New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
-	bind.Watch(ctx, a.Watch(a.Status, a.Feed.Apps, a.Feed.Machines, a.Feed.Questions), p.show)
-	bind.Every(ctx, time.Second, func(time.Time) { p.redraw() })
+// New creates the page and follows the gateway until ctx ends. programs connects client programs of
+// this computer; it is nil if that is impossible.
+func New(ctx context.Context, e host.Env, programs *ClientPrograms) *Page {
+	p := newPage(ctx, e, programs)
+	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Apps, e.Feed.Machines, e.Feed.Questions), p.show)
+	bind.Every(ctx, time.Second, func(time.Time) { p.Update() })
 	p.findPrograms()
 	return p
 }
 
-func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
-	p.list = widgets.NewItemList(p.choose)
+func newPage(ctx context.Context, e host.Env, programs *ClientPrograms) *Page {
+	p := &Page{ctx: ctx, m: Model{e.Feed}, e: e, programs: programs, now: time.Now}
+	p.lastCalls = func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
+		bind.Go(ctx, func(ctx context.Context) ([]protocol.JournalEntry, error) { return p.m.LastCalls(ctx, id) }, done)
+	}
+	p.stop = func(id string, done func(error)) {
+		bind.Run(ctx, func(ctx context.Context) error { return p.m.StopCommand(ctx, id) }, done)
+	}
 	p.link = p.connectMenu()
-	p.openList()
+	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
+	p.ShowList()
 	return p
 }
 
 func (p *Page) show(v feed.View) {
 	p.view = v
-	p.redraw()
+	p.Update()
 }
 
-// redraw shows what has changed.
-func (p *Page) redraw() {
-	switch {
-	case p.form:
-	case p.detail != nil:
-		p.detail.show()
-	default:
-		p.fill()
+// failed says what failed and why, and reports whether err is an error at all.
+func (p *Page) failed(what string, err error) bool {
+	if err != nil {
+		p.e.Say(what + ": " + err.Error())
 	}
+	return err != nil
 }
 
-func (p *Page) openList() {
-	p.detail, p.form = nil, false
-	p.Put(widgets.NewPage("Connected apps", p.body.Box, p.link, p.addButton()))
-	p.fill()
+// page is the page around the list.
+func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
+	return widgets.NewPage("Connected apps", master, p.link, p.addButton())
 }
 
 func (p *Page) addButton() *widgets.Button {
 	add := widgets.NewButton("New token", "plus", p.openForm)
 	add.Primary = true
 	return add
-}
-
-func (p *Page) back() {
-	p.openList()
-	widgets.Focus(p.list)
 }
 
 // fill lists the apps.
@@ -114,10 +96,10 @@ func (p *Page) fill() {
 			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
-	p.list.Set(append(asking, lists.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
+	p.List.Set(append(asking, lists.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
 		name, _ := wording.Reveal(a.Name)
-		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: state.AppLine(v, a, now), Detail: state.AppPresence(v, a, now)}
-		if state.HasEnded(a, now) {
+		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: AppLine(v, a, now), Detail: AppPresence(v, a, now)}
+		if HasEnded(a, now) {
 			item.Color, item.Muted = style.ColorMuted, true
 		}
 		if a.Kind == protocol.AppToken {
@@ -130,16 +112,16 @@ func (p *Page) fill() {
 		widgets.SetVisible(p.link, offered)
 		p.Box.Refresh()
 	}
-	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
+	p.Master.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
 		switch {
 		case v.Apps.Problem != "" && !v.Apps.Loaded:
-			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.app.LoadApps)
+			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.e.Feed.LoadApps)
 		case !v.Apps.Loaded:
 			return widgets.NewLoading()
 		case none:
 			return p.empty()
 		}
-		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.address().line(p.h)), nil, nil, p.list)
+		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.address().line(p.e)), nil, nil, p.List)
 	})
 }
 
@@ -150,7 +132,7 @@ func (p *Page) empty() fyne.CanvasObject {
 		return widgets.NewEmptyPage("link", title, text+noAddress)
 	}
 	return widgets.NewEmptyPage("link", title, text+"Connect one with the command “fairlead mcp install”, with the address "+string(p.address())+", or with a token.",
-		append(p.connectButtons(), p.address().copyButton(p.h), p.addButton())...)
+		append(p.connectButtons(), p.address().copyButton(p.e), p.addButton())...)
 }
 
 // address returns where apps on this computer connect.
@@ -165,29 +147,13 @@ func (p *Page) address() mcpAddress {
 func (p *Page) choose(i int) {
 	asking := p.view.Questions.Others.Of(protocol.AskApp)
 	if i < len(asking) {
-		p.h.Review(asking[i].ID)
+		p.e.Open(host.Question(asking[i].ID))
 	} else {
 		p.open(p.view.Apps.Apps[i-len(asking)].ID)
 	}
 }
 
 func (p *Page) open(id protocol.AppID) {
-	p.form = false
-	p.Forget()
 	p.detail = newDetail(p, id)
-	p.detail.show()
-}
-
-// Back returns from one app or the form, which leaves a draft, to the list, and reports whether one
-// was shown.
-func (p *Page) Back() bool {
-	switch {
-	case p.detail != nil && p.detail.bar.Confirming != "":
-		p.detail.bar.Confirm("")
-	case p.detail != nil, p.form:
-		p.back()
-	default:
-		return false
-	}
-	return true
+	p.Show(widgets.Detail{Update: p.detail.show, Back: p.detail.back})
 }

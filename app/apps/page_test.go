@@ -18,8 +18,8 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -30,37 +30,31 @@ import (
 // bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
-	w              fyne.Window
-	copied, opened string
-	said           []string
-	asked          []protocol.QuestionID
-	calls          map[protocol.AppID][]protocol.JournalEntry
-	loads          int // of calls
-	stopped        []string
-	stop           func(error) // ends the newest stop
+	*pagetest.Host
+	w       fyne.Window
+	calls   map[protocol.AppID][]protocol.JournalEntry
+	loads   int // of calls
+	stopped []string
+	end     func(error) // ends the newest stop
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	b := &bench{calls: map[protocol.AppID][]protocol.JournalEntry{"a": {
+	b := &bench{Host: &pagetest.Host{}, calls: map[protocol.AppID][]protocol.JournalEntry{"a": {
 		{Tool: "command", Node: "nas", Input: json.RawMessage(`{"command":"make"}`), Status: protocol.CallDone, RequestedAt: at(-2 * time.Minute)},
 		{Tool: "fs_write", Node: "laptop", Input: json.RawMessage(`{"path":"/srv/a.txt"}`), Status: protocol.CallDenied, RequestedAt: at(-26 * time.Hour)},
 	}}}
-	b.Page = newPage(ctx, app, Handlers{
-		Copy: func(text string) { b.copied = text }, Say: func(text string) { b.said = append(b.said, text) },
-		Undo: func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
-		LastCalls: func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
-			b.loads++
-			var err error
-			if id == "x" {
-				err = errors.New("The disk is full")
-			}
-			done(b.calls[id], err)
-		},
-		Stop:   func(id string, done func(error)) { b.stopped, b.stop = append(b.stopped, id), done },
-		Review: func(id protocol.QuestionID) { b.asked = append(b.asked, id) }, OpenURL: func(u string) { b.opened = u },
-	})
+	b.Page = newPage(ctx, host.Env{Host: b.Host, Feed: app.Feed, Drafts: app.Drafts}, nil)
+	b.lastCalls = func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
+		b.loads++
+		var err error
+		if id == "x" {
+			err = errors.New("The disk is full")
+		}
+		done(b.calls[id], err)
+	}
+	b.stop = func(id string, done func(error)) { b.stopped, b.end = append(b.stopped, id), done }
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b
@@ -216,11 +210,11 @@ func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	v.Questions.Others = []protocol.Question{consent()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "Connect “Claude Code”?", "5:00 left")
-	p.list.Select(0)
-	if len(p.asked) != 1 || p.asked[0] != "c" {
-		t.Errorf("reviews %v", p.asked)
+	p.List.Select(0)
+	if !slices.Equal(p.Did, []string{"question c"}) {
+		t.Errorf("reviews %v", p.Did)
 	}
-	p.list.Select(1)
+	p.List.Select(1)
 	if p.detail == nil || p.detail.id != "a" {
 		t.Error("the line after it is not the first app")
 	}
@@ -249,16 +243,16 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	p.showToken(protocol.TokenCreateResult{App: protocol.App{Name: "Backup"}, Token: "flt_secret"})
 	pagetest.Shows(t, p.Box, "Copy the token now.", "flt_secret", "http://127.0.0.1:8787/api/v1/tools/whoami")
 	test.Tap(pagetest.Button(t, p.Box, "Copy token"))
-	if p.copied != "flt_secret" {
-		t.Errorf("copied %q", p.copied)
+	if !slices.Contains(p.Did, "copy flt_secret") {
+		t.Errorf("did %q", p.Did)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Copy"))
-	if !strings.HasPrefix(p.copied, "curl -X POST http://127.0.0.1:8787/api/") {
-		t.Errorf("copied %q", p.copied)
+	if !slices.ContainsFunc(p.Did, func(did string) bool { return strings.HasPrefix(did, "copy curl -X POST http://127.0.0.1:8787/api/") }) {
+		t.Errorf("did %q", p.Did)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "See all tools"))
-	if p.opened != "http://127.0.0.1:8787/api/" {
-		t.Errorf("opened %q", p.opened)
+	if !slices.Contains(p.Did, "url http://127.0.0.1:8787/api/") {
+		t.Errorf("did %q", p.Did)
 	}
 	if !p.Back() {
 		t.Error("Back does not lead to the list")
@@ -313,17 +307,17 @@ func TestARevokedAppShowsWhatItCouldDo(t *testing.T) {
 	p.open("a")
 	test.Tap(pagetest.Button(t, p.Box, "Revoke access"))
 	pagetest.Shows(t, p.Box, "Revoke access for “Claude Code”?")
-	if !p.Back() || p.detail == nil {
+	if !p.Back() || !p.IsOpen() {
 		t.Error("Back does not cancel the question first")
 	}
-	if !p.Back() || p.detail != nil {
+	if !p.Back() || p.IsOpen() {
 		t.Error("Back does not lead to the list")
 	}
 	v := full()
 	p.open("a")
 	v.Apps.Apps = v.Apps.Apps[1:]
 	p.show(v)
-	if p.detail != nil {
+	if p.IsOpen() {
 		t.Error("an app that is gone is shown")
 	}
 }
@@ -355,13 +349,13 @@ func TestRunningCommandsOfAnAppAreShownAndStopped(t *testing.T) {
 	if b := pagetest.Button(t, p.Box, "Stopping…"); !b.Disabled() || !slices.Equal(p.stopped, []string{"c1"}) {
 		t.Errorf("stopped %v, disabled %v", p.stopped, b.Disabled())
 	}
-	p.stop(errors.New("nas is offline"))
-	if want := []string{"The command was not stopped: nas is offline"}; !slices.Equal(p.said, want) {
-		t.Errorf("said %q, want %q", p.said, want)
+	p.end(errors.New("nas is offline"))
+	if want := []string{"say The command was not stopped: nas is offline"}; !slices.Equal(p.Did, want) {
+		t.Errorf("did %q, want %q", p.Did, want)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Stop"))
-	if p.stop(nil); len(p.said) != 1 {
-		t.Errorf("said %q after a stop without a failure", p.said)
+	if p.end(nil); len(p.Did) != 1 {
+		t.Errorf("did %q after a stop without a failure", p.Did)
 	}
 	v.Apps.Commands = nil
 	p.show(v)
@@ -376,7 +370,7 @@ func TestTheLastCallsOfAnAppAreShownAndFollowed(t *testing.T) {
 	p.show(v)
 	p.open("a")
 	pagetest.Shows(t, p.Box, "LAST CALLS", "Run make on nas", "Write a.txt on laptop · denied")
-	p.redraw()
+	p.Update()
 	if p.loads != 1 {
 		t.Errorf("%d loads, want 1", p.loads)
 	}
@@ -385,10 +379,10 @@ func TestTheLastCallsOfAnAppAreShownAndFollowed(t *testing.T) {
 	v.Apps.Apps[0].Calls++
 	p.show(v)
 	pagetest.Shows(t, p.Box, "Read b.txt on nas")
-	p.back()
+	p.Leave()
 	p.open("b")
 	pagetest.Shows(t, p.Box, "None yet.")
-	p.back()
+	p.Leave()
 	p.open("x")
 	pagetest.Shows(t, p.Box, "The calls could not be loaded.", "The disk is full")
 	loads := p.loads
@@ -407,8 +401,8 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			t.Fatal(err)
 		}
 		settings := filepath.Join(home, ".cursor", "mcp.json")
-		p.h.Programs = &state.ClientPrograms{
-			App: p.app, Home: t.TempDir(), Command: "/bin/fairlead",
+		p.programs = &ClientPrograms{
+			Feed: p.m.feed, Home: t.TempDir(), Command: "/bin/fairlead",
 			Find:     func() ([]clients.Client, error) { return clients.All(home, home), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}
@@ -426,7 +420,7 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			t.Error("the settings were changed without a token")
 		}
 		p.Back()
-		p.showConnected(state.ClientChange{Client: p.offers[0]})
+		p.showConnected(ClientChange{Client: p.offers[0]})
 		pagetest.Shows(t, p.Box, "Cursor is connected", "Restart Cursor")
 		pagetest.Settle()
 	})
@@ -450,8 +444,8 @@ func TestChangesOfClientsFitANarrowWindow(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p.h.Programs = &state.ClientPrograms{
-			App: p.app, Home: t.TempDir(), Command: "/usr/bin/fairlead",
+		p.programs = &ClientPrograms{
+			Feed: p.m.feed, Home: t.TempDir(), Command: "/usr/bin/fairlead",
 			Find:     func() ([]clients.Client, error) { return clients.All(home, filepath.Join(home, ".config")), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}

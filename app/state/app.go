@@ -21,7 +21,6 @@ type App struct {
 	Questions Questions
 	Machines  Machines
 	Pairings  Pairings
-	Apps      Apps
 	Servers   Servers
 	Transfers Transfers
 	Models    Models
@@ -40,7 +39,7 @@ func newApp(f *feed.Feed) *App {
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &unsaved.Store{}
 	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
-	a.Machines, a.Pairings, a.Apps, a.Servers, a.Models = Machines{a}, Pairings{a}, Apps{a}, Servers{a}, Models{a}
+	a.Machines, a.Pairings, a.Servers, a.Models = Machines{a}, Pairings{a}, Servers{a}, Models{a}
 	f.OnSnapshot, f.OnChange = a.Chats.reload, a.Chats.apply
 	return a
 }

@@ -1,4 +1,4 @@
-package state
+package apps
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // ClientPrograms connects MCP clients of this computer, such as Claude Code, to its gateway. Its
 // methods block.
 type ClientPrograms struct {
-	App      *App
+	Feed     *feed.Feed
 	Home     string                                 // data folder
 	Find     func() ([]clients.Client, error)       // lists the known clients
 	Command  string                                 // path of the program fairlead
@@ -51,24 +51,19 @@ func (p *ClientPrograms) Prepare(_ context.Context, c clients.Client) (ClientCha
 
 // Connect gives a client a token and makes the change.
 func (p *ClientPrograms) Connect(ctx context.Context, c ClientChange) error {
-	return clients.Access{Home: p.Home, Gateway: appGateway{p.App}}.Install(ctx, c.Client, c.change)
+	return clients.Access{Home: p.Home, Gateway: appGateway{Model{p.Feed}}}.Install(ctx, c.Client, c.change)
 }
 
 // appGateway implements [clients.Gateway].
-type appGateway struct{ app *App }
+type appGateway struct{ Model }
 
 // Apps implements [clients.Gateway].
 func (g appGateway) Apps(ctx context.Context) ([]protocol.App, error) {
-	r, err := feed.Call(ctx, g.app, protocol.AppsList, protocol.Empty{})
+	r, err := feed.Call(ctx, g.feed, protocol.AppsList, protocol.Empty{})
 	return r.Apps, err
-}
-
-// CreateToken implements [clients.Gateway].
-func (g appGateway) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
-	return g.app.Apps.CreateToken(ctx, p)
 }
 
 // RevokeApp implements [clients.Gateway].
 func (g appGateway) RevokeApp(ctx context.Context, id protocol.AppID) error {
-	return g.app.Apps.Revoke(ctx, id)
+	return g.Revoke(ctx, id)
 }

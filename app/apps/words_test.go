@@ -1,4 +1,4 @@
-package state
+package apps
 
 import (
 	"errors"
@@ -78,17 +78,17 @@ func TestCommandsOfAnAppSayWhatRunsWhereAndSince(t *testing.T) {
 func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 	commands := []protocol.AppCommand{{ID: "c1", App: "editor"}}
 	failure := error(protocol.ErrNotFound.With("no program runs a command with the ID c1"))
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.AppsList, func(protocol.Empty) (protocol.AppsListResult, error) {
 			return protocol.AppsListResult{Commands: commands}, nil
 		})
 		feedtest.On(f, protocol.AppStop, func(protocol.AppStopParams) (protocol.OK, error) { return protocol.OK{}, failure })
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		if n := len(a.View().Apps.Commands); n != 1 {
 			t.Fatalf("got %d commands, want 1", n)
 		}
 		commands = nil
-		if err := a.Apps.StopCommand(t.Context(), "c1"); err != nil {
+		if err := (Model{a}).StopCommand(t.Context(), "c1"); err != nil {
 			t.Errorf("an ended command: got %v, want no error", err)
 		}
 		synctest.Wait()
@@ -99,7 +99,7 @@ func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 			t.Errorf("the gateway got %s", got)
 		}
 		failure = protocol.ErrUnavailable.With("the machine is offline")
-		if err := a.Apps.StopCommand(t.Context(), "c1"); !errors.Is(err, protocol.ErrUnavailable) {
+		if err := (Model{a}).StopCommand(t.Context(), "c1"); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("an offline machine: got %v, want that it is unavailable", err)
 		}
 	})

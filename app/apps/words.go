@@ -1,9 +1,7 @@
-package state
+package apps
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -15,34 +13,6 @@ import (
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
-
-// Apps reads and changes the connected apps.
-type Apps struct{ app *App }
-
-// CreateToken makes a token and returns it. It blocks.
-func (s Apps) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
-	return feed.Call(ctx, s.app, protocol.TokenCreate, p)
-}
-
-// Update changes an app and returns a function that undoes that. It blocks.
-func (s Apps) Update(ctx context.Context, a protocol.App, p protocol.AppUpdateParams) (undo func(), err error) {
-	p.ID = a.ID
-	if err := feed.Send(ctx, s.app, protocol.AppUpdate, p); err != nil {
-		return nil, err
-	}
-	nodes := append([]protocol.NodeID{}, a.Nodes...)
-	before := protocol.AppUpdateParams{ID: a.ID, Name: &a.Name, Scopes: &a.Scopes, Nodes: &nodes}
-	return func() { feed.Start(s.app.Feed, protocol.AppUpdate, before) }, nil
-}
-
-// maxLastCalls is the number of an app's calls that its page shows.
-const maxLastCalls = 10
-
-// LastCalls returns an app's newest calls of tools, at most ten. It blocks.
-func (s Apps) LastCalls(ctx context.Context, id protocol.AppID) ([]protocol.JournalEntry, error) {
-	r, err := feed.Call(ctx, s.app, protocol.JournalList, protocol.JournalListParams{App: id, Limit: maxLastCalls})
-	return r.Calls, err
-}
 
 // AppCalls describes an app's calls: when, what and where, and the outcome unless it succeeded.
 func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []wording.Fact {
@@ -68,22 +38,6 @@ func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand
 		}
 	}
 	return list
-}
-
-// StopCommand stops a running command of an app. It is no failure that the command has ended
-// meanwhile. It blocks.
-func (s Apps) StopCommand(ctx context.Context, id string) error {
-	err := feed.Send(ctx, s.app, protocol.AppStop, protocol.AppStopParams{ID: id})
-	if errors.Is(err, protocol.ErrNotFound) {
-		s.app.LoadApps()
-		return nil
-	}
-	return err
-}
-
-// Revoke ends an app's access at once, which cannot be undone. It blocks.
-func (s Apps) Revoke(ctx context.Context, id protocol.AppID) error {
-	return feed.Send(ctx, s.app, protocol.AppRevoke, protocol.AppParams{ID: id})
 }
 
 // Permission is a scope in words.
