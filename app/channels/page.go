@@ -43,7 +43,7 @@ const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
-	p := newPage(ctx, state.NewChannels(a), a.Drafts, offerUndo)
+	p := newPage(ctx, state.NewChannels(a.Feed), a.Drafts, offerUndo)
 	bind.Follow(ctx, p.m.Follow)
 	bind.Watch(ctx, p.m.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) {

@@ -35,7 +35,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
-	b.Page = newPage(ctx, state.NewChannels(app), app.Drafts, func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
+	b.Page = newPage(ctx, state.NewChannels(app.Feed), app.Drafts, func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b

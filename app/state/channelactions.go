@@ -45,14 +45,14 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 		return key, nil
 	}
 	c.setLogin(key, ChannelLogin{})
-	_, err = feed.Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
+	_, err = feed.Call(ctx, c.Feed, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
 	c.Load(ctx)
 	return key, err
 }
 
 // login requests a login and stores its state for the view.
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
-	r, err := feed.Call(ctx, c.app, protocol.ChannelLogin, in)
+	r, err := feed.Call(ctx, c.Feed, protocol.ChannelLogin, in)
 	if err != nil {
 		return r, err
 	}
@@ -85,14 +85,14 @@ func (c *Channels) setLogin(key string, l ChannelLogin) {
 func (c *Channels) Start(a ChannelAccount) {
 	c.runAction(a, "Connecting…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		return feed.Send(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
+		return feed.Send(ctx, c.Feed, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
 // Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
 	c.runAction(a, "Stopping…", func(ctx context.Context) error {
-		return feed.Send(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
+		return feed.Send(ctx, c.Feed, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
@@ -108,7 +108,7 @@ func (c *Channels) Login(a ChannelAccount) {
 func (c *Channels) Logout(a ChannelAccount) {
 	c.runAction(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		return feed.Send(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
+		return feed.Send(ctx, c.Feed, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
@@ -136,9 +136,9 @@ func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	c.Do(func(ctx context.Context) error {
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}
 		if allow {
-			return feed.Send(ctx, c.app, protocol.PairApprove, in)
+			return feed.Send(ctx, c.Feed, protocol.PairApprove, in)
 		}
-		return feed.Send(ctx, c.app, protocol.PairReject, in)
+		return feed.Send(ctx, c.Feed, protocol.PairReject, in)
 	})
 }
 
@@ -158,7 +158,7 @@ func (c *Channels) config(path string, value, previous any) (undo func()) {
 		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
 			value = nil
 		}
-		c.Do(func(ctx context.Context) error { return c.app.Set(ctx, "channels."+path, value) })
+		c.Do(func(ctx context.Context) error { return feed.Set(ctx, c.Feed, "channels."+path, value) })
 	}
 	set(value)
 	return func() { set(previous) }

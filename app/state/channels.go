@@ -67,20 +67,17 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 }
 
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
-type Channels struct {
-	feed.Loader[ChannelsView]
-	app *App
-}
+type Channels struct{ feed.Loader[ChannelsView] }
 
 // channelsInterval is the polling interval: the feed does not report each message.
 const channelsInterval = 10 * time.Second
 
 // NewChannels returns an empty view model; Follow loads it.
-func NewChannels(a *App) *Channels {
-	c := &Channels{app: a}
+func NewChannels(f *feed.Feed) *Channels {
+	c := &Channels{}
 	c.Loader = feed.Loader[ChannelsView]{
-		Value: feed.NewValue(ChannelsView{}), Feed: a.Feed, Problem: func(v *ChannelsView) *string { return &v.Problem },
-		Facts:    []feed.Fact{a.Changed, a.Status},
+		Value: feed.NewValue(ChannelsView{}), Feed: f, Problem: func(v *ChannelsView) *string { return &v.Problem },
+		Facts:    []feed.Fact{f.Changed, f.Status},
 		Key:      func(v feed.View) string { return fmt.Sprint(v.Changed.Channels, v.Changed.Config, v.Status.Connected) },
 		Interval: channelsInterval,
 		Fetch: func(ctx context.Context) (func(*ChannelsView), error) {
@@ -104,15 +101,15 @@ func (v *ChannelsView) showBusy() {
 }
 
 func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
-	list, err := feed.Call(ctx, c.app, protocol.ChannelsList, protocol.Empty{})
+	list, err := feed.Call(ctx, c.Feed, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return v, err
 	}
-	pairs, err := feed.Call(ctx, c.app, protocol.PairList, protocol.Empty{})
+	pairs, err := feed.Call(ctx, c.Feed, protocol.PairList, protocol.Empty{})
 	if err != nil {
 		return v, err
 	}
-	if v.Policies, err = feed.ConfigAt[map[string]ChannelPolicy](ctx, c.app, "channels"); err != nil {
+	if v.Policies, err = feed.ConfigAt[map[string]ChannelPolicy](ctx, c.Feed, "channels"); err != nil {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds
@@ -120,7 +117,7 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		lists.Map(list.Channels, func(e protocol.ChannelEntry) string { return e.Channel })...)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		st, err := feed.Call(ctx, c.app, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
+		st, err := feed.Call(ctx, c.Feed, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if errors.Is(err, protocol.ErrNotFound) {
 			continue // it was removed meanwhile
 		}

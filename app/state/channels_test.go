@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
@@ -131,7 +132,7 @@ func (p *post) serve(f *feedtest.Gateway) {
 
 func TestChannelsAreFollowed(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		go c.Follow(t.Context())
 		synctest.Wait()
@@ -166,7 +167,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 
 func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		c.Load(t.Context())
 		form := NewChannelForm(pigeon, FreeAccount(c.Value.Get().Accounts, "pigeon"))
@@ -204,7 +205,7 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 
 func TestALoginShowsItsPictureAndTimesOut(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		form := NewChannelForm(pigeon, "default")
 		form.Values = map[string]string{"loft": "qr", "key": "k"}
@@ -237,7 +238,7 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 	p := newPost()
 	p.slow = 5 * time.Second
 	p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountStopped, Settings: map[string]json.RawMessage{}}
-	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		c.Load(t.Context())
 		one, _ := c.Value.Get().Account("pigeon:default")
@@ -267,7 +268,7 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 
 func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 	p := newPost()
-	bubble(t, p.serve, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		c := NewChannels(a)
 		c.Load(t.Context())
 		v := c.Value.Get()
