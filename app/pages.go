@@ -101,7 +101,7 @@ func (n fixedPages) skills() page {
 
 func (n fixedPages) channels() page {
 	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
+		p := channels.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }

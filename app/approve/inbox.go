@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/apps"
-	"fairlead/app/channels"
 	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/question"
@@ -81,7 +80,7 @@ func (in *Inbox) Update(v feed.View) {
 	apps.UpdateConsents(in.consents, v.Questions.Others.Of(protocol.AskApp), v.Machines, in.clock(), in.h.Answer)
 	tools.UpdateQuestions(in.servers, v, in.clock(), tools.QuestionHandlers{Answer: in.h.Answer, OpenURL: in.h.OpenURL})
 	tools.UpdateChanges(in.changes, v, in.clock(), in.h.Answer)
-	channels.UpdateSenders(in.senders, v, in.clock(), in.h.Answer)
+	updateSenders(in.senders, v, in.clock(), in.h.Answer)
 	widgets.SetVisible(in.none, v.Needs() == 0)
 	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0

@@ -12,7 +12,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -29,16 +29,16 @@ type policy struct {
 	about   *widgets.Paragraph
 	allowed *fyne.Container
 	name    *widgets.Entry
-	now     state.ChannelPolicy
+	now     Policy
 	drawn   string
 }
 
 type choice struct{ value, words, about string }
 
 var policies = []choice{
-	{state.PolicyPairing, "People I allow", "Other people wait until you approve them."},
-	{state.PolicyAllowlist, "Listed people only", "Other people get no answer, and you are not asked."},
-	{state.PolicyOpen, "Everyone", "Everyone who knows the address can give the agent tasks. Changes still need your approval, but strangers may learn what the agent reads."},
+	{policyPairing, "People I allow", "Other people wait until you approve them."},
+	{policyAllowlist, "Listed people only", "Other people get no answer, and you are not asked."},
+	{policyOpen, "Everyone", "Everyone who knows the address can give the agent tasks. Changes still need your approval, but strangers may learn what the agent reads."},
 }
 
 func newPolicy(p *Page, channel string) *policy {
@@ -46,7 +46,7 @@ func newPolicy(p *Page, channel string) *policy {
 	o.choose = widgets.NewSelect(lists.Map(policies, func(c choice) string { return c.words }), func(string) {
 		if i := o.choose.SelectedIndex(); i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
-			p.offerUndo("You changed who may write.", undo, p.now().Add(feed.UndoTime))
+			p.e.Undo("You changed who may write.", undo, p.now().Add(feed.UndoTime))
 		}
 	})
 	o.name = widgets.NewEntry()
@@ -57,15 +57,15 @@ func newPolicy(p *Page, channel string) *policy {
 	return o
 }
 
-func (o *policy) value() string { return cmp.Or(o.now.DMPolicy, state.PolicyPairing) }
+func (o *policy) value() string { return cmp.Or(o.now.DMPolicy, policyPairing) }
 
-func (o *policy) show(now state.ChannelPolicy, title string) {
+func (o *policy) show(now Policy, title string) {
 	o.now = now
 	o.part.Objects = []fyne.CanvasObject{widgets.NewSectionHeading("WHO MAY WRITE ON " + strings.ToUpper(title))}
 	for i, x := range policies {
 		if x.value == o.value() {
 			color := style.ColorMuted
-			if x.value == state.PolicyOpen {
+			if x.value == policyOpen {
 				color = style.ColorNeedsYou
 			}
 			o.about.Set(x.about, color)
@@ -104,12 +104,12 @@ func (o *policy) add() {
 	}
 	o.name.SetText("")
 	undo := o.p.m.SetAllowed(o.channel, append(slices.Clone(o.now.AllowFrom), who))
-	o.p.offerUndo("“"+who+"” may write to the agent.", undo, o.p.now().Add(feed.UndoTime))
+	o.p.e.Undo("“"+who+"” may write to the agent.", undo, o.p.now().Add(feed.UndoTime))
 }
 
 func (o *policy) remove(i int, who string) {
 	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
-	o.p.offerUndo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(feed.UndoTime))
+	o.p.e.Undo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(feed.UndoTime))
 	o.p.focus(o.name)
 }
 
@@ -119,7 +119,7 @@ func (p *Page) requestList() []fyne.CanvasObject {
 	if len(list) == 0 {
 		return nil
 	}
-	_, about := state.PendingText(list[0])
+	_, about := question.PendingText(list[0])
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
 	for i, s := range list {
 		if i == p.maxRequests {
@@ -141,13 +141,13 @@ func (p *Page) requestList() []fyne.CanvasObject {
 
 // requestCard shows one request, and returns the button that refuses it.
 func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.Button) {
-	who, _ := state.PendingText(s)
+	who, _ := question.PendingText(s)
 	title := widgets.NewParagraph(who, style.ColorText, "text")
 	title.SetStyle(fyne.TextStyle{Bold: true})
 	where := s.Channel
 	for _, k := range p.view.Kinds {
 		if k.Channel == s.Channel {
-			where = state.ChannelTitle(k, s.Channel)
+			where = channelTitle(k, s.Channel)
 		}
 	}
 	if s.AccountID != "" && s.AccountID != "default" {

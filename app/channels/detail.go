@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -23,7 +22,7 @@ import (
 type detail struct {
 	p   *Page
 	key string
-	a   state.ChannelAccount
+	a   Account
 
 	toggle, login, change, logout *widgets.Button
 
@@ -46,7 +45,7 @@ func newDetail(p *Page, key string) *detail {
 	})
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
 	d.change = widgets.NewButton("Settings", "edit", func() {
-		p.openFields(d.a.Key(), state.FormOfAccount(d.a), func() { p.open(d.a.Key()) })
+		p.openFields(d.a.Key(), fieldsOf(d.a), func() { p.open(d.a.Key()) })
 	})
 	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
 		d.confirmingLogout = !d.confirmingLogout
@@ -67,7 +66,7 @@ func (d *detail) running() bool {
 // tick counts down to the next attempt.
 func (d *detail) tick() {
 	if d.a.RetryAt > 0 {
-		d.state.Set(state.AccountText(d.a, d.p.now()), style.ColorText)
+		d.state.Set(accountText(d.a, d.p.now()), style.ColorText)
 	}
 }
 
@@ -84,7 +83,7 @@ func (d *detail) show() {
 	d.a = a
 	d.buttons()
 	d.icon.Objects = []fyne.CanvasObject{stateIcon(a)}
-	text := state.AccountText(a, p.now())
+	text := accountText(a, p.now())
 	if a.Busy != "" {
 		text = a.Busy
 	}
@@ -94,10 +93,10 @@ func (d *detail) show() {
 	if d.policy == nil {
 		d.policy = newPolicy(p, a.Channel)
 	}
-	d.policy.show(p.view.Policies[a.Channel], state.ChannelTitle(a.Kind, a.Channel))
+	d.policy.show(p.view.Policies[a.Channel], channelTitle(a.Kind, a.Channel))
 	p.Draw("account "+d.key, func() fyne.CanvasObject {
 		back := widgets.NewQuietButton("All channels", "back", p.back)
-		return widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
+		return widgets.NewPage(accountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
 			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back)
 	})
 	p.LayOutText()
@@ -123,7 +122,7 @@ func (d *detail) buttons() {
 // qrSize is the maximum size of a QR code: large enough for a phone's camera at arm's length.
 const qrSize = 300
 
-func (d *detail) showLogin(l state.ChannelLogin) {
+func (d *detail) showLogin(l Login) {
 	if l.Message == "" && l.QR == nil {
 		d.scan.Objects = nil
 		d.scan.Hide()
@@ -173,14 +172,14 @@ func (d *detail) lines() []fyne.CanvasObject {
 	if !a.Own {
 		rows = append(rows, widgets.NewParagraph("This account is connected by another program. Start and stop it there.", style.ColorMuted, "text"))
 	}
-	rows = append(rows, fact("Channel", state.ChannelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
+	rows = append(rows, fact("Channel", channelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
 	if a.LastActivity > 0 {
 		rows = append(rows, fact("Last activity", wording.When(a.LastActivity, now)))
 	}
 	if a.Waiting > 0 {
 		rows = append(rows, fact("Waiting", wording.Plural(a.Waiting, "message", "messages")+" waiting to be delivered"))
 	}
-	form := state.FormOfAccount(a)
+	form := fieldsOf(a)
 	for _, f := range a.Kind.Fields {
 		text := form.Values[f.Name]
 		switch {

@@ -12,7 +12,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -25,13 +24,13 @@ func (p *Page) openForm() {
 		return
 	}
 	k := p.view.Kinds[0]
-	p.openFields("new", state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
+	p.openFields("new", newFields(k, freeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
 type form struct {
 	p          *Page
-	f          state.ChannelForm
-	draft      unsaved.Draft[state.ChannelForm]
+	f          fields
+	draft      unsaved.Draft[fields]
 	onClose    func()
 	fields     *fyne.Container
 	message    *fyne.Container
@@ -43,8 +42,8 @@ type form struct {
 
 // openFields shows a form that starts with a copy of start, or with its draft; id names the form among
 // the drafts.
-func (p *Page) openFields(id string, start state.ChannelForm, leave func()) {
-	draft, f := unsaved.Open(p.drafts, "channel "+id, start)
+func (p *Page) openFields(id string, start fields, leave func()) {
+	draft, f := unsaved.Open(p.e.Drafts, "channel "+id, start)
 	o := &form{p: p, f: f.Copy(), draft: draft, onClose: leave, fields: container.NewStack(), message: container.NewStack()}
 	p.form, p.detail = o, nil
 	title := "Add an account"
@@ -56,7 +55,7 @@ func (p *Page) openFields(id string, start state.ChannelForm, leave func()) {
 		choose.SetSelectedIndex(max(0, slices.IndexFunc(p.view.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == f.Kind.Channel })))
 		choose.OnChanged = func(string) {
 			k := p.view.Kinds[choose.SelectedIndex()]
-			o.f = state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel))
+			o.f = newFields(k, freeAccount(p.view.Accounts, k.Channel))
 			o.saveDraft()
 			o.draw()
 		}
@@ -205,7 +204,7 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
 	what := widgets.Problem{Title: "The account was not connected.", Advice: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
 	act := o.submit
-	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
+	i := slices.IndexFunc(p.view.Accounts, func(a Account) bool { return a.Key() == key })
 	if errors.Is(err, protocol.ErrUnavailable) && i >= 0 {
 		what = widgets.Problem{Title: "The account is not connected yet.", Advice: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
 		a := p.view.Accounts[i]

@@ -12,9 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
+	"fairlead/app/host"
 	"fairlead/app/style"
-	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
@@ -22,15 +21,14 @@ import (
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx       context.Context
-	m         *state.Channels
-	offerUndo state.OfferUndo
+	ctx context.Context
+	m   *Model
+	e   host.Env
 	widgets.Body
 
-	view        state.ChannelsView
-	detail      *detail // nil while the list or the form is shown
-	form        *form   // nil while no form is shown: updates do not disturb it
-	drafts      *unsaved.Store
+	view        View
+	detail      *detail                   // nil while the list or the form is shown
+	form        *form                     // nil while no form is shown: updates do not disturb it
 	maxRequests int                       // maximum number of access requests shown
 	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
 	first       fyne.Focusable            // the one to focus first
@@ -42,8 +40,8 @@ type Page struct {
 const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
-	p := newPage(ctx, state.NewChannels(a.Feed), a.Drafts, offerUndo)
+func New(ctx context.Context, e host.Env) *Page {
+	p := newPage(ctx, e)
 	bind.Follow(ctx, p.m.Follow)
 	bind.Watch(ctx, p.m.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) {
@@ -54,8 +52,8 @@ func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Channels, drafts *unsaved.Store, offerUndo state.OfferUndo) *Page {
-	p := &Page{ctx: ctx, m: m, drafts: drafts, offerUndo: offerUndo, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
+func newPage(ctx context.Context, e host.Env) *Page {
+	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
 	p.openList()
 	return p
 }
@@ -66,7 +64,7 @@ func (p *Page) focus(o fyne.Focusable) {
 	}
 }
 
-func (p *Page) show(v state.ChannelsView) {
+func (p *Page) show(v View) {
 	p.view = v
 	switch {
 	case p.form != nil:
@@ -102,7 +100,7 @@ func (p *Page) drawList() {
 	v := p.view
 	key := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.maxRequests)
 	for _, a := range v.Accounts {
-		key += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
+		key += fmt.Sprint(" ", a.Key(), accountWord(a), a.Error, a.LastActivity, a.Waiting, accountTitle(a))
 	}
 	focused := p.focusedAction()
 	if !p.Draw(key, p.list) {
@@ -176,10 +174,10 @@ func (p *Page) focusedAction() string {
 	return ""
 }
 
-func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
-	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
+func (p *Page) row(a Account) fyne.CanvasObject {
+	title := widgets.NewText(accountTitle(a), style.ColorText, "text")
 	title.Ellipsis = true
-	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
+	about := channelTitle(a.Kind, a.Channel) + " · " + a.AccountID
 	if a.Error != "" {
 		about += " · " + a.Error
 	} else if a.LastActivity > 0 {
@@ -187,7 +185,7 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	}
 	text := widgets.NewText(about, style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true
-	trail := widgets.NewText(state.AccountWord(a), style.ColorMuted, style.SizeSmall)
+	trail := widgets.NewText(accountWord(a), style.ColorMuted, style.SizeSmall)
 	if a.State == protocol.AccountNoLogin {
 		trail.Set(trail.Text, style.ColorNeedsYou)
 	}
@@ -209,7 +207,7 @@ var stateIcons = map[string]icon{
 	protocol.AccountStopped:    {"pause", style.ColorMuted},
 }
 
-func stateIcon(a state.ChannelAccount) *widget.Icon {
+func stateIcon(a Account) *widget.Icon {
 	shown := icon{"clock", style.ColorAccent}
 	if a.Busy == "" {
 		shown = cmp.Or(stateIcons[a.State], icon{"offline", style.ColorMuted})

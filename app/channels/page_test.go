@@ -16,8 +16,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -27,15 +27,15 @@ import (
 // bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
-	w    fyne.Window
-	said []string
+	w fyne.Window
+	*pagetest.Host
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	b := &bench{}
-	b.Page = newPage(ctx, state.NewChannels(app.Feed), app.Drafts, func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
+	b := &bench{Host: &pagetest.Host{}}
+	b.Page = newPage(ctx, host.Env{Host: b.Host, Feed: app.Feed, Drafts: app.Drafts})
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b
@@ -49,18 +49,18 @@ var kind = protocol.ChannelKind{Channel: "xmpp", Title: "XMPP (Jabber)", Fields:
 
 func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
 
-func account(id, state_ string, change func(*protocol.ChannelAccountStatus)) state.ChannelAccount {
-	a := state.ChannelAccount{Channel: "xmpp", Kind: kind, Own: true, ChannelAccountStatus: protocol.ChannelAccountStatus{
+func account(id, state_ string, change func(*protocol.ChannelAccountStatus)) Account {
+	a := Account{Channel: "xmpp", Kind: kind, Own: true, ChannelAccountStatus: protocol.ChannelAccountStatus{
 		AccountID: id, State: state_, Settings: map[string]json.RawMessage{"jid": json.RawMessage(`"` + id + `@example.org"`)},
 	}}
 	change(&a.ChannelAccountStatus)
 	return a
 }
 
-func full() state.ChannelsView {
-	return state.ChannelsView{
-		Loaded: true, Kinds: []protocol.ChannelKind{kind}, Policies: map[string]state.ChannelPolicy{"xmpp": {AllowFrom: []string{"me@example.org", strings.Repeat("long", 40) + "@example.org"}}},
-		Accounts: []state.ChannelAccount{
+func full() View {
+	return View{
+		Loaded: true, Kinds: []protocol.ChannelKind{kind}, Policies: map[string]Policy{"xmpp": {AllowFrom: []string{"me@example.org", strings.Repeat("long", 40) + "@example.org"}}},
+		Accounts: []Account{
 			account("agent", protocol.AccountConnected, func(s *protocol.ChannelAccountStatus) {
 				s.LastActivity, s.Waiting = at(-time.Hour), 2
 				s.Settings["certificate"] = json.RawMessage(`"-----BEGIN CERTIFICATE-----\nMIIB"`)
@@ -100,16 +100,16 @@ func squares(t *testing.T) []byte {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
-	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
+	p.show(View{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	golden.Markup(t, "empty", p.Box)
-	p.show(state.ChannelsView{Problem: "The disk is full"})
+	p.show(View{Problem: "The disk is full"})
 	golden.Markup(t, "problem", p.Box)
 	p.show(full())
 	golden.Markup(t, "list", p.Box)
 	p.open("xmpp:agent")
 	golden.Markup(t, "detail", p.Box)
 	v := full()
-	v.Logins = map[string]state.ChannelLogin{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
+	v.Logins = map[string]Login{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
 	p.show(v)
 	golden.Markup(t, "detail-login", p.Box)
 	p.openForm()
@@ -130,7 +130,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			fits("")
 			pagetest.Shows(t, p.Box, "Ann (ann@example.org)", "Hello, may I?", "connected", "login failed", "stopped", "Allow", "Deny")
 			v := full()
-			v.Logins = map[string]state.ChannelLogin{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
+			v.Logins = map[string]Login{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
 			p.open("xmpp:agent")
 			fits("one-")
 			pagetest.Shows(t, p.Box, "saved, never shown", "2 messages waiting to be delivered", "-----BEGIN CERTIFICATE----- …", "People I allow", "me@example.org")
@@ -249,7 +249,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
-	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
+	o := &form{p: p.Page, f: newFields(kind, "x")}
 	for err, want := range map[error][2]string{
 		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct the fields above and try again.", "Try again"},
 		protocol.ErrUnavailable.With("not connected: refused"):   {"Not connected: refused. The settings are saved.", "Keep trying"},
@@ -263,9 +263,9 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 
 func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
+	p.show(View{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	p.openForm()
-	p.m.Value.Update(func(v *state.ChannelsView) { *v = full() })
+	p.m.Value.Update(func(v *View) { *v = full() })
 	p.form.f.Account = "away"
 	p.form.saveDraft()
 	p.form.handleSaved("xmpp:away", nil)
@@ -304,15 +304,15 @@ func TestWhoMayWriteIsChosenAndTakenBack(t *testing.T) {
 	p.detail.policy.name.SetText("me@example.org")
 	p.detail.policy.add()
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
-	want := "You changed who may write.|“bob@example.org” may write to the agent.|“" + strings.Repeat("long", 40) + "@example.org” may no longer write to the agent."
-	if got := strings.Join(p.said, "|"); got != want {
+	want := "undo You changed who may write.|undo “bob@example.org” may write to the agent.|undo “" + strings.Repeat("long", 40) + "@example.org” may no longer write to the agent."
+	if got := strings.Join(p.Did, "|"); got != want {
 		t.Errorf("said %s", got)
 	}
 	v := full()
-	v.Policies["xmpp"] = state.ChannelPolicy{DMPolicy: state.PolicyOpen}
+	v.Policies["xmpp"] = Policy{DMPolicy: policyOpen}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "Everyone who knows the address", "Nobody yet.")
-	if len(p.said) != 3 {
+	if len(p.Did) != 3 {
 		t.Error("what came in was taken for a choice")
 	}
 }

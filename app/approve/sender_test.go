@@ -1,4 +1,4 @@
-package channels
+package approve
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestStrangerIsAnsweredInNeedsYou(t *testing.T) {
 	var answers []protocol.QuestionAnswerParams
 	l := widgets.NewQuestions()
 	pagetest.Window(t, l.Box, 480, 760)
-	UpdateSenders(l, v, pagetest.Noon, func(_ protocol.Question, p protocol.QuestionAnswerParams) { answers = append(answers, p) })
+	updateSenders(l, v, pagetest.Noon, func(_ protocol.Question, p protocol.QuestionAnswerParams) { answers = append(answers, p) })
 	l.Tick(pagetest.Noon.Add(time.Minute))
 	test.Tap(pagetest.Button(t, l.Box, "Allow"))
 	if len(answers) != 1 || answers[0].Decision != protocol.DecisionAllow {

@@ -1,4 +1,4 @@
-package channels
+package approve
 
 import (
 	"cmp"
@@ -10,17 +10,16 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
-// NewSender asks whether an unknown sender may write to the agent.
-func NewSender(asked protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) *widgets.Question {
+// newSender asks whether an unknown sender may write to the agent.
+func newSender(asked protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) *widgets.Question {
 	const verb = "Allow"
-	_, about := state.PendingText(asked.Sender.PendingPair)
+	_, about := question.PendingText(asked.Sender.PendingPair)
 	rows := []fyne.CanvasObject{widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall)}
 	if text, _ := wording.Reveal(strings.TrimSpace(asked.Sender.FirstMessage)); text != "" {
 		rows = append(rows, widgets.NewNamedField("First message", widgets.NewParagraph(text, style.ColorText, "text")))
@@ -34,9 +33,9 @@ func NewSender(asked protocol.Question, now time.Time, answer func(protocol.Ques
 	return q
 }
 
-// UpdateSenders lists the unknown senders who wait for access.
-func UpdateSenders(l *widgets.Questions, v feed.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
+// updateSenders lists the unknown senders who wait for access.
+func updateSenders(l *widgets.Questions, v feed.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
 	list := v.Questions.Others.Of(protocol.AskSender)
 	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
-	l.Update(ids, func(i int) *widgets.Question { return NewSender(list[i], now, answer) })
+	l.Update(ids, func(i int) *widgets.Question { return newSender(list[i], now, answer) })
 }

@@ -1,4 +1,4 @@
-package state
+package channels
 
 import (
 	"encoding/base64"
@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
+	"fairlead/app/question"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,7 +25,7 @@ type post struct {
 	secrets  map[string]string
 	pairs    map[string]protocol.PendingPair
 	did      []string
-	config   map[string]ChannelPolicy
+	config   map[string]Policy
 	slow     time.Duration // duration of a start; constant while it serves
 }
 
@@ -34,7 +35,7 @@ var pigeon = protocol.ChannelKind{Channel: "pigeon", Title: "Pigeon post", Field
 
 func newPost() *post {
 	return &post{
-		accounts: map[string]*protocol.ChannelAccountStatus{}, secrets: map[string]string{}, config: map[string]ChannelPolicy{"pigeon": {DMPolicy: "pairing", AllowFrom: []string{"ann"}}},
+		accounts: map[string]*protocol.ChannelAccountStatus{}, secrets: map[string]string{}, config: map[string]Policy{"pigeon": {DMPolicy: "pairing", AllowFrom: []string{"ann"}}},
 		pairs: map[string]protocol.PendingPair{"pigeon:bob": {Channel: "pigeon", SenderID: "bob", RequestedAt: 5}, "pigeon:al": {Channel: "pigeon", SenderID: "al", RequestedAt: 3}},
 	}
 }
@@ -133,7 +134,7 @@ func (p *post) serve(f *feedtest.Gateway) {
 func TestChannelsAreFollowed(t *testing.T) {
 	p := newPost()
 	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
-		c := NewChannels(a)
+		c := newModel(a)
 		go c.Follow(t.Context())
 		synctest.Wait()
 		v := c.Value.Get()
@@ -145,7 +146,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountNoLogin, Settings: map[string]json.RawMessage{"loft": json.RawMessage(`"roof"`)}}
 		p.mu.Unlock()
 		f.Change(protocol.Change{Kind: protocol.ChangeChannels, Path: "pigeon"})
-		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || AccountTitle(v.Accounts[0]) != "roof" || AccountTitle(v.Accounts[1]) != "office" {
+		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || accountTitle(v.Accounts[0]) != "roof" || accountTitle(v.Accounts[1]) != "office" {
 			t.Errorf("%+v", v.Accounts)
 		}
 		p.mu.Lock()
@@ -168,9 +169,9 @@ func TestChannelsAreFollowed(t *testing.T) {
 func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 	p := newPost()
 	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
-		c := NewChannels(a)
+		c := newModel(a)
 		c.Load(t.Context())
-		form := NewChannelForm(pigeon, FreeAccount(c.Value.Get().Accounts, "pigeon"))
+		form := newFields(pigeon, freeAccount(c.Value.Get().Accounts, "pigeon"))
 		form.Values["loft"] = " roof "
 		if _, err := c.Save(t.Context(), form); err == nil || !strings.Contains(err.Error(), "Key") {
 			t.Errorf("without a key: %v", err)
@@ -185,7 +186,7 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 		if !ok || one.State != protocol.AccountConnected || v.Logins[key].QR != nil {
 			t.Errorf("%+v", v)
 		}
-		change := FormOfAccount(one)
+		change := fieldsOf(one)
 		if change.Values["key"] != "" || change.Values["loft"] != "roof" {
 			t.Errorf("the form has %v", change.Values)
 		}
@@ -197,7 +198,7 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 		if got := string(last[len(last)-1]); !strings.Contains(got, `{"rooms":"a, b"}`) {
 			t.Errorf("what was not touched is told too: %s", got)
 		}
-		if FreeAccount(c.Value.Get().Accounts, "pigeon") != "account-2" {
+		if freeAccount(c.Value.Get().Accounts, "pigeon") != "account-2" {
 			t.Error("a second account has the first one's name")
 		}
 	})
@@ -206,8 +207,8 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 func TestALoginShowsItsPictureAndTimesOut(t *testing.T) {
 	p := newPost()
 	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
-		c := NewChannels(a)
-		form := NewChannelForm(pigeon, "default")
+		c := newModel(a)
+		form := newFields(pigeon, "default")
 		form.Values = map[string]string{"loft": "qr", "key": "k"}
 		key, err := c.Save(t.Context(), form)
 		if v := c.Value.Get(); err != nil || string(v.Logins[key].QR) != "png" || v.Logins[key].Message != "Scan this." || slices.Contains(p.did, "start default") {
@@ -239,24 +240,24 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 	p.slow = 5 * time.Second
 	p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountStopped, Settings: map[string]json.RawMessage{}}
 	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
-		c := NewChannels(a)
+		c := newModel(a)
 		c.Load(t.Context())
 		one, _ := c.Value.Get().Account("pigeon:default")
 		c.Start(one)
 		synctest.Wait()
 		c.Load(t.Context())
-		if one, _ = c.Value.Get().Account("pigeon:default"); AccountWord(one) != "connecting…" {
-			t.Errorf("it is said to be %s", AccountWord(one))
+		if one, _ = c.Value.Get().Account("pigeon:default"); accountWord(one) != "connecting…" {
+			t.Errorf("it is said to be %s", accountWord(one))
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
-		if one, _ = c.Value.Get().Account("pigeon:default"); AccountWord(one) != "connected" {
-			t.Errorf("it is said to be %s", AccountWord(one))
+		if one, _ = c.Value.Get().Account("pigeon:default"); accountWord(one) != "connected" {
+			t.Errorf("it is said to be %s", accountWord(one))
 		}
 		c.Stop(one)
 		synctest.Wait()
-		if one, _ = c.Value.Get().Account("pigeon:default"); AccountWord(one) != "stopped" {
-			t.Errorf("it is said to be %s", AccountWord(one))
+		if one, _ = c.Value.Get().Account("pigeon:default"); accountWord(one) != "stopped" {
+			t.Errorf("it is said to be %s", accountWord(one))
 		}
 		c.Logout(one)
 		synctest.Wait()
@@ -269,7 +270,7 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 	p := newPost()
 	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
-		c := NewChannels(a)
+		c := newModel(a)
 		c.Load(t.Context())
 		v := c.Value.Get()
 		c.Answer(v.Pending[0], true)
@@ -282,7 +283,7 @@ func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 		if n := a.View().Notice; n == nil || n.Text != "Nobody of that name waits" || len(c.Value.Get().Pending) != 1 {
 			t.Errorf("a refused answer says %+v and leaves %+v", n, c.Value.Get().Pending)
 		}
-		undo := c.SetPolicy("pigeon", PolicyOpen)
+		undo := c.SetPolicy("pigeon", policyOpen)
 		synctest.Wait()
 		undo()
 		synctest.Wait()
@@ -308,16 +309,16 @@ func TestAccountWords(t *testing.T) {
 		"Connected, with a problem: the room is locked.":                       {State: protocol.AccountConnected, Error: "the room is locked"},
 		"Connected. People can write to the agent.":                            {State: protocol.AccountConnected, Error: ""},
 	} {
-		if got := AccountText(ChannelAccount{ChannelAccountStatus: s}, now); got != want {
+		if got := accountText(Account{ChannelAccountStatus: s}, now); got != want {
 			t.Errorf("said %q, want %q", got, want)
 		}
 	}
 	for name, want := range map[string]string{"": "default", " Main Office! ": "main-office", "ä": "default", "a_b-c": "a_b-c", strings.Repeat("x", 70): strings.Repeat("x", 64)} {
-		if got := AccountID(name); got != want {
+		if got := accountID(name); got != want {
 			t.Errorf("%q is %q", name, got)
 		}
 	}
-	if title, _ := PendingText(protocol.PendingPair{SenderID: "a@b", SenderName: "Ann"}); title != "Ann (a@b)" {
+	if title, _ := question.PendingText(protocol.PendingPair{SenderID: "a@b", SenderName: "Ann"}); title != "Ann (a@b)" {
 		t.Error(title)
 	}
 }
