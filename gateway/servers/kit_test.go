@@ -189,7 +189,7 @@ func (h *testGateway) untilState(name protocol.ServerName, state string) {
 }
 
 // failure waits until a server has failed, and returns why. It starts again a second later.
-func (h *house) failure(name protocol.ServerName) (text string) {
+func (h *testGateway) failure(name protocol.ServerName) (text string) {
 	h.t.Helper()
 	h.until(string(name)+" fails", func() bool {
 		s := h.status(name)
