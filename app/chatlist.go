@@ -104,7 +104,7 @@ func (b *sidebar) itemOf(r row) widgets.SidebarItem {
 		item.Detail = e.Tags[0]
 	}
 	if r.hit != nil {
-		item.Text = state.HitText(*r.hit, hitLead, widgets.MarkStart, widgets.MarkEnd)
+		item.Text = feed.HitText(*r.hit, hitLead, widgets.MarkStart, widgets.MarkEnd)
 	}
 	return item
 }

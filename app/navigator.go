@@ -11,9 +11,9 @@ import (
 	"fairlead/app/archive"
 	"fairlead/app/bind"
 	"fairlead/app/chat"
+	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/search"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -73,7 +73,7 @@ func (n *navigator) search(query string) {
 	var p *search.Page
 	back := n.wayBack()
 	n.open(page{"search", searchTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p = search.New(ctx, n.ui.backend.state, n.openHit, back)
+		p = search.New(ctx, n.ui.env(), back)
 		p.Search(query)
 		return p.Box, called(back)
 	}})
@@ -173,7 +173,7 @@ func (n *navigator) openHit(h protocol.SearchHit) {
 		return
 	}
 	n.ui.main.open(h.SessionKey)
-	n.ui.main.conversation.reveal(h.MessageID, h.Seq, state.HitWord(h))
+	n.ui.main.conversation.reveal(h.MessageID, h.Seq, feed.HitWord(h))
 }
 
 // openRun opens a chat at the beginning of a run.

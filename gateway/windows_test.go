@@ -19,7 +19,7 @@ var pages = []string{
 // unmoved are the pages whose models and texts are still in app/state, or that import another page.
 // The list only gets shorter.
 var unmoved = []string{
-	"app/archive", "app/nodes", "app/search",
+	"app/archive", "app/nodes",
 	"app/settings", "app/tools", "app/transfers", "app/chat", "app/approve",
 }
 

@@ -11,8 +11,9 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -22,7 +23,7 @@ import (
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	ctx   context.Context
-	app   *state.App
+	e     host.Env
 	Box   fyne.CanvasObject
 	Field *widgets.SearchField
 
@@ -46,14 +47,13 @@ const hitLead = 40
 
 const typingPause = 200 * time.Millisecond
 
-// New creates the page; it lives until ctx ends. open shows a message in its chat or archive; back
-// leaves the page.
-func New(ctx context.Context, a *state.App, open func(protocol.SearchHit), back func()) *Page {
-	p := &Page{ctx: ctx, app: a, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
-	p.list = widgets.NewItemList(func(i int) { open(p.hits[i]) })
+// New creates the page; it lives until ctx ends. back leaves the page.
+func New(ctx context.Context, e host.Env, back func()) *Page {
+	p := &Page{ctx: ctx, e: e, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
+	p.list = widgets.NewItemList(func(i int) { p.open(p.hits[i]) })
 	p.more = widgets.NewQuietButton(showOlder, "down", func() {
 		if p.searchedUntil == 0 {
-			p.wanted = len(p.hits) + state.SearchPage
+			p.wanted = len(p.hits) + feed.SearchPage
 			p.find(p.next)
 		}
 	})
@@ -73,6 +73,15 @@ func New(ctx context.Context, a *state.App, open func(protocol.SearchHit), back 
 	return p
 }
 
+// open shows a message in its chat, or in the archive.
+func (p *Page) open(h protocol.SearchHit) {
+	if h.Archived {
+		p.e.Open(host.Archive{Key: h.SessionKey, Hit: &h})
+		return
+	}
+	p.e.Open(host.Chat{Key: h.SessionKey, Hit: &h})
+}
+
 // Search searches for a text.
 func (p *Page) Search(query string) { p.Field.SetText(query) }
 
@@ -81,7 +90,7 @@ func (p *Page) find(page int64) {
 	p.searches++
 	search, query := p.searches, p.query
 	if page == 0 {
-		p.wanted = state.SearchPage
+		p.wanted = feed.SearchPage
 	}
 	if query == "" {
 		p.hits, p.next, p.searchedUntil = nil, 0, 0
@@ -95,7 +104,7 @@ func (p *Page) find(page int64) {
 			case <-ctx.Done():
 			}
 		}
-		return p.app.Chats.SearchMessages(ctx, query, page)
+		return feed.SearchMessages(ctx, p.e.Feed, query, page)
 	}, func(r protocol.SessionsSearchResult, err error) {
 		if search != p.searches {
 			return
@@ -120,10 +129,11 @@ func (p *Page) show(r protocol.SessionsSearchResult) {
 	if len(p.hits) < p.wanted {
 		p.searchedUntil = r.Reached
 	}
-	v := p.app.View()
+	v := p.e.Feed.View()
 	p.list.Set(lists.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
-		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
-		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + state.HitWho(v, h, p.now())}
+		chat, _ := v.Session(h.SessionKey)
+		title := cmp.Or(h.Title, feed.TitleOf(chat))
+		return widgets.ListItem{Icon: "chat", Found: feed.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + authorOf(v, h, p.now())}
 	}))
 	p.draw("")
 }

@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
-func inPage(t *testing.T) (p *Page, opened *protocol.SearchHit) {
+func inPage(t *testing.T) (*Page, *pagetest.Host) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	opened = new(protocol.SearchHit)
-	p = New(ctx, app, func(h protocol.SearchHit) { *opened = h }, func() {})
+	h := &pagetest.Host{}
+	p := New(ctx, host.Env{Host: h, Feed: app.Feed}, func() {})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 500)
-	return p, opened
+	return p, h
 }
 
 func hits(n int) []protocol.SearchHit {
@@ -70,7 +71,7 @@ func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 }
 
 func TestAHitOpensItsChatAndPagesAreAdded(t *testing.T) {
-	p, opened := inPage(t)
+	p, h := inPage(t)
 	p.query = "nas"
 	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 5})
 	p.show(protocol.SessionsSearchResult{Hits: hits(3)})
@@ -78,8 +79,13 @@ func TestAHitOpensItsChatAndPagesAreAdded(t *testing.T) {
 		t.Errorf("%d lines, next %d", len(p.list.Items()), p.next)
 	}
 	p.Field.OnChoose()
-	if opened.SessionKey != "agent:main:2" || opened.MessageID != "m7" || opened.Seq != 7 {
-		t.Errorf("opened %+v", *opened)
+	if len(h.Did) != 1 || !strings.HasPrefix(h.Did[0], "chat {agent:main:2 ") {
+		t.Errorf("did %q, want the chat opened", h.Did)
+	}
+	p.hits[0].Archived = true
+	p.Field.OnChoose()
+	if len(h.Did) != 2 || !strings.HasPrefix(h.Did[1], "archive {agent:main:2 ") {
+		t.Errorf("did %q, want the archive opened", h.Did)
 	}
 	p.find(0) // the field is empty
 	if len(p.hits) != 0 {

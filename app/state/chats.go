@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -146,61 +145,6 @@ func (c *Chats) Pictures(ctx context.Context, content protocol.Content) ([]proto
 func (c *Chats) Title(key protocol.SessionKey) string {
 	entry, _ := c.app.View().Session(key)
 	return feed.TitleOf(entry)
-}
-
-// SearchPage is the maximum number of messages per page.
-const SearchPage = 100
-
-// SearchMessages searches all messages, newest first, from Next of the last page. It blocks.
-func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (protocol.SessionsSearchResult, error) {
-	return feed.Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
-}
-
-// HitText returns the text around the matches in one line, with the matches between begin and end.
-// So that the first match is visible, at most lead characters precede it.
-func HitText(h protocol.SearchHit, lead int, begin, end string) string {
-	var b strings.Builder
-	for i, s := range h.Snippet {
-		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > lead {
-			_, words, _ := strings.Cut(string(r[len(r)-lead:]), " ") // whole words
-			s.Text = "…" + words
-		}
-		if s.Mark {
-			b.WriteString(begin + strings.TrimSpace(s.Text) + end)
-		} else {
-			b.WriteString(s.Text)
-		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
-// HitWord returns the first text that matches.
-func HitWord(h protocol.SearchHit) string {
-	for _, s := range h.Snippet {
-		if s.Mark {
-			return strings.TrimSpace(s.Text)
-		}
-	}
-	return ""
-}
-
-// HitWho describes the author and time of a message, and whether its chat was reset since.
-func HitWho(v feed.View, h protocol.SearchHit, now time.Time) string {
-	who := "Fairlead"
-	switch {
-	case h.Role == protocol.RoleUser:
-		who = "You"
-	case h.ToolName != "":
-		who = string(h.ToolName)
-		if node, verb, ok := h.ToolName.Split(); ok {
-			who = verb + " on " + v.Machines.Name(node)
-		}
-	}
-	who += " · " + wording.When(h.Timestamp, now)
-	if h.Archived {
-		who += " · earlier conversation"
-	}
-	return who
 }
 
 // Archives reads and restores the archived conversations of chats.

@@ -32,7 +32,7 @@ func (c *Chats) Search(ctx context.Context, query string, found func(list []Chat
 		return nil
 	}
 	for page := int64(0); ; {
-		r, err := c.SearchMessages(ctx, query, page)
+		r, err := feed.SearchMessages(ctx, c.app, query, page)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,28 @@
+package search
+
+import (
+	"time"
+
+	"fairlead/app/feed"
+	"fairlead/app/wording"
+	"fairlead/gateway/protocol"
+)
+
+// authorOf describes the author and time of a message, and whether its chat was reset since.
+func authorOf(v feed.View, h protocol.SearchHit, now time.Time) string {
+	who := "Fairlead"
+	switch {
+	case h.Role == protocol.RoleUser:
+		who = "You"
+	case h.ToolName != "":
+		who = string(h.ToolName)
+		if node, verb, ok := h.ToolName.Split(); ok {
+			who = verb + " on " + v.Machines.Name(node)
+		}
+	}
+	who += " · " + wording.When(h.Timestamp, now)
+	if h.Archived {
+		who += " · earlier conversation"
+	}
+	return who
+}
