@@ -14,25 +14,34 @@ import (
 	"fairlead/gateway/clients"
 )
 
-// findPrograms looks for client programs on this computer and shows the page with buttons for them.
-func (p *Page) findPrograms() {
-	if p.programs == nil {
+// offers are the client programs of this computer that can be connected.
+type offers struct {
+	p        *Page
+	programs *ClientPrograms // nil if this computer cannot connect them
+	list     []clients.Client
+	link     *widgets.Button // connects one of them
+}
+
+// find looks for client programs on this computer and shows the page with buttons for them.
+func (o *offers) find() {
+	p := o.p
+	if o.programs == nil {
 		return
 	}
-	bind.Go(p.ctx, p.programs.Offers, func(list []clients.Client, err error) {
+	bind.Go(p.ctx, o.programs.Offers, func(list []clients.Client, err error) {
 		if err != nil { // the page works without them
 			return
 		}
-		p.offers = list
+		o.list = list
 		p.Update()
 	})
 }
 
-// connectMenu offers the same as [Page.connectButtons], where there are connected apps already.
-func (p *Page) connectMenu() *widgets.Button {
+// menu offers the same as [offers.buttons], where there are connected apps already.
+func (o *offers) menu() *widgets.Button {
 	b := widgets.NewMenuButton("Connect", "link", func() []*fyne.MenuItem {
-		return lists.Map(p.offers, func(c clients.Client) *fyne.MenuItem {
-			return fyne.NewMenuItem(c.Title+"…", func() { p.openConnect(c) })
+		return lists.Map(o.list, func(c clients.Client) *fyne.MenuItem {
+			return fyne.NewMenuItem(c.Title+"…", func() { o.open(c) })
 		})
 	})
 	b.Quiet = true
@@ -40,24 +49,26 @@ func (p *Page) connectMenu() *widgets.Button {
 	return b
 }
 
-// connectButtons offers to connect the client programs of this computer.
-func (p *Page) connectButtons() (buttons []fyne.CanvasObject) {
-	for _, c := range p.offers {
-		buttons = append(buttons, widgets.NewButton("Connect "+c.Title+"…", "link", func() { p.openConnect(c) }))
+// buttons offer to connect the client programs of this computer.
+func (o *offers) buttons() (buttons []fyne.CanvasObject) {
+	for _, c := range o.list {
+		buttons = append(buttons, widgets.NewButton("Connect "+c.Title+"…", "link", func() { o.open(c) }))
 	}
 	return buttons
 }
 
-// openConnect shows what connecting a client program would change.
-func (p *Page) openConnect(c clients.Client) {
-	bind.Go(p.ctx, func(ctx context.Context) (ClientChange, error) { return p.programs.Prepare(ctx, c) }, func(change ClientChange, err error) {
+// open shows what connecting a client program would change.
+func (o *offers) open(c clients.Client) {
+	p := o.p
+	bind.Go(p.ctx, func(ctx context.Context) (ClientChange, error) { return o.programs.Prepare(ctx, c) }, func(change ClientChange, err error) {
 		if !p.failed("The settings of "+c.Title+" could not be read", err) {
-			p.showChange(change)
+			o.showChange(change)
 		}
 	})
 }
 
-func (p *Page) showChange(c ClientChange) {
+func (o *offers) showChange(c ClientChange) {
+	p := o.p
 	p.Show(widgets.Detail{})
 	title := c.Client.Title
 	result := widgets.NewStatus()
@@ -65,14 +76,14 @@ func (p *Page) showChange(c ClientChange) {
 	connect.Primary = true
 	connect.OnTap = func() {
 		connect.Disable()
-		bind.Run(p.ctx, func(ctx context.Context) error { return p.programs.Connect(ctx, c) }, func(err error) {
+		bind.Run(p.ctx, func(ctx context.Context) error { return o.programs.Connect(ctx, c) }, func(err error) {
 			if err != nil {
 				connect.Enable()
 				result.Set(title+" was not connected: "+feed.Sentence(err), style.ColorBad)
 				p.LayOutText()
 				return
 			}
-			p.showConnected(c)
+			o.showConnected(c)
 		})
 	}
 	changes := diff.NewPanel(c.Diff)
@@ -86,7 +97,8 @@ func (p *Page) showChange(c ClientChange) {
 }
 
 // showConnected says what was changed.
-func (p *Page) showConnected(c ClientChange) {
+func (o *offers) showConnected(c ClientChange) {
+	p := o.p
 	done := widgets.NewButton("Done", "check", p.Leave)
 	done.Primary = true
 	text := "Fairlead was added to " + c.Path() + "."
@@ -99,5 +111,5 @@ func (p *Page) showConnected(c ClientChange) {
 		widgets.Row(style.Inside, -1, done))))
 	widgets.FocusIn(p.Box, done)
 	p.e.Feed.LoadApps()
-	p.findPrograms()
+	o.find()
 }

@@ -17,7 +17,6 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
-	"fairlead/gateway/clients"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,12 +27,10 @@ type Page struct {
 	e                    host.Env
 	widgets.MasterDetail // its list begins with the apps that ask to connect
 
-	programs *ClientPrograms // connects client programs of this computer; nil if it cannot
-	view     feed.View
-	detail   *detail          // the latest one
-	offers   []clients.Client // programs of this computer that can be connected
-	link     *widgets.Button  // connects one of them
-	now      func() time.Time
+	view   feed.View
+	detail *detail // the latest one
+	offers *offers
+	now    func() time.Time
 	// lastCalls and stop run the model's methods and pass the result to done on the GUI thread.
 	lastCalls func(id protocol.AppID, done func([]protocol.JournalEntry, error))
 	stop      func(id string, done func(error))
@@ -45,19 +42,20 @@ func New(ctx context.Context, e host.Env, programs *ClientPrograms) *Page {
 	p := newPage(ctx, e, programs)
 	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Apps, e.Feed.Machines, e.Feed.Questions), p.show)
 	bind.Every(ctx, time.Second, func(time.Time) { p.Update() })
-	p.findPrograms()
+	p.offers.find()
 	return p
 }
 
 func newPage(ctx context.Context, e host.Env, programs *ClientPrograms) *Page {
-	p := &Page{ctx: ctx, m: Model{e.Feed}, e: e, programs: programs, now: time.Now}
+	p := &Page{ctx: ctx, m: Model{e.Feed}, e: e, now: time.Now}
 	p.lastCalls = func(id protocol.AppID, done func([]protocol.JournalEntry, error)) {
 		bind.Go(ctx, func(ctx context.Context) ([]protocol.JournalEntry, error) { return p.m.LastCalls(ctx, id) }, done)
 	}
 	p.stop = func(id string, done func(error)) {
 		bind.Run(ctx, func(ctx context.Context) error { return p.m.StopCommand(ctx, id) }, done)
 	}
-	p.link = p.connectMenu()
+	p.offers = &offers{p: p, programs: programs}
+	p.offers.link = p.offers.menu()
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
 	p.ShowList()
 	return p
@@ -78,7 +76,7 @@ func (p *Page) failed(what string, err error) bool {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewPage("Connected apps", master, p.link, p.addButton())
+	return widgets.NewPage("Connected apps", master, p.offers.link, p.addButton())
 }
 
 func (p *Page) addButton() *widgets.Button {
@@ -108,11 +106,11 @@ func (p *Page) fill() {
 		return item
 	})...))
 	none := len(v.Apps.Apps)+len(asking) == 0
-	if offered := !none && len(p.offers) > 0 && p.address() != ""; offered != p.link.Visible() {
-		widgets.SetVisible(p.link, offered)
+	if offered := !none && len(p.offers.list) > 0 && p.address() != ""; offered != p.offers.link.Visible() {
+		widgets.SetVisible(p.offers.link, offered)
 		p.Box.Refresh()
 	}
-	p.Master.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers)), func() fyne.CanvasObject {
+	p.Master.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers.list)), func() fyne.CanvasObject {
 		switch {
 		case v.Apps.Problem != "" && !v.Apps.Loaded:
 			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.e.Feed.LoadApps)
@@ -132,7 +130,7 @@ func (p *Page) empty() fyne.CanvasObject {
 		return widgets.NewEmptyPage("link", title, text+noAddress)
 	}
 	return widgets.NewEmptyPage("link", title, text+"Connect one with the command “fairlead mcp install”, with the address "+string(p.address())+", or with a token.",
-		append(p.connectButtons(), p.address().copyButton(p.e), p.addButton())...)
+		append(p.offers.buttons(), p.address().copyButton(p.e), p.addButton())...)
 }
 
 // address returns where apps on this computer connect.

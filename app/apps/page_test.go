@@ -401,13 +401,13 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			t.Fatal(err)
 		}
 		settings := filepath.Join(home, ".cursor", "mcp.json")
-		p.programs = &ClientPrograms{
+		p.offers.programs = &ClientPrograms{
 			Feed: p.m.feed, Home: t.TempDir(), Command: "/bin/fairlead",
 			Find:     func() ([]clients.Client, error) { return clients.All(home, home), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}
 		p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: feed.Status{Status: protocol.Status{Listen: "127.0.0.1:8787"}}})
-		p.findPrograms()
+		p.offers.find()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Connect Cursor…"))
 		pagetest.Settle()
@@ -420,7 +420,7 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 			t.Error("the settings were changed without a token")
 		}
 		p.Back()
-		p.showConnected(ClientChange{Client: p.offers[0]})
+		p.offers.showConnected(ClientChange{Client: p.offers.list[0]})
 		pagetest.Shows(t, p.Box, "Cursor is connected", "Restart Cursor")
 		pagetest.Settle()
 	})
@@ -444,23 +444,23 @@ func TestChangesOfClientsFitANarrowWindow(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p.programs = &ClientPrograms{
+		p.offers.programs = &ClientPrograms{
 			Feed: p.m.feed, Home: t.TempDir(), Command: "/usr/bin/fairlead",
 			Find:     func() ([]clients.Client, error) { return clients.All(home, filepath.Join(home, ".config")), nil },
 			Argument: func(c clients.Client) []string { return c.Arguments("", "") },
 		}
-		p.findPrograms()
+		p.offers.find()
 		pagetest.Settle()
-		if len(p.offers) < 4 {
-			t.Fatalf("offers: got %v, want four or more", p.offers)
+		if len(p.offers.list) < 4 {
+			t.Fatalf("offers: got %v, want four or more", p.offers.list)
 		}
 		p.show(full())
 		pagetest.Fits(t, p.w)
-		if !p.link.Visible() {
+		if !p.offers.link.Visible() {
 			t.Error("with a connected app, the page offers no further client")
 		}
-		for _, c := range p.offers {
-			p.openConnect(c)
+		for _, c := range p.offers.list {
+			p.offers.open(c)
 			pagetest.Settle()
 			pagetest.Fits(t, p.w)
 			pagetest.Shot(t, p.w, "apps-connect-"+c.ID)
@@ -471,7 +471,7 @@ func TestChangesOfClientsFitANarrowWindow(t *testing.T) {
 		p.show(v)
 		pagetest.Shows(t, p.Box, "Apps cannot connect")
 		pagetest.Fits(t, p.w)
-		if p.link.Visible() {
+		if p.offers.link.Visible() {
 			t.Error("without an address, clients can be connected")
 		}
 		pagetest.Settle()
