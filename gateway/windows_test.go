@@ -19,8 +19,13 @@ var pages = []string{
 // unmoved are the pages whose models and texts are still in app/state, or that import another page.
 // The list only gets shorter.
 var unmoved = []string{
-	"app/archive", "app/nodes",
-	"app/settings", "app/tools", "app/transfers", "app/chat", "app/approve",
+	"app/approve",
+	"app/archive",
+	"app/chat",
+	"app/nodes",
+	"app/settings",
+	"app/tools",
+	"app/transfers",
 }
 
 // noGateway are the packages that know nothing of a gateway, except those of unmovedWidgets.
