@@ -55,8 +55,10 @@ func (u *ui) update(v feed.View) {
 
 func sample() feed.View {
 	return feed.View{
-		Status: feed.Status{Connected: true, Loaded: true,
-			Status: protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}},
+		Status: feed.Status{
+			Connected: true, Loaded: true,
+			Status: protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}},
+		},
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}}},
 		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
 		Runs:      feed.Runs{List: []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}}},

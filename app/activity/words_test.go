@@ -46,8 +46,10 @@ func TestActivityOfAQuietDay(t *testing.T) {
 func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
 	v := feed.View{
-		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}},
-			Others: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
+		Questions: feed.Questions{
+			Approvals: []protocol.Question{{ID: "1"}},
+			Others:    []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
+		},
 	}
 	if got := nowLines(v); len(got) != 1 || got[0].Title != "4 questions need you" {
 		t.Errorf("got %+v, want 4 questions", got)

@@ -1,13 +1,12 @@
 package feed
 
 import (
-	"context"
-	"errors"
-	"strings"
-
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )

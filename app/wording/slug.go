@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// maxSlug is the limit of the open Agent Skills format, and of the gateway for names of accounts.
+// MaxSlug is the limit of the open Agent Skills format, and of the gateway for names of accounts.
 const MaxSlug = 64
 
 // Slug derives an identifier of letters, digits and extra characters, with hyphens for all others.
