@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -238,10 +239,12 @@ func (h *Helper) Launch(o Spec, files [4]*os.File, r Reports) (Command, error) {
 	id := h.last
 	h.calls[id] = c
 	h.mu.Unlock()
-	stuck := make(chan struct{})
+	var isLate atomic.Bool // set before the helper is killed, which is an answer, too
+	abandoned := make(chan struct{})
 	timer := crash.AfterFunc(h.launchLimit, func() {
+		isLate.Store(true)
 		h.abandon()
-		close(stuck)
+		close(abandoned)
 	})
 	defer timer.Stop()
 	if err := h.wire.send(request{ID: id, Start: &wired}, passed...); err != nil {
@@ -250,12 +253,14 @@ func (h *Helper) Launch(o Spec, files [4]*os.File, r Reports) (Command, error) {
 	var a answer
 	select {
 	case a = <-c.first:
-	case <-stuck:
+	case <-abandoned:
 		return Command{}, errStuck
 	}
 	switch {
 	case a.Kind == started:
 		return Command{helper: h, id: id, tag: a.Tag, PID: a.PID}, nil
+	case isLate.Load():
+		return Command{}, errStuck
 	case a.Errno != 0:
 		return Command{}, &os.PathError{Op: a.Err, Path: o.Argv[0], Err: a.Errno}
 	default:
