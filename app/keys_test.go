@@ -96,3 +96,34 @@ func TestNewChatShowsTheListOfChats(t *testing.T) {
 		t.Errorf("Search field after New chat: got %q, want nothing", got)
 	}
 }
+
+func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
+	u := newTestUI(t)
+	u.main.conversation.window.Resize(fyne.NewSize(520, 600))
+	u.main.conversation.focusComposer()
+	u.main.toggleDrawer()
+	if f := u.main.conversation.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.search) {
+		t.Errorf("%T under the drawer has the keyboard", f)
+	}
+	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.pane.Composer()) {
+		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
+	}
+}
+
+func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
+	u := newTestUI(t)
+	left := 0
+	u.nav.open(page{"file", "A page", func(context.Context) (fyne.CanvasObject, func() bool) {
+		return widget.NewLabel("one thing"), func() bool { left++; return left == 1 }
+	}})
+	for range 2 {
+		u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		if u.main.conversation.window.Canvas().Focused() == fyne.Focusable(u.main.conversation.pane.Composer()) {
+			t.Error("the composer has the keyboard, and nobody sees it")
+		}
+	}
+	if left != 2 {
+		t.Errorf("the page was asked %d times", left)
+	}
+}

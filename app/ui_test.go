@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/native"
@@ -570,36 +568,5 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	}
 	if got := u.main.mainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)
-	}
-}
-
-func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
-	u := newTestUI(t)
-	u.main.conversation.window.Resize(fyne.NewSize(520, 600))
-	u.main.conversation.focusComposer()
-	u.main.toggleDrawer()
-	if f := u.main.conversation.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.search) {
-		t.Errorf("%T under the drawer has the keyboard", f)
-	}
-	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.pane.Composer()) {
-		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
-	}
-}
-
-func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
-	u := newTestUI(t)
-	left := 0
-	u.nav.open(page{"file", "A page", func(context.Context) (fyne.CanvasObject, func() bool) {
-		return widget.NewLabel("one thing"), func() bool { left++; return left == 1 }
-	}})
-	for range 2 {
-		u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		if u.main.conversation.window.Canvas().Focused() == fyne.Focusable(u.main.conversation.pane.Composer()) {
-			t.Error("the composer has the keyboard, and nobody sees it")
-		}
-	}
-	if left != 2 {
-		t.Errorf("the page was asked %d times", left)
 	}
 }

@@ -144,8 +144,8 @@ func TestBatchIsJudgedByTheRulesOfNow(t *testing.T) {
 	}
 }
 
-// Nothing about a file takes it out of the one question: start-up files, credentials, changes of any size
-// and downloads are in it.
+// Nothing about a file takes it out of the one question: start-up files, credentials, changes of any
+// size and downloads are in it.
 func TestBatchQuestionHasEveryKindOfFile(t *testing.T) {
 	p := openPrograms(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "content") }))

@@ -3,6 +3,7 @@ package bind
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -105,38 +106,51 @@ func TestTicksAreRareWhileNothingHappens(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex // guards the next two
 		var ended chan struct{}
 		isHidden := false
-		ticks := 0
-		every(ctx, 200*time.Millisecond, func() (<-chan struct{}, bool) { return ended, isHidden }, func(time.Time) { ticks++ })
-		count := func(d time.Duration) int {
-			before := ticks
+		set := func(c chan struct{}, hidden bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended, isHidden = c, hidden
+		}
+		idle := func() (<-chan struct{}, bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			return ended, isHidden
+		}
+		var ticks atomic.Int64
+		every(ctx, 200*time.Millisecond, idle, func(time.Time) { ticks.Add(1) })
+		count := func(d time.Duration) int64 {
+			before := ticks.Load()
 			time.Sleep(d)
 			synctest.Wait()
-			return ticks - before
+			return ticks.Load() - before
 		}
 		if n := count(10 * time.Second); n != 50 {
 			t.Errorf("ticks in 10 s: got %d, want 50", n)
 		}
-		ended = make(chan struct{})
+		set(make(chan struct{}), false)
 		count(time.Second)
 		if n := count(10 * time.Second); n != 10 {
 			t.Errorf("ticks in 10 idle seconds: got %d, want 10", n)
 		}
-		isHidden = true
+		last := make(chan struct{})
+		set(last, true)
 		count(time.Second)
 		if n := count(10 * time.Second); n != 2 {
 			t.Errorf("ticks in 10 hidden seconds: got %d, want 2", n)
 		}
-		before := ticks
+		before := ticks.Load()
 		for range 20 { // more often than the interval
-			was := ended
-			ended = make(chan struct{})
-			close(was)
+			now := make(chan struct{})
+			set(now, true)
+			close(last)
+			last = now
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 		}
-		if n := ticks - before; n < 8 {
+		if n := ticks.Load() - before; n < 8 {
 			t.Errorf("ticks in 2 s in which much happens: got %d, want 8 or more", n)
 		}
 		cancel()

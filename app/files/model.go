@@ -192,7 +192,7 @@ func (f *Model) show() {
 			f.adoptWatch(request, r.WatchID)
 		default:
 			var all fileList
-			all, err = searchFiles(ctx, f, want)
+			all, err = f.search(ctx, want)
 			entries, note = entriesOf(all.paths, want), all.note
 		}
 		if f.isGone(request, err) {

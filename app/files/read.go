@@ -27,8 +27,8 @@ type fileList struct {
 	truncated bool // the list is incomplete: the machine's tool limits its results
 }
 
-// searchFiles returns the files that match the view's filter.
-func searchFiles(ctx context.Context, f *Model, v View) (fileList, error) {
+// search returns the files that match the view's filter.
+func (f *Model) search(ctx context.Context, v View) (fileList, error) {
 	f.mu.Lock()
 	files := f.found
 	f.mu.Unlock()
@@ -167,7 +167,7 @@ const (
 func (f *Model) Look(p string) {
 	f.feed.Tasks.StartRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
-		file, err := readFrom(ctx, f, place, p)
+		file, err := f.read(ctx, place, p)
 		switch {
 		case err == nil:
 		case strings.HasPrefix(err.Error(), binaryFile):
@@ -186,7 +186,7 @@ func (f *Model) Look(p string) {
 // binaryFile begins the error of the Read tool for files that are neither text nor a picture.
 const binaryFile = "Binary file: "
 
-func readFrom(ctx context.Context, f *Model, place protocol.NodeID, p string) (File, error) {
+func (f *Model) read(ctx context.Context, place protocol.NodeID, p string) (File, error) {
 	file := File{Path: p}
 	if place == "" {
 		return f.Agent.open(ctx, p)

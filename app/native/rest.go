@@ -106,7 +106,9 @@ func (t *thread) expect(f func()) func() {
 	}
 	return func() {
 		t.queued.Add(-1)
-		t.calm, t.late = 0, 0
+		if t.isResting.Load() {
+			t.calm, t.late = 0, 0
+		}
 		f()
 	}
 }

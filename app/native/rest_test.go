@@ -1,6 +1,7 @@
 package native
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,11 +15,11 @@ type toolkit struct {
 	queue       chan func()
 	events      chan func()
 	interrupted chan struct{}
-	isDirty     bool
+	isDirty     bool // this and the next two belong to the loop
 	isAnimated  bool
 	isCovered   bool // the system does not ask for frames of the window
-	frames      int
-	drawn       time.Time // time of the last frame that was drawn
+	frames      atomic.Int64
+	drawn       atomic.Pointer[time.Time] // time of the last frame that was drawn
 }
 
 // startToolkit starts a loop whose thread may rest, until the end of the test.
@@ -54,10 +55,11 @@ func (l *toolkit) run(end chan struct{}) {
 			f()
 		case <-tick.C:
 			l.poll()
-			l.frames++
+			l.frames.Add(1)
 			l.frame(time.Now())
 			if l.isDirty && !l.isCovered {
-				l.isDirty, l.drawn = false, time.Now()
+				l.isDirty = false
+				l.drawn.Store(new(time.Now()))
 			}
 		}
 	}
@@ -90,11 +92,11 @@ func (l *toolkit) wait(d time.Duration) {
 func (l *toolkit) pass(f func()) { l.queue <- l.expect(f) }
 
 // countFrames returns the number of frames in a time.
-func (l *toolkit) countFrames(d time.Duration) int {
-	before := l.frames
+func (l *toolkit) countFrames(d time.Duration) int64 {
+	before := l.frames.Load()
 	time.Sleep(d)
 	synctest.Wait()
-	return l.frames - before
+	return l.frames.Load() - before
 }
 
 func TestThreadRestsWhenNothingHappens(t *testing.T) {
@@ -125,8 +127,9 @@ func TestFunctionsAndEventsEndARestAtOnce(t *testing.T) {
 			l.pass(func() { ran, l.isDirty = time.Now(), true })
 			time.Sleep(3 * frameTime)
 			synctest.Wait()
-			if ran.Sub(at) > frameTime || l.drawn.Sub(at) > 2*frameTime || l.drawn.Before(at) {
-				t.Fatalf("function %d: it ran after %v, and was drawn after %v", n, ran.Sub(at), l.drawn.Sub(at))
+			drawn := *l.drawn.Load()
+			if ran.Sub(at) > frameTime || drawn.Sub(at) > 2*frameTime || drawn.Before(at) {
+				t.Fatalf("function %d: it ran after %v, and was drawn after %v", n, ran.Sub(at), drawn.Sub(at))
 			}
 			time.Sleep(time.Duration(n) * time.Millisecond)
 		}
@@ -138,8 +141,8 @@ func TestFunctionsAndEventsEndARestAtOnce(t *testing.T) {
 		if n := l.countFrames(restAfter); n < 55 {
 			t.Errorf("frames in the second after an event: got %d, want all", n)
 		}
-		if l.drawn.Sub(at) > frameTime {
-			t.Errorf("an event is drawn after %v", l.drawn.Sub(at))
+		if after := l.drawn.Load().Sub(at); after > frameTime {
+			t.Errorf("an event is drawn after %v", after)
 		}
 	})
 }

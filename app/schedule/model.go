@@ -210,8 +210,8 @@ func (s *Model) Run(id protocol.CronJobID) {
 	})
 }
 
-// Delete deletes a schedule with its history after UndoTime, as in [feed.Tasks.DeleteLater]. Until then it is
-// paused. If the program exits earlier, it stays, paused.
+// Delete deletes a schedule with its history after UndoTime, as in [feed.Tasks.DeleteLater]. Until
+// then it is paused. If the program exits earlier, it stays, paused.
 func (s *Model) Delete(j protocol.CronJob) (undo func()) {
 	pause, resume := s.enable(j.ID, false), s.enable(j.ID, true)
 	if !j.Enabled {

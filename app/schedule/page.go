@@ -87,7 +87,8 @@ func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewPage("Schedule", widgets.Border(nil, p.heartbeat.box, nil, nil, master), p.add)
 }
 
-// fill lists the schedules. It redraws only after changes, so that buttons stay while the person uses them.
+// fill lists the schedules. It redraws only after changes, so that buttons stay while the person
+// uses them.
 func (p *Page) fill() {
 	v := p.view
 	p.List.Set(lists.Map(v.Jobs, p.item))

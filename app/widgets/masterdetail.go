@@ -15,7 +15,7 @@ type MasterDetail struct {
 	detail *Detail // nil while the list is shown
 }
 
-// Detail is what is shown in place of the list.
+// Detail stands in place of the list.
 type Detail struct {
 	// Update shows what has changed; nil, as for a form, leaves everything as the person has it.
 	Update func()

@@ -97,8 +97,8 @@ func answer(q protocol.Question, decision string) protocol.QuestionAnswerParams 
 	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision}
 }
 
-// A stranger is a question like every other: one, however often they write; it survives a restart; the first
-// answer wins, whichever method gives it, and leaves one line in the audit log.
+// A stranger is a question like every other: one, however often they write; it survives a restart;
+// the first answer wins, whichever method gives it, and leaves one line in the audit log.
 func TestStrangerIsOneQuestion(t *testing.T) {
 	dir := t.TempDir()
 	b := channeltest.Open(t, dir)

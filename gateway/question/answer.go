@@ -74,8 +74,8 @@ func (s *Queue) apply(ctx context.Context, who auth.Principal, q *protocol.Quest
 }
 
 // AuditLine returns the line of the audit log about the answer to a question other than those about
-// calls, whose line the journal writes when the call has ended. kind is one of protocol.AuditDevice and so on, and what says
-// what the answer did.
+// calls, whose line the journal writes when the call has ended. kind is one of protocol.AuditDevice
+// and so on, and what says what the answer did.
 func AuditLine(who auth.Principal, q protocol.Question, kind, what string) protocol.AuditEntry {
 	return protocol.AuditEntry{
 		At: time.Now().UnixMilli(), Kind: kind, By: who.String(), AskedBy: &q.AskedBy, Node: q.Node, SessionKey: q.SessionKey, RunID: q.RunID, CallID: q.CallID,

@@ -154,7 +154,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 			}
 		}
 		if timer == nil {
-			t.Fatalf("round %d: got no more messages, want the writer to go on", round)
+			t.Fatalf("round %d: the writer ended early, want it to write until it is killed", round)
 		}
 		timer.Stop()
 		cmd.Wait()
