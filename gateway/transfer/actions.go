@@ -24,11 +24,14 @@ func (e *Engine) ask(ctx context.Context, id protocol.TransferID, m message) (pr
 
 // stopBy is ask for a message that stops a transfer: it waits some seconds for the attempt to stop.
 func (e *Engine) stopBy(ctx context.Context, id protocol.TransferID, m message) (protocol.Transfer, error) {
-	_, j, err := e.ask(ctx, id, m)
+	t, j, err := e.ask(ctx, id, m)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	return j.waitFor(ctx, j.workEnd()), nil
+	if now := j.waitFor(ctx, j.workEnd()); now.State == t.State {
+		return now, nil
+	}
+	return t, nil // it has been continued since
 }
 
 // continueBy is ask for a message that continues a transfer, by a client that could have started it.
