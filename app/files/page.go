@@ -159,7 +159,7 @@ func (p *Page) draw() {
 		return // it is closed by its own button
 	}
 	if f := v.File; f != nil {
-		showFile(p, f)
+		p.showFile(f)
 		return
 	}
 	p.viewer.close()

@@ -42,7 +42,7 @@ func (v *viewer) close() {
 
 // showFile shows a file, and reads it again when the list reports that it changed. An editor does
 // that by itself.
-func showFile(p *Page, f *File) {
+func (p *Page) showFile(f *File) {
 	info := p.view.InfoOf(f.Path)
 	switch w := p.viewer; {
 	case w != nil && w.path == f.Path && w.edit != nil:

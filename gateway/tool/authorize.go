@@ -61,7 +61,8 @@ func authorizeDevice(c Call, needs Resources) error {
 	return nil
 }
 
-// mayUse reports whether a caller may use a machine, or the gateway's own tools ([protocol.NativePrefix]).
+// mayUse reports whether a caller may use a machine, or the gateway's own tools
+// ([protocol.NativePrefix]).
 func mayUse(p auth.Principal, node protocol.NodeID) bool {
 	return len(p.LimitedTo) == 0 || slices.Contains(p.LimitedTo, node)
 }
