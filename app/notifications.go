@@ -161,7 +161,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 		case q.Input != nil:
 			text, _ = wording.Reveal(format.Line(q.Input.Message, 160))
 		case q.Tools != nil:
-			text = state.ToolsWait
+			text = question.ToolsWait
 		case q.Sender != nil:
 			text, _ = wording.Reveal(format.Line(q.Sender.FirstMessage, 160))
 		}

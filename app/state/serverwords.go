@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -40,7 +41,7 @@ func ServerLine(v feed.View, s protocol.ServerStatus) string {
 // serverPlace says where a server is: its address, or the machine that runs it.
 func serverPlace(v feed.View, spec protocol.ServerSpec) string {
 	if spec.URL != "" {
-		return HostOf(spec.URL)
+		return question.HostOf(spec.URL)
 	}
 	return wording.Join(" · ", "runs on "+ServerMachine(v, spec.Node), spec.NetworkText())
 }
@@ -108,9 +109,6 @@ func ServerSentence(v feed.View, s protocol.ServerStatus) (what, next string) {
 	}
 	return "", ""
 }
-
-// ToolsWait says what happens to changed tools until the person answers.
-const ToolsWait = "The agent does not get them before you accept them."
 
 // ToolChange says why the agent does not get a tool of [ChangedTools].
 func ToolChange(t protocol.ServerTool) string {

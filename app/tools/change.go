@@ -9,7 +9,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -20,7 +19,7 @@ import (
 // every change.
 func NewChange(asked protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) *widgets.Question {
 	const verb = "Accept"
-	rows := []fyne.CanvasObject{widgets.NewParagraph(state.ToolsWait, style.ColorMuted, style.SizeSmall)}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(question.ToolsWait, style.ColorMuted, style.SizeSmall)}
 	for _, t := range asked.Tools.Tools {
 		name, _ := wording.Reveal(t.Name)
 		rows = append(rows, widgets.NewNamedField(name, changeOf(t)))

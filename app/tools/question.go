@@ -9,7 +9,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -33,14 +32,14 @@ func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h Question
 	}
 	message, _ := wording.Reveal(in.Message)
 	rows := []fyne.CanvasObject{
-		widgets.NewParagraph(state.ServerQuestionSource(v, asked), style.ColorMuted, style.SizeSmall),
+		widgets.NewParagraph(question.ServerQuestionSource(v, asked), style.ColorMuted, style.SizeSmall),
 		widgets.NewParagraph(message, style.ColorText, "text"),
 	}
 	verb := "Send"
 	var fields []*field
 	if in.URL != "" {
 		verb = "Open in browser"
-		host := widgets.NewParagraph(state.HostOf(in.URL), style.ColorText, style.SizeTitle)
+		host := widgets.NewParagraph(question.HostOf(in.URL), style.ColorText, style.SizeTitle)
 		host.SetStyle(fyne.TextStyle{Bold: true})
 		rows = append(rows, widgets.NewField("Host", host), widgets.NewField("Full address", widgets.NewSelectableText(in.URL)),
 			widgets.NewParagraph("Open it only if you trust this host. What you enter there goes to that page, not to Fairlead.", style.ColorMuted, style.SizeSmall))
@@ -156,14 +155,14 @@ func newField(in protocol.Field, resize func()) *field {
 
 // choice chooses one of the values. A field that may be left out has a line for that.
 func (f *field) choice(changed func()) fyne.CanvasObject {
-	titles, skip := state.ChoiceTitles(f.in), 0
+	titles, skip := question.ChoiceTitles(f.in), 0
 	if !f.in.Required {
-		titles, skip = append([]string{state.NoAnswer}, titles...), 1
+		titles, skip = append([]string{question.NoAnswer}, titles...), 1
 	}
 	menu := widgets.NewSelect(titles, nil)
 	menu.PlaceHolder = "Choose one"
 	for i, c := range f.in.Choices {
-		if state.IsDefault(f.in, c) {
+		if question.IsDefault(f.in, c) {
 			menu.SetSelectedIndex(i + skip)
 		}
 	}
@@ -182,9 +181,9 @@ func (f *field) choice(changed func()) fyne.CanvasObject {
 func (f *field) choices(changed func()) fyne.CanvasObject {
 	box := widgets.Col(0)
 	var checks []*widgets.Check
-	for i, title := range state.ChoiceTitles(f.in) {
+	for i, title := range question.ChoiceTitles(f.in) {
 		check := widgets.NewCheck(title, func(bool) { changed() })
-		check.Set(state.IsDefault(f.in, f.in.Choices[i]))
+		check.Set(question.IsDefault(f.in, f.in.Choices[i]))
 		checks = append(checks, check)
 		box.Add(check)
 	}

@@ -1,4 +1,4 @@
-package state
+package question
 
 import (
 	"cmp"
@@ -62,3 +62,6 @@ func IsDefault(f protocol.Field, c protocol.Choice) bool {
 	}
 	return f.Default == c.Value
 }
+
+// ToolsWait says what happens to changed tools until the person answers.
+const ToolsWait = "The agent does not get them before you accept them."
